@@ -6,6 +6,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+from docs.hooks import methods  # noqa: E402
 from docs.regions import REGIONS, Region, rewritten  # noqa: E402
 
 
@@ -26,3 +27,36 @@ def test_only_the_region_is_rewritten() -> None:
 def test_a_page_without_markers_is_told() -> None:
     with pytest.raises(ValueError, match=r"p\.md: needs one line `<!-- generated: z -->`"):
         rewritten(PAGE, Region("p.md", "z", lambda: ""))
+
+
+TRAIT = """
+pub trait Some {
+    /// Place 5, the owner's side: asks
+    /// [`crate::Other::thing`].
+    fn asks(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        owner: CoreId,
+        note: NoteOf<Self>,
+    ) -> Snoop<GateOf<Self>, NoteOf<Self>> {
+        body()
+    }
+
+    /// Tells.
+    fn tells(&self) -> &'static str;
+}
+"""
+
+
+def test_the_methods_of_a_trait_are_read_from_its_source() -> None:
+    asks, tells = methods(TRAIT, "Some")
+    assert (asks.name, asks.place, asks.words) == ("asks", 5, "The owner's side: asks `Other::thing`.")
+    assert (asks.arguments, asks.answer) == ("owner: CoreId, note: Note", "Snoop<Gate, Note>")
+    assert (tells.arguments, tells.answer, tells.place) == ("", "&str", 0)
+
+
+def test_a_method_without_a_comment_is_told() -> None:
+    with pytest.raises(ValueError, match="trait Some: no comment, or one that cannot be read: bare"):
+        methods(TRAIT.replace("    /// Tells.\n", "    fn bare(&self);\n"), "Some")
+    with pytest.raises(ValueError, match="no trait Other"):
+        methods(TRAIT, "Other")

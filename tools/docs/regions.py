@@ -14,6 +14,7 @@ from strandline.experiments.claims import Claim
 from strandline.record import DERIVED
 from strandline.report import record_keys
 
+from . import hooks
 from .keys import table
 
 
@@ -28,6 +29,7 @@ class Region:
 
 FIGURES = "docs/figures.md"
 RECORDS = "docs/records.md"
+HOOKS = "docs/hooks.md"
 REGIONS = (
     Region(RECORDS, "record-keys", lambda: record_keys.markdown(engine.load().listing("keys"))),
     Region(FIGURES, "figure", partial(table, spec.FigureFile)),
@@ -42,6 +44,8 @@ REGIONS = (
     Region(FIGURES, "cdf", partial(table, spec.Cdf)),
     Region(FIGURES, "litmus", partial(table, spec.LitmusRuns)),
     Region(FIGURES, "claim", partial(table, Claim)),
+    Region(HOOKS, "hooks", hooks.hooks),
+    Region(HOOKS, "services", hooks.services),
 )
 
 

@@ -51,7 +51,7 @@ const CHANNEL_STREAM: u64 = 0xc4a_22e1;
 
 /// The channel, for designs whose stores go to memory beside the caches: as it is, slow, and of different lengths.
 fn channel_of(spec: &Spec, number: usize) -> Vec<String> {
-    if !design(&spec.design).is_some_and(|design| design.reads_durable()) {
+    if !design(&spec.design).is_some_and(|design| design.wants().durable_lines) {
         return Vec::new();
     }
     let mut rng = Rng::new(seed(spec, number) ^ CHANNEL_STREAM);

@@ -74,6 +74,56 @@ pub enum Domain {
     Caches,
 }
 
+/// When a design may roll cores back ([`crate::Services::checkpoint`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RollsBack {
+    /// Never: checkpoints are numbers only.
+    #[default]
+    Never,
+    /// Only because of what another core does: on a machine of one core, never.
+    OnConflicts,
+    /// At any time.
+    Always,
+}
+
+impl RollsBack {
+    /// Whether a machine of `cores` cores must keep what it needs to roll them back.
+    #[must_use]
+    pub fn on(self, cores: usize) -> bool {
+        match self {
+            RollsBack::Never => false,
+            RollsBack::OnConflicts => cores > 1,
+            RollsBack::Always => true,
+        }
+    }
+}
+
+/// What a design wants of the machine throughout a run, beside answers to its hooks. The default is
+/// the plain machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Where its persistence domain begins.
+    pub domain: Domain,
+    /// When it rolls cores back.
+    pub rolls_back: RollsBack,
+    /// [`crate::Services::durable_line`] is true in unobserved runs too.
+    pub durable_lines: bool,
+    /// Non-temporal stores use the caches as ordinary stores: the design combines what it persists.
+    pub nt_cached: bool,
+    /// It is asked about store barriers where stores become visible in program order, too.
+    /// Otherwise they are free there.
+    pub all_barriers: bool,
+    /// Every core other than the requester of a line is snooped, holder of the line or not.
+    pub snoops_all: bool,
+    /// The directory remembers cores that no longer hold a line, and forwards requests to them,
+    /// which takes a forward where such a core's reply carries a note. (Only with `snoops_all`.
+    /// Where requests are broadcast, every core sees them anyway.)
+    pub sharers_remembered: bool,
+    /// A dirty persistent line is written back to memory when it gets a new owner. Then a core's
+    /// flushes look for its stores only in its own caches and the LLC.
+    pub handed_over_clean: bool,
+}
+
 /// The frequent hooks of [`crate::Design`]. The machine calls each of them until the design reports
 /// that it does not implement it ([`crate::Services::skip`]). From then on the fast paths of cores
 /// and controllers bypass the hook.

@@ -81,15 +81,38 @@ impl ByteMask {
     }
 }
 
-/// What is about to be allocated in a core's store queue, or to leave it.
+/// How an instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Entry {
+pub enum WriteKind {
     /// A store.
-    Store(Store),
+    Store,
     /// A non-temporal store.
-    StoreNt(Store),
-    /// A locked instruction; `value` is what it is about to write.
-    Locked(Store),
+    NonTemporal,
+    /// A locked instruction.
+    Locked,
+}
+
+/// An instruction that is about to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Write {
+    /// How.
+    pub kind: WriteKind,
+    /// Where, and what; of a locked instruction, what it will have written.
+    pub store: Store,
+}
+
+impl Write {
+    /// The line that it writes, if that is a persistent one.
+    #[must_use]
+    pub fn persistent_line(&self) -> Option<Line> {
+        Some(self.store.line()).filter(|line| line.is_persistent())
+    }
+}
+
+/// An instruction that orders or flushes what was written: it is about to be allocated in a core's
+/// store queue, or to leave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ordering {
     /// A flush of this line.
     Flush(Line, Flush),
     /// A primitive.
@@ -264,7 +287,7 @@ pub enum Supply<G> {
     Memory,
     /// Memory, with the bytes that it holds ([`crate::Services::durable_line`]). They are stale if
     /// a store to the line is still in flight; all cores see them from now on. Only for designs
-    /// with [`crate::Design::reads_durable`].
+    /// with [`crate::Wants::durable_lines`].
     Durable,
     /// The design, after this time, with the bytes that all cores see.
     Design(Cycles),

@@ -16,10 +16,10 @@ mod services;
 mod trait_design;
 mod types;
 
-pub use about::{About, Domain, Drains, Hook, Needs, Sizes};
+pub use about::{About, Domain, Drains, Hook, Needs, RollsBack, Sizes, Wants};
 pub use answers::{
-    Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Entry, Eviction, Forward, Level, LineTag,
-    Load, Snoop, Store, StoreId, Supply, Until,
+    Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Eviction, Forward, Level, LineTag, Load,
+    Ordering, Snoop, Store, StoreId, Supply, Until, Write, WriteKind,
 };
 pub use counters::{Counter, Counters, Occupancy, OwnCounts};
 pub use keyed::{boxed, AnyDesign};

@@ -34,7 +34,9 @@ pub struct WriteRequest<T> {
 /// core, a flush or a write, is deferred: the machine carries it out after the design has returned,
 /// in the order of the calls. These services are marked *deferred*.
 pub trait Services<T: Types> {
-    /// The present.
+    /// The time at which the machine asks. It never decreases between questions of cores. At an event
+    /// it is the event's time, which is up to `simulation.slack` earlier than the question before,
+    /// since cores may run ahead of events.
     fn now(&self) -> Cycles;
 
     /// How many cores there are.
@@ -104,7 +106,7 @@ pub trait Services<T: Types> {
     /// [`crate::Design::acknowledged`] or [`crate::Design::reached_media`] reports.
     ///
     /// In unobserved runs, which have no crash states, the machine keeps these bytes only for
-    /// designs with [`crate::Design::reads_durable`]; for others they are
+    /// designs with [`crate::Wants::durable_lines`]; for others they are
     /// [`Services::visible_line`]. Only bytes may depend on them: no time, and no decision.
     fn durable_line(&self, line: Line) -> LineData;
 
@@ -161,7 +163,7 @@ pub trait Services<T: Types> {
 
     /// Looks the line up from this core and, if it is dirty in any cache or held on its eviction
     /// ([`crate::Eviction::Hold`]), writes it back as the machine's own flushes by this instruction
-    /// do. (With [`crate::Design::hands_over_clean`] only the core's own caches, its own held evictions and
+    /// do. (With [`crate::Wants::handed_over_clean`] only the core's own caches, its own held evictions and
     /// the LLC are looked up.) The machine calls
     /// [`crate::Design::acknowledged`] with this tag at the acknowledgement. Deferred.
     fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: T::Tag);

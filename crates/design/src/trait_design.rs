@@ -1,8 +1,9 @@
 //! The trait.
 
 use crate::{
-    About, Acceptance, Access, Admission, Claim, ControllerId, Counter, Counters, Departure, Domain, Entry, Eviction,
-    Forward, Hook, Level, LineTag, Load, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, WriteRequest,
+    About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Eviction, Forward, Hook,
+    Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, Wants, Write,
+    WriteRequest,
 };
 use std::any::Any;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -41,9 +42,9 @@ pub trait Design: AsAny {
     /// What it is.
     fn about(&self) -> About;
 
-    /// Where its persistence domain begins.
-    fn domain(&self) -> Domain {
-        Domain::default()
+    /// What it wants of the machine throughout a run.
+    fn wants(&self) -> Wants {
+        Wants::default()
     }
 
     /// Its parameters: `--set design.KEY=VALUE`.
@@ -76,37 +77,13 @@ pub trait Design: AsAny {
         0
     }
 
-    /// Whether the machine keeps what it needs to roll cores back ([`Services::checkpoint`]), on a
-    /// machine with so many cores. Otherwise checkpoints are numbers only.
-    fn rolls_back(&self, cores: usize) -> bool {
-        let _ = cores;
-        false
-    }
-
-    /// Whether [`Services::durable_line`] must be true in unobserved runs too.
-    fn reads_durable(&self) -> bool {
-        false
-    }
-
-    /// Whether non-temporal stores use the caches as ordinary stores: the design combines what it
-    /// persists.
-    fn plain_nt(&self) -> bool {
-        false
-    }
-
-    /// Whether store barriers mean something to it where stores become visible in program order,
-    /// too. Otherwise they are free there, and the design is not asked.
-    fn orders_by_barriers(&self) -> bool {
-        false
-    }
-
     /// Place 1: which primitives an ordering intent becomes.
     fn lowering(&self) -> Lowering;
 
     /// Place 2: a flush or primitive is about to be allocated in the store queue. Does the design
     /// claim it instead? (Not asked for `setctx`.)
-    fn claim(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Claim<GateOf<Self>> {
-        let _ = (core, entry);
+    fn claim(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, ordering: Ordering) -> Claim<GateOf<Self>> {
+        let _ = (core, ordering);
         hw.skip(Hook::Claim);
         Claim::No
     }
@@ -125,8 +102,15 @@ pub trait Design: AsAny {
 
     /// Place 2: a flush or primitive that the design has claimed retires at `retires`. A flush counts
     /// as pending in its context until [`Services::acknowledge`].
-    fn claimed(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
-        let _ = (hw, core, entry, context, retires);
+    fn claimed(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+        retires: Cycles,
+    ) {
+        let _ = (hw, core, ordering, context, retires);
     }
 
     /// Place 2: what a locked instruction waits for beyond its core's older stores, on machines whose
@@ -153,18 +137,18 @@ pub trait Design: AsAny {
         &mut self,
         hw: &mut dyn Services<Self::Own>,
         core: CoreId,
-        entry: Entry,
+        write: Write,
         id: StoreId,
     ) -> Departure<GateOf<Self>> {
-        let _ = (core, entry, id);
+        let _ = (core, write, id);
         hw.skip(Hook::Keep);
         Departure::Go
     }
 
     /// Place 3: a store or locked instruction is at the head of the store queue, and its core owns
     /// the line. It may become visible or wait, but not be kept.
-    fn store(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Departure<GateOf<Self>> {
-        let _ = (core, entry);
+    fn store(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, write: Write) -> Departure<GateOf<Self>> {
+        let _ = (core, write);
         hw.skip(Hook::Store);
         Departure::Go
     }
@@ -180,10 +164,10 @@ pub trait Design: AsAny {
         &mut self,
         hw: &mut dyn Services<Self::Own>,
         core: CoreId,
-        entry: Entry,
+        ordering: Ordering,
         context: u8,
     ) -> Departure<GateOf<Self>> {
-        let _ = (hw, core, entry, context);
+        let _ = (hw, core, ordering, context);
         Departure::Go
     }
 
@@ -204,20 +188,8 @@ pub trait Design: AsAny {
         let _ = (hw, core, tag);
     }
 
-    /// Place 5: whether every core other than the requester is snooped, holder of the line or not.
-    fn snoops_all(&self) -> bool {
-        false
-    }
-
-    /// Place 5: whether the directory remembers cores that no longer hold a line, and forwards
-    /// requests to them, which takes a forward where such a core's reply carries a note. (Only with
-    /// [`Design::snoops_all`]. Where requests are broadcast, every core sees them anyway.)
-    fn remembers_sharers(&self) -> bool {
-        false
-    }
-
     /// Place 5, the owner's side: `requester` requests a line that `owner` holds (with
-    /// [`Design::snoops_all`]: whether it holds it or not).
+    /// [`Wants::snoops_all`]: whether it holds it or not).
     fn snooped(
         &mut self,
         hw: &mut dyn Services<Self::Own>,
@@ -264,12 +236,6 @@ pub trait Design: AsAny {
         note: NoteOf<Self>,
     ) {
         let _ = (hw, requester, owner, line, note);
-    }
-
-    /// Place 5: whether a dirty persistent line is written back to memory when it gets a new owner.
-    /// Then a core's flushes look for its stores only in its own caches and the LLC.
-    fn hands_over_clean(&self) -> bool {
-        false
     }
 
     /// Place 6: a dirty persistent line leaves a core's private caches, or the LLC (`core` is the
@@ -365,7 +331,7 @@ pub trait Design: AsAny {
     /// Place 8: a core has been rolled back. Void are the design's state of the core since that
     /// checkpoint and the stores that it has kept since. It must acknowledge the flushes that it
     /// has kept since, and not send them.
-    fn rolled_back(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, checkpoint: crate::Checkpoint) {
+    fn rolled_back(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, checkpoint: Checkpoint) {
         let _ = (hw, core, checkpoint);
     }
 

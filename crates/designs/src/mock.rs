@@ -5,8 +5,8 @@ mod speculation;
 use speculation::Speculation;
 use std::collections::BTreeMap;
 use strandline_design::{
-    Acceptance, Access, ByteMask, Checkpoint, ControllerId, Counters, Departure, Design, Entry, Eviction, GateOf, Hook,
-    Level, LineTag, NoteOf, Services, Snoop, Store, StoreId, Supply, Types, WriteRequest,
+    Acceptance, Access, ByteMask, Checkpoint, ControllerId, Counters, Departure, Design, Eviction, GateOf, Hook, Level,
+    LineTag, NoteOf, Ordering, Services, Snoop, Store, StoreId, Supply, Types, Write, WriteKind, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Params};
@@ -237,12 +237,20 @@ impl<D: Design> Both<D> {
 
     /// A store is about to become visible: the answer.
     pub fn stores(&mut self, core: CoreId, addr: Addr) -> Departure<GateOf<D>> {
-        self.design.store(&mut self.hw, core, Entry::Store(word(addr)))
+        self.design.store(
+            &mut self.hw,
+            core,
+            Write {
+                kind: WriteKind::Store,
+                store: word(addr),
+            },
+        )
     }
 
     /// A primitive is at the head of the store queue: the answer.
     pub fn departs(&mut self, core: CoreId, primitive: Primitive) -> Departure<GateOf<D>> {
-        self.design.departs(&mut self.hw, core, Entry::Primitive(primitive), 0)
+        self.design
+            .departs(&mut self.hw, core, Ordering::Primitive(primitive), 0)
     }
 
     pub fn executes(&mut self, core: CoreId, primitive: Primitive) {

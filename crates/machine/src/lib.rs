@@ -20,6 +20,6 @@ pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
 pub use stats::Stats;
 pub use system::{
-    CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Standstill, Stuck, System,
+    CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Standstill, Stuck, System, What,
 };
 pub use trace::{Op, OpId, Seen, Trace};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use strandline_crash::litmus::{random, Sets, Subject};
 use strandline_design::{
-    boxed, About, Access, Admission, AnyDesign, Checkpoint, Counters, Departure, Design, Entry, Forward, GateOf, Load,
-    NoteOf, Services, Snoop, Store, StoreId, Types, Until,
+    boxed, About, Access, Admission, AnyDesign, Checkpoint, Counters, Departure, Design, Forward, GateOf, Load, NoteOf,
+    Ordering, RollsBack, Services, Snoop, Store, StoreId, Types, Until, Wants, Write, WriteKind,
 };
 use strandline_designs::X86;
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
@@ -212,8 +212,12 @@ impl Design for Gambler {
         X86.lowering()
     }
 
-    fn rolls_back(&self, _: usize) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            rolls_back: RollsBack::Always,
+            snoops_all: true,
+            ..Wants::default()
+        }
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
@@ -224,21 +228,19 @@ impl Design for Gambler {
         }
     }
 
-    fn keep(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Gate> {
+    fn keep(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write, id: StoreId) -> Departure<Gate> {
         let side = self.side(core);
         if !side.keeps(id) {
             return Departure::Go;
         }
-        if let Entry::Locked(_) = entry {
-            if self.begin_epoch(hw, core, true).is_none() {
-                return Departure::Wait(Until::Open(Gate::Empty(core)));
-            }
+        if write.kind == WriteKind::Locked && self.begin_epoch(hw, core, true).is_none() {
+            return Departure::Wait(Until::Open(Gate::Empty(core)));
         }
         let side = self.side(core);
-        match entry {
-            Entry::Store(store) | Entry::Locked(store) => {
-                side.kept.push_back(Kept::Store(id, store));
-                side.lines.insert(store.line());
+        match write.kind {
+            WriteKind::Store | WriteKind::Locked => {
+                side.kept.push_back(Kept::Store(id, write.store));
+                side.lines.insert(write.store.line());
                 self.go_on(hw, core);
                 Departure::Keep
             }
@@ -246,13 +248,19 @@ impl Design for Gambler {
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Gate> {
         let id = hw.entry_at_turn(core);
         let side = self.side(core);
-        match entry {
+        match ordering {
             // A clflush is ordered with the stores after it, which a flush that was kept is not.
-            Entry::Flush(_, Flush::Clflush) if side.keeps(id) => Departure::Wait(Until::Open(Gate::Empty(core))),
-            Entry::Flush(line, _) if side.keeps(id) => {
+            Ordering::Flush(_, Flush::Clflush) if side.keeps(id) => Departure::Wait(Until::Open(Gate::Empty(core))),
+            Ordering::Flush(line, _) if side.keeps(id) => {
                 side.kept.push_back(Kept::Flush(id, line, context));
                 self.go_on(hw, core);
                 Departure::Keep
@@ -317,10 +325,6 @@ impl Design for Gambler {
             Some(epoch) if side.lines.contains(&line) && !forgets => Snoop::RollBack(epoch.checkpoint),
             _ => Snoop::Grant(None),
         }
-    }
-
-    fn snoops_all(&self) -> bool {
-        true
     }
 
     fn message(&mut self, hw: &mut dyn Services<Own>, Look(core): Look) {

@@ -5,8 +5,8 @@ mod values;
 
 use crate::{
     About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Design,
-    Domain, Entry, Eviction, Forward, Key, Keys, Level, LineTag, Load, NoteOf, Services, Sizes, Snoop, Store, StoreId,
-    Supply, TagOf, Until, WriteRequest,
+    Eviction, Forward, Key, Keys, Level, LineTag, Load, NoteOf, Ordering, Services, Sizes, Snoop, Store, StoreId,
+    Supply, TagOf, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, ParamError, Params};
@@ -79,8 +79,8 @@ impl<D: Design> Design for Keyed<D> {
         self.design.about()
     }
 
-    fn domain(&self) -> Domain {
-        self.design.domain()
+    fn wants(&self) -> Wants {
+        self.design.wants()
     }
 
     fn params(&self) -> &'static [Param] {
@@ -103,44 +103,16 @@ impl<D: Design> Design for Keyed<D> {
         self.design.drain_bytes(machine)
     }
 
-    fn rolls_back(&self, cores: usize) -> bool {
-        self.design.rolls_back(cores)
-    }
-
-    fn reads_durable(&self) -> bool {
-        self.design.reads_durable()
-    }
-
-    fn plain_nt(&self) -> bool {
-        self.design.plain_nt()
-    }
-
-    fn snoops_all(&self) -> bool {
-        self.design.snoops_all()
-    }
-
-    fn hands_over_clean(&self) -> bool {
-        self.design.hands_over_clean()
-    }
-
     fn is_shared(&self, requester: CoreId, line: Line) -> bool {
         self.design.is_shared(requester, line)
-    }
-
-    fn remembers_sharers(&self) -> bool {
-        self.design.remembers_sharers()
-    }
-
-    fn orders_by_barriers(&self) -> bool {
-        self.design.orders_by_barriers()
     }
 
     fn lowering(&self) -> Lowering {
         self.design.lowering()
     }
 
-    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Claim<Key> {
-        match self.ask(hw, |design, hw| design.claim(hw, core, entry)) {
+    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering) -> Claim<Key> {
+        match self.ask(hw, |design, hw| design.claim(hw, core, ordering)) {
             Claim::No => Claim::No,
             Claim::Yes => Claim::Yes,
             Claim::Wait(until) => Claim::Wait(self.values.until(until)),
@@ -163,8 +135,8 @@ impl<D: Design> Design for Keyed<D> {
         }
     }
 
-    fn claimed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
-        self.ask(hw, |design, hw| design.claimed(hw, core, entry, context, retires));
+    fn claimed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering, context: u8, retires: Cycles) {
+        self.ask(hw, |design, hw| design.claimed(hw, core, ordering, context, retires));
     }
 
     fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Key>> {
@@ -180,13 +152,13 @@ impl<D: Design> Design for Keyed<D> {
         }
     }
 
-    fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Key> {
-        let departure = self.ask(hw, |design, hw| design.keep(hw, core, entry, id));
+    fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write, id: StoreId) -> Departure<Key> {
+        let departure = self.ask(hw, |design, hw| design.keep(hw, core, write, id));
         self.values.departure(departure)
     }
 
-    fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Departure<Key> {
-        let departure = self.ask(hw, |design, hw| design.store(hw, core, entry));
+    fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write) -> Departure<Key> {
+        let departure = self.ask(hw, |design, hw| design.store(hw, core, write));
         self.values.departure(departure)
     }
 
@@ -195,8 +167,14 @@ impl<D: Design> Design for Keyed<D> {
         self.values.departure(departure)
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8) -> Departure<Key> {
-        let departure = self.ask(hw, |design, hw| design.departs(hw, core, entry, context));
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Key> {
+        let departure = self.ask(hw, |design, hw| design.departs(hw, core, ordering, context));
         self.values.departure(departure)
     }
 

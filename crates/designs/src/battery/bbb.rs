@@ -16,8 +16,8 @@ use crate::parts::per_core;
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
 use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Counters, Departure, Design, Domain, Drains, Entry, Eviction, Level, Needs, Never, Occupancy,
-    Services, Sizes, Snoop, Store, Types, Until,
+    About, Access, Counters, Departure, Design, Domain, Drains, Eviction, Level, Needs, Never, Occupancy, Services,
+    Sizes, Snoop, Store, Types, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
@@ -156,16 +156,13 @@ impl Design for Bbb {
         }
     }
 
-    fn plain_nt(&self) -> bool {
-        true
-    }
-
-    fn snoops_all(&self) -> bool {
-        true
-    }
-
-    fn domain(&self) -> Domain {
-        Domain::Caches
+    fn wants(&self) -> Wants {
+        Wants {
+            domain: Domain::Caches,
+            nt_cached: true,
+            snoops_all: true,
+            ..Wants::default()
+        }
     }
 
     fn params(&self) -> &'static [Param] {
@@ -197,11 +194,9 @@ impl Design for Bbb {
         }
     }
 
-    fn store(&mut self, _: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Room> {
-        match entry {
-            Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store)
-                if store.addr.is_persistent() && !self.has_room(core, store.line()) =>
-            {
+    fn store(&mut self, _: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Room> {
+        match write.persistent_line() {
+            Some(line) if !self.has_room(core, line) => {
                 self.buffer(core).store_waits = true;
                 Departure::Wait(Until::Open(Room(core)))
             }

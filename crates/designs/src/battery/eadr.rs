@@ -6,7 +6,7 @@
 //! Source: ASAP (HPCA 2022), section II-C.
 //! Simplified: the battery that drains the caches never fails.
 
-use strandline_design::{About, Design, Domain, Drains, Needs, Plain, Sizes};
+use strandline_design::{About, Design, Domain, Drains, Needs, Plain, Sizes, Wants};
 use strandline_isa::{Lowering, Primitive};
 
 /// Caches flushed by the platform on power failure.
@@ -32,8 +32,11 @@ impl Design for Eadr {
         }
     }
 
-    fn domain(&self) -> Domain {
-        Domain::Caches
+    fn wants(&self) -> Wants {
+        Wants {
+            domain: Domain::Caches,
+            ..Wants::default()
+        }
     }
 
     /// The caches, half of whose lines are dirty: the assumption of ASAP VI-D.

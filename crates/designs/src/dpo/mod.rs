@@ -58,8 +58,8 @@ use own::{Dfence, Gate, Message, Note, Own};
 use settings::Settings;
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Entry, Eviction, Forward,
-    Hook, Level, Load, Needs, Occupancy, Services, Sizes, Snoop, Store, Supply, Until, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Forward, Hook,
+    Level, Load, Needs, Occupancy, Ordering, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -187,20 +187,14 @@ impl Design for Dpo {
         self.settings.storage(machine)
     }
 
-    fn plain_nt(&self) -> bool {
-        true
-    }
-
-    fn snoops_all(&self) -> bool {
-        true
-    }
-
-    fn remembers_sharers(&self) -> bool {
-        true
-    }
-
-    fn orders_by_barriers(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            nt_cached: true,
+            all_barriers: true,
+            snoops_all: true,
+            sharers_remembered: true,
+            ..Wants::default()
+        }
     }
 
     fn lowering(&self) -> Lowering {
@@ -252,7 +246,7 @@ impl Design for Dpo {
         Forward::Caches { after }
     }
 
-    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, _: Entry) -> Departure<Gate> {
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, _: Write) -> Departure<Gate> {
         self.allot(hw);
         self.blocked(core).map_or(Departure::Go, Departure::Wait)
     }
@@ -267,14 +261,20 @@ impl Design for Dpo {
     }
 
     /// A flush does nothing: what was stored drains by itself.
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Gate> {
         self.allot(hw);
-        match entry {
-            Entry::Flush(..) => {
+        match ordering {
+            Ordering::Flush(..) => {
                 hw.acknowledge(core, context);
                 Departure::Keep
             }
-            Entry::Primitive(primitive) if is_fence(primitive) => match self.blocked(core) {
+            Ordering::Primitive(primitive) if is_fence(primitive) => match self.blocked(core) {
                 Some(until) => Departure::Wait(until),
                 None => {
                     self.fence(hw, core, primitive);

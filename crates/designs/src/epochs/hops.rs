@@ -21,8 +21,8 @@ use super::persistency::Persistency;
 use crate::parts::epochs::{admission, bits};
 use crate::parts::persist_buffer::{EpochId, Sent, BUFFER_ENTRIES};
 use strandline_design::{
-    About, Access, Admission, Counters, Departure, Design, Drains, Entry, Eviction, Level, Needs, Services, Sizes,
-    Snoop, Store, Until,
+    About, Access, Admission, Counters, Departure, Design, Drains, Eviction, Level, Needs, Ordering, Services, Sizes,
+    Snoop, Store, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -149,12 +149,12 @@ impl Design for Hops {
         self.about
     }
 
-    fn plain_nt(&self) -> bool {
-        true
-    }
-
-    fn snoops_all(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            nt_cached: true,
+            snoops_all: true,
+            ..Wants::default()
+        }
     }
 
     fn params(&self) -> &'static [Param] {
@@ -186,14 +186,20 @@ impl Design for Hops {
         admission(primitive, Gate::Fence(core))
     }
 
-    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
-        let gate = self.buffers.store(core, entry);
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Gate> {
+        let gate = self.buffers.store(core, write);
         self.advance(hw);
         gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate)))
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
-        let departure = self.buffers.departs(hw, core, entry, context);
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Gate> {
+        let departure = self.buffers.departs(hw, core, ordering, context);
         self.advance(hw);
         departure
     }

@@ -32,8 +32,8 @@ use epochs::{CoreEpochs, Phase};
 use own::{EpochId, Gate, Message, Own};
 use settings::Settings;
 use strandline_design::{
-    About, Access, Admission, Counter, Counters, Departure, Design, Drains, Entry, Eviction, Level, LineTag, Needs,
-    OwnCounts, Services, Sizes, Store, Until,
+    About, Access, Admission, Counter, Counters, Departure, Design, Drains, Eviction, Level, LineTag, Needs, Ordering,
+    OwnCounts, Services, Sizes, Store, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Adds, Cycles, Param, Params};
@@ -278,8 +278,11 @@ impl Design for LbPp {
         }
     }
 
-    fn plain_nt(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            nt_cached: true,
+            ..Wants::default()
+        }
     }
 
     fn params(&self) -> &'static [Param] {
@@ -302,28 +305,29 @@ impl Design for LbPp {
         admission(primitive, Gate::Fence(core))
     }
 
-    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
-        let until = match entry {
-            Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store) if store.addr.is_persistent() => {
-                self.conflict(hw, core, store.line())
-            }
-            _ => None,
-        };
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Gate> {
+        let line = write.persistent_line();
+        let until = line.and_then(|line| self.conflict(hw, core, line));
         until.map_or(Departure::Go, Departure::Wait)
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
-        match entry {
-            Entry::Flush(..) => {
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Gate> {
+        match ordering {
+            Ordering::Flush(..) => {
                 hw.acknowledge(core, context);
                 Departure::Keep
             }
-            Entry::Primitive(Primitive::StoreBarrier | Primitive::Setctx(_)) => Departure::Go,
-            Entry::Primitive(primitive) => {
+            Ordering::Primitive(Primitive::StoreBarrier | Primitive::Setctx(_)) => Departure::Go,
+            Ordering::Primitive(primitive) => {
                 let until = self.order(hw, core, primitive);
                 until.map_or(Departure::Go, Departure::Wait)
             }
-            Entry::Store(_) | Entry::StoreNt(_) | Entry::Locked(_) => Departure::Go,
         }
     }
 

@@ -12,8 +12,8 @@
 use crate::parts::per_core;
 use std::collections::BTreeSet;
 use strandline_design::{
-    About, Admission, ControllerId, Departure, Design, Entry, Hook, Needs, Never, Services, StoreId, Types, Until,
-    WriteRequest,
+    About, Admission, ControllerId, Departure, Design, Hook, Needs, Never, Ordering, Services, StoreId, Types, Until,
+    Write, WriteKind, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Plain, Primitive};
 use strandline_rules::{broken, Rule};
@@ -126,20 +126,20 @@ impl Design for Dccvap {
         Admission::plain(primitive)
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+    fn departs(&mut self, hw: &mut dyn Services<Own>, id: CoreId, ordering: Ordering, context: u8) -> Departure<Gate> {
         if hw.adr() {
             return Departure::Go;
         }
         let core = self.core(id);
-        match entry {
-            Entry::Flush(_, Flush::Clflush) if core.awaits_clflush(hw) => return core.wait(id),
-            Entry::Flush(line, kind) if line.is_persistent() => {
+        match ordering {
+            Ordering::Flush(_, Flush::Clflush) if core.awaits_clflush(hw) => return core.wait(id),
+            Ordering::Flush(line, kind) if line.is_persistent() => {
                 if !broken(Rule::QueuedLineAwaited) || !hw.on_its_way(line) {
                     core.lines.insert(line);
                 }
                 core.clflush = (kind == Flush::Clflush).then_some(line).or(core.clflush);
             }
-            Entry::Primitive(primitive) if is_fence(primitive) && !core.is_durable(hw) => {
+            Ordering::Primitive(primitive) if is_fence(primitive) && !core.is_durable(hw) => {
                 core.fence = Some(context);
                 return Departure::Keep;
             }
@@ -148,7 +148,7 @@ impl Design for Dccvap {
         Departure::Go
     }
 
-    fn keep(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry, _: StoreId) -> Departure<Gate> {
+    fn keep(&mut self, hw: &mut dyn Services<Own>, id: CoreId, write: Write, _: StoreId) -> Departure<Gate> {
         if hw.adr() {
             hw.skip(Hook::Keep);
             return Departure::Go;
@@ -157,12 +157,8 @@ impl Design for Dccvap {
         if core.awaits_clflush(hw) {
             return core.wait(id);
         }
-        match entry {
-            Entry::StoreNt(store) if store.addr.is_persistent() && !broken(Rule::NonTemporalDurable) => {
-                core.lines.insert(store.line());
-            }
-            _ => {}
-        }
+        let persists = write.kind == WriteKind::NonTemporal && !broken(Rule::NonTemporalDurable);
+        core.lines.extend(write.persistent_line().filter(|_| persists));
         Departure::Go
     }
 
@@ -171,15 +167,15 @@ impl Design for Dccvap {
         Some(Until::Drained(None))
     }
 
-    fn store(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry) -> Departure<Gate> {
+    fn store(&mut self, hw: &mut dyn Services<Own>, id: CoreId, write: Write) -> Departure<Gate> {
         if hw.adr() {
             hw.skip(Hook::Store);
             return Departure::Go;
         }
         let core = self.core(id);
-        let Entry::Locked(_) = entry else {
+        if write.kind != WriteKind::Locked {
             return Departure::Go;
-        };
+        }
         let orders = std::mem::take(&mut core.locked_orders);
         if core.awaits_clflush(hw) || orders && !core.is_durable(hw) {
             return core.wait(id);

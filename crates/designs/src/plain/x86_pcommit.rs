@@ -7,7 +7,7 @@
 //! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
 
 use crate::parts::pcommits::{CommitId, Pcommits, SYNC_BARRIER};
-use strandline_design::{About, Departure, Design, Entry, Needs, Never, Services, Types};
+use strandline_design::{About, Departure, Design, Needs, Never, Ordering, Services, Types};
 use strandline_isa::{CoreId, Flush, Lowering, Primitive};
 
 /// Synchronous ordering with `pcommit`.
@@ -52,8 +52,14 @@ impl Design for X86Pcommit {
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Never> {
-        if entry != Entry::Primitive(Primitive::Pcommit) {
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Never> {
+        if ordering != Ordering::Primitive(Primitive::Pcommit) {
             return Departure::Go;
         }
         self.0.send(hw, core, context, |commit| commit);

@@ -51,8 +51,8 @@ use buffer::Buffer;
 use paths::{Paths, Stamp};
 use std::collections::BTreeSet;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Drains, Entry, Eviction,
-    Level, Needs, Never, OwnCounts, Services, Sizes, Store, Supply, Types, Until, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Drains, Eviction, Level,
+    Needs, Never, Ordering, OwnCounts, Services, Sizes, Store, Supply, Types, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Adds, Cycles, Param, Params};
@@ -311,12 +311,12 @@ impl Design for PmemSpec {
         ]
     }
 
-    fn reads_durable(&self) -> bool {
-        true
-    }
-
-    fn plain_nt(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            durable_lines: true,
+            nt_cached: true,
+            ..Wants::default()
+        }
     }
 
     fn lowering(&self) -> Lowering {
@@ -340,23 +340,25 @@ impl Design for PmemSpec {
         }
     }
 
-    fn store(&mut self, _: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
-        match entry {
-            Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store)
-                if store.addr.is_persistent() && self.paths.len(core) >= self.path_entries =>
-            {
-                Departure::Wait(Until::Open(Gate::Room(core)))
-            }
+    fn store(&mut self, _: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Gate> {
+        match write.persistent_line() {
+            Some(_) if self.paths.len(core) >= self.path_entries => Departure::Wait(Until::Open(Gate::Room(core))),
             _ => Departure::Go,
         }
     }
 
     /// A flush does nothing: the stored bytes are in flight.
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
-        match entry {
-            Entry::Primitive(Primitive::Dfence) => self.durable(hw, core),
-            Entry::Primitive(Primitive::Mfence) => self.validated(hw, core),
-            Entry::Flush(..) => {
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Gate> {
+        match ordering {
+            Ordering::Primitive(Primitive::Dfence) => self.durable(hw, core),
+            Ordering::Primitive(Primitive::Mfence) => self.validated(hw, core),
+            Ordering::Flush(..) => {
                 hw.acknowledge(core, context);
                 Departure::Keep
             }

@@ -48,8 +48,8 @@ use own::{Gate, Message, Own, Tag};
 use settings::Settings;
 use side::{Busy, Epoch, Side};
 use strandline_design::{
-    About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Entry, Forward, GateOf, Hook, Load,
-    NoteOf, Occupancy, Services, Sizes, Snoop, Store, StoreId, Until,
+    About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Forward, GateOf, Hook, Load, NoteOf,
+    Occupancy, Ordering, RollsBack, Services, Sizes, Snoop, Store, StoreId, Until, Wants, Write, WriteKind,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -265,12 +265,12 @@ impl Design for Speculative {
     }
 
     /// A single core meets no conflict.
-    fn rolls_back(&self, cores: usize) -> bool {
-        cores > 1
-    }
-
-    fn snoops_all(&self) -> bool {
-        !broken(Rule::SpTableOutlivesCaches)
+    fn wants(&self) -> Wants {
+        Wants {
+            rolls_back: RollsBack::OnConflicts,
+            snoops_all: !broken(Rule::SpTableOutlivesCaches),
+            ..Wants::default()
+        }
     }
 
     fn lowering(&self) -> Lowering {
@@ -342,39 +342,45 @@ impl Design for Speculative {
         }
     }
 
-    fn keep(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Gate> {
+    fn keep(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write, id: StoreId) -> Departure<Gate> {
         if self.active == 0 {
             hw.skip(Hook::Keep);
             return Departure::Go;
         }
-        match entry {
-            Entry::Locked(store) => self.lock(hw, core, store, id),
+        match write.kind {
+            WriteKind::Locked => self.lock(hw, core, write.store, id),
             _ if !self.side(core).keeps(id) => Departure::Go,
-            Entry::Store(store) => self.enter(hw, core, id, What::Store(store)),
-            _ => self.wait(core),
+            WriteKind::Store => self.enter(hw, core, id, What::Store(write.store)),
+            WriteKind::NonTemporal => self.wait(core),
         }
     }
 
     /// A locked instruction of a core without checkpoints or kept stores waits for what else is in
     /// the buffer: a `clflush` is ordered with it even where other flushes are not.
-    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Gate> {
         if self.active == 0 {
             hw.skip(Hook::Store);
             return Departure::Go;
         }
-        match entry {
-            Entry::Locked(_) if !self.side(core).is_idle() => self.wait(core),
+        match write.kind {
+            WriteKind::Locked if !self.side(core).is_idle() => self.wait(core),
             _ => Departure::Go,
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Gate> {
         self.allot(hw);
         let id = hw.entry_at_turn(core);
         let keeps = self.side(core).keeps(id);
-        match entry {
-            Entry::Flush(line, flush) if keeps => self.enter(hw, core, id, What::Flush(line, flush, context)),
-            Entry::Primitive(Primitive::Pcommit) => {
+        match ordering {
+            Ordering::Flush(line, flush) if keeps => self.enter(hw, core, id, What::Flush(line, flush, context)),
+            Ordering::Primitive(Primitive::Pcommit) => {
                 let departure = match keeps {
                     true => self.enter(hw, core, id, What::Pcommit(context)),
                     false => {

@@ -11,8 +11,8 @@
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
 use crate::parts::per_core;
 use strandline_design::{
-    About, Access, Admission, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes, Snoop,
-    Until,
+    About, Access, Admission, Departure, Design, Drains, Eviction, Level, Needs, Never, Ordering, Services, Sizes,
+    Snoop, Until, Wants,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Param, Params};
@@ -29,36 +29,38 @@ struct Core {
     unit: StrandUnit,
     newest: u64,
     /// What waits at the head of the store queue.
-    waits: Option<Entry>,
+    waits: Option<Ordering>,
 }
 
 impl Core {
     /// Whether a flush or primitive at the head of the store queue may leave it.
-    fn may_leave(&self, entry: Entry) -> bool {
-        match entry {
-            Entry::Flush(_, Flush::Clwb) | Entry::Primitive(Primitive::PersistBarrier) => self.unit.buffers.has_room(),
-            Entry::Primitive(Primitive::JoinStrand) => self.unit.buffers.is_empty(),
+    fn may_leave(&self, ordering: Ordering) -> bool {
+        match ordering {
+            Ordering::Flush(_, Flush::Clwb) | Ordering::Primitive(Primitive::PersistBarrier) => {
+                self.unit.buffers.has_room()
+            }
+            Ordering::Primitive(Primitive::JoinStrand) => self.unit.buffers.is_empty(),
             _ => true,
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, entry: Entry, context: u8) -> Departure<Gate> {
-        if !self.may_leave(entry) {
-            self.waits = Some(entry);
+    fn departs(&mut self, hw: &mut dyn Services<Own>, ordering: Ordering, context: u8) -> Departure<Gate> {
+        if !self.may_leave(ordering) {
+            self.waits = Some(ordering);
             return Departure::Wait(Until::Open(Gate::Head(self.unit.core)));
         }
         self.waits = None;
-        match entry {
-            Entry::Flush(line, Flush::Clwb) => {
+        match ordering {
+            Ordering::Flush(line, Flush::Clwb) => {
                 self.flush(hw, line, context);
                 return Departure::Keep;
             }
-            Entry::Primitive(Primitive::PersistBarrier) => {
+            Ordering::Primitive(Primitive::PersistBarrier) => {
                 self.newest += 1;
                 self.unit.buffers.barrier(self.newest);
                 self.advance(hw);
             }
-            Entry::Primitive(Primitive::NewStrand) => self.unit.buffers.begin_strand(),
+            Ordering::Primitive(Primitive::NewStrand) => self.unit.buffers.begin_strand(),
             _ => {}
         }
         Departure::Go
@@ -141,8 +143,8 @@ impl Design for NoPersistQueue {
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
-        self.core(id).departs(hw, entry, context)
+    fn departs(&mut self, hw: &mut dyn Services<Own>, id: CoreId, ordering: Ordering, context: u8) -> Departure<Gate> {
+        self.core(id).departs(hw, ordering, context)
     }
 
     fn watched(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) -> Departure<Gate> {
@@ -170,8 +172,11 @@ impl Design for NoPersistQueue {
         self.core(owner).unit.snooped(hw, requester, line)
     }
 
-    fn hands_over_clean(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            handed_over_clean: true,
+            ..Wants::default()
+        }
     }
 
     fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {

@@ -16,8 +16,8 @@ use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFF
 use crate::parts::per_core;
 use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Admission, Claim, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes,
-    Snoop, StoreId, Until,
+    About, Access, Admission, Claim, Departure, Design, Drains, Eviction, Level, Needs, Never, Ordering, Services,
+    Sizes, Snoop, StoreId, Until, Wants,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -197,10 +197,10 @@ impl Design for StrandWeaver {
         StrandUnit::lowering()
     }
 
-    fn claim(&mut self, _: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Claim<Gate> {
-        match entry {
-            Entry::Flush(_, Flush::Clwb) => self.core(core).claim(),
-            Entry::Primitive(primitive) if primitive.is_of_strands() => self.core(core).claim(),
+    fn claim(&mut self, _: &mut dyn Services<Own>, core: CoreId, ordering: Ordering) -> Claim<Gate> {
+        match ordering {
+            Ordering::Flush(_, Flush::Clwb) => self.core(core).claim(),
+            Ordering::Primitive(primitive) if primitive.is_of_strands() => self.core(core).claim(),
             _ => Claim::No,
         }
     }
@@ -213,12 +213,12 @@ impl Design for StrandWeaver {
         }
     }
 
-    fn claimed(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry, context: u8, retires: Cycles) {
+    fn claimed(&mut self, hw: &mut dyn Services<Own>, id: CoreId, ordering: Ordering, context: u8, retires: Cycles) {
         let core = self.core(id);
-        let (operation, store) = match entry {
-            Entry::Flush(line, _) => (Operation::Flush(line), hw.point_at_store(id, line)),
-            Entry::Primitive(Primitive::NewStrand) => (Operation::NewStrand, None),
-            Entry::Primitive(Primitive::JoinStrand) => (Operation::Join, None),
+        let (operation, store) = match ordering {
+            Ordering::Flush(line, _) => (Operation::Flush(line), hw.point_at_store(id, line)),
+            Ordering::Primitive(Primitive::NewStrand) => (Operation::NewStrand, None),
+            Ordering::Primitive(Primitive::JoinStrand) => (Operation::Join, None),
             _ => (Operation::Barrier, None),
         };
         let number = core.queue.insert(operation, store);
@@ -250,9 +250,9 @@ impl Design for StrandWeaver {
         core.advance(hw);
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, _: u8) -> Departure<Gate> {
-        match entry {
-            Entry::Primitive(primitive) if primitive.is_of_strands() => self.core(core).mark(hw, primitive),
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, ordering: Ordering, _: u8) -> Departure<Gate> {
+        match ordering {
+            Ordering::Primitive(primitive) if primitive.is_of_strands() => self.core(core).mark(hw, primitive),
             _ => Departure::Go,
         }
     }
@@ -285,8 +285,11 @@ impl Design for StrandWeaver {
         self.core(owner).unit.snooped(hw, requester, line)
     }
 
-    fn hands_over_clean(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            handed_over_clean: true,
+            ..Wants::default()
+        }
     }
 
     fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {

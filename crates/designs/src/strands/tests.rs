@@ -2,19 +2,19 @@
 
 use super::*;
 use crate::mock::{Both, X, Y, Z, ZERO};
-use strandline_design::{Claim, Departure, Design, Entry, Until};
+use strandline_design::{Claim, Departure, Design, Ordering, Until};
 use strandline_isa::{Addr, Flush, Primitive};
 use strandline_kernel::Cycles;
 
-fn flush_of(addr: Addr) -> Entry {
-    Entry::Flush(addr.line(), Flush::Clwb)
+fn flush_of(addr: Addr) -> Ordering {
+    Ordering::Flush(addr.line(), Flush::Clwb)
 }
 
 impl Both<StrandWeaver> {
     /// An operation claims an entry of the persist queue, and retires at once.
-    fn claims(&mut self, entry: Entry) {
-        assert_eq!(self.design.claim(&mut self.hw, ZERO, entry), Claim::Yes);
-        self.design.claimed(&mut self.hw, ZERO, entry, 0, Cycles(0));
+    fn claims(&mut self, ordering: Ordering) {
+        assert_eq!(self.design.claim(&mut self.hw, ZERO, ordering), Claim::Yes);
+        self.design.claimed(&mut self.hw, ZERO, ordering, 0, Cycles(0));
         self.deliver();
     }
 }
@@ -49,7 +49,7 @@ fn a_join_waits_until_the_last_flush_before_it_has_completed() {
     let mut both = Both::of(StrandWeaver::default());
     both.claims(flush_of(X));
     both.claims(flush_of(Y));
-    both.claims(Entry::Primitive(Primitive::JoinStrand));
+    both.claims(Ordering::Primitive(Primitive::JoinStrand));
     let waits = Departure::Wait(Until::Open(HEAD));
     assert_eq!(both.departs(ZERO, Primitive::JoinStrand), waits);
     both.acknowledge_flush();

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
-use strandline_design::{Entry, Hook};
+use strandline_design::{Hook, Ordering};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
 
 /// A simulated core as its program sees it. A register value's tag is the cycle in which it is
@@ -117,7 +117,7 @@ impl Core {
 
     /// Whether the design claims a flush or primitive (true), or the store queue allocates it.
     #[inline(always)]
-    fn find_place(&self, stage: &mut Stage, entry: Entry) -> Result<bool, Request> {
+    fn find_place(&self, stage: &mut Stage, ordering: Ordering) -> Result<bool, Request> {
         if *stage == Stage::Claiming && self.response.get().claimed {
             return Ok(true);
         }
@@ -125,14 +125,14 @@ impl Core {
             self.may_store()?;
             self.catch_up(self.window.cycle())?;
             *stage = Stage::Claiming;
-            return Err(Request::Claim(entry));
+            return Err(Request::Claim(ordering));
         }
         self.find_room().map(|()| false)
     }
 
     /// A non-temporal store; an ordinary one if the design requires it.
     fn store_nt(&self, size: u8, value: u64) -> Kind {
-        match self.plain_nt {
+        match self.nt_cached {
             true => Kind::Store { size, value },
             false => Kind::StoreNt { size, value },
         }
@@ -165,8 +165,8 @@ impl Core {
         if *stage == Stage::Asked {
             return Poll::Ready(());
         }
-        let entry = Entry::Flush(addr.line(), flush);
-        let claimed = match self.find_place(stage, entry) {
+        let ordering = Ordering::Flush(addr.line(), flush);
+        let claimed = match self.find_place(stage, ordering) {
             Ok(claimed) => claimed,
             Err(request) => return self.stop_silent(stage, request),
         };
@@ -177,19 +177,19 @@ impl Core {
         let ready = self.window.execute(issue, issue + 1);
         if claimed {
             self.observe(|| Op::Flush { addr, kind: flush });
-            return self.hand_over(stage, entry, ready);
+            return self.hand_over(stage, ordering, ready);
         }
         self.enqueue(addr, Kind::Flush(flush), ready);
         Poll::Ready(())
     }
 
-    /// Passes an entry that the design has claimed to it.
-    fn hand_over(&self, stage: &mut Stage, entry: Entry, retires: u64) -> Poll<()> {
-        if let Entry::Flush(..) = entry {
+    /// Passes the design what it has claimed.
+    fn hand_over(&self, stage: &mut Stage, ordering: Ordering, retires: u64) -> Poll<()> {
+        if let Ordering::Flush(..) = ordering {
             self.add_pending(self.context.get());
         }
         *stage = Stage::Asked;
-        self.request(Request::Claimed { entry, retires })
+        self.request(Request::Claimed { ordering, retires })
     }
 
     fn poll_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
@@ -230,7 +230,7 @@ impl Core {
         }
         // A change of context needs no entry of the store queue.
         if !matches!(primitive, Primitive::Setctx(_)) {
-            self.find_place(stage, Entry::Primitive(primitive))?;
+            self.find_place(stage, Ordering::Primitive(primitive))?;
         }
         let at = self.window.dispatch();
         // It waits at the window's head, if anywhere, and not for operands.
@@ -247,7 +247,7 @@ impl Core {
             return Poll::Ready(());
         }
         let retires = self.window.retired();
-        self.hand_over(stage, Entry::Primitive(primitive), retires)
+        self.hand_over(stage, Ordering::Primitive(primitive), retires)
     }
 
     fn end_primitive(&self, primitive: Primitive, at: u64, dispatched: Dispatched) {

@@ -131,7 +131,7 @@ pub struct Core {
     /// The frequent hooks that the design may implement.
     hooks: Cell<Hooks>,
     /// Non-temporal stores are ordinary ones.
-    plain_nt: bool,
+    nt_cached: bool,
     /// Stores become visible in program order.
     pub drains_in_order: bool,
     /// Whether store barriers reach the design.
@@ -166,7 +166,7 @@ impl Latencies {
 const CONTEXTS: usize = 256;
 
 impl Core {
-    pub fn new(id: CoreId, machine: &Machine, memory: Rc<Memory>, lowering: Lowering, wants: Wants) -> Core {
+    pub fn new(id: CoreId, machine: &Machine, memory: Rc<Memory>, lowering: Lowering, duties: Duties) -> Core {
         let core = &machine.core;
         let private_l2 = machine.l2.as_ref();
         let tso = core.consistency == Consistency::Tso;
@@ -181,7 +181,7 @@ impl Core {
             lowering,
             counts: Counts::default(),
             pcommits_completed: Cell::new(0),
-            notes: Notes::new(wants.observed),
+            notes: Notes::new(duties.observed),
             horizon: Cell::new(0),
             alone: Cell::new(0),
             next_op: Cell::new(0),
@@ -199,16 +199,16 @@ impl Core {
             kept: RefCell::default(),
             awaits_drained: Cell::new(false),
             counts_next: Cell::new(false),
-            observed: wants.tracer.is_some() || wants.logs,
-            marks_entries: Cell::new(wants.tracer.is_some() || wants.logs),
-            writes: wants.writes,
+            observed: duties.tracer.is_some() || duties.logs,
+            marks_entries: Cell::new(duties.tracer.is_some() || duties.logs),
+            writes: duties.writes,
             request: Cell::new(None),
             response: Cell::default(),
             system: Cell::new(None),
             waits: Cell::new(false),
-            tracer: wants.tracer,
+            tracer: duties.tracer,
             interrupted: Cell::new(Interrupt::Unheeded),
-            log: wants.logs.then(Log::default),
+            log: duties.logs.then(Log::default),
             pending: [const { Cell::new(0) }; CONTEXTS],
             pending_all: Cell::new(0),
             spin: Spin::default(),
@@ -224,10 +224,10 @@ impl Core {
             queue_entries: core.store_queue_entries as usize,
             shared_entries: core.load_store_queue_entries,
             hooks: Cell::new(Hooks::ALL),
-            plain_nt: wants.plain_nt,
+            nt_cached: duties.nt_cached,
             drains_in_order: in_order,
-            barriers: !in_order || wants.barriers,
-            every_store: wants.every_store || any_broken(),
+            barriers: !in_order || duties.barriers,
+            every_store: duties.every_store || any_broken(),
             drains_by_itself: Cell::new(false),
             prefetches_stores: core.store_prefetch,
         }
@@ -579,11 +579,11 @@ impl Core {
     }
 }
 
-/// What the system needs to observe of a core.
+/// What a core does for the system and the design, beside what its machine says.
 #[derive(Clone, Default)]
-pub struct Wants {
-    /// Non-temporal stores are ordinary ones.
-    pub plain_nt: bool,
+pub struct Duties {
+    /// Non-temporal stores use the caches as ordinary stores.
+    pub nt_cached: bool,
     /// The system must see every store leave the queue.
     pub every_store: bool,
     /// Store barriers mean something to the design where stores drain in order, too.

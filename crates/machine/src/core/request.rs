@@ -1,6 +1,7 @@
 //! What a program requests of the system, and the answers.
 
 use std::any::Any;
+use strandline_design::Ordering;
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 
 /// The system, as a core sees it while its program runs.
@@ -23,7 +24,7 @@ pub enum Request {
     /// That the store queue has room.
     Room,
     /// Whether the design claims a flush or primitive.
-    Claim(strandline_design::Entry),
+    Claim(Ordering),
     /// A load that missed in the private levels (`missed`), or that the design handles.
     Load {
         addr: Addr,
@@ -42,11 +43,8 @@ pub enum Request {
     },
     /// A primitive, dispatched in this cycle.
     Primitive { primitive: Primitive, at: u64 },
-    /// To pass an entry that the design has claimed to it; the entry retires then.
-    Claimed {
-        entry: strandline_design::Entry,
-        retires: u64,
-    },
+    /// To pass the design what it has claimed, which retires then.
+    Claimed { ordering: Ordering, retires: u64 },
     /// That so many counted writes to a word are visible.
     Written { word: Addr, times: u32 },
     /// That all threads have reached the start line.

@@ -181,7 +181,7 @@ impl Running {
     /// for its note. (Of a line that the LLC lacks, all cores are asked while memory is read.)
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<Option<CoreId>, Blocked> {
         let holding = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
-        let holders = match self.snoops_all {
+        let holders = match self.wants.snoops_all {
             true => Sharers::first(self.hw.harts.len()),
             false => holding,
         };
@@ -195,7 +195,7 @@ impl Running {
             .iter()
             .map(|(other, _)| *other)
             .filter(|other| !holding.contains(*other));
-        let here = self.design.remembers_sharers() && self.hw.llc.peek(line).is_some();
+        let here = self.wants.sharers_remembered && self.hw.llc.peek(line).is_some();
         let remembered = remembered.next().filter(|_| here);
         for (other, note) in notes {
             self.design.replied(&mut self.hw, core, other, line, note);
@@ -260,7 +260,7 @@ impl Running {
             entry.sharers.add(core);
         }
         entry.owned = access == Access::Own || alone;
-        if entry.owned && entry.dirty && line.is_persistent() && self.design.hands_over_clean() {
+        if entry.owned && entry.dirty && line.is_persistent() && self.wants.handed_over_clean {
             entry.dirty = false;
             self.write_back(line, self.hw.now);
         }

@@ -6,8 +6,8 @@ use super::hardware::ProgramState;
 use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Entry, Kind, StoreQueue};
-use strandline_design::{self as design, Access, Departure, Domain, Hook, Key, Store, StoreId, Until};
-use strandline_isa::{CoreId, Flush, Line, Primitive};
+use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Until, Write, WriteKind};
+use strandline_isa::{CoreId, Flush, Primitive};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
@@ -81,7 +81,7 @@ impl Running {
             self.request_line(core, shared, entry, at);
             return false;
         }
-        match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
+        match self.may_become_visible(core, write_of(WriteKind::Store, entry)) {
             Departure::Go | Departure::Keep => {
                 self.perform_store(core, entry, at);
                 true
@@ -96,7 +96,7 @@ impl Running {
     /// Asks the design whether the machine performs a store; if not, the design keeps it or the
     /// store waits.
     fn leaves_it(&mut self, core: CoreId, entry: &Entry, at: u64) -> Departure<Key> {
-        let (asked, id) = (design::Entry::Store(store_of(entry)), StoreId(entry.number));
+        let (asked, id) = (write_of(WriteKind::Store, entry), StoreId(entry.number));
         let departure = self.design.keep(&mut self.hw, core, asked, id);
         match departure {
             Departure::Go => {}
@@ -135,7 +135,8 @@ impl Running {
 
     /// Asks the design whether a store or locked instruction may become visible; its core owns the
     /// line.
-    pub(super) fn may_become_visible(&mut self, core: CoreId, entry: design::Entry, line: Line) -> Departure<Key> {
+    pub(super) fn may_become_visible(&mut self, core: CoreId, write: Write) -> Departure<Key> {
+        let line = write.store.line();
         let shared = self.hw.core(core);
         let (watched, asks) = (shared.is_watched(line), shared.asks(Hook::Store));
         if watched {
@@ -145,7 +146,7 @@ impl Running {
             }
         }
         match asks {
-            true => self.design.store(&mut self.hw, core, entry),
+            true => self.design.store(&mut self.hw, core, write),
             false => Departure::Go,
         }
     }
@@ -163,7 +164,7 @@ impl Running {
     /// Asks the design about a primitive, which leaves the queue unless it waits; true if it is
     /// done.
     fn primitive_departs(&mut self, core: CoreId, entry: &Entry, primitive: Primitive, at: u64) -> bool {
-        let asked = design::Entry::Primitive(primitive);
+        let asked = Ordering::Primitive(primitive);
         let departure = self.design.departs(&mut self.hw, core, asked, entry.context);
         if let Departure::Wait(until) = departure {
             self.block_drain(core, until);
@@ -209,7 +210,7 @@ impl Running {
 
     fn drain_nt(&mut self, core: CoreId, entry: &Entry, size: u8, at: u64) {
         if self.hw.core(core).asks(Hook::Keep) {
-            let asked = design::Entry::StoreNt(store_of(entry));
+            let asked = write_of(WriteKind::NonTemporal, entry);
             let departure = self.design.keep(&mut self.hw, core, asked, StoreId(entry.number));
             if let Departure::Wait(until) = departure {
                 return self.block_drain(core, until);
@@ -227,12 +228,10 @@ impl Running {
     }
 
     fn drain_flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) {
-        match self.design.departs(
-            &mut self.hw,
-            core,
-            design::Entry::Flush(entry.line(), kind),
-            entry.context,
-        ) {
+        match self
+            .design
+            .departs(&mut self.hw, core, Ordering::Flush(entry.line(), kind), entry.context)
+        {
             Departure::Go => match self.flush(core, entry, kind, at) {
                 Ok(true) if self.hw.core(core).shut.get() => self.wait_for_buffer(core),
                 Ok(true) => self.leave(core, entry.number, at),
@@ -280,7 +279,7 @@ impl Running {
             return;
         }
         let temporal = matches!(entry.kind, Kind::Store { .. });
-        if temporal && self.hw.crash_image.is_some() && self.design.domain() == Domain::Caches {
+        if temporal && self.hw.crash_image.is_some() && self.wants.domain == Domain::Caches {
             let line = entry.line();
             let data = self.hw.memory.line(line);
             self.durable(at, line, data);
@@ -391,6 +390,12 @@ pub fn store_of(entry: &Entry) -> Store {
     };
     let addr = entry.addr;
     Store { addr, size, value }
+}
+
+/// An entry that writes, as designs know it.
+pub fn write_of(kind: WriteKind, entry: &Entry) -> Write {
+    let store = store_of(entry);
+    Write { kind, store }
 }
 
 /// Whether a store finds its line in the L1, or in the L2 if it has lost the line before: its own

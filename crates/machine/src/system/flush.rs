@@ -75,7 +75,7 @@ impl Running {
     /// Performs a flush that the design sends; the design gets its acknowledgement.
     pub(super) fn design_flush(&mut self, core: CoreId, line: Line, flush: Flush, tag: Key) {
         let now = self.hw.now;
-        let found = match self.design.hands_over_clean() {
+        let found = match self.wants.handed_over_clean {
             true => Ok(self.look_up_own(core, line, now)),
             false => self.look_up_flush(core, line, flush, now).map(|found| Found {
                 dirty: self.hw.waiters.take_held_line(line, |_| true) | found.dirty,

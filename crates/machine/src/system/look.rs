@@ -1,10 +1,10 @@
 //! A view of a core at a moment of a run: its store queue, its buffers, and what is pending.
 
+use super::drain::write_of;
 use super::hardware::Hart;
 use super::waiters::{Condition, Waiters};
 use crate::core::{Entry, Kind};
-use strandline_design as design;
-use strandline_design::{Key, Store, Until};
+use strandline_design::{Key, Ordering, Until, Write, WriteKind};
 use strandline_isa::Line;
 
 /// The state of a core at a moment. A look changes nothing.
@@ -30,11 +30,20 @@ pub struct CoreView {
     pub instructions: u64,
 }
 
+/// An instruction in the store queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// One that writes.
+    Write(Write),
+    /// One that orders or flushes.
+    Ordering(Ordering),
+}
+
 /// A store-queue entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
     /// What it is.
-    pub entry: design::Entry,
+    pub what: What,
     /// The context that it belongs to.
     pub context: u8,
 }
@@ -104,13 +113,12 @@ impl CoreView {
 }
 
 fn queued(entry: &Entry) -> Queued {
-    let addr = entry.addr;
     Queued {
-        entry: match entry.kind {
-            Kind::Store { size, value } => design::Entry::Store(Store { addr, size, value }),
-            Kind::StoreNt { size, value } => design::Entry::StoreNt(Store { addr, size, value }),
-            Kind::Flush(flush) => design::Entry::Flush(entry.line(), flush),
-            Kind::Primitive(primitive) => design::Entry::Primitive(primitive),
+        what: match entry.kind {
+            Kind::Store { .. } => What::Write(write_of(WriteKind::Store, entry)),
+            Kind::StoreNt { .. } => What::Write(write_of(WriteKind::NonTemporal, entry)),
+            Kind::Flush(flush) => What::Ordering(Ordering::Flush(entry.line(), flush)),
+            Kind::Primitive(primitive) => What::Ordering(Ordering::Primitive(primitive)),
         },
         context: entry.context,
     }

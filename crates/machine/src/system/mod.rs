@@ -18,6 +18,6 @@ mod turns;
 mod waiters;
 mod writes;
 
-pub use look::{CoreView, Flushing, Joined, Queued};
+pub use look::{CoreView, Flushing, Joined, Queued, What};
 pub use run::{Factory, Heartbeat, Options, Outcome, Program, System};
 pub use stuck::{Standstill, Stuck};

@@ -4,8 +4,10 @@ use super::access::Blocked;
 use super::hardware::ProgramState;
 use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
-use crate::core::{Dispatched, Kind, Request, Response};
-use strandline_design::{Access, Admission, Claim, Departure, Entry, Forward, Hook, Key, Load, Store, Until};
+use crate::core::{Dispatched, Entry, Kind, Request, Response};
+use strandline_design::{
+    Access, Admission, Claim, Departure, Forward, Hook, Key, Load, Ordering, Store, Until, Write, WriteKind,
+};
 use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
@@ -79,7 +81,7 @@ impl Running {
                 _ = self.access(core, addr.line(), Access::Own, issue.max(at));
                 Ok(Response::default())
             }
-            Request::Claim(entry) => self.claim(core, entry, at),
+            Request::Claim(ordering) => self.claim(core, ordering, at),
             Request::Locked {
                 addr,
                 op,
@@ -90,9 +92,10 @@ impl Running {
                 None => return false,
             },
             Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
-            Request::Claimed { entry, retires } => {
+            Request::Claimed { ordering, retires } => {
                 let context = self.hw.core(core).context.get();
-                self.design.claimed(&mut self.hw, core, entry, context, Cycles(retires));
+                self.design
+                    .claimed(&mut self.hw, core, ordering, context, Cycles(retires));
                 Ok(Response::default())
             }
             Request::Order
@@ -139,8 +142,8 @@ impl Running {
     }
 
     /// Place 2: asks the design whether it claims a flush or primitive.
-    fn claim(&mut self, core: CoreId, entry: Entry, at: u64) -> Result<Response, Blocked> {
-        let claimed = match self.design.claim(&mut self.hw, core, entry) {
+    fn claim(&mut self, core: CoreId, ordering: Ordering, at: u64) -> Result<Response, Blocked> {
+        let claimed = match self.design.claim(&mut self.hw, core, ordering) {
             Claim::Wait(until) => return Err(until.into()),
             Claim::Yes => true,
             Claim::No => false,
@@ -311,18 +314,22 @@ impl Running {
 
     /// Place 3: asks the design whether a locked instruction may write.
     fn locked_may_write(&mut self, core: CoreId, store: Store) -> Result<(), Blocked> {
-        match self.may_become_visible(core, Entry::Locked(store), store.line()) {
+        let write = Write {
+            kind: WriteKind::Locked,
+            store,
+        };
+        match self.may_become_visible(core, write) {
             Departure::Wait(until) => Err(until.into()),
             Departure::Go | Departure::Keep => Ok(()),
         }
     }
 
     fn store_locked(&mut self, core: CoreId, addr: Addr, value: u64, at: u64, op: u32) {
-        let entry = crate::core::Entry {
+        let entry = Entry {
             owned: at,
             op,
             counted: self.hw.core(core).counts_next.replace(false),
-            ..crate::core::Entry::of(addr, Kind::Store { size: 8, value }, 0, at)
+            ..Entry::of(addr, Kind::Store { size: 8, value }, 0, at)
         };
         self.visible(core, &entry, at);
     }

@@ -1,12 +1,12 @@
 //! Speculation: checkpoints of cores, roll-backs, and notes that wait until it is certain.
 
 use super::access::Blocked;
-use super::drain::store_of;
+use super::drain::{store_of, write_of};
 use super::hardware::{Hardware, Hart, ProgramState};
 use super::running::Running;
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
 use std::task::Poll;
-use strandline_design::{self as design, Access, Checkpoint, Departure, Key, Load, StoreId, Until};
+use strandline_design::{Access, Checkpoint, Departure, Key, Load, StoreId, Until, WriteKind};
 use strandline_isa::{Addr, CoreId, Line, Rmw};
 
 /// The checkpoints to which a core can be rolled back.
@@ -89,7 +89,7 @@ impl Running {
         };
         let mut entry = Entry::of(addr, kind, 0, ready);
         let id = StoreId(shared.queue.borrow().newest() + 1);
-        let asked = design::Entry::Locked(store_of(&entry));
+        let asked = write_of(WriteKind::Locked, &entry);
         match self.design.keep(&mut self.hw, core, asked, id) {
             Departure::Go => return None,
             Departure::Wait(until) => return Some(Err(until.into())),

@@ -8,7 +8,7 @@ use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
 use crate::cache::{LineTags, Llc};
 use crate::config::Machine;
-use crate::core::{Answers, Core, Counted, Request, SimCpu, Wants};
+use crate::core::{Answers, Core, Counted, Duties, Request, SimCpu};
 use crate::crash_image::CrashImage;
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::task::Poll;
-use strandline_design::{AnyDesign, Domain};
+use strandline_design::{AnyDesign, Domain, Wants};
 use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
 use strandline_kernel::{Counts, Cycles, Events, Rng};
 use strandline_rules::any_broken;
@@ -31,8 +31,8 @@ use strandline_rules::any_broken;
 pub struct Running {
     pub(super) hw: Hardware,
     pub(super) design: Box<AnyDesign>,
-    /// Whether every core is snooped for a line, holder of it or not.
-    pub(super) snoops_all: bool,
+    /// What the design wants.
+    pub(super) wants: Wants,
     /// Whether a line that no core writes keeps its bytes, so that runs of cores that wait may be put off.
     pub(super) may_doze: bool,
     /// But for the one that runs.
@@ -85,16 +85,17 @@ impl Running {
     /// A machine of `cores` cores around `memory`. Its caches are empty.
     pub fn new(machine: &Machine, design: Box<AnyDesign>, cores: usize, memory: Memory, options: Options) -> Running {
         let crash_image = options.journal.then(|| CrashImage::of(&memory));
-        let durable = (!options.journal && design.reads_durable()).then(|| memory.persistent_half());
+        let wants = design.wants();
+        let durable = (!options.journal && wants.durable_lines).then(|| memory.persistent_half());
         let memory = Rc::new(memory);
         let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
-        let caches_durable = options.journal && design.domain() == Domain::Caches;
+        let caches_durable = options.journal && wants.domain == Domain::Caches;
         let writes = Rc::new(Counted::default());
-        let wants = Wants {
+        let duties = Duties {
             writes: writes.clone(),
-            plain_nt: design.plain_nt(),
-            logs: design.rolls_back(cores),
-            barriers: design.orders_by_barriers(),
+            nt_cached: wants.nt_cached,
+            logs: wants.rolls_back.on(cores),
+            barriers: wants.all_barriers,
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
             tracer: tracer.clone(),
@@ -107,7 +108,7 @@ impl Running {
                     machine,
                     memory.clone(),
                     lowering,
-                    wants.clone(),
+                    duties.clone(),
                 ));
                 Hart::new(core, machine.controllers.count)
             })
@@ -140,8 +141,8 @@ impl Running {
         };
         Running {
             hw,
-            snoops_all: design.snoops_all(),
-            may_doze: cores > 1 && !design.reads_durable() && !any_broken(),
+            may_doze: cores > 1 && !wants.durable_lines && !any_broken(),
+            wants,
             design,
             programs: (0..cores).map(|_| None).collect(),
             factories: (0..cores).map(|_| None).collect(),

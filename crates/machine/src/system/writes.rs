@@ -100,7 +100,7 @@ impl Running {
     fn persist_accepted(&mut self, write: WriteId) {
         let now = self.hw.now;
         let request = *self.hw.writes.get(write);
-        match self.design.domain() {
+        match self.wants.domain {
             Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
             Domain::Caches => {
                 let data = self.hw.memory.line(request.line);
@@ -224,7 +224,7 @@ impl Running {
         let request = *self.hw.writes.get(write);
         self.hw.writes.remove(write);
         let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
-        if !saved && self.hw.keeps_durable() && self.design.domain() == Domain::Controllers {
+        if !saved && self.hw.keeps_durable() && self.wants.domain == Domain::Controllers {
             self.persist(self.hw.now, &request);
         }
         self.design.reached_media(&mut self.hw, controller, &request);

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Acceptance, ControllerId, Design, Domain, Eviction, Level, Never, Services, Store, Types,
+    boxed, About, Acceptance, ControllerId, Design, Domain, Eviction, Level, Never, Services, Store, Types, Wants,
     WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Memory, PM_BASE};
@@ -252,8 +252,11 @@ impl Design for Undo {
         crate::common::Plain.lowering()
     }
 
-    fn domain(&self) -> Domain {
-        self.domain
+    fn wants(&self) -> Wants {
+        Wants {
+            domain: self.domain,
+            ..Wants::default()
+        }
     }
 
     /// Evicted bytes are in flight already.

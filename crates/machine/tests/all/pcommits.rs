@@ -2,7 +2,7 @@
 
 use crate::common::{memory, preset, put};
 use std::collections::BTreeMap;
-use strandline_design::{boxed, About, ControllerId, Departure, Design, Entry, Never, Services, Types};
+use strandline_design::{boxed, About, ControllerId, Departure, Design, Never, Ordering, Services, Types};
 use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
 use strandline_machine::{Options, SimCpu, Stats, System};
 
@@ -33,8 +33,8 @@ impl Design for Commits {
         crate::common::Plain.lowering()
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, _: u8) -> Departure<Never> {
-        if entry != Entry::Primitive(Primitive::Pcommit) {
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, ordering: Ordering, _: u8) -> Departure<Never> {
+        if ordering != Ordering::Primitive(Primitive::Pcommit) {
             return Departure::Go;
         }
         for controller in 0..hw.controllers() {

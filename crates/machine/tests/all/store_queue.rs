@@ -4,20 +4,20 @@
 use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Departure, Design, Entry, Never, Services};
+use strandline_design::{boxed, About, Departure, Design, Never, Ordering, Services, Write};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::config::Consistency;
-use strandline_machine::{Options, System};
+use strandline_machine::{Options, System, What};
 
 /// As the plain machine; records when each entry reaches the head.
-struct Watching(Rc<RefCell<Vec<(u64, Entry)>>>);
+struct Watching(Rc<RefCell<Vec<(u64, What)>>>);
 
 type Hw<'a> = dyn Services<strandline_design::Plain> + 'a;
 
 impl Watching {
-    fn note(&self, hw: &Hw<'_>, entry: Entry) -> Departure<Never> {
-        self.0.borrow_mut().push((hw.now().0, entry));
+    fn note(&self, hw: &Hw<'_>, what: What) -> Departure<Never> {
+        self.0.borrow_mut().push((hw.now().0, what));
         Departure::Go
     }
 }
@@ -33,12 +33,12 @@ impl Design for Watching {
         Plain.lowering()
     }
 
-    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, entry: Entry) -> Departure<Never> {
-        self.note(hw, entry)
+    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, write: Write) -> Departure<Never> {
+        self.note(hw, What::Write(write))
     }
 
-    fn departs(&mut self, hw: &mut Hw<'_>, _: CoreId, entry: Entry, _: u8) -> Departure<Never> {
-        self.note(hw, entry)
+    fn departs(&mut self, hw: &mut Hw<'_>, _: CoreId, ordering: Ordering, _: u8) -> Departure<Never> {
+        self.note(hw, What::Ordering(ordering))
     }
 }
 
@@ -89,12 +89,12 @@ fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
     let seen = seen.borrow();
     let flushed = seen
         .iter()
-        .find(|(_, entry)| matches!(entry, Entry::Flush(..)))
+        .find(|(_, entry)| matches!(entry, What::Ordering(Ordering::Flush(..))))
         .expect("a flush")
         .0;
     let stored = seen
         .iter()
-        .rfind(|(_, entry)| matches!(entry, Entry::Store(store) if store.addr == Addr(PM_BASE + 64)))
+        .rfind(|(_, entry)| matches!(entry, What::Write(write) if write.store.addr == Addr(PM_BASE + 64)))
         .expect("a store")
         .0;
     (flushed, stored)

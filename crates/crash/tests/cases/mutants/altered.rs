@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Acceptance, Access, Admission, AnyDesign, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
-    Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, LineTag, Load, Services, Sizes, Snoop, Store,
-    StoreId, Supply, Until, WriteRequest,
+    Design, Domain, Eviction, Forward, Hook, Key, Keys, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store,
+    StoreId, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -145,11 +145,15 @@ impl Design for Altered {
         self.inner.about()
     }
 
-    fn domain(&self) -> Domain {
+    fn wants(&self) -> Wants {
+        let mut wants = self.inner.wants();
         match self.change {
-            Change::Domain(domain) => domain,
-            _ => self.inner.domain(),
+            Change::Domain(domain) => wants.domain = domain,
+            Change::HoldersAsked => wants.snoops_all = false,
+            Change::HandedOverDirty => wants.handed_over_clean = false,
+            _ => {}
         }
+        wants
     }
 
     fn params(&self) -> &'static [Param] {
@@ -168,36 +172,8 @@ impl Design for Altered {
         self.inner.drain_bytes(machine)
     }
 
-    fn rolls_back(&self, cores: usize) -> bool {
-        self.inner.rolls_back(cores)
-    }
-
-    fn reads_durable(&self) -> bool {
-        self.inner.reads_durable()
-    }
-
-    fn plain_nt(&self) -> bool {
-        self.inner.plain_nt()
-    }
-
-    fn snoops_all(&self) -> bool {
-        self.inner.snoops_all() && !matches!(self.change, Change::HoldersAsked)
-    }
-
-    fn hands_over_clean(&self) -> bool {
-        self.inner.hands_over_clean() && !matches!(self.change, Change::HandedOverDirty)
-    }
-
-    fn remembers_sharers(&self) -> bool {
-        self.inner.remembers_sharers()
-    }
-
     fn is_shared(&self, requester: CoreId, line: Line) -> bool {
         self.inner.is_shared(requester, line)
-    }
-
-    fn orders_by_barriers(&self) -> bool {
-        self.inner.orders_by_barriers()
     }
 
     fn modes(&self) -> &'static [&'static str] {
@@ -220,8 +196,8 @@ impl Design for Altered {
         lowering
     }
 
-    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Claim<Key> {
-        self.inner.claim(hw, core, entry)
+    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering) -> Claim<Key> {
+        self.inner.claim(hw, core, ordering)
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, primitive: Primitive) -> Admission<Key> {
@@ -244,8 +220,8 @@ impl Design for Altered {
         admission
     }
 
-    fn claimed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
-        self.inner.claimed(hw, core, entry, context, retires);
+    fn claimed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering, context: u8, retires: Cycles) {
+        self.inner.claimed(hw, core, ordering, context, retires);
     }
 
     fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Key>> {
@@ -259,25 +235,31 @@ impl Design for Altered {
         self.inner.load(hw, core, load)
     }
 
-    fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Key> {
-        self.inner.keep(hw, core, entry, id)
+    fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write, id: StoreId) -> Departure<Key> {
+        self.inner.keep(hw, core, write, id)
     }
 
-    fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Departure<Key> {
-        self.inner.store(hw, core, entry)
+    fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write) -> Departure<Key> {
+        self.inner.store(hw, core, write)
     }
 
     fn watched(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line) -> Departure<Key> {
         self.inner.watched(hw, core, line)
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8) -> Departure<Key> {
-        let changed = match entry {
-            Entry::Flush(line, _) => self.flush(hw, core, line, context),
-            Entry::Primitive(Primitive::Pcommit) => self.pcommit(hw, core, context),
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Key> {
+        let changed = match ordering {
+            Ordering::Flush(line, _) => self.flush(hw, core, line, context),
+            Ordering::Primitive(Primitive::Pcommit) => self.pcommit(hw, core, context),
             _ => None,
         };
-        changed.unwrap_or_else(|| self.inner.departs(hw, core, entry, context))
+        changed.unwrap_or_else(|| self.inner.departs(hw, core, ordering, context))
     }
 
     fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store) {

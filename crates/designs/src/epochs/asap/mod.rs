@@ -39,8 +39,8 @@ use crate::parts::persist_buffer::{EpochId, Flush, BUFFER_ENTRIES};
 use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Drains, Entry, Eviction, Level,
-    Needs, Services, Sizes, Snoop, Store, Supply, Until, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Drains, Eviction, Level, Needs,
+    Ordering, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
@@ -170,12 +170,12 @@ impl Design for Asap {
         self.about
     }
 
-    fn plain_nt(&self) -> bool {
-        true
-    }
-
-    fn snoops_all(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            nt_cached: true,
+            snoops_all: true,
+            ..Wants::default()
+        }
     }
 
     fn params(&self) -> &'static [Param] {
@@ -204,14 +204,20 @@ impl Design for Asap {
         admission(primitive, buffers::Gate::Fence(core).into())
     }
 
-    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
-        let gate = self.buffers.store(core, entry);
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Gate> {
+        let gate = self.buffers.store(core, write);
         self.advance(hw);
         gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate.into())))
     }
 
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
-        let departure = self.buffers.departs(hw, core, entry, context);
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        core: CoreId,
+        ordering: Ordering,
+        context: u8,
+    ) -> Departure<Gate> {
+        let departure = self.buffers.departs(hw, core, ordering, context);
         self.advance(hw);
         departure
     }

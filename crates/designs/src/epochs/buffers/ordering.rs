@@ -1,20 +1,15 @@
 //! Inserts stores into persist buffers, and applies the order of primitives.
 
 use super::{CoreState, EpochId, Follows, Gate, PersistBuffers, Persistency, Wraps};
-use strandline_design::{Departure, Entry, Services, Store, Until};
+use strandline_design::{Departure, Ordering, Services, Store, Until, Write};
 use strandline_isa::{CoreId, Line, Primitive};
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
     /// Answers a store or locked instruction that is about to become visible: what it waits for, if
     /// anything. One to persistent memory waits for room in its core's buffer.
-    pub fn store(&mut self, core: CoreId, entry: Entry) -> Option<Gate> {
-        match entry {
-            Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store) if store.addr.is_persistent() => {
-                self.persistent_store(core, store.line())
-            }
-            _ => None,
-        }
+    pub fn store(&mut self, core: CoreId, write: Write) -> Option<Gate> {
+        self.persistent_store(core, write.persistent_line()?)
     }
 
     fn persistent_store(&mut self, core: CoreId, line: Line) -> Option<Gate> {
@@ -36,20 +31,19 @@ impl PersistBuffers {
         &mut self,
         hw: &mut dyn Services<T>,
         core: CoreId,
-        entry: Entry,
+        ordering: Ordering,
         context: u8,
     ) -> Departure<T::Gate> {
-        match entry {
-            Entry::Flush(..) => {
+        match ordering {
+            Ordering::Flush(..) => {
                 hw.acknowledge(core, context);
                 Departure::Keep
             }
-            Entry::Primitive(Primitive::StoreBarrier) => Departure::Go,
-            Entry::Primitive(primitive) => match self.order(hw, core, primitive) {
+            Ordering::Primitive(Primitive::StoreBarrier) => Departure::Go,
+            Ordering::Primitive(primitive) => match self.order(hw, core, primitive) {
                 Some(gate) => Departure::Wait(Until::Open(gate.into())),
                 None => Departure::Go,
             },
-            Entry::Store(_) | Entry::StoreNt(_) | Entry::Locked(_) => Departure::Go,
         }
     }
 

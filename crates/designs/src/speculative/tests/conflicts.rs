@@ -144,7 +144,7 @@ fn a_full_table_stalls_loads_and_stores() {
 fn a_line_of_the_table_conflicts_wherever_it_is() {
     let mut rig = Rig::speculating(&[]);
     rig.load(A, 8);
-    assert!(rig.both.design.snoops_all());
+    assert!(rig.both.design.wants().snoops_all);
     assert!(rig.both.design.is_shared(ONE, A.line()));
     assert!(!rig.both.design.is_shared(ZERO, A.line()), "its own table");
     assert!(!rig.both.design.is_shared(ONE, B.line()));

@@ -43,10 +43,15 @@ impl Rig {
     /// The same store once more, after it had to wait.
     pub fn stores_again(&mut self, core: CoreId, id: StoreId, addr: Addr, value: u64) -> Departure<Gate> {
         let context = self.both.hw.spec.context(core);
-        let departure = self
-            .both
-            .design
-            .keep(&mut self.both.hw, core, Entry::Store(store(addr, value)), id);
+        let departure = self.both.design.keep(
+            &mut self.both.hw,
+            core,
+            Write {
+                kind: WriteKind::Store,
+                store: store(addr, value),
+            },
+            id,
+        );
         match departure {
             Departure::Go => self.both.hw.spec.done(core, context),
             Departure::Keep => _ = self.kept.insert((core, id), context),
@@ -81,7 +86,7 @@ impl Rig {
     /// A flush of core 0 is at the head of the store queue.
     pub fn flushes(&mut self, addr: Addr, flush: Flush) -> Departure<Gate> {
         let id = self.both.hw.spec.enter(ZERO);
-        self.departs(Entry::Flush(addr.line(), flush), id)
+        self.departs(Ordering::Flush(addr.line(), flush), id)
     }
 
     /// A `clwb` of core 0 that the design keeps.
@@ -94,13 +99,16 @@ impl Rig {
         let admission = self.both.design.primitive(&mut self.both.hw, ZERO, Primitive::Pcommit);
         assert_eq!(admission, Admission::Enter);
         let id = self.both.hw.spec.enter(ZERO);
-        assert_eq!(self.departs(Entry::Primitive(Primitive::Pcommit), id), Departure::Keep);
+        assert_eq!(
+            self.departs(Ordering::Primitive(Primitive::Pcommit), id),
+            Departure::Keep
+        );
     }
 
-    fn departs(&mut self, entry: Entry, id: StoreId) -> Departure<Gate> {
+    fn departs(&mut self, ordering: Ordering, id: StoreId) -> Departure<Gate> {
         self.both.hw.spec.turn = id;
         let context = self.both.hw.spec.context(ZERO);
-        let departure = self.both.design.departs(&mut self.both.hw, ZERO, entry, context);
+        let departure = self.both.design.departs(&mut self.both.hw, ZERO, ordering, context);
         self.both.drain();
         departure
     }
@@ -127,7 +135,10 @@ impl Rig {
     pub fn locks(&mut self, addr: Addr) -> Departure<Gate> {
         self.load(addr, 8);
         let id = StoreId(self.both.hw.spec.newest(ZERO).0 + 1);
-        let locked = Entry::Locked(store(addr, 1));
+        let locked = Write {
+            kind: WriteKind::Locked,
+            store: store(addr, 1),
+        };
         let departure = self.both.design.keep(&mut self.both.hw, ZERO, locked, id);
         if departure == Departure::Keep {
             assert_eq!(self.both.hw.spec.enter(ZERO), id);
@@ -225,7 +236,7 @@ impl Rig {
         self.both.drain();
     }
 
-    /// The buffer of core 0, oldest entry first.
+    /// The buffer of core 0, oldest write first.
     pub fn buffer(&mut self) -> Vec<String> {
         let mut buffer = self.both.design.side(ZERO).buffer.clone();
         let mut entries = Vec::new();

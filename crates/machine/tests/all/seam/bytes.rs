@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Admission, ByteMask, ControllerId, Design, Never, Services, Types, WriteRequest,
+    boxed, About, Admission, ByteMask, ControllerId, Design, Never, Services, Types, Wants, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Rng;
@@ -69,8 +69,11 @@ impl Design for Sender {
         crate::common::Plain.lowering()
     }
 
-    fn reads_durable(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            durable_lines: true,
+            ..Wants::default()
+        }
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, _: Primitive) -> Admission<Never> {

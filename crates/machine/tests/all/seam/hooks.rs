@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Acceptance, Admission, Claim, ControllerId, Departure, Design, Entry, Forward, GateOf, Hook, Load,
-    Never, Plain, Services, Store, StoreId, TagOf, WriteRequest,
+    boxed, About, Acceptance, Admission, Claim, ControllerId, Departure, Design, Forward, GateOf, Hook, Load, Never,
+    Ordering, Plain, Services, Store, StoreId, TagOf, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -41,8 +41,8 @@ impl<D: Design> Design for Counting<D> {
         self.within.lowering()
     }
 
-    fn claim(&mut self, hw: &mut Hw<'_, D>, core: CoreId, entry: Entry) -> Claim<GateOf<D>> {
-        self.count(Hook::Claim).claim(hw, core, entry)
+    fn claim(&mut self, hw: &mut Hw<'_, D>, core: CoreId, ordering: Ordering) -> Claim<GateOf<D>> {
+        self.count(Hook::Claim).claim(hw, core, ordering)
     }
 
     fn primitive(&mut self, hw: &mut Hw<'_, D>, core: CoreId, primitive: Primitive) -> Admission<GateOf<D>> {
@@ -53,12 +53,12 @@ impl<D: Design> Design for Counting<D> {
         self.count(Hook::Load).load(hw, core, load)
     }
 
-    fn keep(&mut self, hw: &mut Hw<'_, D>, core: CoreId, entry: Entry, id: StoreId) -> Departure<GateOf<D>> {
-        self.count(Hook::Keep).keep(hw, core, entry, id)
+    fn keep(&mut self, hw: &mut Hw<'_, D>, core: CoreId, write: Write, id: StoreId) -> Departure<GateOf<D>> {
+        self.count(Hook::Keep).keep(hw, core, write, id)
     }
 
-    fn store(&mut self, hw: &mut Hw<'_, D>, core: CoreId, entry: Entry) -> Departure<GateOf<D>> {
-        self.count(Hook::Store).store(hw, core, entry)
+    fn store(&mut self, hw: &mut Hw<'_, D>, core: CoreId, write: Write) -> Departure<GateOf<D>> {
+        self.count(Hook::Store).store(hw, core, write)
     }
 
     fn visible(&mut self, hw: &mut Hw<'_, D>, core: CoreId, store: Store) {
@@ -93,7 +93,7 @@ impl Design for Attentive {
         crate::common::Plain.lowering()
     }
 
-    fn claim(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Entry) -> Claim<Never> {
+    fn claim(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Ordering) -> Claim<Never> {
         Claim::No
     }
 
@@ -105,11 +105,11 @@ impl Design for Attentive {
         Forward::Caches { after: Cycles(0) }
     }
 
-    fn keep(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Entry, _: StoreId) -> Departure<Never> {
+    fn keep(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Write, _: StoreId) -> Departure<Never> {
         Departure::Go
     }
 
-    fn store(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Entry) -> Departure<Never> {
+    fn store(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Write) -> Departure<Never> {
         Departure::Go
     }
 

@@ -8,7 +8,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, ByteMask, Departure, Design, Entry, Forward, Load, Never, Services, Store, StoreId, Types, Until,
+    boxed, About, ByteMask, Departure, Design, Forward, Load, Never, Services, Store, StoreId, Types, Until, Write,
+    WriteKind,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
@@ -110,9 +111,9 @@ impl Design for Keeper {
         Lowering::NOTHING
     }
 
-    fn keep(&mut self, hw: &mut Hw<'_>, core: CoreId, entry: Entry, id: StoreId) -> Departure<KeepsNothing> {
-        match entry {
-            Entry::Store(store) | Entry::Locked(store) => self.keep_store(hw, core, store, id),
+    fn keep(&mut self, hw: &mut Hw<'_>, core: CoreId, write: Write, id: StoreId) -> Departure<KeepsNothing> {
+        match write.kind {
+            WriteKind::Store | WriteKind::Locked => self.keep_store(hw, core, write.store, id),
             _ if self.kept[core.index()].is_empty() => Departure::Go,
             _ => Departure::Wait(Until::Open(KeepsNothing(core))),
         }

@@ -3,7 +3,7 @@
 use crate::common::{memory, preset, put};
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Access, Design, Eviction, Level, Never, Services, Supply, Types, Until};
+use strandline_design::{boxed, About, Access, Design, Eviction, Level, Never, Services, Supply, Types, Until, Wants};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, SimCpu, System};
@@ -58,8 +58,11 @@ impl Design for Supplier {
         crate::common::Plain.lowering()
     }
 
-    fn reads_durable(&self) -> bool {
-        self.reads_durable
+    fn wants(&self) -> Wants {
+        Wants {
+            durable_lines: self.reads_durable,
+            ..Wants::default()
+        }
     }
 
     fn missed(&mut self, hw: &mut dyn Services<Own>, _: CoreId, line: Line, access: Access) -> Supply<Gate> {

@@ -1,8 +1,8 @@
 //! A design that answers one place out of the ordinary.
 
 use strandline_design::{
-    About, Acceptance, Access, Admission, Claim, ControllerId, Departure, Design, Entry, Eviction, Forward, Level,
-    Load, Services, Snoop, StoreId, Supply, Types, Until, WriteRequest,
+    About, Acceptance, Access, Admission, Claim, ControllerId, Departure, Design, Eviction, Forward, Level, Load,
+    Ordering, Services, Snoop, StoreId, Supply, Types, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -124,11 +124,14 @@ impl Design for Script {
         crate::common::Plain.lowering()
     }
 
-    fn snoops_all(&self) -> bool {
-        self.odd == Odd::SnoopAnnotates
+    fn wants(&self) -> Wants {
+        Wants {
+            snoops_all: self.odd == Odd::SnoopAnnotates,
+            ..Wants::default()
+        }
     }
 
-    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Claim<Gate> {
+    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Ordering) -> Claim<Gate> {
         if self.odd == Odd::ClaimWaits && self.shut(hw) {
             Claim::Wait(SHUT)
         } else {
@@ -157,7 +160,7 @@ impl Design for Script {
         }
     }
 
-    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry, id: StoreId) -> Departure<Gate> {
+    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Write, id: StoreId) -> Departure<Gate> {
         if self.odd != Odd::StoreKept {
             return Departure::Go;
         }
@@ -170,7 +173,7 @@ impl Design for Script {
         self.performed.push(id);
     }
 
-    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Departure<Gate> {
+    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Write) -> Departure<Gate> {
         if self.odd == Odd::StoreWaits && self.shut(hw) {
             Departure::Wait(SHUT)
         } else {
@@ -178,9 +181,9 @@ impl Design for Script {
         }
     }
 
-    fn departs(&mut self, hw: &mut Hw<'_>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
-        match (self.odd, entry) {
-            (Odd::FlushTakenOver | Odd::HeldLineFlushed, Entry::Flush(line, _)) => {
+    fn departs(&mut self, hw: &mut Hw<'_>, core: CoreId, ordering: Ordering, context: u8) -> Departure<Gate> {
+        match (self.odd, ordering) {
+            (Odd::FlushTakenOver | Odd::HeldLineFlushed, Ordering::Flush(line, _)) => {
                 self.context = context;
                 hw.flush_line(core, line, Flush::Clwb, TakenOver(line));
                 Departure::Keep

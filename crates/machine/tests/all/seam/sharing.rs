@@ -3,7 +3,7 @@
 use crate::common::{memory, preset, put};
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Access, Design, Never, Services, Snoop, Types};
+use strandline_design::{boxed, About, Access, Design, Never, Services, Snoop, Types, Wants};
 use strandline_isa::{CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
 use strandline_machine::config::Coherence;
 use strandline_machine::{Options, System};
@@ -37,12 +37,12 @@ impl Design for Remembering {
         crate::common::Plain.lowering()
     }
 
-    fn snoops_all(&self) -> bool {
-        true
-    }
-
-    fn remembers_sharers(&self) -> bool {
-        self.remembers
+    fn wants(&self) -> Wants {
+        Wants {
+            snoops_all: true,
+            sharers_remembered: self.remembers,
+            ..Wants::default()
+        }
     }
 
     fn is_shared(&self, _: CoreId, _: Line) -> bool {

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Access, Admission, Checkpoint, Departure, Design, Entry, Never, Services, Snoop, Store, Types,
+    boxed, About, Access, Admission, Checkpoint, Departure, Design, Never, Ordering, RollsBack, Services, Snoop, Store,
+    Types, Wants,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Primitive, PM_BASE};
 use strandline_machine::{Options, Outcome, Program, SimCpu, System};
@@ -68,8 +69,11 @@ impl Design for Contexts {
         Lowering::NOTHING
     }
 
-    fn rolls_back(&self, _: usize) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            rolls_back: RollsBack::Always,
+            ..Wants::default()
+        }
     }
 
     fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {
@@ -85,9 +89,9 @@ impl Design for Contexts {
         Admission::Pass
     }
 
-    fn departs(&mut self, hw: &mut Hw<'_>, core: CoreId, entry: Entry, context: u8) -> Departure<Never> {
-        let Entry::Flush(line, flush) = entry else {
-            panic!("{entry:?}")
+    fn departs(&mut self, hw: &mut Hw<'_>, core: CoreId, ordering: Ordering, context: u8) -> Departure<Never> {
+        let Ordering::Flush(line, flush) = ordering else {
+            panic!("{ordering:?}")
         };
         hw.flush_line(core, line, flush, Of(context));
         Departure::Keep
@@ -243,8 +247,11 @@ impl Design for LosesOnce {
         Lowering::NOTHING
     }
 
-    fn rolls_back(&self, _: usize) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants {
+            rolls_back: RollsBack::Always,
+            ..Wants::default()
+        }
     }
 
     fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {

@@ -3,7 +3,7 @@
 use crate::common::{memory, preset, put};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Admission, Departure, Design, Entry, Never, Plain, Services, Store};
+use strandline_design::{boxed, About, Admission, Departure, Design, Never, Ordering, Plain, Services, Store, Wants};
 use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, PM_BASE};
 use strandline_machine::config::Consistency;
 use strandline_machine::{Options, System};
@@ -34,8 +34,11 @@ impl Design for Listening {
         crate::common::Plain.lowering()
     }
 
-    fn orders_by_barriers(&self) -> bool {
-        self.orders
+    fn wants(&self) -> Wants {
+        Wants {
+            all_barriers: self.orders,
+            ..Wants::default()
+        }
     }
 
     fn primitive(&mut self, _: &mut dyn Services<Plain>, _: CoreId, primitive: Primitive) -> Admission<Never> {
@@ -43,8 +46,8 @@ impl Design for Listening {
         Admission::plain(primitive)
     }
 
-    fn departs(&mut self, _: &mut dyn Services<Plain>, _: CoreId, entry: Entry, _: u8) -> Departure<Never> {
-        if let Entry::Primitive(primitive) = entry {
+    fn departs(&mut self, _: &mut dyn Services<Plain>, _: CoreId, ordering: Ordering, _: u8) -> Departure<Never> {
+        if let Ordering::Primitive(primitive) = ordering {
             self.heard.borrow_mut().push(Heard::Departed(primitive));
         }
         Departure::Go

@@ -9,8 +9,8 @@ use programs::{run_under, Did, Ran};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use strandline_design::{
-    boxed, About, Admission, Claim, Departure, Design, Domain, Entry, Forward, Hook, Load, Never, Services, Store,
-    StoreId,
+    boxed, About, Admission, Claim, Departure, Design, Domain, Forward, Hook, Load, Never, Ordering, Services, Store,
+    StoreId, Wants, Write,
 };
 use strandline_isa::{CoreId, Lowering, Primitive};
 use strandline_kernel::{Cycles, Rng};
@@ -39,15 +39,15 @@ impl Design for Asked {
         Plain.about()
     }
 
-    fn domain(&self) -> Domain {
-        self.domain
+    fn wants(&self) -> Wants {
+        Wants {
+            domain: self.domain,
+            snoops_all: self.everywhere,
+            ..Wants::default()
+        }
     }
 
-    fn snoops_all(&self) -> bool {
-        self.everywhere
-    }
-
-    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Claim<Never> {
+    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Ordering) -> Claim<Never> {
         self.asked(hw, Hook::Claim);
         Claim::No
     }
@@ -62,12 +62,12 @@ impl Design for Asked {
         Forward::Caches { after: Cycles(0) }
     }
 
-    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry, _: StoreId) -> Departure<Never> {
+    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Write, _: StoreId) -> Departure<Never> {
         self.asked(hw, Hook::Keep);
         Departure::Go
     }
 
-    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Departure<Never> {
+    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Write) -> Departure<Never> {
         self.asked(hw, Hook::Store);
         Departure::Go
     }

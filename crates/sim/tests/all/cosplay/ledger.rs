@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use strandline_design::Entry;
+use strandline_design::{Ordering, WriteKind};
 use strandline_isa::Line;
-use strandline_machine::CoreView;
+use strandline_machine::{CoreView, What};
 
 /// What of a line is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,12 +31,13 @@ pub type Ledger = Rc<RefCell<Vec<Issued>>>;
 fn held_by(view: &CoreView) -> Vec<(Kind, Line, u8)> {
     let mut held = Vec::new();
     for queued in &view.store_queue {
-        held.push(match queued.entry {
-            Entry::Store(store) => (Kind::Store, store.line(), queued.context),
-            Entry::StoreNt(store) => (Kind::StoreNt, store.line(), queued.context),
-            Entry::Flush(line, _) => (Kind::Flush, line, queued.context),
-            Entry::Primitive(_) | Entry::Locked(_) => continue,
-        });
+        let (kind, line) = match queued.what {
+            What::Write(write) if write.kind == WriteKind::NonTemporal => (Kind::StoreNt, write.store.line()),
+            What::Write(write) => (Kind::Store, write.store.line()),
+            What::Ordering(Ordering::Flush(line, _)) => (Kind::Flush, line),
+            What::Ordering(Ordering::Primitive(_)) => continue,
+        };
+        held.push((kind, line, queued.context));
     }
     let buffered = view.writeback_buffer.iter().filter(|flush| !flush.at_head);
     held.extend(buffered.map(|flush| (Kind::Flush, flush.line, flush.context)));

@@ -8,12 +8,12 @@ use crate::start::start;
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Acceptance, Admission, AnyDesign, ControllerId, Design, Entry, Key, Keys, Services, Store, Until,
-    WriteRequest,
+    boxed, About, Acceptance, Admission, AnyDesign, ControllerId, Design, Key, Keys, Ordering, Services, Store, Until,
+    Write, WriteKind, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{CoreView, Machine, Options, Queued, SimCpu, System};
+use strandline_machine::{CoreView, Machine, Options, Queued, SimCpu, System, What};
 
 const A: u64 = PM_BASE;
 const B: u64 = PM_BASE + 0x1000;
@@ -122,13 +122,15 @@ async fn tasks(cpu: SimCpu, last: Rc<Cell<Tag>>) {
 
 fn st(addr: u64, context: u8) -> Queued {
     let (addr, size, value) = (Addr(addr), 8, 1);
-    let entry = Entry::Store(Store { addr, size, value });
-    Queued { entry, context }
+    let store = Store { addr, size, value };
+    let kind = WriteKind::Store;
+    let what = What::Write(Write { kind, store });
+    Queued { what, context }
 }
 
 fn clwb(addr: u64, context: u8) -> Queued {
-    let entry = Entry::Flush(Addr(addr).line(), Flush::Clwb);
-    Queued { entry, context }
+    let what = What::Ordering(Ordering::Flush(Addr(addr).line(), Flush::Clwb));
+    Queued { what, context }
 }
 
 /// The example on its way.
