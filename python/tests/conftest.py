@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,9 @@ class Answer:
 
 
 Strandline = Callable[..., Answer]
+
+# A shell ignores Ctrl-C in what it starts in the background, and so would the commands that tests start from there.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
