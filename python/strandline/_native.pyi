@@ -16,6 +16,9 @@ class InputError(Exception):
 class StuckError(Exception):
     """The simulated machine made no progress; the message is one line: what each core waits for."""
 
+class StoppedError(Exception):
+    """The user stopped a crash test before there was anything to report."""
+
 class FaultError(Exception):
     """A fault of strandline itself; the message is one line: the fault, and its place in the source."""
 

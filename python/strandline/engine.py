@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from strandline.errors import FaultError, InputError, StuckError
+from strandline.errors import FaultError, InputError, StoppedError, StuckError
 from strandline.record import Record
 
 if TYPE_CHECKING:
@@ -189,6 +189,8 @@ class Native(Protocol):
     @property
     def InputError(self) -> type[Exception]: ...  # noqa: N802
     @property
+    def StoppedError(self) -> type[Exception]: ...  # noqa: N802
+    @property
     def StuckError(self) -> type[Exception]: ...  # noqa: N802
     @property
     def FaultError(self) -> type[Exception]: ...  # noqa: N802
@@ -264,7 +266,7 @@ class Engine:
         return self.native.Stop()
 
     def crash(self, spec: CrashSpec, stop: NativeStop) -> CrashResult:
-        """Visits crash states of one program under one design, until `stop`."""
+        """Visits crash states of one program under one design until `stop`; a `StoppedError` without a result."""
         answer = self._ask(lambda: self.native.crash(spec, stop), spec.run)
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
         answer["record"] = self._record(answer["record"])
@@ -333,6 +335,8 @@ class Engine:
             raise InputError(str(error)) from error
         except self.native.StuckError as error:
             raise StuckError(str(error)) from error
+        except self.native.StoppedError as error:
+            raise StoppedError from error
         except self.native.FaultError as error:
             place = f"; {run.workload} under {run.design}, seed {run.seed}" if run else ""
             raise FaultError(f"{error}{place}") from error

@@ -30,6 +30,10 @@ class StuckError(Exception):
     """The simulated machine made no progress: what each core waits for. The command line exits with 1."""
 
 
+class StoppedError(Exception):
+    """The user stopped work before it had a result."""
+
+
 class FaultError(Exception):
     """A fault of strandline itself: the fault, its place in the source, and the run. The command line exits with 3."""
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from strandline.engine import Engine, RunSpec
+from strandline.errors import StoppedError
 from strandline.interrupts import INTERRUPT_SECONDS, interrupts_noted
 from strandline.journal import Journal
 from strandline.pace import Pace
@@ -43,7 +44,7 @@ def parallel(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, d
 def until_interrupted(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, done: Done, stop: Callable[[], None]
 ) -> tuple[list[Result], bool]:
-    """As `parallel`, and whether it was interrupted: `stop` then ends unfinished work, whose results count."""
+    """As `parallel`, and whether it was interrupted: `stop` then ends unfinished work, whose results count, if any."""
     pool = ThreadPoolExecutor(max_workers=jobs)
     with interrupts_noted() as interrupts:
         try:
@@ -54,7 +55,8 @@ def until_interrupted(
             if interrupts:
                 stop()
                 _wait([future for future in futures if not future.cancel()])
-            results = [future.result() for future in futures if future.done() and not future.cancelled()]
+            ended = [future for future in futures if future.done() and not future.cancelled()]
+            results = [future.result() for future in ended if not isinstance(future.exception(), StoppedError)]
             return results, bool(interrupts)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -43,6 +43,10 @@ BUILD = {"version": "0.1.0", "commit": "0123456789ab"}
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 
 
+class StoppedError(Exception):
+    """As `_native.StoppedError`."""
+
+
 class FaultError(Exception):
     """As `_native.FaultError`."""
 
@@ -58,6 +62,7 @@ class FakeNative:
     """Behaves as the native module: a fence costs the persist latency, minus what coroutines hide."""
 
     InputError = InputError
+    StoppedError = StoppedError
     StuckError = StuckError
     FaultError = FaultError
     Progress = FakeProgress

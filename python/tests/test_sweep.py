@@ -8,7 +8,7 @@ import pytest
 
 from fake_native import FakeNative
 from strandline.engine import Engine, RunSpec
-from strandline.errors import InputError
+from strandline.errors import InputError, StoppedError
 from strandline.sweep import pace_of, parallel, run_all, until_interrupted
 
 
@@ -74,6 +74,20 @@ def test_an_interrupt_as_soon_as_work_begins_shows_what_it_found(by: signal.Sign
     assert interrupted
     assert results[0] == 0
     assert len(results) < 1000
+
+
+def test_work_that_is_stopped_without_a_result_has_none() -> None:
+    stopped = threading.Event()
+
+    def work(item: int) -> int:
+        if item == 0:
+            return item
+        _thread.interrupt_main(signal.SIGINT)
+        stopped.wait(60)
+        raise StoppedError
+
+    results, interrupted = until_interrupted(work, range(2), 1, nothing, stopped.set)
+    assert (results, interrupted) == ([0], True)
 
 
 def test_a_second_interrupt_does_not_wait_for_work_that_goes_on() -> None:

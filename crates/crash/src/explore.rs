@@ -165,7 +165,10 @@ impl Survey {
         for number in 1..runs {
             let share = points.share(number, runs);
             if survey.report.complete && share != Points::Count(0) {
-                survey.visit(Run::of(spec, number, observe)?, share, until);
+                match Run::of(spec, number, observe) {
+                    Err(Error::Stopped) => survey.report.complete = false,
+                    run => survey.visit(run?, share, until),
+                }
             }
         }
         Ok(survey)
@@ -202,7 +205,10 @@ fn failures(survey: &Survey, until: &Until, observe: Observe<'_>) -> Result<Vec<
     }
     // Repeats the run. Shrinking starts with its earliest failing point, selected or not, and takes ownership of the
     // run.
-    let run = Run::of(&first.run.spec, first.run.number, observe)?;
+    let run = match Run::of(&first.run.spec, first.run.number, observe) {
+        Err(Error::Stopped) => return Ok(found.collect()),
+        run => run?,
+    };
     let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
     let smallest = shrink(Failing { run, finding }, RUNS, until, observe);
     let mut failures = vec![Failure::of(&smallest)];

@@ -3,7 +3,7 @@
 use crate::quick::recovers;
 use crate::sizes::{small, tasks};
 use crate::{explore_until, replay, Points, Report, Stop, Until};
-use strandline_sim::{observe, request, Error, MemoryNeed, Progress, Record, Spec};
+use strandline_sim::{observe_until, request, Error, MemoryNeed, Progress, Record, Spec};
 
 request! {
     /// A crash test, as the user requests it.
@@ -25,11 +25,15 @@ impl Request {
     /// Visits the requested crash states, until `stop`.
     ///
     /// # Errors
-    /// Bad input, or a run without progress.
+    /// Bad input, or a run without progress; [`Error::Stopped`] if there is nothing to report yet.
     pub fn answer(&self, stop: Stop) -> Result<Report, Error> {
         match &self.replay {
             Some(place) => replay(&self.run, place),
-            None => explore_until(&self.run, self.points, &Until::new(self.max_failures, stop), &observe),
+            None => {
+                let until = Until::new(self.max_failures, stop.clone());
+                let observe = |spec: &Spec| observe_until(spec, stop.progress());
+                explore_until(&self.run, self.points, &until, &observe)
+            }
         }
     }
 

@@ -1,16 +1,20 @@
 //! When crash exploration ends early.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use strandline_sim::Progress;
 
 /// Tells an exploration on another thread that the user has stopped it.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop(Progress);
 
 impl Stop {
-    /// Ends the exploration after the current crash state.
+    /// Ends the exploration: the run under way, or the current crash state.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.stop();
+    }
+
+    /// What its runs follow.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.0
     }
 }
 
@@ -35,7 +39,7 @@ impl Until {
 
     /// Whether the user has stopped it.
     pub(crate) fn stopped(&self) -> bool {
-        self.stop.0.load(Ordering::Relaxed)
+        self.stop.0.is_stopped()
     }
 
     /// Maximum number of relevant failures.

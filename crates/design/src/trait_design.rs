@@ -1,9 +1,9 @@
 //! The trait.
 
 use crate::{
-    About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Eviction, Forward, Hook,
-    Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, Wants, Write,
-    WriteRequest,
+    About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Eviction,
+    Forward, Hook, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, Wants,
+    Write, WriteRequest,
 };
 use std::any::Any;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};

@@ -20,6 +20,7 @@ pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
 pub use stats::Stats;
 pub use system::{
-    CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Standstill, Stuck, System, What,
+    CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Remote, Standstill, Stuck,
+    System, What,
 };
 pub use trace::{Op, OpId, Seen, Trace};

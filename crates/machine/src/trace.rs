@@ -132,6 +132,8 @@ pub struct Tracer {
     /// Stale bytes of lines, one bit each: the cores see them as they were before their latest
     /// store.
     stale: RefCell<BTreeMap<Line, u64>>,
+    /// Each core's operations that a roll-back keeps: no lap among them is dropped.
+    kept: RefCell<Vec<usize>>,
 }
 
 impl Tracer {
@@ -144,6 +146,7 @@ impl Tracer {
         Tracer {
             trace: RefCell::new(trace),
             stale: RefCell::default(),
+            kept: RefCell::new(vec![0; cores]),
         }
     }
 
@@ -153,12 +156,17 @@ impl Tracer {
     pub fn enter(&self, core: CoreId, op: Op) -> u32 {
         let program = &mut self.trace.borrow_mut().programs[core.index()];
         program.push(op);
+        if matches!(op, Op::Load { .. }) {
+            drop_lap(program, self.kept.borrow()[core.index()]);
+        }
         index(program.len() - 1)
     }
 
-    /// Operations of a core so far.
-    pub fn len(&self, core: CoreId) -> usize {
-        self.trace.borrow().programs[core.index()].len()
+    /// Operations of a core so far, to which [`Tracer::truncate`] may return.
+    pub fn mark(&self, core: CoreId) -> usize {
+        let len = self.trace.borrow().programs[core.index()].len();
+        self.kept.borrow_mut()[core.index()] = len;
+        len
     }
 
     /// Removes all but the first so many operations of a core.
@@ -203,6 +211,86 @@ impl Tracer {
     }
 }
 
+/// Loads of a lap in a loop that waits.
+const LAP: usize = 8;
+
+/// Drops the newest loads of a core if they are the third of three equal laps, all behind the first
+/// `kept` operations: equal loads from equal places, with nothing else in between. Whatever is
+/// before a load of the third lap, or after one, is so of a load of the first two. A loop that waits
+/// long so adds little to a trace.
+fn drop_lap(program: &mut Vec<Op>, kept: usize) {
+    let len = program.len();
+    let are_laps = |lap: usize| {
+        let [first, second, third] = [3, 2, 1].map(|laps| &program[len - laps * lap..][..lap]);
+        third == second && second == first && third.iter().all(|op| matches!(op, Op::Load { .. }))
+    };
+    let most = LAP.min(len.saturating_sub(kept) / 3);
+    if let Some(lap) = (1..=most).find(|lap| are_laps(*lap)) {
+        program.truncate(len - lap);
+    }
+}
+
 fn index(n: usize) -> u32 {
     u32::try_from(n).expect("a trace of fewer than 2^32 operations")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(addr: u64, count: u32) -> Op {
+        Op::Load {
+            addr: Addr(addr),
+            size: 8,
+            value: 1,
+            from: Seen::Memory(count),
+        }
+    }
+
+    const CORE: CoreId = CoreId(0);
+
+    fn traced(ops: impl IntoIterator<Item = Op>) -> Vec<Op> {
+        let tracer = Tracer::new(1);
+        ops.into_iter().for_each(|op| _ = tracer.enter(CORE, op));
+        tracer.take().programs.remove(0)
+    }
+
+    #[test]
+    fn a_loop_that_waits_keeps_two_laps_for_each_moment() {
+        let laps = |count: u32, laps: usize| vec![[load(0, count), load(64, count), load(8, count)]; laps].concat();
+        assert_eq!(traced(laps(3, 100)), laps(3, 2));
+        assert_eq!(
+            traced([laps(3, 100), laps(4, 100)].concat()),
+            [laps(3, 2), laps(4, 2)].concat()
+        );
+        assert_eq!(traced(vec![load(0, 1); 50]), [load(0, 1); 2]);
+    }
+
+    #[test]
+    fn what_differs_stays() {
+        let ops: Vec<Op> = (0..20).map(|count| load(0, count)).collect();
+        assert_eq!(traced(ops.clone()), ops, "other moments");
+        let flush = Op::Flush {
+            addr: Addr(0),
+            kind: Flush::Clwb,
+        };
+        let ops = [load(0, 1), flush].repeat(5);
+        assert_eq!(traced(ops.clone()), ops, "something in between");
+    }
+
+    #[test]
+    fn a_roll_back_finds_what_was_there() {
+        let tracer = Tracer::new(1);
+        let laps = |times| [load(0, 1), load(64, 1)].repeat(times);
+        let enter = |ops: Vec<Op>| ops.into_iter().for_each(|op| _ = tracer.enter(CORE, op));
+        enter(laps(2));
+        enter(vec![load(0, 1)]);
+        let mark = tracer.mark(CORE);
+        enter(vec![load(64, 1)]);
+        enter(laps(9));
+        tracer.truncate(CORE, mark);
+        enter(vec![load(8, 2)]);
+        let program = tracer.take().programs.remove(0);
+        assert_eq!(program, [laps(2), vec![load(0, 1), load(8, 2)]].concat());
+    }
 }

@@ -25,6 +25,12 @@ create_exception!(
 );
 create_exception!(
     _native,
+    StoppedError,
+    PyException,
+    "The user stopped it before there was anything to report."
+);
+create_exception!(
+    _native,
     FaultError,
     PyException,
     "A fault of strandline itself: what went wrong, and where in its source; one line."
@@ -37,6 +43,7 @@ fn raise(error: Error) -> PyErr {
     match error {
         Error::Input(text) => InputError::new_err(text),
         Error::Stuck { text, .. } => StuckError::new_err(text),
+        Error::Stopped => StoppedError::new_err("stopped"),
         Error::Fault(text) => FaultError::new_err(text),
     }
 }
@@ -254,6 +261,7 @@ fn is_recording(name: &str) -> bool {
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
     m.add("StuckError", m.py().get_type::<StuckError>())?;
+    m.add("StoppedError", m.py().get_type::<StoppedError>())?;
     m.add("FaultError", m.py().get_type::<FaultError>())?;
     m.add_class::<Progress>()?;
     m.add_class::<Stop>()?;

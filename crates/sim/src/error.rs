@@ -16,6 +16,8 @@ pub enum Error {
         /// Who waits for whom.
         text: String,
     },
+    /// The run was told to stop.
+    Stopped,
     /// A fault of strandline itself: the fault, and its place in the source.
     Fault(String),
 }
@@ -31,6 +33,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Input(text) | Error::Stuck { text, .. } | Error::Fault(text) => f.write_str(text),
+            Error::Stopped => f.write_str("stopped"),
         }
     }
 }
@@ -60,9 +63,12 @@ impl From<ParamError> for Error {
 
 impl From<Stuck> for Error {
     fn from(stuck: Stuck) -> Error {
-        Error::Stuck {
-            dead: stuck.how != Standstill::Idle,
-            text: stuck.to_string(),
+        match stuck.how {
+            Standstill::Stopped => Error::Stopped,
+            how => Error::Stuck {
+                dead: how != Standstill::Idle,
+                text: stuck.to_string(),
+            },
         }
     }
 }

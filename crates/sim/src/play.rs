@@ -4,11 +4,9 @@ use crate::warm::latest;
 use crate::Error;
 use std::ops::Range;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-use std::sync::atomic::AtomicU64;
-use std::sync::Arc;
 use strandline_design::AnyDesign;
 use strandline_isa::{CoreId, Memory};
-use strandline_machine::{Factory, Machine, Options, Outcome, Stuck, System};
+use strandline_machine::{Factory, Machine, Options, Outcome, Remote, Stuck, System};
 use strandline_runtime::TooLarge;
 
 /// What is run.
@@ -21,8 +19,8 @@ pub struct Play {
     pub footprint: Vec<Range<u64>>,
     /// The program of each thread.
     pub threads: Vec<Factory>,
-    /// Receives the number of ended tasks from time to time.
-    pub ended: Arc<AtomicU64>,
+    /// What other threads learn of the run, and tell it.
+    pub remote: Remote,
 }
 
 /// Runs programs on a machine under a design.
@@ -31,7 +29,7 @@ pub struct Play {
 /// The run makes no progress.
 pub fn play(design: Box<AnyDesign>, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
     let mut system = System::new(machine, design, play.cores, play.memory, options);
-    system.tell(play.ended);
+    system.follow(play.remote);
     for addresses in latest(play.footprint, &machine.llc) {
         system.warm(addresses);
     }

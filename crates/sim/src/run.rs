@@ -71,7 +71,15 @@ pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, true, None, |sets| registered(spec, sets))
+    observe_until(spec, &Progress::default())
+}
+
+/// As [`observe`], until it is stopped.
+///
+/// # Errors
+/// Bad input, a run without progress, or [`Error::Stopped`].
+pub fn observe_until(spec: &Spec, progress: &Progress) -> Result<Observation, Error> {
+    observed(spec, true, None, progress, |sets| registered(spec, sets))
 }
 
 /// As [`observe`], without the trace, which is most of the data of a long run.
@@ -79,7 +87,7 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, false, None, |sets| registered(spec, sets))
+    observed(spec, false, None, &Progress::default(), |sets| registered(spec, sets))
 }
 
 /// Runs `spec` and keeps the journal, for a test of a few tasks that costs little more than they do.
@@ -122,13 +130,14 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_design(spec: &Spec, design: Box<AnyDesign>, patience: Cycles) -> Result<Observation, Error> {
-    observed(spec, true, Some(patience), |_| Ok(design))
+    observed(spec, true, Some(patience), &Progress::default(), |_| Ok(design))
 }
 
 fn observed(
     spec: &Spec,
     trace: bool,
     limit: Option<Cycles>,
+    progress: &Progress,
     design: impl FnOnce(&Sets) -> Result<Box<AnyDesign>, Error>,
 ) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
@@ -143,14 +152,7 @@ fn observed(
         patience: limit.unwrap_or(Options::default().patience),
         heartbeat: heartbeat(&plan),
     };
-    let (record, outcome, about) = recorded(
-        spec,
-        &plan,
-        prepared,
-        options,
-        design(&plan.sets)?,
-        &Progress::default(),
-    )?;
+    let (record, outcome, about) = recorded(spec, &plan, prepared, options, design(&plan.sets)?, progress)?;
     Ok(Observation {
         record,
         journal: outcome.journal.unwrap_or_default(),
@@ -231,7 +233,7 @@ fn execute(
         memory: prepared.memory,
         footprint: prepared.footprint,
         threads: prepared.threads,
-        ended: progress.ended(),
+        remote: progress.remote(),
     };
     let played = play(design, &plan.machine, program, options);
     if let Source::Recording(recorded) = &plan.source {

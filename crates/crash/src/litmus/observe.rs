@@ -6,10 +6,9 @@ use super::subject::Subject;
 use super::timing::Timings;
 use crate::corners::corners;
 use std::rc::Rc;
-use std::sync::Arc;
 use strandline_isa::{Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Factory, Journal, Machine, Options};
+use strandline_machine::{Factory, Journal, Machine, Options, Remote};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Error, Play};
@@ -61,7 +60,7 @@ impl Case {
             memory: self.initial.clone(),
             footprint: if self.is_warm { self.layout.lines() } else { Vec::new() },
             threads: self.threads.iter().map(|(factory, _)| factory.clone()).collect(),
-            ended: Arc::default(),
+            remote: Remote::default(),
         };
         let options = Options {
             seed: self.seed,

@@ -1,8 +1,8 @@
 //! Explorations that end early return their findings.
 
 use std::cell::Cell;
-use strandline_crash::{explore, explore_until, explore_with, Points, Stop, Until};
-use strandline_sim::{observe, Spec};
+use strandline_crash::{explore, explore_until, explore_with, Points, Request, Stop, Until};
+use strandline_sim::{observe, Error, Spec};
 
 fn spec() -> Spec {
     Spec {
@@ -57,4 +57,36 @@ fn a_stop_before_a_failure_is_no_verdict() {
         (report.points, report.complete, report.record.recovers),
         (0, false, None)
     );
+}
+
+#[test]
+fn a_run_under_way_is_stopped() {
+    let stop = Stop::default();
+    stop.set();
+    let run = Spec {
+        tasks: Some(5_000),
+        ..spec()
+    };
+    let request = Request {
+        run,
+        points: Points::Count(50),
+        replay: None,
+        max_failures: None,
+    };
+    assert_eq!(request.answer(stop), Err(Error::Stopped), "there is nothing to report");
+}
+
+#[test]
+fn a_later_run_that_is_stopped_leaves_what_was_found() {
+    let runs = Cell::new(0);
+    let report = explore_with(&spec(), Points::Count(80), &|spec| {
+        runs.set(runs.get() + 1);
+        match runs.get() {
+            1 | 2 => observe(spec),
+            _ => Err(Error::Stopped),
+        }
+    });
+    let report = report.expect("two runs'");
+    assert_eq!((report.complete, report.runs), (false, 2));
+    assert!(!report.failures.is_empty());
 }

@@ -47,7 +47,7 @@ impl Core {
             context: self.context.get(),
             context_ready: self.context_ready.get(),
             counts_next: self.counts_next.get(),
-            traced: self.tracer.as_ref().map_or(0, |tracer| tracer.len(self.id)),
+            traced: self.tracer.as_ref().map_or(0, |tracer| tracer.mark(self.id)),
             operations: self.log.as_ref().map_or(0, |log| log.len()),
             newest_entry: self.queue.borrow().newest(),
         }

@@ -19,5 +19,5 @@ mod waiters;
 mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued, What};
-pub use run::{Factory, Heartbeat, Options, Outcome, Program, System};
+pub use run::{Factory, Heartbeat, Options, Outcome, Program, Remote, System};
 pub use stuck::{Standstill, Stuck};

@@ -11,7 +11,7 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use strandline_design::AnyDesign;
@@ -33,7 +33,7 @@ pub struct Options {
     pub journal: bool,
     /// Whether the journal keeps the trace too: what the cores executed. Without a journal nothing is kept.
     pub trace: bool,
-    /// Cycles without progress after which the run is given up.
+    /// Cycles without progress, and in which no store becomes visible, after which the run is given up.
     pub patience: Cycles,
     /// What progress is.
     pub heartbeat: Heartbeat,
@@ -57,6 +57,15 @@ impl Heartbeat {
             Heartbeat::Instructions => cores.map(|core| core.window.count()).sum(),
         }
     }
+}
+
+/// What other threads learn of a run, and tell it. No result depends on it.
+#[derive(Clone, Debug, Default)]
+pub struct Remote {
+    /// The tasks that have ended, written now and then.
+    pub ended: Arc<AtomicU64>,
+    /// Whether the run is to stop, read now and then ([`super::Standstill::Stopped`]).
+    pub stop: Arc<AtomicBool>,
 }
 
 impl Default for Options {
@@ -135,10 +144,9 @@ impl System {
         &self.idle().hw.memory
     }
 
-    /// Makes the run write to `ended`, now and then, how many tasks have ended. No result depends
-    /// on it.
-    pub fn tell(&mut self, ended: Arc<AtomicU64>) {
-        self.idle_mut().watch.ended = ended;
+    /// Lets other threads follow the run and stop it.
+    pub fn follow(&mut self, remote: Remote) {
+        self.idle_mut().watch.remote = remote;
     }
 
     /// Runs until every program has ended and every store and flush has completed.

@@ -2,7 +2,7 @@
 
 use super::channel::Channels;
 use super::hardware::{Hardware, Hart, ProgramState, Tally};
-use super::run::{poll, Factory, Heartbeat, Options, Outcome, Program};
+use super::run::{poll, Factory, Heartbeat, Options, Outcome, Program, Remote};
 use super::stuck::{describe, Standstill, Stuck};
 use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
@@ -18,8 +18,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use strandline_design::{AnyDesign, Domain, Wants};
 use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
@@ -476,8 +475,7 @@ pub(super) struct Watch {
     since: u64,
     /// The cycle at the latest look, and at how many looks in turn the run stood there.
     stands: (u64, u32),
-    /// The tasks that have ended, for other threads to read.
-    pub(super) ended: Arc<AtomicU64>,
+    pub(super) remote: Remote,
 }
 
 /// Steps between two checks.
@@ -489,6 +487,10 @@ const MOST_LOOKS: u32 = 64;
 
 /// How often one thing may be repeated within one cycle: more often than a machine has waiters.
 const MOST_REPEATS: u32 = 1 << 16;
+
+/// How much more patience a run gets whose stores become visible, although nothing ends: a long task, or tasks that
+/// begin again and again.
+const MOST_PATIENCE: u64 = 64;
 
 impl Watch {
     #[inline(always)]
@@ -505,7 +507,10 @@ impl Watch {
     fn look_closely(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
         self.reached = self.reached.max(hw.now);
         let cores = || hw.harts.iter().map(|hart| &*hart.core);
-        self.ended.store(Heartbeat::Tasks.of(cores()), Ordering::Relaxed);
+        self.remote.ended.store(Heartbeat::Tasks.of(cores()), Ordering::Relaxed);
+        if self.remote.stop.load(Ordering::Relaxed) {
+            return Err(describe(hw, design, Standstill::Stopped));
+        }
         let done = options.heartbeat.of(cores());
         if done != self.done {
             self.done = done;
@@ -518,7 +523,11 @@ impl Watch {
         if self.stands.1 == MOST_LOOKS {
             return Err(describe(hw, design, Standstill::Instant));
         }
-        if self.reached - self.since > options.patience.0 {
+        let patience = options.patience.0;
+        let stored = cores().map(|core| core.drained.get()).max().unwrap_or(0);
+        let still = self.reached.saturating_sub(self.since.max(stored));
+        let longest = patience.saturating_mul(MOST_PATIENCE);
+        if still > patience || self.reached - self.since > longest {
             return Err(describe(hw, design, Standstill::Idle));
         }
         Ok(())

@@ -25,6 +25,8 @@ pub enum Standstill {
     Dead,
     /// Time moves without progress.
     Idle,
+    /// It was told to stop ([`super::Remote::stop`]).
+    Stopped,
     /// The same is repeated within one cycle, as by a design that opens a gate whose condition does not hold.
     Instant,
 }
@@ -34,6 +36,7 @@ impl fmt::Display for Stuck {
         let what = match self.how {
             Standstill::Dead => "nothing can go on",
             Standstill::Idle => "it goes on and gets nowhere",
+            Standstill::Stopped => "it was stopped",
             Standstill::Instant => "time does not move, as the same is repeated",
         };
         write!(f, "no progress at cycle {}: {what}; {}", self.at, self.waits.join("; "))

@@ -2,10 +2,11 @@
 
 use super::script::{Gate, Hw, Odd, Own, Script, Timer, SHUT};
 use crate::common::{memory, preset, put};
+use std::sync::atomic::Ordering;
 use strandline_design::{boxed, About, Admission, Design};
 use strandline_isa::{sites, CoreId, Cpu, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Heartbeat, Options, SimCpu, Standstill, System};
+use strandline_machine::{Heartbeat, Options, Remote, SimCpu, Standstill, Stuck, System};
 
 sites! {
     SEES_TWO = 0x4db9_6dde;
@@ -93,6 +94,42 @@ fn a_core_that_spins_for_ever_is_given_up() {
     let stuck = s.run().expect_err("nobody ever stores a 2");
     assert_eq!(stuck.how, Standstill::Idle);
     assert!(stuck.to_string().contains("core 0"), "{stuck}");
+}
+
+/// One task, which stores in each lap; a lap takes a locked instruction that misses.
+async fn store_for_laps(cpu: SimCpu, laps: u64) {
+    for lap in 0..laps {
+        cpu.word(64 * (lap % 4_000)).swap(cpu.word(lap)).await;
+        cpu.word(PM_BASE).store(cpu.word(lap)).await;
+    }
+}
+
+fn stores(patience: u64, laps: u64, remote: Remote) -> Result<u64, Stuck> {
+    let options = Options {
+        patience: Cycles(patience),
+        ..Options::default()
+    };
+    let mut system = System::new(&preset("cosplay"), boxed(crate::common::Plain), 1, memory(), options);
+    system.follow(remote);
+    put(&mut system, 0, move |cpu| store_for_laps(cpu, laps));
+    system.run().map(|outcome| outcome.stats.cycles.0)
+}
+
+#[test]
+fn a_task_that_takes_long_is_not_stuck_while_its_stores_become_visible() {
+    const PATIENCE: u64 = 50_000;
+    let cycles = stores(PATIENCE, 20_000, Remote::default()).expect("it ends");
+    assert!(cycles > 4 * PATIENCE, "{cycles}");
+    let stuck = stores(PATIENCE, u64::MAX, Remote::default()).expect_err("it never ends");
+    assert_eq!(stuck.how, Standstill::Idle);
+}
+
+#[test]
+fn a_run_that_is_told_to_stop_stops() {
+    let remote = Remote::default();
+    remote.stop.store(true, Ordering::Relaxed);
+    let stuck = stores(u64::MAX, u64::MAX, remote).expect_err("it never ends by itself");
+    assert_eq!(stuck.how, Standstill::Stopped);
 }
 
 /// A message that the design sends itself for the present, again and again.
