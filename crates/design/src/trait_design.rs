@@ -266,7 +266,7 @@ pub trait Design: AsAny {
     }
 
     /// Place 7: a write has arrived at a controller. Its write queue has room, and every older
-    /// write to its line has been accepted, absorbed or refused.
+    /// write to its line has been accepted, absorbed or refused, or waits because this design says so.
     fn arrived(
         &mut self,
         hw: &mut dyn Services<Self::Own>,

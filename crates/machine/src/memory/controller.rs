@@ -21,7 +21,7 @@ pub struct Controller {
     /// How many were accepted so far.
     count: u64,
     /// Writes that have arrived and found no room.
-    waiting: VecDeque<(WriteId, Line)>,
+    waiting: VecDeque<WaitsForRoom>,
     /// Their lines.
     waiting_lines: LineCounts<1024>,
     capacity: usize,
@@ -60,6 +60,14 @@ impl Wait {
         before: 0,
         until: u64::MAX,
     };
+}
+
+/// A write that found no room.
+struct WaitsForRoom {
+    write: WriteId,
+    line: Line,
+    /// The design has held it before.
+    again: bool,
 }
 
 struct Commit {
@@ -105,18 +113,25 @@ impl Controller {
         }
     }
 
-    /// Whether a write that has arrived can be decided now: there is room for it and, unless it has
-    /// waited itself, no older write to its line waits. Otherwise it waits. `may_coalesce`: whether
-    /// it may coalesce with a queued write to its line.
+    /// Whether a write that has arrived can be decided now: there is room for it and, unless it was
+    /// decided about before (`again`), no older write to its line waits. Otherwise it waits: one
+    /// that the design held goes before all that have not been decided about, some of which are
+    /// younger writes to its line. `may_coalesce`: whether it may coalesce with a queued write to its
+    /// line.
     pub fn admits(&mut self, write: WriteId, line: Line, again: bool, may_coalesce: impl Fn(WriteId) -> bool) -> bool {
         let may_be_behind = !again && self.waiting_lines.most(line) > 0;
-        let behind = may_be_behind && self.waiting.iter().any(|w| w.1 == line);
-        if behind || self.is_full() && self.joins(line, may_coalesce).is_none() {
-            self.waiting.push_back((write, line));
-            self.waiting_lines.add(line);
-            return false;
+        let behind = may_be_behind && self.waiting.iter().any(|w| w.line == line);
+        if !behind && (!self.is_full() || self.joins(line, may_coalesce).is_some()) {
+            return true;
         }
-        true
+        let first_new = || self.waiting.iter().take_while(|w| w.again).count();
+        let place = match again {
+            true => first_new(),
+            false => self.waiting.len(),
+        };
+        self.waiting.insert(place, WaitsForRoom { write, line, again });
+        self.waiting_lines.add(line);
+        false
     }
 
     /// The writes in the queue, oldest first.
@@ -209,12 +224,12 @@ impl Controller {
         if self.waiting.is_empty() || self.is_full() {
             return None;
         }
-        let (write, line) = match broken(Rule::WaitingWritesInOrder) {
+        let next = match broken(Rule::WaitingWritesInOrder) {
             true => self.waiting.pop_back()?,
             false => self.waiting.pop_front()?,
         };
-        self.waiting_lines.remove(line);
-        Some(write)
+        self.waiting_lines.remove(next.line);
+        Some(next.write)
     }
 
     /// Issues the oldest write that the media can accept at `now`, or where row hits go first, the oldest of these.

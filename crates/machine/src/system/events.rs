@@ -219,7 +219,7 @@ impl Running {
                 Waiter::Eviction { level, core, line } => self.release_line(level, core, line),
                 Waiter::Flush { core, line, flush, tag } => self.design_flush(core, line, flush, tag),
                 Waiter::Perform { core, id } => self.perform_kept(core, id),
-                Waiter::Arrival { controller, write } => self.arrives(controller, write, false),
+                Waiter::Arrival { controller, write } => self.arrives(controller, write, true),
             }
         }
         self.hw.waiters.recycle(woken);

@@ -10,7 +10,7 @@ use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl Running {
-    /// A write arrives; `again` if it was parked for want of room.
+    /// A write arrives; `again` if it waited for room, or the design held it.
     pub(super) fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
         let (design, writes) = (&*self.design, &self.hw.writes);
         let request = writes.get(write);

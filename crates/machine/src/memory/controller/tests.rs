@@ -154,3 +154,41 @@ fn a_commit_waits_for_writes_behind_reads() {
     assert_eq!(controller.next_answered(), Some((CoreId(0), Key(0))));
     assert!(!controller.has_commits());
 }
+
+#[test]
+fn a_write_that_the_design_held_goes_before_younger_ones_of_its_line() {
+    let mut machine = machine();
+    machine.controllers.wpq_entries = 1;
+    let mut controller = Controller::new(&machine);
+    let alone = |_: WriteId| false;
+    // The design holds 1 and 2, one entry is taken meanwhile, and 3 waits for room.
+    assert!(controller.admits(WriteId(1), line(0, 0), false, alone));
+    assert!(controller.admits(WriteId(2), line(0, 1), false, alone));
+    accept(&mut controller, &[(0, line(2, 0))]);
+    assert!(!controller.admits(WriteId(3), line(0, 0), false, alone));
+    // They are let go in this order.
+    assert!(!controller.admits(WriteId(1), line(0, 0), true, alone));
+    assert!(!controller.admits(WriteId(2), line(0, 1), true, alone));
+    let mut order = Vec::new();
+    let mut now = 0;
+    while order.len() < 3 {
+        now = issue(&mut controller, now).expect("the media are free").1;
+        let next = controller.next_waiting().expect("there is room");
+        accept(&mut controller, &[(next.0, line(0, 0))]);
+        order.push(next.0);
+    }
+    assert_eq!(order, [1, 2, 3]);
+}
+
+#[test]
+fn a_write_that_the_design_held_does_not_wait_behind_a_younger_one() {
+    let mut machine = machine();
+    machine.controllers.wpq_entries = 1;
+    let mut controller = Controller::new(&machine);
+    let alone = |_: WriteId| false;
+    assert!(controller.admits(WriteId(1), line(0, 0), false, alone));
+    accept(&mut controller, &[(0, line(2, 0))]);
+    assert!(!controller.admits(WriteId(2), line(0, 0), false, alone));
+    assert!(issue(&mut controller, 0).is_ok());
+    assert!(controller.admits(WriteId(1), line(0, 0), true, alone), "there is room");
+}
