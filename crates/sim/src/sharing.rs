@@ -5,8 +5,8 @@ use crate::{unknown_design, Error, Source, Spec};
 use strandline_designs::abouts;
 use strandline_runtime::{Sharing, MAX_WINDOW};
 
-/// Additional warm-up tasks of each thread that searches for a window: some twenty timings
-/// (`runtime/coroutine/pace.rs`) of the task with the fewest yields, two.
+/// Additional warm-up tasks of each thread that searches for a window, at most: some twenty timings
+/// (`runtime/coroutine/pace.rs`) of the task with the fewest yields, two. Warm-up ends when all threads have found theirs.
 const SEARCH_TASKS: u64 = 8_000;
 
 /// How tasks share a thread in this run; `None` if they do not.
@@ -46,7 +46,7 @@ fn usual(spec: &Spec, asked: bool) -> Result<Option<u64>, Error> {
     }
 }
 
-/// Warm-up tasks for the search of a window.
+/// Warm-up tasks for the search of a window, at most.
 pub fn search_tasks(sharing: Option<&Sharing>) -> u64 {
     match sharing.map(|sharing| sharing.window) {
         Some(strandline_runtime::Window::Auto) => SEARCH_TASKS,

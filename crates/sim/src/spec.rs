@@ -197,6 +197,10 @@ impl Plan {
     #[must_use]
     pub fn warmup(&self) -> String {
         match self.source {
+            Source::Workload(_) if sharing::search_tasks(self.sharing.as_ref()) > 0 && self.warm_tasks > 0 => format!(
+                "footprint in the shared cache, then at most {} tasks a thread, until all have found their windows",
+                self.warm_tasks
+            ),
             Source::Workload(_) => format!("footprint in the shared cache, then {} tasks a thread", self.warm_tasks),
             Source::Recording(_) => "touched pages in the shared cache, no tasks".to_owned(),
         }

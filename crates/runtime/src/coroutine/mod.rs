@@ -10,12 +10,12 @@ mod task;
 
 pub use library::{Library, UnknownLibrary};
 
-use crate::{Heap, Log, Random, ThreadPlan, ThreadState, Workload};
+use crate::{Heap, Log, Random, ThreadPlan, ThreadState, Workload, BLOCK_BYTES};
 use library::Place;
-use pace::Pace;
+use pace::{Found, Pace};
 use std::future::Future;
 use std::pin::Pin;
-use strandline_isa::{Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking, W};
+use strandline_isa::{sites, Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking, W};
 use strandline_rules::{broken, Rule};
 use task::{Task, Turn, Why};
 
@@ -88,14 +88,33 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
         lanes,
         active: vec![false; most],
         first: plan.thread * most,
-        scheduler: plan.threads * most + plan.thread,
+        schedulers: plan.threads * most,
+        thread: plan.thread,
+        threads: plan.threads,
         fences: 0,
         pace: Pace::new(sharing.window),
     };
     pool.prime().await;
-    pool.run(plan.warm_tasks).await;
+    pool.run(plan.warm_tasks, Until::WindowFound).await;
     cpu.start_line().await;
-    pool.run(plan.tasks).await;
+    pool.run(plan.tasks, Until::Ended).await;
+}
+
+/// How long a part of a run lasts, beside its number of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// No longer than until every thread that searches for its window has found it.
+    WindowFound,
+    /// All tasks have ended.
+    Ended,
+}
+
+/// The word of a scheduler's block that says that its thread has found its window: the last one,
+/// which no library uses.
+const FOUND: u64 = BLOCK_BYTES - 8;
+
+sites! {
+    STILL_SEARCHES = 0x3f1c_92d7;
 }
 
 /// Runs one task after the other, endlessly: each begins when the scheduler resumes the lane.
@@ -123,9 +142,11 @@ struct Pool<'a, C: Cpu, F> {
     lanes: Vec<Pin<Box<F>>>,
     /// The lanes that have a task.
     active: Vec<bool>,
-    /// The number of the first lane's block, and of the scheduler's.
+    /// The number of the first lane's block, and of the first thread's scheduler's.
     first: usize,
-    scheduler: usize,
+    schedulers: usize,
+    thread: usize,
+    threads: usize,
     /// Yields before fences so far.
     fences: u64,
     pace: Pace,
@@ -141,8 +162,9 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
         self.cpu.note(Note::Window(self.pace.window() as u32));
     }
 
-    /// Runs so many tasks to their end.
-    async fn run(&mut self, tasks: u64) {
+    /// Runs `tasks` tasks to their end, or fewer if it is only until every thread has found its
+    /// window.
+    async fn run(&mut self, tasks: u64, until: Until) {
         let mut left = tasks;
         self.cpu.note(Note::Running(Running::Library));
         self.pace.restart(self.cpu, self.fences);
@@ -162,8 +184,29 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
             if self.pace.look(self.cpu, self.fences) {
                 self.cpu.note(Note::Window(self.pace.window() as u32));
             }
+            if until == Until::WindowFound && left > 0 && self.all_have_found().await {
+                left = 0;
+            }
         }
         self.cpu.note(Note::Running(Running::Task(0)));
+    }
+
+    /// Whether all threads have found their windows. Each tells the others by a word in its
+    /// scheduler's block: one that went to the start line before would leave the others with less
+    /// contention than there will be.
+    async fn all_have_found(&mut self) -> bool {
+        let found = |thread: usize| self.cpu.word(Heap::block(self.schedulers + thread).0 + FOUND);
+        match self.pace.found() {
+            Found::No => return false,
+            Found::Now => found(self.thread).store(self.cpu.word(1)).await,
+            Found::Before => {}
+        }
+        for thread in 0..self.threads {
+            if found(thread).load().await.is(0).branch(STILL_SEARCHES) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Executes one fence for all tasks that have yielded before one in this round, which began
@@ -185,7 +228,7 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
 
     fn place(&self, slot: usize) -> Place {
         Place {
-            scheduler: Heap::block(self.scheduler),
+            scheduler: Heap::block(self.schedulers + self.thread),
             task: Heap::block(self.first + slot),
             slot: slot as u64,
         }

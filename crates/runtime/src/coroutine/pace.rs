@@ -38,8 +38,20 @@ pub(super) struct Pace {
     search: Option<Search>,
 }
 
+/// Whether a search has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It goes on, or there is none.
+    No,
+    /// It has just ended.
+    Now,
+    /// It has ended before. A new phase of the program does not change that.
+    Before,
+}
+
 /// A search for the best window.
 struct Search {
+    found: Found,
     /// Mean time of each window of the ladder between yields, in 1/1024 cycles, as far as it was timed.
     times: Vec<u64>,
     stage: Stage,
@@ -72,6 +84,7 @@ impl Pace {
             super::Window::Auto => Pace {
                 window: LADDER[0],
                 search: Some(Search {
+                    found: Found::No,
                     times: Vec::new(),
                     stage: Stage::Climb(0),
                     since: 0,
@@ -86,6 +99,15 @@ impl Pace {
     /// The present number of tasks that share the thread.
     pub fn window(&self) -> usize {
         self.window as usize
+    }
+
+    /// Whether the window has been found; `Now` once.
+    pub fn found(&mut self) -> Found {
+        match &mut self.search {
+            Some(search) if search.found == Found::Now => std::mem::replace(&mut search.found, Found::Before),
+            Some(search) => search.found,
+            None => Found::No,
+        }
     }
 
     /// Restarts the timing, after so many yields before fences.
@@ -149,6 +171,9 @@ impl Search {
             Stage::Compare { next, last, best } => {
                 let best = best.filter(|(_, other)| *other <= time).unwrap_or((next, time));
                 if next == last {
+                    if self.found == Found::No {
+                        self.found = Found::Now;
+                    }
                     self.stage = Stage::Settled {
                         time: best.1,
                         strange: 0,

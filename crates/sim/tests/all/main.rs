@@ -5,6 +5,7 @@ mod contributing;
 mod cosplay;
 mod hops;
 mod keys;
+mod monotone;
 mod native;
 mod observe;
 mod pace;
