@@ -208,6 +208,9 @@ rules! {
         /// A core passes on the dependences that it has met to a core that conflicts with its accesses since. Broken: it passes on
         /// none but those on its own persists and fences.
         DependencesPassOn: "DPO III-C, Equation 6",
+        /// A core knows its accesses since the oldest dependence that it passes on. Broken: it forgets them when any of them is
+        /// resolved.
+        AccessesKeptWhileInherited: "DPO III-C, Equation 6",
         /// Another core's store to a line conflicts with a load since a fence. Broken: only stores conflict.
         ReadsConflict: "DPO IV-C: read- and write-sets",
         /// A core that hands a line over resets the Youngest bit of its persists of the line. Broken: they keep it.
@@ -258,6 +261,8 @@ rules! {
         SpRollBackKeepsFilter: "Speculative Persistence 4.2.2",
         /// The block look-up table holds the lines of speculative loads. Broken: of stores alone.
         SpTableHoldsLoads: "Speculative Persistence 4.2.2",
+        /// A locked instruction waits for what is left in the buffer, a clflush among it. Broken: it writes at once.
+        SpLockedAwaitsBuffer: "Px86 (Raad et al., POPL 2020); Speculative Persistence 4.2.2",
         /// A line that has left the private caches still meets conflicts. Broken: only cores that hold it are asked.
         SpTableOutlivesCaches: "Speculative Persistence 4.2.2",
         /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they

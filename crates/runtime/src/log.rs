@@ -9,7 +9,8 @@
 //!   writes a line's payload first and its trailer last, so a durable line with the trailer has the payload.
 //! - A record is a line that holds up to 32 old bytes and the old trailer of one line. Its own
 //!   sequence number is written last, and zeroed first when the ring reuses it, so it is never a
-//!   mixture.
+//!   mixture. (Recovery would pass over a mixture, too: the ring keeps the records of the previous region, so that a
+//!   line it reuses has the number of an older one.)
 //! - A step's number is greater than the lane's last and than all trailers that it logged (a Lamport clock).
 //!
 //! Both require that stores of one core to one line become visible in program order.

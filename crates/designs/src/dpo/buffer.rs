@@ -268,7 +268,7 @@ impl PersistBuffer {
     /// Another core's entry has drained; whether a dependence on it is resolved.
     pub fn resolve(&mut self, drained: Id) -> bool {
         self.accumulated.resolve(drained);
-        if self.inherited.resolve(drained) && self.inherited.is_empty() {
+        if self.inherited.resolve(drained) && (self.inherited.is_empty() || broken(Rule::AccessesKeptWhileInherited)) {
             self.since.clear();
         }
         let mut any = false;

@@ -126,9 +126,9 @@ impl Dpo {
 
     /// Appends the persist of a visible store, or coalesces it.
     fn persist(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) {
-        if self.in_transit.get(&line).is_some_and(|(to, _)| *to == core) {
-            self.in_transit.remove(&line);
-        }
+        // Whoever stores to a line is the one to whom it was handed over last.
+        let handed_over = self.in_transit.remove(&line);
+        debug_assert!(handed_over.is_none_or(|(to, _)| to == core));
         let (data, delay) = (hw.visible_line(line), self.settings.delay);
         let held = Cycles(hw.now().0 + delay);
         let buffer = &mut self.cores[core.index()].buffer;

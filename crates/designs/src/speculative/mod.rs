@@ -363,7 +363,7 @@ impl Design for Speculative {
             return Departure::Go;
         }
         match write.kind {
-            WriteKind::Locked if !self.side(core).is_idle() => self.wait(core),
+            WriteKind::Locked if !self.side(core).is_idle() && !broken(Rule::SpLockedAwaitsBuffer) => self.wait(core),
             _ => Departure::Go,
         }
     }

@@ -201,7 +201,9 @@ impl PersistQueue {
     }
 
     /// Whether the flush to be issued next is on the strand of a barrier whose stores are not all visible: stores
-    /// before a barrier issue before the flushes behind it.
+    /// before a barrier issue before the flushes behind it (StrandWeaver IV, persist queue operation). The rule costs
+    /// time and forbids no state under TSO: a store to the flushed line is either older than the barrier's stores, and
+    /// so not ordered behind them, or visible after them, and the flush waits for it.
     fn is_fenced(&self) -> bool {
         let strand = self.entries.range(..self.issued).rev();
         let mut strand = strand.take_while(|entry| entry.operation != Operation::NewStrand);

@@ -367,6 +367,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("dpo/dfence-awaits-drain", "dpo", B(Rule::DurableAwaitsEpochs), &[NO_ADR], &[E, R]),
     mutant("dpo/accumulated-ignored", "dpo", B(Rule::AccumulatedApplies), &[], &[P, R]),
     mutant("dpo/dependences-not-passed-on", "dpo", B(Rule::DependencesPassOn), &[], &[P]),
+    mutant("dpo/accesses-forgotten", "dpo", B(Rule::AccessesKeptWhileInherited), &[], &[R]).about_seed(90_301),
     mutant("dpo/reads-do-not-conflict", "dpo", B(Rule::ReadsConflict), &[WEAK], &[P]),
     mutant("dpo/volatile-lines-ignored", "dpo", D(Change::Given(|line, _| !line.is_persistent()), "Accesses to volatile memory conflict, too. Broken: only those to persistent memory do.", "DPO IV-C"), &[], &[P]),
     mutant("dpo/youngest-not-cleared", "dpo", B(Rule::YoungestIsCleared), &[EVICTIONS], &[R]),
@@ -463,6 +464,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("sp-adr/stores-leave-early", "sp-adr", B(Rule::SpStoresWaitForCommit), &[], &[P]),
     mutant("sp-adr/announcements-stay", "sp-adr", B(Rule::RollBackTakesNotesBack), &[], &[P, E]),
     mutant("sp-adr/void-stores-stay", "sp-adr", B(Rule::SpRollBackVoidsStores), &[], &[P]).shows(Shows::Refused("Stuck")),
+    mutant("sp-adr/locked-passes-buffer", "sp-adr", B(Rule::SpLockedAwaitsBuffer), &[], &[R]).about_seed(100_901),
     mutant("sp-adr/loads-not-in-table", "sp-adr", B(Rule::SpTableHoldsLoads), &[], &[P]),
     mutant("sp-adr/roll-back-resets-filter", "sp-adr", B(Rule::SpRollBackKeepsFilter), &[], &[P]),
     // Tasks that share a thread.
