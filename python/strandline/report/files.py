@@ -14,11 +14,18 @@ from typing import Any
 from strandline import outside
 from strandline.errors import InputError
 from strandline.record import Record
+from strandline.report import parquet
 
 NAMES = ("plot.svg", "plot.png", "table.md", "records.jsonl", "records.parquet")
 """A figure's files."""
 
-COLUMNS = {"int": "Int64", "float": "Float64", "str": "String", "bool": "Boolean", "dict": "String"}
+COLUMNS = {
+    "int": parquet.Kind.INT,
+    "float": parquet.Kind.FLOAT,
+    "str": parquet.Kind.TEXT,
+    "bool": parquet.Kind.BOOL,
+    "dict": parquet.Kind.TEXT,
+}
 """The Parquet type of a column, from the type of its key."""
 
 
@@ -115,16 +122,13 @@ def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mappin
 
     A column without any value has the type that `keys`, the listing of that name, defines.
     """
-    import polars
-
     lines = [json.dumps(record.fields, allow_nan=False) for record in records]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    rows = [_row(record) for record in records]
-    frame = polars.DataFrame(rows, infer_schema_length=None)
-    types = {key["name"]: getattr(polars, COLUMNS[key["type"].removesuffix(" | None")]) for key in keys}
-    empty = [name for name, kind in frame.schema.items() if kind == polars.Null and name in types]
-    frame.cast({name: types[name] for name in empty}).write_parquet(folder / "records.parquet")
+    names = dict.fromkeys(name for record in records for name in record.fields)
+    columns = {name: [_cell(record.fields.get(name)) for record in records] for name in names}
+    types = {key["name"]: COLUMNS[key["type"].removesuffix(" | None")] for key in keys}
+    (folder / "records.parquet").write_bytes(parquet.table(columns, types))
 
 
-def _row(record: Record) -> dict[str, Any]:
-    return {key: json.dumps(value) if isinstance(value, dict) else value for key, value in record.fields.items()}
+def _cell(value: Any) -> parquet.Value:
+    return json.dumps(value) if isinstance(value, dict | list) else value

@@ -11,7 +11,7 @@ from strandline.cli.commands import ENTRIES
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
-OF_FIGURES = {"matplotlib", "msgspec", "numpy", "polars", "strandline.experiments", "tomllib"}
+OF_FIGURES = {"matplotlib", "msgspec", "numpy", "strandline.experiments", "tomllib"}
 """Packages that only figures and claims need."""
 
 OTHERS = {"asyncio", "email", "importlib.metadata", "rich.progress", "strandline.litmus", "strandline.verify"}

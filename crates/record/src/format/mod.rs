@@ -1,6 +1,6 @@
 //! The file of a recording: compressed blocks with checksums; the last one is the index.
 //!
-//! docs/recordings.md describes it to the byte.
+//! docs/recording-format.md describes it to the byte.
 
 mod bytes;
 mod decode;

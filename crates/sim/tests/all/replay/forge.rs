@@ -1,4 +1,4 @@
-//! Recordings with damaged contents and right checksums, written by the format of `docs/recordings.md`.
+//! Recordings with damaged contents and right checksums, written by the format of `docs/recording-format.md`.
 
 use std::hash::Hasher;
 use twox_hash::XxHash3_64;
