@@ -5,32 +5,16 @@
 //! and each other started region is present completely or not at all. A failure is shrunk to a small case that can be
 //! reproduced.
 
-mod corners;
 mod explore;
-mod fault;
-mod image;
+mod judge;
 pub mod litmus;
-mod order;
-mod points;
-mod quick;
 pub mod recorded;
-mod regions;
-mod replay;
-mod report;
-mod request;
-mod run;
-mod shake;
-mod shrink;
-mod sizes;
-mod until;
-mod verdict;
-mod walk;
 
+pub use explore::points::Points;
+pub use explore::replay::command;
+pub use explore::report::{Failure, Report};
+pub use explore::request::{run, Request};
+pub use explore::run::Observe;
+pub use explore::until::{Stop, Until};
 pub use explore::{explore, explore_until, explore_with, first_failure, replay};
-pub use fault::Kind;
-pub use points::Points;
-pub use replay::command;
-pub use report::{Failure, Report};
-pub use request::{run, Request};
-pub use run::Observe;
-pub use until::{Stop, Until};
+pub use judge::fault::Kind;

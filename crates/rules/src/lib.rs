@@ -335,9 +335,9 @@ rules! {
         /// Records are flushed before the fence. Broken: after it.
         FlushBeforeFence: "COSPlay Figure 4(a)",
         /// A line's trailer is written after its payload. Broken: before it.
-        TrailerLast: "runtime/log.rs",
+        TrailerLast: "runtime/log",
         /// Each line that a step updated gets the step's trailer. Broken: only the first.
-        EveryTrailerWritten: "runtime/log.rs",
+        EveryTrailerWritten: "runtime/log",
         /// Each line that a step updated is flushed before the region is durable. Broken: all but the last.
         EveryUpdateFlushed: "COSPlay Figure 4(a)",
         /// A region is durable before its locks are released. Broken: it is waited for when the thread logs next.
@@ -349,7 +349,7 @@ rules! {
         /// An interrupted region is aborted. Broken: it goes on.
         AbortDelivered: "PMEM-Spec (ASPLOS 2021): a misspeculation is treated as a power failure",
         /// A step's number is greater than the trailers that it logged. Broken: only than its thread's last.
-        ClockPassesTrailers: "Lamport, Time, clocks, and the ordering of events (1978); runtime/log.rs",
+        ClockPassesTrailers: "Lamport, Time, clocks, and the ordering of events (1978); runtime/log",
         /// A region is committed only if all lines of its last step have its trailer. Broken: if one has.
         EveryLineDecides: "runtime/recovery.rs",
         /// A region is committed only if its last step is. Broken: if any step is the newest and complete.

@@ -3,8 +3,8 @@
 use super::observe::Case;
 use super::subject::Subject;
 use super::timing::Timings;
-use crate::fault::Kind;
-use crate::order::{input, Models};
+use crate::judge::fault::Kind;
+use crate::judge::order::{input, Models};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

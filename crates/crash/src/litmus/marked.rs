@@ -1,7 +1,7 @@
 //! Acquire and release annotations, under the designs that use them.
 
 use super::{random, Registered};
-use crate::order::{judge_all, Models};
+use crate::judge::order::{judge_all, Models};
 use strandline_sim::{observe, Spec};
 
 #[test]

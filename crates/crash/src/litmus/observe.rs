@@ -4,7 +4,7 @@ use super::layout::Layout;
 use super::program::{threads, Beside};
 use super::subject::Subject;
 use super::timing::Timings;
-use crate::corners::corners;
+use crate::explore::corners::corners;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};

@@ -2,8 +2,8 @@
 
 use super::lines::Lines;
 use super::simulated::{kept, observed, Simulated};
-use crate::order::{judge_named, Models};
-use crate::run::Observe;
+use crate::explore::run::Observe;
+use crate::judge::order::{judge_named, Models};
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_record::Recording;

@@ -15,7 +15,7 @@ pub use judgement::{judge_beside, Disorder, Judgement};
 pub use name::{Name, Point};
 pub use simulated::Ran;
 
-use crate::points::Points;
+use crate::explore::points::Points;
 use distinct::Distinct;
 use lines::Lines;
 use simulated::Simulated;

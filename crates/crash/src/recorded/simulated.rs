@@ -1,7 +1,7 @@
 //! One simulated run of a recording.
 
-use crate::run::Observe;
-use crate::shake::{seed, shake};
+use crate::explore::run::Observe;
+use crate::explore::shake::{seed, shake};
 use strandline_isa::Memory;
 use strandline_machine::{Durable, Journal};
 use strandline_sim::{observe_durable, Error, Observation, Spec, RECORDING_MACHINE};

@@ -2,7 +2,7 @@
 
 use super::judgement::judge_runs;
 use super::{spec, Asked, Name, SimulatedStates};
-use crate::points::Points;
+use crate::explore::points::Points;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::PathBuf;

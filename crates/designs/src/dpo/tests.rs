@@ -281,8 +281,9 @@ fn a_store_does_not_coalesce_with_a_persist_that_another_core_has_overwritten() 
     let mut both = both();
     hold_back_zero(&mut both);
     both.store_value(ZERO, X, 1);
-    // The requester takes the line, and gives it back without a store: its note is resolved first.
+    // The requester takes the line, and gives it back without a store.
     both.ask(ZERO, ONE, X);
+    both.ask(ONE, ZERO, X);
     both.store_value(ZERO, X, 2);
     holds(&mut both, ZERO, &["0:0 X=1 DP[2:0]", "0:1 X=2 Y DP[]"], "");
 }

@@ -150,11 +150,7 @@ impl Design for Hops {
     }
 
     fn wants(&self) -> Wants {
-        Wants {
-            nt_cached: true,
-            snoops_all: true,
-            ..Wants::default()
-        }
+        PersistBuffers::wants()
     }
 
     fn params(&self) -> &'static [Param] {

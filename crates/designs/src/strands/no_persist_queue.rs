@@ -173,18 +173,11 @@ impl Design for NoPersistQueue {
     }
 
     fn wants(&self) -> Wants {
-        Wants {
-            handed_over_clean: true,
-            ..Wants::default()
-        }
+        StrandUnit::wants()
     }
 
     fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
-        match level {
-            Level::Private => self.core(core).unit.evicted(line),
-            // It has already waited at the head of the store queue.
-            Level::Llc => Eviction::WriteBack,
-        }
+        self.core(core).unit.evicted(level, line)
     }
 
     fn waits(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! A core's strand buffer unit, fed by the persist queue or the store queue.
 
 use super::{Gate, Guard, Own, Shape, StrandBuffers};
-use strandline_design::{Departure, Eviction, Never, Services, Snoop, Until};
+use strandline_design::{Departure, Eviction, Level, Never, Services, Snoop, Until, Wants};
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_rules::{broken, Rule};
 
@@ -29,6 +29,15 @@ impl StrandUnit {
             guard: Guard::new(core),
             contexts: Vec::new(),
             store_waits: false,
+        }
+    }
+
+    /// What strand buffers want: a core's flushes find what its stores have left, and no other core's.
+    #[must_use]
+    pub fn wants() -> Wants {
+        Wants {
+            handed_over_clean: true,
+            ..Wants::default()
         }
     }
 
@@ -104,9 +113,13 @@ impl StrandUnit {
         }
     }
 
-    /// Answers the eviction of a dirty line.
-    pub fn evicted(&mut self, line: Line) -> Eviction<Gate> {
-        self.guard.evicted(&self.buffers, line)
+    /// Answers the eviction of a dirty line. One that leaves the LLC has already waited at the head of
+    /// the store queue.
+    pub fn evicted(&mut self, level: Level, line: Line) -> Eviction<Gate> {
+        match level {
+            Level::Private => self.guard.evicted(&self.buffers, line),
+            Level::Llc => Eviction::WriteBack,
+        }
     }
 
     /// Answers another core's request for a line.

@@ -1,6 +1,7 @@
 //! A crate uses only crates above it: the arrows of ARCHITECTURE.md, checked by `cargo metadata`.
 
 use serde_json::Value;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The crates, from the foundation up.
@@ -67,4 +68,23 @@ fn arrows_point_one_way() {
         }
     }
     assert!(arrows > ORDER.len(), "the rooms were found connected");
+}
+
+/// One module style: a module with submodules is a folder with `mod.rs`.
+#[test]
+fn no_file_has_a_folder_of_its_name() {
+    let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() && !path.ends_with("target") {
+                let file = path.with_extension("rs");
+                assert!(!file.exists(), "{} stands beside its folder", file.display());
+                folders.push(path);
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 100, "the sources were found");
 }

@@ -171,11 +171,7 @@ impl Design for Asap {
     }
 
     fn wants(&self) -> Wants {
-        Wants {
-            nt_cached: true,
-            snoops_all: true,
-            ..Wants::default()
-        }
+        PersistBuffers::wants()
     }
 
     fn params(&self) -> &'static [Param] {

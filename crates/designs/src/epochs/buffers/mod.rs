@@ -18,7 +18,7 @@ use crate::parts::persist_buffer::{EpochId, EpochTable, Follows, LastWriters};
 pub use own::{Gate, Message, Own, Wraps};
 pub use settings::{Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use std::collections::VecDeque;
-use strandline_design::{Counters, Occupancy};
+use strandline_design::{Counters, Occupancy, Wants};
 use strandline_isa::CoreId;
 use strandline_kernel::{Cycles, Params};
 
@@ -43,6 +43,16 @@ pub struct PersistBuffers {
 }
 
 impl PersistBuffers {
+    /// What persist buffers want: they take all stores, and follow what any core has written.
+    #[must_use]
+    pub fn wants() -> Wants {
+        Wants {
+            nt_cached: true,
+            snoops_all: true,
+            ..Wants::default()
+        }
+    }
+
     /// Empty buffers, with epoch tables of so many entries (`None`: not limited).
     #[must_use]
     pub fn new(persistency: Persistency, epochs: Option<u64>) -> PersistBuffers {

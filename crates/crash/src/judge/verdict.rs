@@ -5,8 +5,8 @@
 //! between such a region and a later conflicting one; the workload's invariant judges their combination. The lines that
 //! nothing reaches without such a region may hold anything without it.
 
-use crate::fault::Fault;
-use crate::regions::{Region, Regions, Write};
+use super::fault::Fault;
+use super::regions::{Region, Regions, Write};
 use strandline_isa::{Addr, Image, Memory};
 use strandline_kernel::Cycles;
 

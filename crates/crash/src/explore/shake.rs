@@ -1,8 +1,8 @@
 //! Perturbation of machine and design. A design must recover with any latencies of flushes, any evictions, and any
 //! sizes of its own and the machine's queues.
 
-use crate::corners::corners;
-use crate::sizes::is_set;
+use super::corners::corners;
+use super::sizes::is_set;
 use strandline_designs::design;
 use strandline_kernel::Rng;
 use strandline_sim::{Plan, Spec};

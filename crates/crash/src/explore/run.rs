@@ -1,12 +1,12 @@
 //! One of the runs in which power fails.
 
-use crate::fault::Fault;
-use crate::order::{judge, Models};
-use crate::points::Points;
-use crate::regions::Regions;
-use crate::shake::{seed, shake};
-use crate::sizes::small;
-use crate::walk::{Finding, Walk};
+use super::points::Points;
+use super::shake::{seed, shake};
+use super::sizes::small;
+use crate::judge::fault::Fault;
+use crate::judge::order::{judge, Models};
+use crate::judge::regions::Regions;
+use crate::judge::walk::{Finding, Walk};
 use strandline_sim::{Error, Observation, Spec};
 
 /// How a spec is run.

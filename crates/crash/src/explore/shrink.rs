@@ -1,10 +1,10 @@
 //! Shrinks a failing case: fewer threads, fewer tasks, smaller structures, no perturbation, the earliest point.
 
-use crate::replay::with_set;
-use crate::run::{Observe, Run};
-use crate::sizes::small;
-use crate::until::Until;
-use crate::walk::Finding;
+use super::replay::with_set;
+use super::run::{Observe, Run};
+use super::sizes::small;
+use super::until::Until;
+use crate::judge::walk::Finding;
 use strandline_sim::{Spec, Window};
 
 /// Maximum number of smaller cases that are tried.

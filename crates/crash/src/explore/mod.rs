@@ -1,13 +1,25 @@
 //! Crash exploration: several runs, many points, one verdict.
 
-use crate::points::Points;
-use crate::replay::Place;
-use crate::report::{surroundings, Failure, Report};
-use crate::run::{Observe, Run};
-use crate::shrink::{shrink, Failing};
-use crate::sizes::tasks;
-use crate::until::Until;
+pub(crate) mod corners;
+pub(crate) mod points;
+pub(crate) mod quick;
+pub(crate) mod replay;
+pub(crate) mod report;
+pub(crate) mod request;
+pub(crate) mod run;
+pub(crate) mod shake;
+pub(crate) mod shrink;
+pub(crate) mod sizes;
+pub(crate) mod until;
+
+use points::Points;
+use replay::Place;
+use report::{surroundings, Failure, Report};
+use run::{Observe, Run};
+use shrink::{shrink, Failing};
+use sizes::tasks;
 use strandline_sim::{observe, Error, Record, Spec};
+use until::Until;
 
 /// Runs of an exploration: one on the unchanged machine, the others on perturbed machines.
 const RUNS: usize = 8;

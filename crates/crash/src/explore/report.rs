@@ -1,10 +1,10 @@
 //! What crash exploration says.
 
-use crate::fault::Kind;
-use crate::replay::{arguments, Place};
-use crate::run::Run;
-use crate::shrink::Failing;
-use crate::sizes::small;
+use super::replay::{arguments, Place};
+use super::run::Run;
+use super::shrink::Failing;
+use super::sizes::small;
+use crate::judge::fault::Kind;
 use serde::Serialize;
 use strandline_sim::Record;
 

@@ -1,9 +1,9 @@
 //! One image that steps through a run's crash points in order.
 
-use crate::fault::Fault;
-use crate::image::Rewind;
-use crate::regions::Regions;
-use crate::verdict::Judge;
+use super::fault::Fault;
+use super::image::Rewind;
+use super::regions::Regions;
+use super::verdict::Judge;
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_machine::Journal;

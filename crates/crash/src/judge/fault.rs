@@ -1,6 +1,6 @@
 //! The faults of a recovered state.
 
-use crate::regions::RegionName;
+use super::regions::RegionName;
 use serde::Serialize;
 use std::fmt;
 use strandline_isa::Addr;

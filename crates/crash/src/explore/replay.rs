@@ -1,6 +1,6 @@
 //! Names of failing cases, by which they can be reproduced.
 
-use crate::sizes::is_set;
+use super::sizes::is_set;
 use std::fmt;
 use std::str::FromStr;
 use strandline_sim::{Error, Spec};

@@ -1,7 +1,7 @@
 //! The user's requests for crash exploration.
 
-use crate::quick::recovers;
-use crate::sizes::{small, tasks};
+use super::quick::recovers;
+use super::sizes::{small, tasks};
 use crate::{explore_until, replay, Points, Report, Stop, Until};
 use strandline_sim::{observe_until, request, Error, MemoryNeed, Progress, Record, Spec};
 

@@ -4,11 +4,11 @@
 //! tasks, and words that recovery and the checks access. A test that is too long for its run would judge the design no
 //! better: it is the same design for each task.
 
-use crate::points::Points;
-use crate::regions::Regions;
-use crate::run::perturbed;
-use crate::sizes::{is_set, tasks};
-use crate::walk::Walk;
+use super::points::Points;
+use super::run::perturbed;
+use super::sizes::{is_set, tasks};
+use crate::judge::regions::Regions;
+use crate::judge::walk::Walk;
 use strandline_sim::{outline, Error, Length, Outline, Record, Spec};
 
 /// The runs by their numbers in a crash test: a perturbed one shows more than that of the machine as it is, run 0.

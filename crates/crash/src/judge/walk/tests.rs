@@ -1,5 +1,5 @@
 use super::*;
-use crate::regions::RegionName;
+use crate::judge::regions::RegionName;
 use strandline_isa::{Addr, Image, Note, PM_BASE};
 use strandline_machine::{Durable, Noted};
 
