@@ -91,7 +91,7 @@ def per_state(spec: RunSpec) -> float:
 
 
 def states_a_second(thousands: float) -> str:
-    """What a host with the assumed rate does with so many thousands of instructions a crash state."""
+    """What a host with the assumed rate does with `thousands` of instructions a crash state."""
     return f"about {HOST_RATE / thousands / 1000:,.0f} states a second"
 
 

@@ -23,7 +23,7 @@ pub struct Memory {
     pm: Sparse,
 }
 
-/// The lines of so many bytes, at least one.
+/// The number of lines that hold `bytes` bytes, at least one.
 fn lines(bytes: u64) -> usize {
     bytes.div_ceil(LINE_BYTES).max(1) as usize
 }
@@ -32,7 +32,7 @@ impl Memory {
     /// Bytes of host memory that the first access to a line takes.
     pub const BLOCK_BYTES: u64 = BLOCK as u64 * LINE_BYTES;
 
-    /// Zeroed memory of so many bytes, rounded up to lines.
+    /// Zeroed memory of `dram_bytes` and `pm_bytes` bytes, rounded up to lines.
     #[must_use]
     pub fn new(dram_bytes: u64, pm_bytes: u64) -> Memory {
         Memory {

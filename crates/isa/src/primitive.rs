@@ -95,7 +95,7 @@ primitives! {
 }
 
 impl Primitive {
-    /// The same primitive for `context`, if it names a context. Lowerings are written for context 0.
+    /// This primitive for `context`, if it names a context. Lowerings are written for context 0.
     #[must_use]
     pub fn in_context(self, context: u8) -> Primitive {
         match self {

@@ -38,7 +38,7 @@ impl Sparse {
         }
     }
 
-    /// The same number of zeroed lines.
+    /// Zeroed lines, as many as these.
     pub fn zeroed(&self) -> Sparse {
         Sparse::new(self.base, self.lines)
     }

@@ -77,7 +77,7 @@ impl Params {
         }
     }
 
-    /// The same parameters with one value changed.
+    /// These parameters with one value changed.
     #[must_use]
     pub fn with(&self, name: &'static str, value: u64) -> Params {
         let mut params = self.clone();

@@ -113,9 +113,9 @@ impl Op {
 pub enum Seen {
     /// All from one store of its own core, of this index, that was still in the store queue.
     Own(u32),
-    /// All from memory after the first so many entries of [`Trace::visible`].
+    /// All from memory after this number of entries of [`Trace::visible`].
     Memory(u32),
-    /// From several places: from memory after the first so many entries of [`Trace::visible`], and
+    /// From several places: from memory after this number of entries of [`Trace::visible`], and
     /// over it, in program order, from the older stores of its own core that were in the store
     /// queue: those that are not among these entries. Happens only where accesses of different
     /// sizes overlap.
@@ -137,7 +137,7 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// For a machine of so many cores.
+    /// For a machine of `cores` cores.
     pub fn new(cores: usize) -> Tracer {
         let trace = Trace {
             programs: vec![Vec::new(); cores],
@@ -169,7 +169,7 @@ impl Tracer {
         len
     }
 
-    /// Removes all but the first so many operations of a core.
+    /// Removes all but the first `len` operations of a core.
     pub fn truncate(&self, core: CoreId, len: usize) {
         self.trace.borrow_mut().programs[core.index()].truncate(len);
     }

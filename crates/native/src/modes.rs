@@ -8,7 +8,7 @@ use strandline_isa::{Flush, Lowering, Primitive};
 pub enum Mode {
     /// Undo log, flushes and `sfence`, as the simulator's design `x86`.
     X86,
-    /// The same with counting: more instructions, with the same persist instructions.
+    /// As `X86`, and counts: more instructions, with the same persist instructions.
     Counted,
     /// No log, no flush, no fence.
     Volatile,

@@ -41,7 +41,7 @@ impl Fault {
         }
     }
 
-    /// The same mistake in this file, unless it already names a file.
+    /// This mistake in a file, unless it already names one.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> Fault {
         self.file.get_or_insert_with(|| file.to_owned());

@@ -38,14 +38,14 @@ impl RecordError {
         }
     }
 
-    /// The same, of this file.
+    /// This error, of a file.
     #[must_use]
     pub(crate) fn of(mut self, file: &Path) -> RecordError {
         self.file.get_or_insert_with(|| one_line(&file.display().to_string()));
         self
     }
 
-    /// The same error, in this part of the recording.
+    /// This error, in a part of the recording.
     #[must_use]
     pub(crate) fn within(mut self, part: &str) -> RecordError {
         self.what = format!("{part}: {}", self.what);

@@ -125,7 +125,7 @@ impl Heap {
         Table { base, rows }
     }
 
-    /// Notes that so many bytes of what is allotted stay untouched by [`crate::Workload::fill`]: they are zero, or filled
+    /// Notes that `bytes` of the allotted bytes stay untouched by [`crate::Workload::fill`]: they are zero, or filled
     /// when they are touched ([`Memory::fill`]).
     pub fn on_demand(&mut self, bytes: u64) {
         self.on_demand += bytes;

@@ -30,7 +30,7 @@ impl<'m> Plain<'m> {
         }
     }
 
-    /// The same, keeping the notes that the program makes.
+    /// As [`Plain::new`], and keeps the notes that the program makes.
     #[must_use]
     pub fn recording(memory: &'m Memory, core: CoreId, lowering: Lowering) -> Self {
         Plain {

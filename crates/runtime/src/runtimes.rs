@@ -183,7 +183,7 @@ impl Logging {
         }
     }
 
-    /// The same for tasks that share a thread: each region is committed by itself, since a lane
+    /// This logging for tasks that share a thread: each region is committed by itself, since a lane
     /// without a task would delay lanes that depend on it.
     #[must_use]
     pub fn in_window(self, window: Option<usize>) -> Logging {

@@ -57,7 +57,7 @@ const PARAMS: &[Param] = &[
         default: 16,
         min: 2,
         max: 1 << 16,
-        help: "blocks of so many bytes in a thread's area, rounded up to a power of two",
+        help: "blocks of a thread's area, each as large as a write; rounded up to a power of two",
         words: &[],
     },
     Param {
@@ -99,7 +99,7 @@ impl Bandwidth {
         self.areas.0 + lane * self.area + at % blocks * self.stride + at / blocks * self.bytes
     }
 
-    /// The same, as the program computes it from the number of earlier writes.
+    /// The target of a write, as the program computes it from the number of earlier writes.
     #[inline]
     fn target<'c, C: Cpu>(&self, made: W<'c, C>, lane: u64) -> W<'c, C> {
         let blocks = self.area / self.stride;

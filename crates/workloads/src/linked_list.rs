@@ -3,7 +3,7 @@
 //! Speculative Persistence (ISCA 2017), Table 1 "Linked-List", and 3.1.1. An operation searches a random key from the
 //! head on. If the key is there, its node is deleted; otherwise a node with the key is inserted (`chain.rs`).
 //!
-//! The paper allows at most 1,024 nodes. Here there are so many keys, which bounds the list; half of them are in it
+//! The paper allows at most 1,024 nodes. Here there are 1,024 keys, which bounds the list; half of them are in it
 //! after some time.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};

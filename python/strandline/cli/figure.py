@@ -73,7 +73,7 @@ def figure(
 
 
 def _show(app: App, spec: FigureSpec, options: Options, planned: int, target: Target, jobs: int, as_json: bool) -> None:
-    """Runs the figure, of so many `planned` tasks, writes its files and prints its table."""
+    """Runs the figure, of `planned` tasks, writes its files and prints its table."""
     claims, folder = app.shelf.claims(), target.folder
     with keeping(folder, target.fresh) as journal, replacing(folder) as staging:
         target.check(spec.id, planned)

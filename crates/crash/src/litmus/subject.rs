@@ -64,7 +64,7 @@ impl Registered {
         }
     }
 
-    /// The same design with parameters set (`design.KEY=VALUE` on the command line).
+    /// This design with parameters set (`design.KEY=VALUE` on the command line).
     ///
     /// # Errors
     /// It has no such parameter, or the value is out of range.

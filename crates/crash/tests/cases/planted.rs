@@ -41,7 +41,7 @@ impl Planted {
         }
     }
 
-    /// The same with parameters of the design.
+    /// This bug, with parameters of the design.
     pub fn with<V: ToString>(mut self, sets: impl IntoIterator<Item = (&'static str, V)>) -> Planted {
         self.sets
             .extend(sets.into_iter().map(|(key, value)| (key, value.to_string())));

@@ -87,7 +87,7 @@ pub struct PersistBuffer {
 }
 
 impl PersistBuffer {
-    /// An empty buffer of so many entries, so many of them fences.
+    /// An empty buffer of `entries` entries, `most_fences` of them fences.
     #[must_use]
     pub fn new(core: CoreId, entries: usize, most_fences: usize) -> PersistBuffer {
         PersistBuffer {

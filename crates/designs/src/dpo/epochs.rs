@@ -37,7 +37,7 @@ struct Controller {
 }
 
 impl Epochs {
-    /// For so many cores and controllers.
+    /// For this number of cores and controllers.
     #[must_use]
     pub fn new(cores: usize, controllers: usize) -> Epochs {
         Epochs {

@@ -215,7 +215,7 @@ impl<D: Design> Both<D> {
         Both { hw, design }
     }
 
-    /// The same with these parameters, and the defaults of the others.
+    /// The design with these parameters, and the defaults of the others.
     pub fn with(mut self, set: &[(&str, u64)]) -> Both<D> {
         let texts: Vec<(&str, String)> = set.iter().map(|(key, value)| (*key, value.to_string())).collect();
         let set = texts.iter().map(|(key, value)| (*key, value.as_str()));

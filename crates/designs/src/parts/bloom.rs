@@ -12,7 +12,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// An empty filter of so many bytes: a power of two, at least 8.
+    /// An empty filter of `bytes` bytes: a power of two, at least 8.
     #[must_use]
     pub fn new(bytes: u64) -> Filter {
         debug_assert!(bytes.is_power_of_two() && bytes >= 8);
@@ -62,7 +62,7 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// An empty filter of so many bytes: a power of two, at least 8.
+    /// An empty filter of `bytes` bytes: a power of two, at least 8.
     #[must_use]
     pub fn new(bytes: u64) -> Bloom {
         Bloom {
@@ -131,7 +131,7 @@ impl Default for CountingBloom {
     }
 }
 
-/// The places of a key among so many, a power of two: two hashes.
+/// The places of a key among `places`, a power of two: two hashes.
 fn hashes(key: u64, places: usize) -> [usize; 2] {
     let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let (bits, mask) = (places.ilog2(), places as u64 - 1);

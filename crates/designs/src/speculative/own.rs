@@ -29,7 +29,7 @@ pub enum Message {
 pub enum Tag {
     /// A flush of this context that has left the buffer.
     Flush(u8),
-    /// The same of a `clflush`, for which the buffer waits.
+    /// A `clflush` of this context that has left the buffer, which waits for it.
     Clflush(u8),
     /// One controller's part of a `pcommit`.
     Pcommit(CommitId),

@@ -57,7 +57,7 @@ pub struct Side {
     pub context: u8,
     /// The youngest `pcommit` that has entered the store queue.
     pub last_pcommit: Option<StoreId>,
-    /// The same, until it leaves the queue.
+    /// The youngest `pcommit` in the store queue, until it leaves.
     pub queued_pcommit: Option<StoreId>,
     /// `pcommit`s that are not answered.
     pub in_flight: usize,

@@ -78,7 +78,7 @@ pub struct PersistQueue {
 }
 
 impl PersistQueue {
-    /// An empty queue of so many entries, before strand buffers of this shape.
+    /// An empty queue of `capacity` entries, before strand buffers of this shape.
     #[must_use]
     pub fn new(capacity: usize) -> PersistQueue {
         PersistQueue {
@@ -91,7 +91,7 @@ impl PersistQueue {
         }
     }
 
-    /// Bytes of so many entries: 144 for 16 (section VI-A).
+    /// Bytes of `capacity` entries: 144 for 16 (section VI-A).
     #[must_use]
     pub fn storage_bytes(capacity: u64) -> u64 {
         capacity * ENTRY_BYTES

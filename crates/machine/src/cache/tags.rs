@@ -52,7 +52,7 @@ fn is_of(entry: u64, key: u64) -> bool {
 }
 
 impl Tags {
-    /// An empty array for so many bytes of 64-byte lines.
+    /// An empty array for `bytes` bytes of 64-byte lines.
     pub fn new(bytes: u64, ways: u64) -> Tags {
         let sets = Sets::new(bytes, ways);
         Tags {
@@ -165,7 +165,7 @@ impl Tags {
         }
     }
 
-    /// The same for a line that is not here.
+    /// Inserts `line`, which is not here, as the latest used; returns the line that it evicts, if the set is full.
     pub fn insert_absent(&mut self, line: Line, state: State) -> Option<(Line, State)> {
         let set = self.set(line);
         debug_assert!(!set.iter().any(|e| is_of(*e, key(line))), "{line} is here already");
@@ -187,7 +187,7 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// The sets of a cache of so many bytes.
+    /// The number of sets of a cache of `bytes` bytes.
     pub fn new(bytes: u64, ways: u64) -> Sets {
         let count = (bytes / LINE_BYTES / ways).max(1);
         Sets {

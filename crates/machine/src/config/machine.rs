@@ -219,13 +219,13 @@ parameters! {
         slack: Cycles in 0..=MAX_CYCLES "cycles";
         /// Largest random delay added to each flush.
         jitter: Cycles in 0..=MAX_CYCLES "cycles";
-        /// A random recently written line is evicted once in so many stores; 0: never.
+        /// A random recently written line is evicted once in this number of stores; 0: never.
         evict_one_in: u64 in 0..=MAX_BYTES "stores";
     }
 }
 
 impl Machine {
-    /// The sizes for designs, of a machine with so many cores.
+    /// The sizes for designs, of a machine with `cores` cores.
     #[must_use]
     pub fn sizes(&self, cores: u64) -> Sizes {
         Sizes {

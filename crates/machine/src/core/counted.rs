@@ -14,7 +14,7 @@ impl Counted {
         *self.0.borrow_mut().entry(Addr(addr.0 & !7)).or_default() += 1;
     }
 
-    /// Whether so many writes to the word are visible.
+    /// Whether `times` writes to the word are visible.
     pub fn reached(&self, word: Addr, times: u32) -> bool {
         times == 0 || self.0.borrow().get(&word).is_some_and(|count| *count >= times)
     }

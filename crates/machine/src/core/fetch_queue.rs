@@ -42,8 +42,8 @@ impl FetchQueue {
         self.room.set(self.entries);
     }
 
-    /// Dispatch, of `width` ops a cycle, stalled for so many cycles, of which `dispatched` ops precede the
-    /// stall in its first cycle. Returns for how many of these cycles fetch was blocked.
+    /// Dispatch, of `width` ops a cycle, stalled for `cycles` cycles; in the first of them `dispatched` ops precede the
+    /// stall. Returns for how many of these cycles fetch was blocked.
     pub fn absorb(&self, cycles: u64, dispatched: u64, width: u64) -> u64 {
         let room = self.room.get();
         if room == 0 {

@@ -105,7 +105,7 @@ impl Times {
 }
 
 impl IssueQueue {
-    /// An empty queue of so many entries; `None` if there are none: no such limit.
+    /// An empty queue of `entries` entries; `None` if there are none: no such limit.
     pub fn new(entries: u64) -> Option<IssueQueue> {
         (entries > 0).then(|| IssueQueue {
             entries: entries as usize,
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(queue.enter(200, 51), 100, "the first op issues first now");
     }
 
-    /// The same queue as a list that is searched.
+    /// An issue queue as a list that is searched.
     fn search(list: &mut Vec<u64>, entries: usize, at: u64, next: u64) -> u64 {
         list.push(at);
         let free = |at: &u64| list.iter().filter(|issues| *issues > at).count() < entries;

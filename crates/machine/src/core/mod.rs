@@ -471,7 +471,7 @@ impl Core {
         self.watches.set(true);
     }
 
-    /// The design watches stores to this line, once less.
+    /// The design gives up one of its watches of stores to this line.
     pub fn unwatch(&self, line: Line) {
         let mut lines = self.watched_lines.borrow_mut();
         if let Some(index) = lines.iter().position(|watched| *watched == line) {
@@ -491,7 +491,7 @@ impl Core {
             .or_else(|| self.lost_kept(|kept| kept == line))
     }
 
-    /// The same of a store that the design has kept, to one of these lines.
+    /// A store that the design has kept, to one of these lines, that has requested its line again after losing it.
     pub fn lost_kept(&self, is_of: impl Fn(Line) -> bool) -> Option<Lost> {
         let kept = self.kept.borrow();
         let mut lost = kept.iter().filter(|entry| entry.lost && entry.owned != 0);

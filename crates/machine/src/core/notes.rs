@@ -68,7 +68,7 @@ struct Unsettled {
     number: u64,
     /// It waits for the held fence.
     fenced: bool,
-    /// It waits until so many joins have left the store queue.
+    /// It waits until this number of joins has left the store queue.
     joins: u64,
     /// It waits until every fence retired speculatively up to this one is certain.
     speculation: u64,

@@ -16,7 +16,7 @@ const HISTORY_BITS: u32 = 8;
 const UNTRAINED: u8 = 1;
 
 impl Predictor {
-    /// A predictor of so many counters, rounded up to a power of two.
+    /// A predictor of `entries` counters, rounded up to a power of two.
     pub fn new(entries: u64) -> Predictor {
         let entries = entries.next_power_of_two() as usize;
         Predictor {
@@ -56,7 +56,7 @@ impl Predictor {
 #[derive(Clone)]
 pub struct Targets {
     last: Box<[Cell<u64>]>,
-    /// A few bits of each of the latest targets: [`TARGET_BITS`] of so many that they fill the word.
+    /// A few bits of each of the latest targets: [`TARGET_BITS`] of each, as many as fill the word.
     history: Cell<u64>,
 }
 
@@ -64,7 +64,7 @@ pub struct Targets {
 const TARGET_BITS: u32 = 4;
 
 impl Targets {
-    /// A table of so many targets, rounded up to a power of two.
+    /// A table of `entries` targets, rounded up to a power of two.
     pub fn new(entries: u64) -> Targets {
         Targets {
             last: (0..entries.next_power_of_two()).map(|_| Cell::new(0)).collect(),

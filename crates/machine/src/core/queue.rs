@@ -35,7 +35,7 @@ pub struct Entry {
     pub number: u64,
     /// Its index in the trace, if one is written.
     pub op: u32,
-    /// How many numbers before it the next older store is whose word has the same hash; zero if there is none.
+    /// The distance in numbers to the next older store whose word has the same hash; zero if there is none.
     pub older: u32,
     /// The context that it belongs to.
     pub context: u8,
@@ -387,7 +387,7 @@ fn shift(addr: Addr) -> u64 {
     (addr.0 & 7) * 8
 }
 
-/// The bits of so many bytes at an address within its aligned word.
+/// The bits of `size` bytes at an address within its aligned word.
 fn mask(addr: Addr, size: u8) -> u64 {
     (u64::MAX >> (64 - 8 * u32::from(size))) << shift(addr)
 }

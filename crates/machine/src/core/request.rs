@@ -6,8 +6,8 @@ use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 
 /// The system, as a core sees it while its program runs.
 pub trait Answers {
-    /// Answers the request of a core's program that runs: whether the program continues before other cores and
-    /// events act.
+    /// Answers a request of the program that runs on `core`. Returns whether the program continues before other
+    /// cores and events act.
     fn answers(&mut self, core: CoreId, request: Request) -> bool;
 
     /// The system itself, when the program stops.
@@ -45,7 +45,7 @@ pub enum Request {
     Primitive { primitive: Primitive, at: u64 },
     /// To pass the design what it has claimed, which retires then.
     Claimed { ordering: Ordering, retires: u64 },
-    /// That so many counted writes to a word are visible.
+    /// That `times` counted writes to a word are visible.
     Written { word: Addr, times: u32 },
     /// That all threads have reached the start line.
     StartLine,

@@ -34,7 +34,7 @@ impl Doze {
         Some(next + passed)
     }
 
-    /// Notes that the program, which goes round in laps of so many cycles, stops then.
+    /// Notes that the program, whose loop takes `cycles` a lap, stops at `stop`.
     fn note(&mut self, stop: u64, cycles: u64) {
         let lap_ends = self.stops.first().map_or(u64::MAX, |first| first + cycles);
         match stop.cmp(&lap_ends) {

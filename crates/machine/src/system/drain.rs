@@ -429,7 +429,7 @@ fn next_time(core: &Core) -> u64 {
     next_of(core, &core.queue.borrow())
 }
 
-/// The same of this queue, which is the core's.
+/// When the next entry of the core's queue drains, as far as the queue alone decides.
 #[inline(always)]
 fn next_of(core: &Core, queue: &StoreQueue) -> u64 {
     let next = match core.drains_in_order {
@@ -439,7 +439,7 @@ fn next_of(core: &Core, queue: &StoreQueue) -> u64 {
     next.unwrap_or(u64::MAX)
 }
 
-/// The same on machines that drain out of order.
+/// When the first entry drains on machines that drain out of order.
 #[inline(never)]
 fn first_eligible(core: &Core, queue: &StoreQueue) -> Option<u64> {
     eligible(core, queue).map(|(_, when)| when).min()

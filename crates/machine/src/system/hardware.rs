@@ -362,7 +362,7 @@ impl Hardware {
 }
 
 impl Hart {
-    /// A core of a machine with so many controllers.
+    /// A core of a machine with `controllers` controllers.
     pub fn new(core: Rc<Core>, controllers: u64) -> Hart {
         Hart {
             core,

@@ -34,7 +34,7 @@ pub struct Running {
     pub(super) wants: Wants,
     /// Whether a line that no core writes keeps its bytes, so that runs of cores that wait may be put off.
     pub(super) may_doze: bool,
-    /// But for the one that runs.
+    /// The programs of the cores, but for the one that runs.
     pub(super) programs: Vec<Option<Program>>,
     /// Creates a core's program anew, if that is possible.
     pub(super) factories: Vec<Option<Factory>>,

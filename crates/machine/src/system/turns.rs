@@ -58,7 +58,7 @@ pub struct Turn {
 }
 
 impl Turns {
-    /// The turns of so many cores, all of which have been touched.
+    /// The turns of `cores` cores, all of which have been touched.
     pub fn new(cores: usize) -> Turns {
         Turns {
             of: vec![Next::NEVER; cores],

@@ -98,7 +98,7 @@ pub enum Then {
     GoOn { fenced: bool },
     /// Its request is repeated.
     Ask(Request),
-    /// It continues if so many counted writes are visible.
+    /// It continues when this number of counted writes is visible.
     Count(u32),
 }
 
@@ -122,7 +122,7 @@ pub struct Waiters {
 }
 
 impl Waiters {
-    /// A table for so many cores.
+    /// A table for `cores` cores.
     pub fn new(cores: usize) -> Waiters {
         Waiters {
             cores: vec![Slots::default(); cores],

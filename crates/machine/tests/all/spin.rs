@@ -35,12 +35,12 @@ enum Way {
     Flushed,
 }
 
-/// Zero, after so many operations one after the other.
+/// Zero, after `gap` operations one after the other.
 fn later(cpu: &SimCpu, gap: u64) -> W<'_, SimCpu> {
     (0..gap).fold(cpu.word(0), |zero, _| zero * 1)
 }
 
-/// Writes both lines by turns, after so many dependent operations each time.
+/// Writes both lines by turns, after `gap` dependent operations each time.
 async fn write(cpu: SimCpu, gap: u64, way: Way) {
     for number in 1..=WRITES {
         let line = PM_BASE + (1 - number % 2) * 64;

@@ -89,7 +89,7 @@ impl Model {
         })
     }
 
-    /// The same model with exactly these variants.
+    /// This model with exactly these variants.
     ///
     /// # Errors
     /// None, for a parsed model: variants change no type.

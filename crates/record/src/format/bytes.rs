@@ -46,7 +46,7 @@ impl<'b> Cursor<'b> {
         Cursor { rest: bytes }
     }
 
-    /// The next so many bytes.
+    /// The next `bytes` bytes.
     pub fn take(&mut self, bytes: usize) -> Parsed<&'b [u8]> {
         let (taken, rest) = self.rest.split_at_checked(bytes).ok_or(SHORT)?;
         self.rest = rest;

@@ -171,7 +171,7 @@ fn numbers(t: &mut Totals) -> [&mut u64; 13] {
     ]
 }
 
-/// Adds totals so many times.
+/// Adds `times` times the totals.
 pub(crate) fn add(sum: &mut Totals, each: &Totals, times: u64) {
     let mut each = *each;
     for (sum, each) in numbers(sum).into_iter().zip(numbers(&mut each)) {

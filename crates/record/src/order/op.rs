@@ -29,7 +29,7 @@ pub struct Op {
 pub enum What {
     /// A store, or a part of one, in an aligned word of 8 bytes.
     Store(Piece),
-    /// The same for a non-temporal store.
+    /// A non-temporal store, or a part of one, in an aligned word of 8 bytes.
     StoreNt(Piece),
     /// A store whose bytes are not recorded (more than 64 at once).
     Unknown,

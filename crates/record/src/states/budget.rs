@@ -10,7 +10,7 @@ const A_FEW: u32 = 8;
 pub enum Budget {
     /// All.
     All,
-    /// At most so many.
+    /// At most this number.
     Most(u64),
 }
 

@@ -47,7 +47,7 @@ impl Count {
         Count { exact, log2 }
     }
 
-    /// At most so many.
+    /// Itself, but no more than `most`.
     #[must_use]
     pub fn at_most(self, most: u32) -> u32 {
         self.exact.map_or(most, |exact| exact.min(u128::from(most)) as u32)

@@ -62,7 +62,7 @@ const PATIENCE: u64 = 1 << 24;
 pub struct Play {
     /// Seed of its choices.
     pub seed: u64,
-    /// It writes a dirty line back once in so many operations on average; 0: never before a fence.
+    /// Operations, on average, for each dirty line that it writes back; 0: it writes none back before a fence.
     pub evict_one_in: u64,
 }
 
@@ -91,10 +91,10 @@ enum Speculation {
     Aborts,
 }
 
-/// One load in so many is stale, or is interrupted earlier than necessary.
+/// One load in this number is stale, or is interrupted earlier than necessary.
 const MISLED_ONE_IN: u64 = 3;
 const INTERRUPTED_ONE_IN: u64 = 32;
-/// One region in so many is made stale or interrupted again after a restart.
+/// One region in this number is made stale or interrupted again after a restart.
 const AGAIN_ONE_IN: u64 = 4;
 
 /// A machine with volatile caches over durable memory, shared by the cores of [`Adversary::cpu`].
@@ -115,7 +115,7 @@ struct State<'m> {
 }
 
 impl<'m> Adversary<'m> {
-    /// A machine of so many cores over `memory`, all of it durable. `inspect` sees each durable
+    /// A machine of `cores` cores over `memory`, all of it durable. `inspect` sees each durable
     /// image, and the program's guarantees by then.
     pub fn new(
         memory: &'m Memory,

@@ -210,7 +210,7 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
     }
 
     /// Executes one fence for all tasks that have yielded before one in this round, which began
-    /// after so many such yields.
+    /// after `before` such yields of the run.
     async fn fence_round(&self, before: u64) {
         let fences = self.lowering.tasking == Tasking::Batched && self.fences > before;
         if fences && !broken(Rule::RoundFenced) {

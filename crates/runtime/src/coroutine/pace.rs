@@ -52,13 +52,13 @@ pub(super) enum Found {
 /// A search for the best window.
 struct Search {
     found: Found,
-    /// Mean time of each window of the ladder between yields, in 1/1024 cycles, as far as it was timed.
+    /// The mean time between yields, in 1/1024 cycles, with each window of the ladder that was timed.
     times: Vec<u64>,
     stage: Stage,
-    /// The timing that runs began at this cycle, after so many yields.
+    /// The cycle at which the timing under way began, and the yields of the run before it.
     since: u64,
     mark: u64,
-    /// It does not begin before so many yields, and ends after so many.
+    /// The numbers of yields at which it begins and ends.
     from: u64,
     until: u64,
 }
@@ -110,14 +110,14 @@ impl Pace {
         }
     }
 
-    /// Restarts the timing, after so many yields before fences.
+    /// Restarts the timing. The run has had `fences` yields before fences.
     pub fn restart<C: Scheduling>(&mut self, cpu: &C, fences: u64) {
         if let Some(search) = &mut self.search {
             search.begin(cpu, fences, SETTLING * self.window);
         }
     }
 
-    /// Checks, after so many yields before fences, whether the window changes; whether it has.
+    /// Changes the window if the run, after `fences` yields before fences, should; whether it did.
     pub fn look<C: Scheduling>(&mut self, cpu: &C, fences: u64) -> bool {
         let Some(search) = &mut self.search else { return false };
         if cpu.word(fences).below(search.from).branch(STILL_SETTLES) {

@@ -6,7 +6,7 @@ use crate::{recover, Heap, LogLayout, Step, Table, TRAILER};
 use proptest::prelude::*;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Image, Lowering, Memory, LINE_BYTES};
 
-/// The regions: each writes its number to the seven payload words of each line, so many lines a
+/// The regions: each writes its number to the seven payload words of each line, `lines` lines a
 /// step.
 #[derive(Clone, Copy, Debug)]
 struct Shape {

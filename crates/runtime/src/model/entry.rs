@@ -61,7 +61,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The info word of an entry with so many items.
+    /// The info word of an entry with `count` items.
     pub const fn info(self, count: u64) -> u64 {
         self as u64 | count << COUNT_SHIFT
     }

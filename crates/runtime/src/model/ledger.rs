@@ -143,7 +143,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         self.ended
     }
 
-    /// Ends a section of so many regions at the log's present end.
+    /// Ends a section of `regions` regions at the log's present end.
     pub async fn end(&mut self, end: W<'c, C>, regions: u64) {
         self.push(self.clock, end).await;
         self.ended = self.last;

@@ -228,7 +228,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         at.store_sized(value, size).await;
     }
 
-    /// Logs so many words at `at`, before an update of their line, except those that the section
+    /// Logs `words` words at `at`, before an update of their line, except those that the section
     /// has logged. A word is logged once: entries of two strands are not ordered, and a later one
     /// would hold the section's own write.
     async fn open_pair(&mut self, line: W<'c, C>, at: W<'c, C>, words: u64) {

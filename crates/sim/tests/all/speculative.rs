@@ -93,7 +93,7 @@ fn a_core_goes_on_behind_a_pcommit_and_announces_when_it_is_answered() {
         announced(&speculates),
         "as soon as without speculation"
     );
-    // All are executed while the write is on its way to the media. Without speculation the load queue holds so many.
+    // All are executed while the write is on its way to the media. Without speculation the load queue holds that number.
     let (machine, queue) = (machine(), 48);
     let latency = machine.l1.latency.0;
     assert!(machine.pm.write_latency.0 > LOADS * latency);

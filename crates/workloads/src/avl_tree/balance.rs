@@ -20,7 +20,7 @@ sites! {
 /// The shape of an AVL tree.
 pub struct Avl;
 
-/// The most levels of an AVL tree of so many keys. The least tree of h levels has one node more than the least trees of
+/// The most levels of an AVL tree of `keys` keys. The least tree of h levels has one node more than the least trees of
 /// h - 1 and h - 2 levels.
 pub(super) const fn levels(keys: u64) -> u64 {
     let (mut below, mut least, mut levels) = (0, 1, 0);
@@ -31,7 +31,7 @@ pub(super) const fn levels(keys: u64) -> u64 {
     levels
 }
 
-/// The most lines that an operation logs with so many levels: the header; at each level but the last the node, its
+/// The most lines that an operation logs in a tree of `levels` levels: the header; at each level but the last the node, its
 /// sibling's subtree's two.
 pub(super) const fn lines(levels: u64) -> u64 {
     1 + 3 * levels

@@ -41,7 +41,7 @@ pub(super) const TO_KEY: u64 = inner::KEYS[0] - inner::CHILDREN[1];
 /// The shape of a 2-3 tree.
 pub struct TwoThree;
 
-/// The most levels of inner nodes over so many leaves.
+/// The most levels of inner nodes over a leaf for each of `keys` keys.
 pub(super) const fn levels(keys: u64) -> u64 {
     keys.ilog2() as u64
 }
@@ -113,7 +113,7 @@ impl Shape for TwoThree {
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
-    /// Follows a key down so many levels from the root; the path then ends with the link to the node.
+    /// Follows a key down this number of levels from the root; the path then ends with the link to the node.
     async fn descend(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
         let mut link = self.header + header::ROOT;
         loop {

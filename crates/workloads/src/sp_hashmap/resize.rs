@@ -13,7 +13,7 @@ sites! {
     SLOT_IS_EMPTY = 0x53a8_1b9d;
 }
 
-/// The largest table has so many entries for each key. Three quarters of them are more than the keys; and a key that
+/// The largest table has this number of entries for each key. Three quarters of them are more than the keys; and a key that
 /// comes back mostly finds the tombstone that it has left, so a larger table is hardly ever needed.
 pub(super) const MOST_ENTRIES_PER_KEY: u64 = 2;
 
@@ -22,7 +22,7 @@ pub(super) const fn limit(entries: u64) -> u64 {
     entries / 4 * 3
 }
 
-/// What a header says of a table of so many entries; a power of two.
+/// What a header says of a table of `entries` entries; a power of two.
 pub(super) const fn shift(entries: u64) -> u64 {
     64 - entries.trailing_zeros() as u64
 }

@@ -23,7 +23,7 @@ pub(super) const RED: u64 = 1;
 /// The shape of a red-black tree.
 pub struct RedBlack;
 
-/// The most levels of a tree of so many keys.
+/// The most levels of a tree of `keys` keys.
 pub(super) const fn levels(keys: u64) -> u64 {
     2 * (keys + 1).ilog2() as u64
 }

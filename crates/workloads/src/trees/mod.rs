@@ -56,11 +56,11 @@ pub trait Shape: Sync + 'static {
     const NODE: u64;
     /// Nodes for each key.
     const NODES: u64;
-    /// The most links of a path in a tree of so many keys, with those that rebalancing adds.
+    /// The most links of a path in a tree of `keys` keys, with those that rebalancing adds.
     fn links(keys: u64) -> u64;
-    /// The most lines that an operation logs in a tree of so many keys.
+    /// The most lines that an operation logs in a tree of `keys` keys.
     fn lines(keys: u64) -> u64;
-    /// The most words that an operation writes in a tree of so many keys.
+    /// The most words that an operation writes in a tree of `keys` keys.
     fn words(keys: u64) -> u64;
     /// Deletes or inserts the key.
     fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) -> impl Future<Output = ()>;
@@ -86,7 +86,7 @@ pub struct Unbalanced {
     pub what: String,
 }
 
-/// The parameters of a tree whose operations log at most so many records.
+/// The parameters of a tree whose operations log at most `records` records.
 pub(crate) const fn params(initial: u64, records: u64) -> [Param; 5] {
     [
         init_ops(initial),
@@ -111,7 +111,7 @@ pub(crate) const fn params(initial: u64, records: u64) -> [Param; 5] {
     ]
 }
 
-/// Records of so many lines of `bytes` bytes: the undo log's have four words each.
+/// Records of `lines` lines of `bytes` bytes: the undo log's have four words each.
 pub(crate) const fn records(lines: u64, bytes: u64) -> u64 {
     lines * bytes.div_ceil(32)
 }

@@ -31,7 +31,7 @@ pub fn keys<S: Shape>(trees: &Toggles<S>, memory: &Memory) -> BTreeSet<u64> {
     trees.walk(memory).expect("a sound tree").keys.into_iter().collect()
 }
 
-/// Runs so many tasks on one tree beside a set, and checks the invariant and the keys after every one in `every`.
+/// Runs `tasks` tasks on one tree beside a set, and checks the invariant and the keys after every one in `every`.
 fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], seed: u64, tasks: u64, every: u64) {
     let [most, incremental] = keys_and_mode;
     let set = [("keys", most), ("init_ops", 0), ("incremental", incremental)];

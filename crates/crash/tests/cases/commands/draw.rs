@@ -95,7 +95,7 @@ pub fn command(about: &About, seed: u64) -> Spec {
     }
 }
 
-/// The same of a program that can restart its regions, for a design that interrupts it; not so for the workload without a log.
+/// A spec whose program can restart its regions, for a design that interrupts it; not so for the workload without a log.
 fn restartable(spec: Spec) -> Spec {
     Spec {
         runtime: Some("undo".to_owned()),

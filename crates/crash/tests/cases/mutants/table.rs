@@ -146,7 +146,7 @@ impl Mutant {
         self.shows.unwrap_or(Shows::Reported(own))
     }
 
-    /// The same, which shows this.
+    /// This mutant, which shows this.
     const fn shows(self, shows: Shows) -> Mutant {
         Mutant {
             shows: Some(shows),
@@ -154,7 +154,7 @@ impl Mutant {
         }
     }
 
-    /// The same, which a random program of about this seed shows.
+    /// This mutant, which a random program of about this seed shows.
     const fn about_seed(self, seed: u64) -> Mutant {
         Mutant {
             first_seed: seed,
@@ -237,7 +237,7 @@ const ONE_RECORD_AT_ONCE: [&str; 4] = [ONE_RECORD[0], ONE_RECORD[1], ONE_RECORD[
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
-/// Regions of several operations, whose lines leave the last level soon.
+/// Regions of several operations, whose lines leave the LLC soon.
 const STALE: [&str; 6] = [
     "workload.operations=3",
     "machine.l2.bytes=0",
@@ -285,7 +285,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/flush-acknowledged-at-departure", "x86", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("x86/flush-sent-late", "x86", D(Change::FlushSentLate, "A flush is sent when it leaves the store queue. Broken: it is acknowledged then and sent later.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, R]),
-    mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Llc), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
+    mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Llc), "A dirty line that leaves the LLC is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
     mutant("x86/private-evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Private), "A dirty line that leaves the private caches is dirty in the next level. Broken: it is dropped.", PX86), &SMALL_L1, &[E, T]),
     mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P]),
     // x86-pcommit.
@@ -377,7 +377,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("dpo/controllers-disagree", "dpo", B(Rule::ControllersAgree), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[R]).about_seed(4001),
     mutant("dpo/coalesces-with-dependences", "dpo", B(Rule::CoalescingNeedsNoDependence), &[], &[R]).about_seed(16401),
     mutant("dpo/queue-coalesces-across", "dpo", B(Rule::QueueCoalescesWithinEpoch), &[NO_ADR], &[R]).about_seed(2201),
-    mutant("dpo/evictions-written-back", "dpo", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the buffers.", "DPO IV-B"), &[EVICTIONS], &[T, R]),
+    mutant("dpo/evictions-written-back", "dpo", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the LLC are dropped. Broken: they are written back, past the buffers.", "DPO IV-B"), &[EVICTIONS], &[T, R]),
     // lb-pp.
     mutant("lb-pp/log-unordered", "lb-pp", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", LB), &[], &[E, T]),
     mutant("lb-pp/durable-ordered-only", "lb-pp", D(Change::Lowering(|l| l.durable = &[Primitive::Ofence]), "What is acknowledged is durable. Broken: an ofence, which nobody waits for, in place of the dfence.", LB), &[], &[E, T]),
@@ -399,7 +399,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/dfence-passes", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", HOPS), &[], &[E, T]),
     mutant("hops-ep/dfence-queues", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::Enter), "The core waits with a dfence. Broken: it goes on while the dfence takes its turn in the store queue.", HOPS), &[], &[E, T]),
     mutant("hops-ep/dfence-awaits-stores", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::HoldLoads(Until::Drained(None))), "A dfence waits for the persist buffer. Broken: only for stores to be visible.", HOPS), &[], &[E, T]),
-    mutant("hops-ep/evictions-written-back", "hops-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
+    mutant("hops-ep/evictions-written-back", "hops-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the LLC are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
     mutant("hops-ep/evicted-lines-forgotten", "hops-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP VI-F"), &[EVICTIONS], &[T]),
     mutant("hops-ep/epochs-overtake", "hops-ep", B(Rule::EpochsInOrder), &[], &[E, T]),
     mutant("hops-ep/epoch-awaits-no-writes", "hops-ep", B(Rule::EpochAwaitsWrites), &[], &[E, T]),
@@ -430,7 +430,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/epochs-overtake", "asap-ep", B(Rule::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/dependences-dropped", "asap-ep", B(Rule::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]).about_seed(801),
+    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the LLC are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]).about_seed(801),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
     // asap-rp.
     mutant("asap-rp/releases-do-not-depend", "asap-rp", D(Change::Given(|_, _| true), "A store that a release marks carries a dependence. Broken: none.", "ASAP IV-A and IV-E"), &TWO_CONTROLLERS, &[T]),
@@ -444,7 +444,7 @@ pub const MUTANTS: &[Mutant] = &[
     // pmem-spec.
     mutant("pmem-spec/no-log", "pmem-spec", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", SPEC), &[], &[E]),
     mutant("pmem-spec/dfence-passes", "pmem-spec", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", SPEC), &[], &[E, T, R]),
-    mutant("pmem-spec/evictions-written-back", "pmem-spec", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the paths.", SPEC), &[EVICTIONS], &[T, R]),
+    mutant("pmem-spec/evictions-written-back", "pmem-spec", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the LLC are dropped. Broken: they are written back, past the paths.", SPEC), &[EVICTIONS], &[T, R]),
     mutant("pmem-spec/path-out-of-order", "pmem-spec", B(Rule::PathInOrder), &TWO_CONTROLLERS, &[T, R]),
     mutant("pmem-spec/stale-load-unnoticed", "pmem-spec", B(Rule::StaleLoadFound), &[], &[R]),
     mutant("pmem-spec/buffer-forgets", "pmem-spec", B(Rule::BufferHoldsWindow), &[], &[R]),

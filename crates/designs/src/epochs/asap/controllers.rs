@@ -53,7 +53,7 @@ pub struct Arriving {
 }
 
 impl Controllers {
-    /// Controllers with empty tables of so many records.
+    /// Controllers with empty tables of `entries` records.
     #[must_use]
     pub fn new(entries: usize) -> Controllers {
         Controllers {

@@ -47,7 +47,7 @@ pub enum Handling {
 }
 
 impl RecoveryTable {
-    /// An empty table of so many records.
+    /// An empty table of `capacity` records.
     #[must_use]
     pub fn new(capacity: usize) -> RecoveryTable {
         RecoveryTable {

@@ -7,7 +7,7 @@ use crate::parts::persist_buffer::LINE_NUMBER_BITS;
 use strandline_design::Sizes;
 use strandline_isa::LINE_BYTES;
 
-/// The structures of all cores and controllers (ASAP V-A), with so many records of a recovery table.
+/// The structures of all cores and controllers (ASAP V-A), with `records` records of a recovery table.
 #[must_use]
 pub fn parts(settings: &Settings, records: usize, machine: &Sizes) -> Vec<(&'static str, u64)> {
     let epochs = settings.epochs.unwrap_or_default() as u64;

@@ -50,7 +50,7 @@ struct Contexts {
 }
 
 impl CoreState {
-    /// A core with an empty buffer of so many entries.
+    /// A core with an empty buffer of `entries` entries.
     #[must_use]
     pub fn new(core: CoreId, entries: usize) -> CoreState {
         CoreState {

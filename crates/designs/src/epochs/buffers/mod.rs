@@ -26,7 +26,7 @@ use strandline_kernel::{Cycles, Params};
 ///
 /// A store to persistent memory enters its core's buffer as it becomes visible, in the core's
 /// current epoch. Entries of an epoch that has not ended are held back for stores to their lines,
-/// until so many wait ([`GATHER`]) or some time has passed. The papers describe coalescing and
+/// until [`GATHER`] of them wait or some time has passed. The papers describe coalescing and
 /// background flushes, but not their timing. Power failure loses the buffers' contents.
 #[derive(Clone, Debug)]
 pub struct PersistBuffers {
@@ -53,7 +53,7 @@ impl PersistBuffers {
         }
     }
 
-    /// Empty buffers, with epoch tables of so many entries (`None`: not limited).
+    /// Empty buffers, with epoch tables of `epochs` entries (`None`: not limited).
     #[must_use]
     pub fn new(persistency: Persistency, epochs: Option<u64>) -> PersistBuffers {
         PersistBuffers {

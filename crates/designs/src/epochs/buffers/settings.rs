@@ -22,7 +22,7 @@ pub const GATHER: Param = Param {
     default: 16,
     min: 1,
     max: 4096,
-    help: "writes of an epoch that has not ended go when so many wait, and stores join those that do",
+    help: "writes of an epoch that has not ended go when this number of them waits, and stores join those that do",
     words: &[],
 };
 
@@ -43,14 +43,14 @@ pub struct Settings {
     pub entries: usize,
     /// Entries of a core's epoch table; `None`: it is not limited.
     pub epochs: Option<usize>,
-    /// Entries of an epoch that has not ended are flushed when so many wait.
+    /// Entries of an epoch that has not ended are flushed when this number of them waits.
     pub gather: usize,
     /// Cycles after which they are flushed.
     pub gather_time: Cycles,
 }
 
 impl Settings {
-    /// The defaults, with epoch tables of so many entries.
+    /// The defaults, with epoch tables of `epochs` entries.
     #[must_use]
     pub fn new(epochs: Option<u64>) -> Settings {
         Settings {
@@ -71,7 +71,7 @@ impl Settings {
         }
     }
 
-    /// Bytes of all cores' persist buffers. An entry has a line, its number, its epoch and so many
+    /// Bytes of all cores' persist buffers. An entry has a line, its number, its epoch and `more`
     /// bits more; a core has its current and its last complete epoch.
     #[must_use]
     pub fn buffer_bytes(&self, machine: &Sizes, epoch_bits: u64, more: u64) -> u64 {

@@ -105,7 +105,7 @@ impl Entry {
 }
 
 impl Buffer {
-    /// An empty buffer of so many entries.
+    /// An empty buffer of `capacity` entries.
     #[must_use]
     pub fn new(capacity: usize) -> Buffer {
         Buffer {

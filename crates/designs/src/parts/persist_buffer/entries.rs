@@ -11,7 +11,7 @@ pub struct Entries<T> {
 }
 
 impl<T> Entries<T> {
-    /// No entries, and room for so many.
+    /// No entries, with room for `capacity`.
     #[must_use]
     pub fn new(capacity: usize) -> Entries<T> {
         Entries {

@@ -226,7 +226,7 @@ impl EpochTable {
         }
     }
 
-    /// Begins an epoch that awaits the current one and this one, another core's or one of its own.
+    /// Begins an epoch that awaits the current one and `on`, an epoch of another core or of this one.
     pub fn depend_on(&mut self, on: EpochId) {
         if on.core == self.core || !broken(Rule::DependenceSplitsEpochs) {
             self.begin(Follows::Current);
@@ -287,7 +287,7 @@ impl EpochTable {
         Some(Commit { epoch, early })
     }
 
-    /// Makes an epoch that commits wait for so many acknowledgements more.
+    /// Makes an epoch that commits wait for `more` further acknowledgements.
     pub fn await_acknowledgements(&mut self, number: u64, more: u64) {
         if let Some(Some(commits)) = self.get_mut(number).map(|epoch| epoch.commits.as_mut()) {
             *commits += more;

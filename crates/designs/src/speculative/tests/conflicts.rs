@@ -75,7 +75,7 @@ fn with_epochs_in_the_table_a_conflict_goes_back_to_the_epoch_that_it_concerns()
     }
 }
 
-/// The same: an epoch that has committed is in conflict with nothing. Without distinction it is.
+/// An epoch that has committed is in conflict with nothing. Without distinction of epochs it is.
 #[test]
 fn with_epochs_in_the_table_a_committed_epoch_is_forgotten() {
     for (blt, conflicts) in [(0, true), (1, false)] {

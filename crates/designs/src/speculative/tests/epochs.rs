@@ -111,7 +111,7 @@ fn sfence_pcommit_sfence_takes_one_checkpoint() {
     assert_eq!((rig.checkpoints(), rig.epochs()), (0, 0));
 }
 
-/// The same sequence with anything else in it keeps both checkpoints.
+/// A barrier with anything else between its fences keeps both checkpoints.
 #[test]
 fn an_epoch_with_more_than_a_pcommit_keeps_its_checkpoint() {
     for with in [|rig: &mut Rig| rig.store(B, 1), |rig: &mut Rig| _ = rig.load(B, 8)] {
@@ -188,7 +188,7 @@ fn a_fence_without_a_free_checkpoint_waits_until_one_is_free() {
     assert_eq!(rig.both.design.side(ZERO).used(), 2);
 }
 
-/// The same of a locked instruction, which does not take the checkpoint before it needs it.
+/// A locked instruction waits for a checkpoint, too. It does not take the checkpoint before it needs it.
 #[test]
 fn a_locked_instruction_without_a_free_checkpoint_waits_until_an_epoch_commits() {
     let mut rig = Rig::speculating(&[("checkpoints", 1)]);

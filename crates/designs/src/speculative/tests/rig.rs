@@ -40,7 +40,7 @@ impl Rig {
         self.stores_again(core, id, addr, value)
     }
 
-    /// The same store once more, after it had to wait.
+    /// A store of this address and value once more, after it had to wait.
     pub fn stores_again(&mut self, core: CoreId, id: StoreId, addr: Addr, value: u64) -> Departure<Gate> {
         let context = self.both.hw.spec.context(core);
         let departure = self.both.design.keep(

@@ -100,7 +100,7 @@ impl Window {
         in_window < self.loads.len().min(size - lap.ops as usize) || now.count - first >= size as u64 + lap.ops
     }
 
-    /// Passes so many more laps. The window is as at their beginning, only later.
+    /// Passes `laps` more laps. The window is as at their beginning, only later.
     pub fn repeat(&self, lap: &Lap, laps: u64) {
         let (cycles, ops) = (laps * lap.cycles, laps * lap.ops);
         for leaves in &self.leaves {

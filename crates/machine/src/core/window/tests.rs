@@ -183,7 +183,7 @@ fn turn(w: &Window) {
     w.retire(branched);
 }
 
-/// A window behind a miss of 500 cycles and so many turns.
+/// A window behind a miss of 500 cycles, after `turns` turns.
 fn behind_a_miss(turns: u64) -> Window {
     let w = window(6, 8, 224, 72);
     op(&w, 500);

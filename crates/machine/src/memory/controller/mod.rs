@@ -178,7 +178,7 @@ impl Controller {
         joined
     }
 
-    /// Reads go before writes, until so many writes are queued. Then the oldest of them go before the reads that arrive
+    /// Reads go before writes, until the number of queued writes is at the high mark. Then the oldest of them go before the reads that arrive
     /// from now on, so that none waits endlessly.
     fn begin_drain(&mut self) {
         let [high, low] = self.drain;

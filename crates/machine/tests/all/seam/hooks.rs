@@ -149,7 +149,7 @@ async fn rounds(cpu: SimCpu) {
     }
 }
 
-/// The calls of each hook in a run of so many cores, in the order of [`HOOKS`].
+/// The calls of each hook in a run of `cores` cores, in the order of [`HOOKS`].
 fn calls<D: Design>(within: D, cores: u16) -> [u32; 8] {
     let calls = Calls::default();
     let design = Counting {

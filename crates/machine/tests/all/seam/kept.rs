@@ -46,7 +46,7 @@ struct Keeper {
     kept: Vec<VecDeque<(StoreId, Store)>>,
     /// The least and the most cycles from one store to the next.
     delay: (u64, u64),
-    /// Of so many stores one goes the machine's way, if it keeps none then; 0: it keeps all.
+    /// One store in this number goes the machine's way, if it keeps none then; 0: it keeps all.
     leaves_one_in: u64,
     /// It hides what it keeps from its core's loads: a mistake, which tests must see.
     hides: bool,

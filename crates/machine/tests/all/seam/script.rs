@@ -89,7 +89,7 @@ impl Script {
         }
     }
 
-    /// The same, but each of its questions opens the gate, although the answer stays that it is shut.
+    /// A script each of whose questions opens the gate, although the answer stays that it is shut.
     pub fn reopening(odd: Odd) -> Script {
         let reopens = true;
         Script {

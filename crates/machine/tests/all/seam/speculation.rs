@@ -134,7 +134,7 @@ fn run<F: Future<Output = ()> + 'static>(program: fn(SimCpu) -> F) -> (Vec<(u64,
     (did.take(), outcome)
 }
 
-/// A system of so many cores, and what happens in it.
+/// A system of `cores` cores, and what happens in it.
 fn system(cores: usize) -> (System, Log) {
     let design = Contexts::default();
     let did = design.did.clone();

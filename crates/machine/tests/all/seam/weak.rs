@@ -67,7 +67,7 @@ fn heard(consistency: Consistency, barrier: bool) -> Vec<Heard> {
     heard_by(consistency, barrier, false)
 }
 
-/// The same of a design to which barriers mean something on any core, or not.
+/// As [`heard`]; `orders`: barriers mean something to the design on any core.
 fn heard_by(consistency: Consistency, barrier: bool, orders: bool) -> Vec<Heard> {
     let mut machine = preset("dpo");
     machine.core.consistency = consistency;

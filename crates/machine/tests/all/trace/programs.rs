@@ -116,7 +116,7 @@ pub fn initial() -> Memory {
     memory
 }
 
-/// Runs a random program of so many operations on each core of a machine with this design.
+/// Runs a random program of this number of operations on each core of a machine with this design.
 pub fn run_under(
     machine: &Machine,
     design: Box<AnyDesign>,

@@ -68,12 +68,12 @@ impl Edge {
         }
     }
 
-    /// The same with additional instructions before the first access.
+    /// This edge with additional instructions before the first access.
     pub const fn before(self, before: &'static str) -> Edge {
         Edge { before, ..self }
     }
 
-    /// The same without a dependence through a register.
+    /// This edge without a dependence through a register.
     pub const fn independent(self) -> Edge {
         Edge { data: false, ..self }
     }

@@ -58,7 +58,7 @@ impl Library {
         }
     }
 
-    /// Looks, in the scheduler, at the next of so many slots, in turn.
+    /// Looks, in the scheduler, at the next slot in turn, of `slots`.
     /// The address of its block.
     pub(super) async fn next<C: Scheduling>(self, cpu: &C, place: Place, slots: u64) -> W<'_, C> {
         match self {

@@ -11,7 +11,7 @@ use strandline_designs::{cosplay, Cosplay};
 use strandline_kernel::{Cycles, Params};
 use strandline_machine::Machine;
 
-/// The design with so many contexts.
+/// The design with `contexts` contexts.
 fn with_contexts(contexts: u64) -> Cosplay {
     let mut design = cosplay();
     let count = contexts.to_string();

@@ -1,7 +1,7 @@
 //! The running example of COSPlay, section 4.5 and Figure 6, looked at cycle by cycle.
 //!
 //! The program is the two tasks' code in the order in which the text has the runtime switch between them. A switch
-//! issues no store and no flush here: it is so many cycles of arithmetic, one instruction a cycle.
+//! issues no store and no flush here: it is that time in cycles of arithmetic, one instruction a cycle.
 
 use super::with_contexts;
 use crate::start::start;

@@ -100,7 +100,7 @@ fn list(bytes: &[u8], at: &mut usize, numbers: usize, texts: usize) {
     }
 }
 
-/// Passes so many numbers.
+/// Skips `numbers` numbers.
 fn skip(bytes: &[u8], at: &mut usize, numbers: usize) {
     for _ in 0..numbers {
         number(bytes, at);

@@ -51,7 +51,7 @@ fn hand_over(tape: &mut Tape) {
     }
 }
 
-/// The same sections, and a thread that writes what they load behind their fences.
+/// Sections that hand a lock over, and a thread that writes what they load behind their fences.
 fn handed_over_and_disturbed(name: &str) -> PathBuf {
     let mut tape = Tape::new();
     hand_over(&mut tape);

@@ -61,7 +61,7 @@ impl NotedLap {
         self.loads.len() as u64
     }
 
-    /// The ops of the lap so many behind the noted one.
+    /// The ops of the `lap`-th lap behind the noted one.
     fn ops_of(&self, lap: u64) -> impl Iterator<Item = Noted> + '_ {
         self.ops.iter().zip(&self.ends).map(move |(op, end)| Noted {
             at: op.at + lap * self.cycles,
@@ -138,7 +138,7 @@ impl Window {
         });
     }
 
-    /// The latest lap, of so many ops and cycles, if the noted ops have gone through two of them.
+    /// The latest lap, of `ops` ops and `cycles` cycles, if the noted ops have gone through two of them.
     pub fn noted_lap(&self, ops: usize, cycles: u64) -> Option<NotedLap> {
         let noted = self.noted.borrow();
         let (older, latest) = noted.get(noted.len().checked_sub(2 * ops)?..)?.split_at(ops);
@@ -238,7 +238,7 @@ impl Window {
         [after, before]
     }
 
-    /// Retires the ops of so many next laps, which complete at any time.
+    /// Retires the ops of the next `laps` laps, which complete at any time.
     fn retire_in_order(&self, lap: &NotedLap, laps: u64) {
         let retirement = self.retirement.clone();
         let mut entries = self.next_entries().into_iter().flatten();
@@ -250,7 +250,7 @@ impl Window {
         self.retirement.assign(&retirement);
     }
 
-    /// Retires so many ops that complete in time.
+    /// Retires `ops` ops that complete in time.
     fn retire_in_turn(&self, mut ops: usize) {
         let retirement = self.retirement.clone();
         for entries in self.next_entries() {
@@ -266,7 +266,7 @@ impl Window {
         self.retirement.assign(&retirement);
     }
 
-    /// Passes so many more laps, which nothing stalls and whose ops have retired.
+    /// Passes `laps` more laps, which nothing stalls and whose ops have retired.
     fn pass(&self, lap: &mut NotedLap, laps: u64) {
         let (loads, mut load) = (&*self.loads, self.next_load.get());
         let (ops, first) = (lap.ops.len() as u64, self.count.get());
@@ -317,7 +317,7 @@ impl Retirement {
     }
 }
 
-/// The entry so many behind another in a ring.
+/// The entry `behind` places behind another in a ring of `size`.
 #[inline(always)]
 fn ring(entry: usize, behind: usize, size: usize) -> usize {
     match entry + behind {

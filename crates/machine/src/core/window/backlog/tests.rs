@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::cell::Cell;
 
-/// An op of a turn; it needs the result of one so many ops before it in the turn, if there is one.
+/// An op of a turn; it needs the result of an earlier one in the turn, this number of ops before it, if there is one.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// Of the line that comes, or of one that is there.
