@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STRANDLINE = Path(sys.executable).parent / "strandline"
 MACHINE = "cosplay"
 MOST = 0.15

@@ -1,4 +1,4 @@
-"""`python -m tools.spread FIGURE`: how much a figure's values differ from seed to seed, by the number of tasks.
+"""`python -m tools.measure.spread FIGURE`: how much a figure's values differ from seed to seed, by the number of tasks.
 
 For each number of tasks, the figure is run with several seeds. The spread of a value is its standard deviation over
 the seeds, as a share of its mean. Its drift is how far its mean is from that of the last number of tasks. The third
@@ -74,7 +74,7 @@ def _percent(share: float) -> str:
 
 def main() -> int:
     """Measures and prints the table."""
-    parser = argparse.ArgumentParser(prog="python -m tools.spread", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.measure.spread", description=__doc__)
     parser.add_argument("figure", help="a name from `strandline list figures`")
     parser.add_argument("--tasks", type=int, nargs="+", help="numbers of tasks; the figure's own if not given")
     parser.add_argument("--seeds", type=int, default=5, help="the seeds 1 to this number, at least 2")
