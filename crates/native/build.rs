@@ -36,7 +36,12 @@ fn main() {
     for room in ROOMS {
         let from = rooms.join(room).join("src");
         println!("cargo::rerun-if-changed={}", from.display());
-        straighten(&from, &out.join(room), room).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+        let to = out.join(room);
+        // A file that has moved must not stay where it was.
+        if to.exists() {
+            fs::remove_dir_all(&to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+        }
+        straighten(&from, &to, room).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
     }
 }
 

@@ -15,6 +15,31 @@ mod registry;
 mod speculative;
 mod strands;
 
+/// The rules of each family that tests break.
+pub mod rules {
+    pub use crate::dpo::rules::Rule as Dpo;
+    pub use crate::epochs::rules::Rule as Epochs;
+    pub use crate::lb_pp::rules::Rule as LbPp;
+    pub use crate::parts::rules::Rule as Parts;
+    pub use crate::plain::rules::Rule as Plain;
+    pub use crate::pmem_spec::rules::Rule as PmemSpec;
+    pub use crate::speculative::rules::Rule as Speculative;
+    pub use crate::strands::rules::Rule as Strands;
+    use strandline_rules::Breakable;
+
+    /// Those of all families.
+    pub const ALL: [&[Breakable]; 8] = [
+        Dpo::ALL,
+        Epochs::ALL,
+        LbPp::ALL,
+        Parts::ALL,
+        Plain::ALL,
+        PmemSpec::ALL,
+        Speculative::ALL,
+        Strands::ALL,
+    ];
+}
+
 pub use battery::Bbb;
 pub use coroutines::{cosplay, Cosplay};
 pub use epochs::hops_ep;

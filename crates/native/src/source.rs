@@ -44,7 +44,11 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort alloc demand heap layout list lock log random recovery region runtimes thread workload }
+    straight! { "runtime": abort alloc demand heap layout list lock random recovery region runtimes thread workload }
+
+    pub mod log {
+        include!(concat!(env!("OUT_DIR"), "/runtime/log/mod.rs"));
+    }
 
     /// A thread runs once, from its beginning.
     pub mod resume {

@@ -1,13 +1,16 @@
-//! Rules that tests break one at a time, to check the checkers. This crate has the rules of the machine, of shared
-//! parts and of the logs. A wrapper breaks a design's own rules (`crates/crash/tests/cases/mutants/altered.rs`).
+//! Rules that tests break one at a time, to check the checkers. This crate has the rules of the machine and of the logs;
+//! a family of designs lists its own with [`rules!`]. A wrapper changes single answers of a design beside them
+//! (`crates/crash/tests/cases/mutants/altered.rs`).
 //!
 //! Code tests [`broken`], which is constant `false` without the feature `mutants`. Only tests enable that feature.
 
-/// Each rule is a doc comment (the rule, then the effect of breaking it), a name and the rule's source.
+/// Defines `Rule`, an enum of rules. Each is a doc comment (the rule, then the effect of breaking it), a name and the
+/// rule's source; they are grouped by [`Of`].
+#[macro_export]
 macro_rules! rules {
     ($($of:ident { $($(#[doc = $words:literal])+ $rule:ident: $source:literal,)+ })+) => {
         /// A rule that a test can break.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Rule {
             $($(
                 $(#[doc = $words])+
@@ -18,41 +21,58 @@ macro_rules! rules {
 
         impl Rule {
             /// All of them.
-            pub const ALL: &'static [Rule] = &[$($(Rule::$rule),+),+];
+            pub const ALL: &'static [$crate::Breakable] = &[$($($crate::Breakable {
+                place: module_path!(),
+                name: stringify!($rule),
+                words: concat!($($words),+).trim_ascii(),
+                source: $source,
+                of: $crate::Of::$of,
+            }),+),+];
 
-            /// The rule, and the effect of breaking it.
+            /// The rule, as one of any crate or family.
             #[must_use]
-            pub fn words(self) -> &'static str {
-                match self {
-                    $($(Rule::$rule => concat!($($words),+).trim_ascii(),)+)+
-                }
+            pub const fn any(self) -> $crate::Breakable {
+                Self::ALL[self as usize]
             }
+        }
 
-            /// Source of the rule: a paper or manual.
-            #[must_use]
-            pub fn source(self) -> &'static str {
-                match self {
-                    $($(Rule::$rule => $source,)+)+
-                }
-            }
-
-            /// Whose rule it is.
-            #[must_use]
-            pub fn of(self) -> Of {
-                match self {
-                    $($(Rule::$rule)|+ => Of::$of,)+
-                }
+        impl From<Rule> for $crate::Breakable {
+            fn from(rule: Rule) -> $crate::Breakable {
+                rule.any()
             }
         }
     };
 }
+
+/// A rule of any crate or family.
+#[derive(Clone, Copy, Debug)]
+pub struct Breakable {
+    /// The path of the module that lists it.
+    pub place: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// The rule, and the effect of breaking it.
+    pub words: &'static str,
+    /// Source of the rule: a paper or manual.
+    pub source: &'static str,
+    /// Whose rule it is.
+    pub of: Of,
+}
+
+impl PartialEq for Breakable {
+    fn eq(&self, other: &Breakable) -> bool {
+        self.name == other.name && self.place == other.place
+    }
+}
+
+impl Eq for Breakable {}
 
 /// Whose rule it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// The machine's (`crates/machine`).
     Machine,
-    /// A rule of a part that designs share (`crates/design`).
+    /// A family's of designs (`crates/designs`).
     Design,
     /// A rule of the logs, their recovery, or tasks that share a thread (`crates/runtime`).
     Log,
@@ -61,9 +81,9 @@ pub enum Of {
 /// Whether a rule is broken on this thread; always `false` without the feature `mutants`.
 #[inline(always)]
 #[must_use]
-pub fn broken(rule: Rule) -> bool {
+pub fn broken(rule: impl Into<Breakable>) -> bool {
     #[cfg(feature = "mutants")]
-    return BROKEN.get() == Some(rule);
+    return BROKEN.get().is_some_and(|broken| broken == rule.into());
     #[cfg(not(feature = "mutants"))]
     {
         let _ = rule;
@@ -83,14 +103,14 @@ pub fn any_broken() -> bool {
 
 #[cfg(feature = "mutants")]
 thread_local! {
-    static BROKEN: std::cell::Cell<Option<Rule>> = const { std::cell::Cell::new(None) };
+    static BROKEN: std::cell::Cell<Option<Breakable>> = const { std::cell::Cell::new(None) };
 }
 
 /// Runs `run` on this thread with `rule` broken, if one is given.
 #[cfg(feature = "mutants")]
-pub fn breaking<T>(rule: Option<Rule>, run: impl FnOnce() -> T) -> T {
+pub fn breaking<T>(rule: Option<Breakable>, run: impl FnOnce() -> T) -> T {
     /// Restores the previous state, even if `run` panics.
-    struct Mend(Option<Rule>);
+    struct Mend(Option<Breakable>);
     impl Drop for Mend {
         fn drop(&mut self) {
             BROKEN.set(self.0);
@@ -193,135 +213,6 @@ rules! {
         SameLineFlushWaits: "COSPlay 4.3",
         /// A roll-back takes back what the program has announced since the checkpoint. Broken: it stays, and becomes true.
         RollBackTakesNotesBack: "ARCHITECTURE.md, the seam; Speculative Persistence 4.2.2",
-    }
-    Design {
-        /// A store is accepted after its core's older ones, at whichever controllers. Broken: as soon as it arrives.
-        PathInOrder: "PMEM-Spec (ASPLOS 2021): stores go down a path of their core's own",
-        /// A line that was fetched before a store to it arrived is found. Broken: it is not.
-        StaleLoadFound: "PMEM-Spec (ASPLOS 2021): loads that fetch stale memory are misspeculated",
-        /// The speculation buffer holds a dropped line until what was stored in it has arrived. Broken: it forgets it at once.
-        BufferHoldsWindow: "PMEM-Spec (ASPLOS 2021): violations are found within a window of time",
-        /// A dfence waits until other cores' stores have arrived that its own core may depend on. Broken: for its own core's only.
-        DurableWaitsWindow: "designs/src/pmem_spec",
-        /// The next persist or fence of a core waits for the dependences in AccumDP. Broken: it waits for none.
-        AccumulatedApplies: "DPO IV-D and IV-E",
-        /// A core passes on the dependences that it has met to a core that conflicts with its accesses since. Broken: it passes on
-        /// none but those on its own persists and fences.
-        DependencesPassOn: "DPO III-C, Equation 6",
-        /// A core knows its accesses since the oldest dependence that it passes on. Broken: it forgets them when any of them is
-        /// resolved.
-        AccessesKeptWhileInherited: "DPO III-C, Equation 6",
-        /// Another core's store to a line conflicts with a load since a fence. Broken: only stores conflict.
-        ReadsConflict: "DPO IV-C: read- and write-sets",
-        /// A core that hands a line over resets the Youngest bit of its persists of the line. Broken: they keep it.
-        YoungestIsCleared: "DPO IV-D, field Y, and IV-E, step 5",
-        /// A persist is the youngest of its line in its own buffer. Broken: older ones keep the Youngest bit.
-        YoungestIsOne: "DPO IV-D, field Y",
-        /// A read or write set never denies a line that it was given. Broken: it forgets every other line.
-        FiltersNeverForget: "DPO IV-C: false positives do not compromise correctness",
-        /// A controller issues no write before those of older epochs are on the media. Broken: it issues any.
-        SeparatorsBind: "DPO IV-B and IV-D, PM write queue",
-        /// Controllers tell each other which epochs are complete. Broken: each goes by its own queue alone.
-        ControllersAgree: "designs/src/dpo",
-        /// A store coalesces in a persist buffer only while AccumDP is empty. Broken: in any case.
-        CoalescingNeedsNoDependence: "DPO IV-F",
-        /// Queued writes to a line coalesce only within an epoch. Broken: across separators, too.
-        QueueCoalescesWithinEpoch: "DPO IV-F",
-        /// A dfence waits until its epoch is durable. Broken: until it has drained.
-        DurableAwaitsEpochs: "designs/src/dpo",
-        /// Without ADR a dc cvap of a line that is in a write queue is done when it is on the media. Broken: at once.
-        QueuedLineAwaited: "DPO II-C",
-        /// Without ADR the stores behind a clflush wait until its line is on the media. Broken: until a write queue has it.
-        ClflushDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
-        /// Without ADR a fence waits until non-temporal stores are on the media. Broken: until a write queue has them.
-        NonTemporalDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
-        /// Without ADR a locked instruction that orders flushes waits until they are on the media. Broken: until a write queue
-        /// has them.
-        LockedAwaitsDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
-        /// A store to a line of an older epoch waits until that epoch is durable. Broken: it writes the line at once, and the
-        /// newer bytes persist with the older epoch.
-        ConflictFlushesEpoch: "designs/src/lb_pp: intra-thread conflicts",
-        /// A core notes the epoch of another core that wrote what it reads. Broken: it does not.
-        RequesterRecords: "designs/src/lb_pp: dependence registers",
-        /// A dfence waits for the epoch that it ends. Broken: for the one before.
-        FenceAwaitsOwnEpoch: "designs/src/lb_pp",
-        /// An epoch is durable when each of its lines has been acknowledged. Broken: each acknowledgement counts twice.
-        LineAcknowledgedOnce: "designs/src/lb_pp: bank acknowledgements",
-        /// A dfence's gate opens when its epoch is durable. Broken: when any epoch of its core is.
-        FenceOpensWhenDurable: "designs/src/lb_pp",
-        /// Stores stay in the speculative store buffer until their epoch has committed. Broken: they leave at once.
-        SpStoresWaitForCommit: "Speculative Persistence 4.2.2",
-        /// An epoch commits when the pcommits before it are answered. Broken: when they are sent.
-        SpAwaitsPcommit: "Speculative Persistence 4.2.1",
-        /// A pcommit is answered when every controller has answered it. Broken: when one has.
-        SpAwaitsEveryController: "Speculative Persistence 2.2 and 4.2.1",
-        /// A roll-back voids the stores that the buffer holds since. Broken: they stay, and nothing leaves the buffer any more.
-        SpRollBackVoidsStores: "Speculative Persistence 4.2.2",
-        /// A roll-back leaves the Bloom filter what older stores have set. Broken: it resets the filter.
-        SpRollBackKeepsFilter: "Speculative Persistence 4.2.2",
-        /// The block look-up table holds the lines of speculative loads. Broken: of stores alone.
-        SpTableHoldsLoads: "Speculative Persistence 4.2.2",
-        /// A locked instruction waits for what is left in the buffer, a clflush among it. Broken: it writes at once.
-        SpLockedAwaitsBuffer: "Px86 (Raad et al., POPL 2020); Speculative Persistence 4.2.2",
-        /// A line that has left the private caches still meets conflicts. Broken: only cores that hold it are asked.
-        SpTableOutlivesCaches: "Speculative Persistence 4.2.2",
-        /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
-        /// issue at once.
-        BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",
-        /// A flush retires from its strand buffer, and lets the barrier behind it complete, when it is acknowledged. Broken: when
-        /// it is sent.
-        BarrierAwaitsAll: "StrandWeaver IV, strand buffer unit",
-        /// A flush lets older flushes of its line complete first, whichever strand buffer they are in. Broken: it goes by its own
-        /// buffer alone.
-        LineInOrderAcrossStrands: "StrandWeaver III-A, Equations 3 and 4",
-        /// A flush waits in the persist queue for the youngest older store to its line. Broken: it does not look for one.
-        FlushAwaitsStore: "StrandWeaver IV, persist queue",
-        /// Stores behind a barrier wait until the flushes before it have issued to the strand buffers. Broken: they do not.
-        BarrierHoldsStores: "StrandWeaver IV, persist queue",
-        /// A join completes when everything before it has completed. Broken: when it has issued.
-        JoinAwaitsCompletion: "StrandWeaver IV, persist queue",
-        /// A store waits for the older flushes of its line to look the line up. Broken: it does not.
-        StoreAwaitsFlush: "StrandWeaver III-A, Equation 1",
-        /// While a request for a line waits, its owner stores nothing more to it. Broken: it does.
-        SnoopHoldsStores: "StrandWeaver III-A, Equations 1 and 3",
-        /// Writes of an epoch are sent when its core's earlier epochs are complete. Broken: before.
-        EpochsInOrder: "ASAP II and Figure 1",
-        /// An epoch is complete when its writes are acknowledged. Broken: when they are sent.
-        EpochAwaitsWrites: "ASAP V-C",
-        /// An epoch waits for those of other cores that it depends on. Broken: it does not.
-        EpochAwaitsOthers: "ASAP IV-A and IV-E",
-        /// A dependence begins a new epoch on both cores. Broken: on neither.
-        DependenceSplitsEpochs: "ASAP IV-E",
-        /// Stores of one epoch to a line share an entry of the persist buffer. Broken: those of different epochs do, too.
-        EpochsCoalesceApart: "ASAP IV-B and V-A",
-        /// An entry of the persist buffer keeps the bytes that its epoch's stores left. Broken: what is sent is what the line
-        /// holds by then.
-        EntryKeepsBytes: "ASAP V-A",
-        /// A full persist buffer holds the store. Broken: the store goes on without an entry.
-        FullBufferHoldsStore: "ASAP V-A",
-        /// Strands of one core that write a line persist in that order. Broken: as if they had written different ones.
-        StrandsOfALineInOrder: "StrandWeaver III-A, Equation 3; ASAP II-A",
-        /// A release begins an epoch: what came before persists before it. Broken: it does not.
-        ReleaseBeginsEpoch: "ASAP II-A and IV-A",
-        /// With release persistency, a write to a persistent line that another core has written is a dependence, too, since flushes
-        /// are of whole lines. Broken: it is none.
-        LinesDepend: "ASAP IV-B",
-        /// An early flush to a line that has an undo record is kept in a delay record. Broken: it is dropped.
-        CollisionDelays: "ASAP IV-F and Table I",
-        /// An early flush to a line that has a delay record of its own epoch takes that one's place. Broken: it is handled as if there were
-        /// none.
-        EpochsDelaysCoalesce: "ASAP IV-F",
-        /// A safe flush takes the place of its own epoch's records of its line. Broken: it updates the undo record as if the line
-        /// held a later epoch's value.
-        SafeReplacesOwnRecords: "ASAP IV-B and V-B",
-        /// A commit deletes the epoch's undo records. Broken: they stay.
-        CommitForgetsUndo: "ASAP V-C",
-        /// An epoch is durable when the controllers have acknowledged its commit. Broken: when they have been told.
-        CommitAwaitsControllers: "ASAP V-C",
-        /// A refused flush is sent again when its epoch is safe. Broken: it is forgotten.
-        RefusedComesAgain: "ASAP V-D",
-        /// An early flush behind a refused one of its line is refused, too. Broken: it is taken.
-        RefusedInOrder: "ASAP V-D",
     }
     Log {
         /// Every line that a step updates has a record. Broken: only the first that the step logs.

@@ -243,7 +243,7 @@ fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
         (8, 0, "")
     );
     let judged = || judge_runs(&recording, &spec, 8, &observe);
-    let wrong = breaking(Some(Rule::FenceWaitsForAll), judged);
+    let wrong = breaking(Some(Rule::FenceWaitsForAll.any()), judged);
     assert_eq!((wrong.judged, wrong.not_judged.as_str()), (8, ""));
     assert!(!wrong.disorders.is_empty());
     // Both words of the violation are in the list, by the names of the pool's locations.

@@ -1,7 +1,8 @@
 //! The worth of each suite: the planted bugs that it catches, and its cost (`STRANDLINE_MEASURE=1`).
 
 use crate::case::Check;
-use crate::mutants::table::{Mutant, MUTANTS};
+use crate::mutants::all::mutants;
+use crate::mutants::table::Mutant;
 use crate::planted::Planted;
 use crate::times::timed;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +28,7 @@ pub fn print(checks: &[Check]) {
         assert_eq!(found, None, "{}::{}", check.suite, check.name);
         with(&worths, check.suite, |worth| worth.seconds += seconds);
     });
-    in_parallel(MUTANTS, |mutant| {
+    in_parallel(&mutants(), |mutant| {
         for suite in catching(checks, mutant) {
             with(&worths, suite, |worth| _ = worth.caught.insert(mutant.name));
         }
@@ -88,7 +89,7 @@ fn table(worths: Worths) {
         println!("{suite:12} {:9.1} {:12} {new:19}", worth.seconds, worth.caught.len());
         cheaper.extend(worth.caught);
     }
-    let missed = MUTANTS.iter().filter(|mutant| !cheaper.contains(mutant.name));
+    let missed = mutants().into_iter().filter(|mutant| !cheaper.contains(mutant.name));
     println!(
         "caught by none of these: {:?}",
         missed.map(|mutant| mutant.name).collect::<Vec<_>>()

@@ -8,7 +8,7 @@ use strandline_crash::Kind;
 use strandline_design::{About, AnyDesign};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Outcome};
-use strandline_rules::{breaking, Rule};
+use strandline_rules::{breaking, Breakable};
 use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
 
 /// A design, its planted bug, if any, and its parameters.
@@ -63,7 +63,7 @@ impl Planted {
     }
 
     /// The broken rule, if code tests it.
-    pub fn rule(&self) -> Option<Rule> {
+    pub fn rule(&self) -> Option<Breakable> {
         match self.bug {
             Some(Broken::Rule(rule)) => Some(rule),
             _ => None,

@@ -3,7 +3,7 @@
 
 use crate::case::Case;
 use crate::exploration::{explored, fails_again};
-use crate::mutants::table::MUTANTS;
+use crate::mutants::all::mutants;
 use crate::planted::Planted;
 use crate::thinning::amount;
 use strandline_crash::{Kind, Points};
@@ -81,7 +81,9 @@ fn recovers(workload: &str, design: (&'static str, &[&str])) -> Result<(), Strin
 
 /// An epoch that commits before the `pcommit` before it is answered is noticed in the paper's own programs.
 fn early_commits_are_caught() -> Result<(), String> {
-    let mutant = MUTANTS.iter().find(|mutant| mutant.name == "sp/pcommit-not-awaited");
+    let mutant = mutants()
+        .into_iter()
+        .find(|mutant| mutant.name == "sp/pcommit-not-awaited");
     let planted = Planted::of(mutant.expect("a mutant"));
     let spec = spec("linked-list", ("sp", &[]), Wal::LogPSf, 1);
     match explored(&planted, &spec, POINTS) {

@@ -1,9 +1,10 @@
 //! The lines that a core has read and written since a moment.
 
+use crate::dpo::rules::Rule;
 use crate::parts::bloom::{Bloom, LookUps};
 use strandline_design::Access;
 use strandline_isa::Line;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// Bytes of a Bloom filter (DPO IV-D).
 pub const FILTER_BYTES: u64 = 32;

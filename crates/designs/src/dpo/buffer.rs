@@ -2,12 +2,13 @@
 
 use super::accesses::Accesses;
 use super::dependences::{Dependence, Dependences, Id, Kind};
+use crate::dpo::rules::Rule;
 use crate::parts::bloom::{Bloom, LookUps};
 use crate::parts::persist_buffer::Entries;
 use strandline_design::Access;
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// What an entry holds besides its dependences.
 #[derive(Clone, Debug)]

@@ -3,9 +3,10 @@
 use super::dependences::{Dependence, Id, Kind};
 use super::own::Note;
 use super::Dpo;
+use crate::dpo::rules::Rule;
 use strandline_design::Access;
 use strandline_isa::{CoreId, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 impl Dpo {
     /// What a core's reply to a request for a line says: its youngest persist of the line or fence

@@ -4,9 +4,10 @@ use super::buffer::Drain;
 use super::dependences::Id;
 use super::own::{Gate, Message, Own};
 use super::Dpo;
+use crate::dpo::rules::Rule;
 use strandline_design::{ByteMask, ControllerId, Hook, Services};
 use strandline_isa::CoreId;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 impl Dpo {
     /// Drains what may drain of a core's buffer, after a change, and notes its state.

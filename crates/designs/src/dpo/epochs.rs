@@ -1,9 +1,10 @@
 //! Epochs at the controllers: separators in their write queues, and agreement among them.
 
 use super::dependences::Id;
+use crate::dpo::rules::Rule;
 use std::collections::{BTreeMap, VecDeque};
 use strandline_design::ControllerId;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// Which epoch each accepted write is in, and which epochs have reached the media.
 ///

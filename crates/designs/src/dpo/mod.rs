@@ -46,11 +46,13 @@ mod dependences;
 mod draining;
 mod epochs;
 mod own;
+pub(crate) mod rules;
 mod settings;
 #[cfg(test)]
 mod tests;
 
 use self::core::Core;
+use crate::dpo::rules::Rule;
 use counts::Counts;
 use dependences::{Id, Kind};
 use epochs::Epochs;
@@ -63,7 +65,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// Delegated Persist Ordering.
 #[derive(Clone, Debug, Default)]

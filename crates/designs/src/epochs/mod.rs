@@ -8,6 +8,7 @@ mod asap;
 mod buffers;
 mod hops;
 mod persistency;
+pub(crate) mod rules;
 
 #[cfg(test)]
 mod tests;

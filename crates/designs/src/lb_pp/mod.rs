@@ -22,10 +22,12 @@
 
 mod epochs;
 mod own;
+pub(crate) mod rules;
 mod settings;
 #[cfg(test)]
 mod tests;
 
+use crate::lb_pp::rules::Rule;
 use crate::parts::epochs::{admission, EPOCHS};
 use crate::parts::per_core;
 use epochs::{CoreEpochs, Phase};
@@ -37,7 +39,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Adds, Cycles, Param, Params};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// Why an epoch is flushed while something waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

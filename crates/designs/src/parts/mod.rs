@@ -5,3 +5,4 @@ pub mod epochs;
 pub mod pcommits;
 pub mod per_core;
 pub mod persist_buffer;
+pub(crate) mod rules;

@@ -10,13 +10,14 @@
 //! waited for once more. Without ADR a fence takes an entry of the store queue.
 
 use crate::parts::per_core;
+use crate::plain::rules::Rule;
 use std::collections::BTreeSet;
 use strandline_design::{
     About, Admission, ControllerId, Departure, Design, Hook, Needs, Never, Ordering, Services, StoreId, Types, Until,
     Write, WriteKind, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Plain, Primitive};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// Flushes to the point of persistency.
 #[derive(Clone, Debug, Default)]

@@ -2,6 +2,7 @@
 
 mod dccvap;
 mod non_atomic;
+pub(crate) mod rules;
 mod unordered;
 mod volatile;
 mod x86;

@@ -45,8 +45,10 @@
 
 mod buffer;
 mod paths;
+pub(crate) mod rules;
 
 use crate::parts::per_core;
+use crate::pmem_spec::rules::Rule;
 use buffer::Buffer;
 use paths::{Paths, Stamp};
 use std::collections::BTreeSet;
@@ -56,7 +58,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Adds, Cycles, Param, Params};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 const ENTRIES: Param = Param {
     name: "buffer_entries",

@@ -1,10 +1,11 @@
 //! The speculative store buffer and its Bloom filter (Speculative Persistence, section 4.2.2).
 
 use crate::parts::bloom::Filter;
+use crate::speculative::rules::Rule;
 use std::collections::VecDeque;
 use strandline_design::{Load, Store, StoreId};
 use strandline_isa::{Flush, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// An entry. Its number takes the place of the paper's checkpoint number: epochs begin at numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,11 @@ use super::own::{Gate, Message, Own, Tag};
 use super::side::Busy;
 use super::Speculative;
 use crate::parts::pcommits::CommitId;
+use crate::speculative::rules::Rule;
 use strandline_design::{Services, StoreId};
 use strandline_isa::{CoreId, Flush};
 use strandline_kernel::Cycles;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 impl Speculative {
     /// Commits and replays what can be.

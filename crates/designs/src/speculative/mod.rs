@@ -34,6 +34,7 @@ mod buffer;
 mod commit;
 mod counts;
 mod own;
+pub(crate) mod rules;
 mod settings;
 mod side;
 mod sp;
@@ -42,6 +43,7 @@ mod table;
 mod tests;
 
 use crate::parts::pcommits::{Pcommits, SYNC_BARRIER};
+use crate::speculative::rules::Rule;
 use buffer::{LookUp, What};
 use counts::Counts;
 use own::{Gate, Message, Own, Tag};
@@ -53,7 +55,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// Speculative persistence.
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,13 @@
 //! The block look-up table: the lines that a core's speculative loads and stores have touched
 //! (Speculative Persistence, section 4.2.2).
 
+use crate::speculative::rules::Rule;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use strandline_design::Access;
 use strandline_isa::Line;
 use strandline_kernel::NumberHasher;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// The table of one core.
 #[derive(Clone, Debug)]

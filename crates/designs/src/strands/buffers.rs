@@ -1,9 +1,10 @@
 //! The strand buffers of one core (StrandWeaver, section IV, "Strand buffer unit").
 
 use super::Shape;
+use crate::strands::rules::Rule;
 use std::collections::VecDeque;
 use strandline_isa::Line;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// How much had been appended to each strand buffer at some moment: its tail index.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 //! inter-thread persist order").
 
 use super::{Gate, Own, StrandBuffers, Tails};
+use crate::strands::rules::Rule;
 use strandline_design::{Eviction, Never, Services, Snoop, Until};
 use strandline_isa::{CoreId, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// The fields that a core's write-back and snoop buffers have for its strand buffers.
 ///

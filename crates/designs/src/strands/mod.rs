@@ -4,6 +4,7 @@ mod buffers;
 mod guard;
 mod no_persist_queue;
 mod queue;
+pub(crate) mod rules;
 mod shape;
 mod strandweaver;
 mod unit;

@@ -1,11 +1,12 @@
 //! The persist queue of one core (StrandWeaver, section IV, "Persist queue").
 
 use super::{StrandBuffers, ENTRY_BYTES};
+use crate::strands::rules::Rule;
 use std::collections::VecDeque;
 use strandline_design::StoreId;
 use strandline_isa::Line;
 use strandline_kernel::Param;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// `--set design.queue=N`.
 pub const QUEUE_ENTRIES: Param = Param {

@@ -1,9 +1,10 @@
 //! A core's strand buffer unit, fed by the persist queue or the store queue.
 
 use super::{Gate, Guard, Own, Shape, StrandBuffers};
+use crate::strands::rules::Rule;
 use strandline_design::{Departure, Eviction, Level, Never, Services, Snoop, Until, Wants};
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// A core's strand buffer unit.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ mod found;
 mod shrink;
 
 use crate::case::{Case, Check};
-use crate::mutants::table::MUTANTS;
+use crate::mutants::all::mutants;
 use crate::planted::{finding, Found, Planted};
 use crate::thinning::amount;
 use strandline_crash::litmus::Subject;
@@ -103,8 +103,8 @@ fn most_are_run() -> Result<(), String> {
 }
 
 fn finds_a_bug() -> Result<(), String> {
-    let mutant = MUTANTS
-        .iter()
+    let mutant = mutants()
+        .into_iter()
         .find(|mutant| mutant.name == "x86/flush-dropped")
         .expect("a mutant");
     let planted = Planted::of(mutant);

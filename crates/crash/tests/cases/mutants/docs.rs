@@ -1,6 +1,7 @@
 //! The page with the table of mutants; `make promote` writes it.
 
-use super::table::{Catcher, Mutant, MUTANTS};
+use super::all::mutants;
+use super::table::{Catcher, Mutant};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mutants.md");
 
@@ -17,8 +18,10 @@ without progress. A mutant that stops for another reason does not count as caugh
 - *Crash exploration* runs the built-in workloads and recovers crash states (`strandline crash`).
 - *Litmus tests* are those of the shelf (`strandline litmus`).
 - *Random programs* are judged by the design's model (`strandline litmus --random`).
-- *Small programs* are in `crates/crash/tests/cases/mutants/`, as is the table's source, `table.rs`.
-  `make promote` writes this page.
+- *Small programs* are in `crates/crash/tests/cases/mutants/`.
+
+The sources are `mutants.rs` in the folder of each family of designs, and
+`crates/crash/tests/cases/mutants/machine.rs`. `make promote` writes this page.
 
 | mutant | rule, and how it is broken | source | caught by |
 |---|---|---|---|
@@ -28,16 +31,14 @@ without progress. A mutant that stops for another reason does not count as caugh
 pub fn is_current() -> Result<(), String> {
     let page: String = [INTRODUCTION.to_owned()]
         .into_iter()
-        .chain(MUTANTS.iter().map(line))
+        .chain(mutants().into_iter().map(line))
         .collect();
     if std::env::var_os("STRANDLINE_PROMOTE").is_some() {
         std::fs::write(PAGE, &page).map_err(|error| format!("{PAGE}: {error}"))?;
     }
     match std::fs::read_to_string(PAGE) {
         Ok(written) if written == page => Ok(()),
-        _ => Err(
-            "docs/mutants.md is not what crates/crash/tests/cases/mutants/table.rs says: run `make promote`".to_owned(),
-        ),
+        _ => Err("docs/mutants.md is not what the mutants say: run `make promote`".to_owned()),
     }
 }
 

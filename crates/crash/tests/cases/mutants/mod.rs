@@ -1,9 +1,11 @@
 //! Checks of the checkers: broken variants of the designs, the machine, the logs and the coroutines, and the suites
 //! that catch each.
 
+pub mod all;
 pub mod altered;
 mod docs;
 mod log;
+mod machine;
 pub mod programs;
 pub mod reports;
 pub mod table;
@@ -13,6 +15,7 @@ use crate::exploration::explored;
 use crate::models::{conformed, wrong};
 use crate::planted::{finding, Found, Planted};
 use crate::thinning::amount;
+use all::mutants;
 use std::collections::BTreeSet;
 use strandline_crash::litmus::{first_failure, random};
 use strandline_crash::{Kind, Points};
@@ -20,7 +23,7 @@ use strandline_designs::abouts;
 use strandline_order::{shelf, Entry};
 use strandline_rules::{breaking, Rule};
 use strandline_sim::Spec;
-use table::{Broken, Catcher, Mutant, Shows, MUTANTS};
+use table::{Broken, Catcher, Mutant, Shows};
 
 /// The explored programs, with their threads, in this order until one fails.
 const PROGRAMS: &[(&str, u64)] = &[
@@ -73,7 +76,7 @@ pub fn caught() -> Vec<Case> {
     let runs = |catcher: &Catcher, all: &[Catcher]| {
         amount().thorough || *catcher != Catcher::Random || all.iter().all(|other| *other == Catcher::Random)
     };
-    let pairs = MUTANTS.iter().flat_map(|mutant| {
+    let pairs = mutants().into_iter().flat_map(|mutant| {
         let catchers = mutant
             .caught_by
             .iter()
@@ -99,10 +102,10 @@ pub fn caught() -> Vec<Case> {
 pub fn unbroken() -> Vec<Case> {
     let mut seen = BTreeSet::new();
     let mut cases = Vec::new();
-    for mutant in MUTANTS {
+    for mutant in mutants() {
         for catcher in mutant.caught_by {
             let (sets, runtime) = match catcher {
-                Catcher::Exploration | Catcher::Program => (mutant.sets.to_vec(), mutant.runtime()),
+                Catcher::Exploration | Catcher::Program => (mutant.sets.to_vec(), mutant.runtime),
                 Catcher::Litmus | Catcher::Random => (mutant.design_sets().map(|(key, _)| key).collect(), None),
             };
             let has_suite = sets.is_empty() && matches!(catcher, Catcher::Litmus | Catcher::Random);
@@ -151,7 +154,7 @@ fn exploration(mutant: &Mutant, planted: &Planted) -> Option<Found> {
     let runs = load(planted).programs.iter().filter_map(|(workload, threads)| {
         let spec = Spec {
             threads: Some(*threads),
-            runtime: mutant.runtime().map(str::to_owned),
+            runtime: mutant.runtime.map(str::to_owned),
             set: mutant.sets_of(workload).map(str::to_owned).collect(),
             ..Spec::new(*workload, mutant.design)
         };
@@ -219,20 +222,21 @@ pub fn tables() -> Vec<Case> {
 }
 
 fn has_mutants() -> Result<(), String> {
-    let names: BTreeSet<&str> = MUTANTS.iter().map(|mutant| mutant.name).collect();
-    assert_eq!(names.len(), MUTANTS.len(), "names are unique");
+    let names: BTreeSet<&str> = mutants().into_iter().map(|mutant| mutant.name).collect();
+    assert_eq!(names.len(), mutants().len(), "names are unique");
     for about in abouts() {
         assert!(
-            MUTANTS.iter().any(|mutant| mutant.design == about.name),
+            mutants().into_iter().any(|mutant| mutant.design == about.name),
             "{} has no mutant",
             about.name
         );
     }
-    for rule in Rule::ALL {
+    let rules = [&[Rule::ALL], &strandline_designs::rules::ALL[..]].concat();
+    for rule in rules.into_iter().flatten() {
         let breaks = |mutant: &Mutant| matches!(mutant.broken, Broken::Rule(broken) if broken == *rule);
-        assert!(MUTANTS.iter().any(breaks), "nobody breaks {rule:?}");
+        assert!(mutants().into_iter().any(breaks), "nobody breaks {rule:?}");
     }
-    for mutant in MUTANTS {
+    for mutant in mutants() {
         assert!(mutant.rule().contains("Broken: "), "{}", mutant.name);
         assert!(
             !mutant.source().is_empty() && !mutant.caught_by.is_empty(),
@@ -244,8 +248,8 @@ fn has_mutants() -> Result<(), String> {
 }
 
 fn comes_again() -> Result<(), String> {
-    let mutant = MUTANTS
-        .iter()
+    let mutant = mutants()
+        .into_iter()
         .find(|mutant| mutant.name == "x86/sfence-passes")
         .expect("a mutant");
     let first = |seed, programs| {

@@ -1,7 +1,8 @@
 //! Reports of violations stand alone: the printed machine and seed show the same run again, and every line in a report
 //! has a name that the report places.
 
-use super::table::{Catcher, Mutant, Shows, MUTANTS};
+use super::all::mutants;
+use super::table::{Catcher, Mutant, Shows};
 use crate::case::Case;
 use crate::planted::Planted;
 use crate::quiet::quietly;
@@ -16,8 +17,8 @@ const MACHINES: u64 = 60;
 /// For each design, the first mutant of each kind that litmus tests catch.
 pub fn cases() -> Vec<Case> {
     let mut kinds = BTreeSet::new();
-    let caught = MUTANTS
-        .iter()
+    let caught = mutants()
+        .into_iter()
         .filter(|mutant| mutant.caught_by.contains(&Catcher::Litmus));
     let first = caught.filter(|mutant| match mutant.must_show(Catcher::Litmus) {
         Shows::Reported(kind) => kinds.insert((mutant.design, kind)),

@@ -3,10 +3,11 @@
 use super::controllers::Arriving;
 use super::recovery_table::Handling;
 use super::{Asap, Gate, Message, Own, Tag};
+use crate::epochs::rules::Rule;
 use crate::parts::persist_buffer::{Commit, EpochId, Flush};
 use strandline_design::{Acceptance, ControllerId, Services, WriteRequest};
 use strandline_isa::{CoreId, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 impl Asap {
     /// Commits an epoch: the controllers that got its early writes free its records first (ASAP

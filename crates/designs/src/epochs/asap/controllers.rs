@@ -2,11 +2,12 @@
 
 use super::recovery_table::{Handling, RecoveryTable};
 use super::Gate;
+use crate::epochs::rules::Rule;
 use crate::parts::bloom::CountingBloom;
 use crate::parts::persist_buffer::{EpochId, Flush};
 use strandline_design::ControllerId;
 use strandline_isa::{Line, LineData};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// The controllers (ASAP IV-D, IV-F, V-A to V-F).
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! A controller's recovery table: it undoes values that arrived early, and keeps those that arrived
 //! out of order.
 
+use crate::epochs::rules::Rule;
 use crate::parts::persist_buffer::EpochId;
 use strandline_isa::{Line, LineData};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// Undo and delay records (ASAP, HPCA 2022, sections IV-D, IV-F, V-A to V-E and Table I).
 ///

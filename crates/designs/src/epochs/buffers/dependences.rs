@@ -1,9 +1,10 @@
 //! Dependences on other cores' epochs.
 
 use super::{EpochId, Gate, PersistBuffers, Persistency};
+use crate::epochs::rules::Rule;
 use strandline_design::{Snoop, Until};
 use strandline_isa::{CoreId, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 impl PersistBuffers {
     /// Where reads create no dependence, a write to a line that another core or another strand has

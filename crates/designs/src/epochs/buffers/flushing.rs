@@ -1,11 +1,12 @@
 //! Flushes of persist buffers' entries, and commits of epochs.
 
 use super::{EpochId, EpochTable, Gate, Message, PersistBuffers, Wraps};
+use crate::epochs::rules::Rule;
 use crate::parts::persist_buffer::{Commit, Flush, Write};
 use strandline_design::Services;
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 impl PersistBuffers {
     /// Flushes the oldest entry of a core that is allowed, if there is one. Those of safe epochs are; with `eager` all.

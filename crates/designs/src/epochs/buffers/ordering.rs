@@ -1,9 +1,10 @@
 //! Inserts stores into persist buffers, and applies the order of primitives.
 
 use super::{CoreState, EpochId, Follows, Gate, PersistBuffers, Persistency, Wraps};
+use crate::epochs::rules::Rule;
 use strandline_design::{Departure, Ordering, Services, Store, Until, Write};
 use strandline_isa::{CoreId, Line, Primitive};
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 impl PersistBuffers {
     /// Answers a store or locked instruction that is about to become visible: what it waits for, if

@@ -1,9 +1,10 @@
 //! One core's persist buffer.
 
 use super::Entries;
+use crate::parts::rules::Rule;
 use strandline_isa::{Line, LineData};
 use strandline_kernel::Param;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// `--set design.entries=N`: ASAP, Table II.
 pub const BUFFER_ENTRIES: Param = Param {

@@ -1,11 +1,12 @@
 //! One core's epochs that are not durable.
 
+use crate::parts::rules::Rule;
 use std::collections::{BTreeSet, VecDeque};
 use std::mem::take;
 use std::ops::Range;
 use strandline_design::ControllerId;
 use strandline_isa::CoreId;
-use strandline_rules::{broken, Rule};
+use strandline_rules::broken;
 
 /// An epoch of some core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
