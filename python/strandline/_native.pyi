@@ -53,6 +53,9 @@ def length(spec: RunSpec) -> dict[str, int]:
 def crash_memory(request: CrashSpec) -> dict[str, Any]:
     """The host memory of one run of a crash test, in the format of `memory`."""
 
+def toml_lines(text: str) -> list[tuple[list[str | int], int]]:
+    """Each value of a TOML text, by its path, with its line; empty if it is not TOML."""
+
 def nearest(written: str, names: list[str]) -> str | None:
     """The closest known name; `None` if no name is close."""
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 import recorder_needs  # noqa: E402
 from check import Counts, count  # noqa: E402
-from spread import Point, drifts, line, points  # noqa: E402
+from measure.spread import Point, drifts, line, points  # noqa: E402
 
 
 def test_counts_of_cargo() -> None:

@@ -5,6 +5,7 @@ mod collect;
 mod lists;
 mod litmus;
 mod recording;
+mod toml;
 mod value;
 
 use pyo3::create_exception;
@@ -245,6 +246,12 @@ fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>
     ask(py, || collect::collect(source, out, advance)).map(Answer)
 }
 
+/// Each value of a TOML text with its line.
+#[pyfunction]
+fn toml_lines(text: &str) -> Answer<Value> {
+    Answer(toml::lines(text))
+}
+
 /// The closest known name.
 #[pyfunction]
 fn nearest(written: &str, names: Vec<String>) -> Option<String> {
@@ -283,6 +290,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_read_expected, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
     m.add_function(wrap_pyfunction!(is_recording, m)?)?;
+    m.add_function(wrap_pyfunction!(toml_lines, m)?)?;
     m.add_function(wrap_pyfunction!(nearest, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
     m.add_function(wrap_pyfunction!(collect_recording, m)?)?;

@@ -50,8 +50,10 @@ def _check_search(spec: FigureSpec) -> None:
     for number in searching:
         _check_finders(number, spec.axes[number], spec.search)
     if len(searching) > 1:
+        second = searching[1]
+        point = next(index for index, point in enumerate(spec.axes[second].points) if point.finder)
         raise DocumentError(
-            ("axes", searching[1], "points", 0, "search"), "points of two axes search: let only one search"
+            ("axes", second, "points", point, "search"), "points of two axes search: let only one search"
         )
     if spec.search is not None:
         _check_searched(spec.search)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.inspect import (
+    AnyType,
     BoolType,
     DictType,
     EnumType,
@@ -20,6 +22,8 @@ from msgspec.inspect import (
     UnionType,
     VarTupleType,
 )
+
+Sort = TypeVar("Sort")
 
 KeyPath = tuple[str | int, ...]
 """The position of a value in a document: keys of tables, and indices of arrays."""
@@ -49,6 +53,12 @@ def structs(kind: Type) -> list[StructType]:
     return [each for each in alternatives(kind) if isinstance(each, StructType)]
 
 
+def required(kind: Type, table: Mapping[str, Any]) -> list[str]:
+    """The keys that a table must have."""
+    found = [each for each in structs(kind) if each.tag_field is None or table.get(each.tag_field) == each.tag]
+    return [field.encode_name for each in found for field in each.fields if field.required]
+
+
 def keys(kind: Type, table: Mapping[str, Any]) -> dict[str, Type]:
     """The keys that a table may have, and the type of each. The value of a tag selects the others."""
     found = structs(kind)
@@ -57,17 +67,73 @@ def keys(kind: Type, table: Mapping[str, Any]) -> dict[str, Type]:
     return {**tags, **{field.encode_name: field.type for each in mine for field in each.fields}}
 
 
-def at(kind: Type, value: Any, path: KeyPath) -> tuple[Type, Any]:
-    """The type and value at a path below a type and a value; `None` if there is none."""
-    for step in path:
-        if step == EVERY_KEY:
-            (kind,) = (each.value_type for each in alternatives(kind) if isinstance(each, DictType))
-        elif isinstance(step, str):
-            kind, value = keys(kind, value)[step], value.get(step)
-        else:
-            (array,) = (each for each in alternatives(kind) if isinstance(each, VarTupleType))
-            kind, value = array.item_type, value[step]
-    return kind, value
+@dataclass(frozen=True)
+class Mismatch:
+    """A value at a path that a type does not allow, and the correction."""
+
+    path: KeyPath
+    problem: str
+
+
+def mismatch(kind: Type, value: Any, path: KeyPath) -> Mismatch | None:
+    """The first mismatch of a value, or of one in it."""
+    if _of(kind, AnyType):
+        return None
+    if isinstance(value, dict):
+        if structs(kind):
+            return _in_table(kind, value, path)
+        for each in _of(kind, DictType):
+            inner = (mismatch(each.value_type, item, (*path, EVERY_KEY)) for item in value.values())
+            return next(filter(None, inner), None)
+    if isinstance(value, list):
+        for array in _of(kind, VarTupleType):
+            if len(value) >= (array.min_length or 0):
+                inner = (mismatch(array.item_type, item, (*path, index)) for index, item in enumerate(value))
+                return next(filter(None, inner), None)
+    if any(_allows(each, value) for each in alternatives(kind)):
+        return None
+    every = " for every key" if path[-1:] == (EVERY_KEY,) else ""
+    return Mismatch(path, f"expected {words(kind)}{every}, found {_shown(value)}")
+
+
+def _in_table(kind: Type, table: Mapping[str, Any], path: KeyPath) -> Mismatch | None:
+    """The first mismatch in a table: a tag first, then its keys as written, then those it lacks."""
+    tag = next((each.tag_field for each in structs(kind) if each.tag_field), None)
+    if tag and tag not in table:
+        return Mismatch((*path, tag), "missing: add it")
+    known = keys(kind, table)
+    if tag and (wrong := mismatch(known[tag], table[tag], (*path, tag))):
+        return wrong
+    for key, value in table.items():
+        if key not in known:
+            return Mismatch((*path, key), f"unknown key: use one of {', '.join(known)}")
+        if wrong := mismatch(known[key], value, (*path, key)):
+            return wrong
+    missing = (key for key in required(kind, table) if key not in table)
+    return next((Mismatch((*path, key), "missing: add it") for key in missing), None)
+
+
+def _of(kind: Type, sort: type[Sort]) -> list[Sort]:
+    return [each for each in alternatives(kind) if isinstance(each, sort)]
+
+
+def _allows(kind: Type, value: Any) -> bool:
+    """Whether a type allows a value that is no table and no array."""
+    if isinstance(kind, LiteralType):
+        return any(type(value) is type(known) and value == known for known in kind.values)
+    if isinstance(kind, EnumType):
+        return isinstance(value, str) and value in [member.value for member in kind.cls]
+    if isinstance(value, bool):
+        return isinstance(kind, BoolType)
+    if isinstance(value, int | float):
+        numbers = (IntType, FloatType) if isinstance(value, int) else (FloatType,)
+        return isinstance(kind, numbers) and (kind.ge is None or value >= kind.ge)
+    return isinstance(value, str) and isinstance(kind, StrType)
+
+
+def _shown(value: Any) -> str:
+    """A value as TOML writes it; tables and arrays are approximate."""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def words(kind: Type) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from strandline import outside
+from strandline import engine, outside
 from strandline.errors import InputError
-from strandline.experiments.schema import EVERY_KEY, KeyPath, at, keys, words
+from strandline.experiments.schema import EVERY_KEY, KeyPath, mismatch
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -91,82 +90,18 @@ def _check_depth(path: Path, text: str) -> None:
 
 def convert(value: Any, kind: type[Value], path: KeyPath = ()) -> Value:
     """The value at a path, converted to a type; a `DocumentError` in the user's terms if it does not match."""
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        said = _said(str(error), value, kind)
-        raise DocumentError(path + said.path, str(said)) from error
-
-
-_MESSAGE = re.compile(r"(?P<what>.*?)( - at `\$(?P<path>.*)`)?")
-_FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`")
-
-
-def _said(message: str, document: Any, kind: Any) -> DocumentError:
-    """Translates a message of msgspec into the user's terms."""
-    parts = _MESSAGE.fullmatch(message)
-    assert parts, message  # noqa: S101
-    path = _path(parts["path"] or "")
-    expected, found = at(msgspec.inspect.type_info(kind), document, path)
-    field = _FIELD.fullmatch(parts["what"])
-    if field is None:
-        every = " for every key" if path[-1:] == (EVERY_KEY,) else ""
-        return DocumentError(path, f"expected {words(expected)}{every}, found {_shown(found)}")
-    if field[1] == "missing required":
-        return DocumentError((*path, field[2]), "missing: add it")
-    return DocumentError((*path, field[2]), f"unknown key: use one of {', '.join(keys(expected, found))}")
-
-
-def _path(text: str) -> KeyPath:
-    """The path in `.axes[0].points[1]`."""
-    steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]|(\[\.\.\.\])", text)
-    return tuple(name or (EVERY_KEY if every else int(number)) for name, number, every in steps)
-
-
-def _shown(value: Any) -> str:
-    """A value as TOML writes it; tables and arrays are approximate."""
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    found = mismatch(msgspec.inspect.type_info(kind), value, path)
+    if found:
+        raise DocumentError(found.path, found.problem)
+    return msgspec.convert(value, kind)
 
 
 def _last_key(path: KeyPath) -> str:
     return next(step for step in reversed(path) if isinstance(step, str) and step != EVERY_KEY)
 
 
-_HEADER = re.compile(r"\s*\[\[?\s*[A-Za-z\"]")
-
-
 def line_of(text: str, path: KeyPath) -> int | None:
     """The line of the value at a path, or of the closest container; `None` if neither is found."""
-    lines = text.splitlines()
-    found = _header(lines, path) or 0
-    for step in path[1:] if found else path:
-        if isinstance(step, str):
-            found = _key(lines, step, found) or found
-        elif found and lines[found - 1].rstrip().endswith("["):
-            found = _element(lines, found, step)
-    return found or None
-
-
-def _element(lines: list[str], start: int, number: int) -> int:
-    """The line of an element of the array that starts at the end of a line, with one element per line."""
-    inside = [line for line, text in enumerate(lines, 1) if line > start and text.strip() and text.strip()[0] != "#"]
-    return inside[number] if number < len(inside) else start
-
-
-def _header(lines: list[str], path: KeyPath) -> int | None:
-    """The line of the table `[name]` at the start of a path, or of that table of the array `[[name]]`."""
-    name, number = str(path[0]), path[1] if len(path) > 1 and isinstance(path[1], int) else 0
-    header = re.compile(rf"\s*\[\[?\s*{re.escape(name)}\s*\]\]?\s*(#.*)?")
-    found = [line for line, text in enumerate(lines, 1) if header.fullmatch(text)]
-    return found[number] if number < len(found) else None
-
-
-def _key(lines: list[str], name: str, start: int) -> int | None:
-    """The first line from `start` on that sets a key, within the table that begins there."""
-    key = re.compile(rf"(^|[{{,\s])\"?{re.escape(name)}\"?\s*[=.]")
-    for line, text in enumerate(lines[max(start - 1, 0) :], max(start, 1)):
-        if line > start and _HEADER.match(text):
-            return None
-        if key.search(text):
-            return line
-    return None
+    lines = engine.load().toml_lines(text)
+    heads = (path[:length] for length in range(len(path), 0, -1))
+    return next((lines[head] for head in heads if head in lines), None)
