@@ -132,8 +132,8 @@ pub struct Tracer {
     /// Stale bytes of lines, one bit each: the cores see them as they were before their latest
     /// store.
     stale: RefCell<BTreeMap<Line, u64>>,
-    /// Each core's operations that a roll-back keeps: no lap among them is dropped.
-    kept: RefCell<Vec<usize>>,
+    /// Where the latest laps of each core's loop began, if it waits in one.
+    laps: RefCell<Vec<Vec<usize>>>,
 }
 
 impl Tracer {
@@ -146,7 +146,7 @@ impl Tracer {
         Tracer {
             trace: RefCell::new(trace),
             stale: RefCell::default(),
-            kept: RefCell::new(vec![0; cores]),
+            laps: RefCell::new(vec![Vec::new(); cores]),
         }
     }
 
@@ -156,22 +156,37 @@ impl Tracer {
     pub fn enter(&self, core: CoreId, op: Op) -> u32 {
         let program = &mut self.trace.borrow_mut().programs[core.index()];
         program.push(op);
-        if matches!(op, Op::Load { .. }) {
-            drop_lap(program, self.kept.borrow()[core.index()]);
-        }
         index(program.len() - 1)
     }
 
     /// Operations of a core so far, to which [`Tracer::truncate`] may return.
     pub fn mark(&self, core: CoreId) -> usize {
-        let len = self.trace.borrow().programs[core.index()].len();
-        self.kept.borrow_mut()[core.index()] = len;
-        len
+        self.laps.borrow_mut()[core.index()].clear();
+        self.trace.borrow().programs[core.index()].len()
     }
 
     /// Removes all but the first `len` operations of a core.
     pub fn truncate(&self, core: CoreId, len: usize) {
+        self.laps.borrow_mut()[core.index()].clear();
         self.trace.borrow_mut().programs[core.index()].truncate(len);
+    }
+
+    /// A core's program begins another lap of a loop in which it waits. The third of three equal laps
+    /// is removed: equal loads from equal places, with nothing else in between. Whatever is before a
+    /// load of that lap, or after one, is so of a load of the first two. A loop that waits long so
+    /// adds little to a trace.
+    pub fn laps(&self, core: CoreId) {
+        let program = &mut self.trace.borrow_mut().programs[core.index()];
+        let begun = &mut self.laps.borrow_mut()[core.index()];
+        if let [first, second, third] = begun[..] {
+            let laps = [&program[first..second], &program[second..third], &program[third..]];
+            let is_load = |op: &Op| matches!(op, Op::Load { .. });
+            if laps[2] == laps[1] && laps[1] == laps[0] && laps[2].iter().all(is_load) {
+                return program.truncate(third);
+            }
+            begun.remove(0);
+        }
+        begun.push(program.len());
     }
 
     /// Records that a core's store has become visible.
@@ -211,25 +226,6 @@ impl Tracer {
     }
 }
 
-/// Loads of a lap in a loop that waits.
-const LAP: usize = 8;
-
-/// Drops the newest loads of a core if they are the third of three equal laps, all behind the first
-/// `kept` operations: equal loads from equal places, with nothing else in between. Whatever is
-/// before a load of the third lap, or after one, is so of a load of the first two. A loop that waits
-/// long so adds little to a trace.
-fn drop_lap(program: &mut Vec<Op>, kept: usize) {
-    let len = program.len();
-    let are_laps = |lap: usize| {
-        let [first, second, third] = [3, 2, 1].map(|laps| &program[len - laps * lap..][..lap]);
-        third == second && second == first && third.iter().all(|op| matches!(op, Op::Load { .. }))
-    };
-    let most = LAP.min(len.saturating_sub(kept) / 3);
-    if let Some(lap) = (1..=most).find(|lap| are_laps(*lap)) {
-        program.truncate(len - lap);
-    }
-}
-
 fn index(n: usize) -> u32 {
     u32::try_from(n).expect("a trace of fewer than 2^32 operations")
 }
@@ -237,6 +233,8 @@ fn index(n: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const CORE: CoreId = CoreId(0);
 
     fn load(addr: u64, count: u32) -> Op {
         Op::Load {
@@ -247,50 +245,55 @@ mod tests {
         }
     }
 
-    const CORE: CoreId = CoreId(0);
+    /// A lap of three loads at a moment.
+    fn lap(count: u32) -> [Op; 3] {
+        [load(0, count), load(64, count), load(8, count)]
+    }
 
-    fn traced(ops: impl IntoIterator<Item = Op>) -> Vec<Op> {
-        let tracer = Tracer::new(1);
-        ops.into_iter().for_each(|op| _ = tracer.enter(CORE, op));
+    fn spins(tracer: &Tracer, laps: usize, lap: &[Op]) {
+        for _ in 0..laps {
+            lap.iter().for_each(|op| _ = tracer.enter(CORE, *op));
+            tracer.laps(CORE);
+        }
+    }
+
+    fn program(tracer: &Tracer) -> Vec<Op> {
         tracer.take().programs.remove(0)
     }
 
     #[test]
-    fn a_loop_that_waits_keeps_two_laps_for_each_moment() {
-        let laps = |count: u32, laps: usize| vec![[load(0, count), load(64, count), load(8, count)]; laps].concat();
-        assert_eq!(traced(laps(3, 100)), laps(3, 2));
-        assert_eq!(
-            traced([laps(3, 100), laps(4, 100)].concat()),
-            [laps(3, 2), laps(4, 2)].concat()
-        );
-        assert_eq!(traced(vec![load(0, 1); 50]), [load(0, 1); 2]);
+    fn a_loop_that_waits_keeps_a_few_laps_for_each_moment() {
+        let tracer = Tracer::new(1);
+        spins(&tracer, 100, &lap(3));
+        spins(&tracer, 100, &lap(4));
+        // The first lap of a loop ends where the first boundary is.
+        assert_eq!(program(&tracer), [vec![lap(3); 3], vec![lap(4); 2]].concat().concat());
     }
 
     #[test]
-    fn what_differs_stays() {
-        let ops: Vec<Op> = (0..20).map(|count| load(0, count)).collect();
-        assert_eq!(traced(ops.clone()), ops, "other moments");
+    fn what_differs_or_does_not_wait_stays() {
+        let tracer = Tracer::new(1);
         let flush = Op::Flush {
             addr: Addr(0),
             kind: Flush::Clwb,
         };
-        let ops = [load(0, 1), flush].repeat(5);
-        assert_eq!(traced(ops.clone()), ops, "something in between");
+        spins(&tracer, 9, &[load(0, 1), flush]);
+        assert_eq!(program(&tracer), [load(0, 1), flush].repeat(9), "something in between");
+        let tracer = Tracer::new(1);
+        (0..9).for_each(|_| _ = tracer.enter(CORE, load(0, 1)));
+        assert_eq!(program(&tracer), [load(0, 1); 9], "no loop that waits");
     }
 
     #[test]
     fn a_roll_back_finds_what_was_there() {
         let tracer = Tracer::new(1);
-        let laps = |times| [load(0, 1), load(64, 1)].repeat(times);
-        let enter = |ops: Vec<Op>| ops.into_iter().for_each(|op| _ = tracer.enter(CORE, op));
-        enter(laps(2));
-        enter(vec![load(0, 1)]);
+        spins(&tracer, 2, &lap(1));
+        tracer.enter(CORE, load(0, 1));
         let mark = tracer.mark(CORE);
-        enter(vec![load(64, 1)]);
-        enter(laps(9));
+        spins(&tracer, 9, &lap(1));
         tracer.truncate(CORE, mark);
-        enter(vec![load(8, 2)]);
-        let program = tracer.take().programs.remove(0);
-        assert_eq!(program, [laps(2), vec![load(0, 1), load(8, 2)]].concat());
+        tracer.enter(CORE, load(8, 2));
+        let kept = [lap(1).repeat(2), vec![load(0, 1), load(8, 2)]].concat();
+        assert_eq!(program(&tracer), kept);
     }
 }

@@ -101,6 +101,9 @@ impl Core {
     /// The program has gone round a loop that waits ([`strandline_isa::Cpu::spins`]).
     #[inline(always)]
     pub(super) fn spins(&self) {
+        if let Some(tracer) = &self.tracer {
+            tracer.laps(self.id);
+        }
         if self.observed || self.asks(Hook::Load) || !self.window.may_repeat() {
             return;
         }

@@ -16,7 +16,7 @@ pub struct Checkpoints {
     /// With the core's state, if it can be rolled back at all.
     kept: Vec<(Checkpoint, Option<Box<Saved>>)>,
     /// The length of the log at the checkpoint of the latest roll-back, until the core has passed
-    /// it.
+    /// it. There is no checkpoint there again unless an older one is kept.
     passes: Option<usize>,
 }
 
@@ -48,7 +48,9 @@ impl Hardware {
         let saved = hart.core.log.is_some().then(|| Box::new(hart.core.save()));
         let checkpoints = &mut hart.checkpoints;
         let operations = saved.as_deref().map(Saved::operations);
-        if operations.is_some() && checkpoints.passes == operations {
+        // What is before an older checkpoint becomes certain whatever happens here: that is progress enough.
+        let is_oldest = checkpoints.kept.is_empty();
+        if operations.is_some() && is_oldest && checkpoints.passes == operations {
             return None;
         }
         checkpoints.next += 1;
