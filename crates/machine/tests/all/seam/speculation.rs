@@ -287,6 +287,72 @@ fn a_program_that_is_rolled_back_when_it_asks_ends_there() {
     assert_eq!(reached.take(), ["begin", "checkpoint", "begin", "checkpoint", "end"]);
 }
 
+/// At each `pcommit` it asks for a checkpoint, and at the first `sfence` it rolls the core back to the one of this number.
+struct LosesOneOf {
+    lost: Option<usize>,
+    checkpoints: Rc<RefCell<Vec<Option<Checkpoint>>>>,
+}
+
+impl Design for LosesOneOf {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        Plain.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering::NOTHING
+    }
+
+    fn wants(&self) -> Wants {
+        Wants {
+            rolls_back: RollsBack::Always,
+            ..Wants::default()
+        }
+    }
+
+    fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {
+        let mut checkpoints = self.checkpoints.borrow_mut();
+        match (primitive, self.lost) {
+            (Primitive::Pcommit, _) => checkpoints.push(hw.checkpoint(core)),
+            (_, Some(lost)) => {
+                self.lost = None;
+                hw.roll_back(core, checkpoints[lost].expect("a checkpoint"));
+            }
+            (_, None) => {}
+        }
+        Admission::Pass
+    }
+}
+
+/// A core that is rolled back gets no checkpoint there again, so that it makes progress; with an older one it does, since
+/// what is before that becomes certain.
+#[test]
+fn a_core_that_is_rolled_back_has_a_checkpoint_there_again_if_an_older_one_is_kept() {
+    let again = |lost| {
+        let checkpoints = Rc::default();
+        let design = LosesOneOf {
+            lost: Some(lost),
+            checkpoints: Rc::clone(&checkpoints),
+        };
+        let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
+        let program = |cpu: SimCpu| -> Program {
+            Box::pin(async move {
+                cpu.primitive(Primitive::Pcommit).await;
+                cpu.word(A).load().await;
+                cpu.primitive(Primitive::Pcommit).await;
+                fence(&cpu).await;
+            })
+        };
+        system.start(CoreId(0), Rc::new(program));
+        system.run().expect("it ends");
+        let taken: Vec<bool> = checkpoints.borrow().iter().map(Option::is_some).collect();
+        taken[2..].to_vec()
+    };
+    assert_eq!(again(0), [false, true], "the oldest");
+    assert_eq!(again(1), [true], "a younger one");
+}
+
 /// It would wait endlessly.
 #[test]
 #[should_panic(expected = "a program suspends with a request")]
