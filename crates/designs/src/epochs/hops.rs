@@ -18,8 +18,8 @@
 
 use super::buffers::{Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
-use crate::parts::epochs::{admission, bits};
-use crate::parts::persist_buffer::{EpochId, Sent, BUFFER_ENTRIES};
+use crate::parts::epochs::{admission, bits, EpochId};
+use crate::parts::persist_buffer::{Sent, BUFFER_ENTRIES};
 use strandline_design::{
     About, Access, Admission, Counters, Departure, Design, Drains, Eviction, Level, Needs, Ordering, Services, Sizes,
     Snoop, Store, Until, Wants, Write,

@@ -34,8 +34,8 @@ mod storage;
 
 use super::buffers::{self, PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
-use crate::parts::epochs::admission;
-use crate::parts::persist_buffer::{EpochId, Flush, BUFFER_ENTRIES};
+use crate::parts::epochs::{admission, EpochId};
+use crate::parts::persist_buffer::{Flush, BUFFER_ENTRIES};
 use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
 use strandline_design::{

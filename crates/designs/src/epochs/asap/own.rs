@@ -1,7 +1,8 @@
 //! Gates, messages and tags of ASAP.
 
 use super::super::buffers;
-use crate::parts::persist_buffer::{EpochId, Sent};
+use crate::parts::epochs::EpochId;
+use crate::parts::persist_buffer::Sent;
 use strandline_design::{ControllerId, Types};
 use strandline_isa::{CoreId, Line};
 

@@ -2,7 +2,7 @@
 //! out of order.
 
 use crate::epochs::rules::Rule;
-use crate::parts::persist_buffer::EpochId;
+use crate::parts::epochs::EpochId;
 use strandline_isa::{Line, LineData};
 use strandline_rules::broken;
 

@@ -2,7 +2,8 @@
 
 use super::{EpochId, EpochTable, Gate, Message, PersistBuffers, Wraps};
 use crate::epochs::rules::Rule;
-use crate::parts::persist_buffer::{Commit, Flush, Write};
+use crate::parts::epochs::Commit;
+use crate::parts::persist_buffer::{Flush, Write};
 use strandline_design::Services;
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;

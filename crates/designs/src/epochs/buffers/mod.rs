@@ -13,8 +13,8 @@ mod settings;
 
 use self::core::CoreState;
 use super::persistency::Persistency;
+use crate::parts::epochs::{EpochId, EpochTable, Follows, LastWriters};
 use crate::parts::per_core;
-use crate::parts::persist_buffer::{EpochId, EpochTable, Follows, LastWriters};
 pub use own::{Gate, Message, Own, Wraps};
 pub use settings::{Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use std::collections::VecDeque;

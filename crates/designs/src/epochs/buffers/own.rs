@@ -1,6 +1,7 @@
 //! Gates, messages and tags of persist buffers.
 
-use crate::parts::persist_buffer::{EpochId, Sent};
+use crate::parts::epochs::EpochId;
+use crate::parts::persist_buffer::Sent;
 use strandline_design::Types;
 use strandline_isa::CoreId;
 

@@ -2,16 +2,11 @@
 //! their core continues (HOPS, ASPLOS 2017, as StrandWeaver (ISCA 2020) VI-A and ASAP (HPCA 2022)
 //! II, IV and V describe it).
 //!
-//! A core's [`Buffer`] has its writes, an [`EpochTable`] the order of its epochs, and
-//! [`LastWriters`] the directory's memory of writers. A design decides when an entry is flushed,
-//! and how an epoch commits.
+//! A core's [`Buffer`] has its writes; [`crate::parts::epochs`] has the order of its epochs. A design
+//! decides when an entry is flushed, and how an epoch commits.
 
 mod buffer;
 mod entries;
-mod epoch_table;
-mod last_writers;
 
 pub use buffer::{Buffer, Flush, Sent, Write, BUFFER_ENTRIES, LINE_NUMBER_BITS};
 pub use entries::Entries;
-pub use epoch_table::{Commit, EpochId, EpochTable, Follows};
-pub use last_writers::LastWriters;

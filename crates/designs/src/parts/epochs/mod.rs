@@ -1,4 +1,11 @@
-//! What designs with epochs share: the primitives of programs, what a dispatched one waits for, and the widths of fields.
+//! What designs with epochs share: an [`EpochTable`] has the order of a core's epochs, [`LastWriters`] the directory's
+//! memory of writers; the primitives of programs, what a dispatched one waits for, and the widths of fields.
+
+mod epoch_table;
+mod last_writers;
+
+pub use epoch_table::{Commit, EpochId, EpochTable, Follows};
+pub use last_writers::LastWriters;
 
 use strandline_design::{Admission, Until};
 use strandline_isa::{Lowering, Primitive};
