@@ -31,9 +31,9 @@ const BARE: u64 = 3;
 const STAMPED: u64 = 4;
 
 impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
-    /// Allots one list for each thread, for the rows of `table`. They are empty until [`FreeLists::rebuild`].
+    /// Allocates one list for each thread, for the rows of `table`. They are empty until [`FreeLists::rebuild`].
     #[must_use]
-    pub fn allot(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
+    pub fn allocate(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
         let lists = threads as u64;
         let runtime = heap.logging.runtime;
         let item = if runtime.passes_stamps() { STAMPED } else { BARE };
@@ -189,8 +189,8 @@ mod tests {
     fn every_free_row_is_handed_out_once_and_can_come_back() {
         let mut heap = Heap::default();
         let table: Table<8> = heap.table(7);
-        let lists = FreeLists::allot(&mut heap, table, 2);
-        let logs = LogLayout::allot(&mut heap, 2, 4);
+        let lists = FreeLists::allocate(&mut heap, table, 2);
+        let logs = LogLayout::allocate(&mut heap, 2, 4);
         let memory = heap.memory();
         lists.rebuild(&memory, |row| row == 3);
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);

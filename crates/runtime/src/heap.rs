@@ -1,4 +1,4 @@
-//! The layout of memory: regions of persistent memory and DRAM, allotted when a workload is built.
+//! The layout of memory: regions of persistent memory and DRAM, allocated when a workload is built.
 
 use crate::{BuildPlan, Demand, Logging};
 use std::ops::Range;
@@ -20,18 +20,18 @@ pub const fn place(byte: u64) -> u64 {
     byte / PAYLOAD_BYTES * LINE_BYTES + byte % PAYLOAD_BYTES
 }
 
-/// Allots line-aligned regions, then makes the memory that holds them.
+/// Allocates line-aligned regions, then makes the memory that holds them.
 ///
 /// Address 0 is in no region, so that it can stand for "nowhere".
 #[derive(Clone, Debug)]
 pub struct Heap {
     dram: u64,
     pm: u64,
-    /// Bytes allotted, including those that the program does not use.
+    /// Bytes allocated, including those that the program does not use.
     spare: u64,
     /// Bytes that take host memory only when they are touched.
     on_demand: u64,
-    /// The runtime whose logs are allotted.
+    /// The runtime whose logs are allocated.
     pub(crate) logging: Logging,
     /// Words with initial values other than zero.
     filled: Vec<(Addr, u64)>,
@@ -93,39 +93,39 @@ impl Heap {
         Addr(LINE_BYTES + number as u64 * BLOCK_BYTES)
     }
 
-    /// Allots `bytes` of DRAM, zeroed.
+    /// Allocates `bytes` of DRAM, zeroed.
     pub fn dram(&mut self, bytes: u64) -> Addr {
         let at = self.dram;
         self.dram += bytes.next_multiple_of(LINE_BYTES);
         Addr(at)
     }
 
-    /// Allots `bytes` of DRAM, zeroed, of which the program uses no more than `used` at a time.
+    /// Allocates `bytes` of DRAM, zeroed, of which the program uses no more than `used` at a time.
     pub fn dram_of_which(&mut self, bytes: u64, used: u64) -> Addr {
         self.spare += bytes.saturating_sub(used);
         self.dram(bytes)
     }
 
-    /// Allots `bytes` of persistent memory, zeroed.
+    /// Allocates `bytes` of persistent memory, zeroed.
     pub fn pm(&mut self, bytes: u64) -> Addr {
         let at = PM_BASE + self.pm;
         self.pm += bytes.next_multiple_of(LINE_BYTES);
         Addr(at)
     }
 
-    /// Allots `bytes` of persistent memory, zeroed, of which the program is expected to use no more than `used`.
+    /// Allocates `bytes` of persistent memory, zeroed, of which the program is expected to use no more than `used`.
     pub fn pm_of_which(&mut self, bytes: u64, used: u64) -> Addr {
         self.spare += bytes.saturating_sub(used);
         self.pm(bytes)
     }
 
-    /// Allots a table of `rows` rows in persistent memory.
+    /// Allocates a table of `rows` rows in persistent memory.
     pub fn table<const PAYLOAD: u64>(&mut self, rows: u64) -> Table<PAYLOAD> {
         let base = self.pm(rows * Table::<PAYLOAD>::STRIDE);
         Table { base, rows }
     }
 
-    /// Notes that `bytes` of the allotted bytes stay untouched by [`crate::Workload::fill`]: they are zero, or filled
+    /// Notes that `bytes` of the allocated bytes stay untouched by [`crate::Workload::fill`]: they are zero, or filled
     /// when they are touched ([`Memory::fill`]).
     pub fn on_demand(&mut self, bytes: u64) {
         self.on_demand += bytes;
@@ -136,7 +136,7 @@ impl Heap {
         self.filled.push((addr, word));
     }
 
-    /// Bytes of all that was allotted, volatile and persistent.
+    /// Bytes of all that was allocated, volatile and persistent.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.dram + self.pm
@@ -154,7 +154,7 @@ impl Heap {
         }
     }
 
-    /// The memory that holds all allotted regions: zeroed, except for initial values.
+    /// The memory that holds all allocated regions: zeroed, except for initial values.
     #[must_use]
     pub fn memory(&self) -> Memory {
         let memory = Memory::new(self.dram, self.pm);

@@ -53,7 +53,7 @@ impl StepLists {
 
 /// The logs of all lanes (a thread, or one of the tasks that share it). An undo log has a line with
 /// the newest region that recovery has settled, and a ring of records; in volatile memory the lists
-/// of the open step. Another runtime has its own logs allotted instead.
+/// of the open step. Another runtime has its own logs allocated instead.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayout {
     base: Addr,
@@ -78,21 +78,21 @@ pub(crate) enum Instead {
 }
 
 impl LogLayout {
-    /// Allots the logs of `lanes` lanes, each a ring of `records` lines.
+    /// Allocates the logs of `lanes` lanes, each a ring of `records` lines.
     ///
     /// # Panics
     /// If there are more than [`MAX_LANES`] lanes.
     #[must_use]
-    pub fn allot(heap: &mut Heap, lanes: usize, records: u64) -> LogLayout {
-        LogLayout::allot_for(heap, lanes, records, MOST_ITEMS)
+    pub fn allocate(heap: &mut Heap, lanes: usize, records: u64) -> LogLayout {
+        LogLayout::allocate_for(heap, lanes, records, MOST_ITEMS)
     }
 
-    /// As [`LogLayout::allot`], for steps of at most `step` records: more than the usual 64.
+    /// As [`LogLayout::allocate`], for steps of at most `step` records: more than the usual 64.
     ///
     /// # Panics
     /// If there are more than [`MAX_LANES`] lanes, or a record cannot count the records of a step.
     #[must_use]
-    pub fn allot_for(heap: &mut Heap, lanes: usize, records: u64, step: u64) -> LogLayout {
+    pub fn allocate_for(heap: &mut Heap, lanes: usize, records: u64, step: u64) -> LogLayout {
         let step = step.next_multiple_of(LINE_BYTES / 8);
         assert!(
             step <= Meta::COUNTED,
@@ -105,8 +105,8 @@ impl LogLayout {
         );
         let instead = match heap.logging.runtime {
             Runtime::Undo => Instead::Nothing,
-            Runtime::Wal(variant) => Instead::Wal(WalLayout::allot(heap, lanes, records, variant)),
-            _ => Instead::Model(ModelLayout::allot(heap, lanes, records, heap.logging)),
+            Runtime::Wal(variant) => Instead::Wal(WalLayout::allocate(heap, lanes, records, variant)),
+            _ => Instead::Model(ModelLayout::allocate(heap, lanes, records, heap.logging)),
         };
         // A layout has either these logs or those.
         let lanes = match instead {

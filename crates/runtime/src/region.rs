@@ -190,7 +190,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         if self.step == Step::Last {
             self.log.validate().await;
         }
-        self.log.settle().await;
+        self.log.write_trailers().await;
         if broken(Rule::DurableBeforeRelease) && self.step == Step::Last {
             self.log.owes = true;
             return;

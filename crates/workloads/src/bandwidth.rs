@@ -179,7 +179,7 @@ impl Workload for Bandwidth {
             areas: heap.pm(lanes * area),
             counters: heap.dram(lanes * LINE_BYTES),
             lanes,
-            logs: LogLayout::allot(&mut heap, plan.lanes(), LOG_RECORDS),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), LOG_RECORDS),
         };
         Ok((bandwidth, heap))
     }

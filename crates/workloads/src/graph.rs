@@ -102,10 +102,10 @@ impl Workload for Graph {
         }
         let mut heap = Heap::new(plan);
         let graph = Graph {
-            edges: Chains::allot(&mut heap, plan, vertices, neighbours),
+            edges: Chains::lay_out(&mut heap, plan, vertices, neighbours),
             neighbours,
             init_ops: params.get("init_ops"),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((graph, heap))
     }

@@ -59,10 +59,10 @@ impl Workload for LinkedList {
         let keys = params.get("keys");
         let mut heap = Heap::new(plan);
         let list = LinkedList {
-            lists: Chains::allot(&mut heap, plan, params.get("structures"), keys),
+            lists: Chains::lay_out(&mut heap, plan, params.get("structures"), keys),
             keys,
             init_ops: params.get("init_ops"),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((list, heap))
     }

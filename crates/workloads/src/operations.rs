@@ -46,7 +46,7 @@ pub(crate) struct Lists {
 
 impl Lists {
     /// Allocates `words` words for each of `lanes` lanes.
-    pub fn allot(heap: &mut Heap, lanes: usize, words: u64) -> Lists {
+    pub fn allocate(heap: &mut Heap, lanes: usize, words: u64) -> Lists {
         let (lanes, bytes) = (lanes as u64, (8 * words).next_multiple_of(64));
         Lists {
             base: heap.dram(lanes * bytes),

@@ -60,7 +60,7 @@ impl Workload for Pc {
         let pc = Pc {
             table: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((pc, heap))
     }

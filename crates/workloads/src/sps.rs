@@ -142,8 +142,8 @@ impl Workload for Sps {
             elements,
             locks: Locks(heap.dram(rows * 8)),
             operations: params.get("operations"),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, 2)),
-            lists: Lists::allot(&mut heap, plan.lanes(), 4 * params.get("operations")),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, 2)),
+            lists: Lists::allocate(&mut heap, plan.lanes(), 4 * params.get("operations")),
         };
         Ok((sps, heap))
     }

@@ -174,7 +174,7 @@ impl Workload for StringSwap {
             locks: Locks(heap.dram(strings * 8)),
             shared: plan.lanes() > 1,
             init_ops: params.get("init_ops"),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((swap, heap))
     }

@@ -58,8 +58,8 @@ pub(crate) struct Structures<const HEADER: u64, const NODE: u64> {
 }
 
 impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
-    /// Allots `number` structures of `each` nodes.
-    pub fn allot(heap: &mut Heap, plan: &BuildPlan, number: u64, each: u64) -> Self {
+    /// Allocates `number` structures of `each` nodes.
+    pub fn lay_out(heap: &mut Heap, plan: &BuildPlan, number: u64, each: u64) -> Self {
         let headers = heap.table(number);
         let nodes = heap.table(number * each);
         let locks = Locks(heap.dram(number * 8));

@@ -72,7 +72,7 @@ impl Workload for Tatp {
         let tatp = Tatp {
             subscribers: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };
         Ok((tatp, heap))

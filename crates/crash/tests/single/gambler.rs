@@ -76,7 +76,7 @@ struct Epoch {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Side {
+struct CoreState {
     epochs: VecDeque<Epoch>,
     kept: VecDeque<Kept>,
     /// Entries up to this one may be performed.
@@ -89,7 +89,7 @@ struct Side {
     context: u8,
 }
 
-impl Side {
+impl CoreState {
     fn keeps(&self, id: StoreId) -> bool {
         !self.kept.is_empty() || self.epochs.front().is_some_and(|epoch| id > epoch.after)
     }
@@ -98,7 +98,7 @@ impl Side {
 struct Gambler {
     forgets: Forgets,
     rng: Rng,
-    sides: Vec<Side>,
+    cores: Vec<CoreState>,
     rolled_back: u64,
 }
 
@@ -110,21 +110,21 @@ impl Gambler {
         Gambler {
             forgets,
             rng: Rng::new(seed),
-            sides: Vec::new(),
+            cores: Vec::new(),
             rolled_back: 0,
         }
     }
 
-    fn side(&mut self, core: CoreId) -> &mut Side {
-        if self.sides.len() <= core.index() {
-            self.sides.resize(core.index() + 1, Side::default());
+    fn core(&mut self, core: CoreId) -> &mut CoreState {
+        if self.cores.len() <= core.index() {
+            self.cores.resize(core.index() + 1, CoreState::default());
         }
-        &mut self.sides[core.index()]
+        &mut self.cores[core.index()]
     }
 
     fn speculates(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Admission<Gate> {
-        let side = &mut self.sides[core.index()];
-        if side.epochs.is_empty() && side.kept.is_empty() && hw.pending(core, None) == 0 {
+        let state = &mut self.cores[core.index()];
+        if state.epochs.is_empty() && state.kept.is_empty() && hw.pending(core, None) == 0 {
             return Admission::Pass;
         }
         match self.begin_epoch(hw, core, false) {
@@ -139,16 +139,16 @@ impl Gambler {
     /// Begins an epoch before the instruction that is being asked about, if it may: its number. At most
     /// four checkpoints, as Speculative Persistence has them.
     fn begin_epoch(&mut self, hw: &mut dyn Services<Own>, core: CoreId, locked: bool) -> Option<u64> {
-        let side = &mut self.sides[core.index()];
-        if side.epochs.len() == 4 {
+        let state = &mut self.cores[core.index()];
+        if state.epochs.len() == 4 {
             return None;
         }
         let checkpoint = hw.checkpoint(core)?;
-        side.begun += 1;
-        let (number, before) = (side.begun, side.context);
-        side.context = (side.context + 1) % CONTEXTS;
-        hw.set_context(core, side.context);
-        side.epochs.push_back(Epoch {
+        state.begun += 1;
+        let (number, before) = (state.begun, state.context);
+        state.context = (state.context + 1) % CONTEXTS;
+        hw.set_context(core, state.context);
+        state.epochs.push_back(Epoch {
             number,
             checkpoint,
             after: hw.newest_entry(core),
@@ -161,41 +161,41 @@ impl Gambler {
     }
 
     /// Commits what is certain, one entry after the other.
-    fn go_on(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+    fn advance(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let waits = self.forgets != Forgets::ToWait;
-        let side = self.side(core);
-        if let Some(epoch) = side.epochs.front() {
-            let nothing_older = side.kept.front().is_none_or(|kept| kept.id() > epoch.after);
+        let state = self.core(core);
+        if let Some(epoch) = state.epochs.front() {
+            let nothing_older = state.kept.front().is_none_or(|kept| kept.id() > epoch.after);
             let done = hw.pending(core, Some(epoch.before)) == 0;
-            let may = nothing_older && (done || !waits) && !side.performs;
-            if let (true, true, Some(Kept::Store(id, _))) = (may, epoch.locked, side.kept.front()) {
-                side.performs = true;
+            let may = nothing_older && (done || !waits) && !state.performs;
+            if let (true, true, Some(Kept::Store(id, _))) = (may, epoch.locked, state.kept.front()) {
+                state.performs = true;
                 return hw.perform(core, *id, hw.now());
             }
             if may {
                 hw.release(core, epoch.checkpoint);
                 hw.open(Gate::Certain(core, epoch.number));
-                side.epochs.pop_front();
-                side.committed = side.epochs.front().map(|next| next.after).or(Some(StoreId(u64::MAX)));
+                state.epochs.pop_front();
+                state.committed = state.epochs.front().map(|next| next.after).or(Some(StoreId(u64::MAX)));
             }
         }
-        while !side.performs {
-            let may = |kept: &Kept| side.committed.is_some_and(|last| kept.id() <= last);
-            match side.kept.front().copied().filter(may) {
+        while !state.performs {
+            let may = |kept: &Kept| state.committed.is_some_and(|last| kept.id() <= last);
+            match state.kept.front().copied().filter(may) {
                 None => break,
                 Some(Kept::Store(id, _)) => {
-                    side.performs = true;
+                    state.performs = true;
                     hw.perform(core, id, hw.now());
                 }
                 Some(Kept::Flush(_, line, context)) => {
-                    side.kept.pop_front();
+                    state.kept.pop_front();
                     hw.flush_line(core, line, Flush::Clwb, context);
                 }
             }
         }
-        if side.epochs.is_empty() && side.kept.is_empty() {
-            side.committed = None;
-            side.lines.clear();
+        if state.epochs.is_empty() && state.kept.is_empty() {
+            state.committed = None;
+            state.lines.clear();
             hw.open(Gate::Empty(core));
         }
     }
@@ -221,7 +221,7 @@ impl Design for Gambler {
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
-        self.side(core);
+        self.core(core);
         match primitive {
             Primitive::Sfence => self.speculates(hw, core),
             other => Admission::plain(other),
@@ -229,19 +229,19 @@ impl Design for Gambler {
     }
 
     fn keep(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write, id: StoreId) -> Departure<Gate> {
-        let side = self.side(core);
-        if !side.keeps(id) {
+        let state = self.core(core);
+        if !state.keeps(id) {
             return Departure::Go;
         }
         if write.kind == WriteKind::Locked && self.begin_epoch(hw, core, true).is_none() {
             return Departure::Wait(Until::Open(Gate::Empty(core)));
         }
-        let side = self.side(core);
+        let state = self.core(core);
         match write.kind {
             WriteKind::Store | WriteKind::Locked => {
-                side.kept.push_back(Kept::Store(id, write.store));
-                side.lines.insert(write.store.line());
-                self.go_on(hw, core);
+                state.kept.push_back(Kept::Store(id, write.store));
+                state.lines.insert(write.store.line());
+                self.advance(hw, core);
                 Departure::Keep
             }
             _ => Departure::Wait(Until::Open(Gate::Empty(core))),
@@ -256,13 +256,13 @@ impl Design for Gambler {
         context: u8,
     ) -> Departure<Gate> {
         let id = hw.entry_at_turn(core);
-        let side = self.side(core);
+        let state = self.core(core);
         match ordering {
             // A clflush is ordered with the stores after it, which a flush that was kept is not.
-            Ordering::Flush(_, Flush::Clflush) if side.keeps(id) => Departure::Wait(Until::Open(Gate::Empty(core))),
-            Ordering::Flush(line, _) if side.keeps(id) => {
-                side.kept.push_back(Kept::Flush(id, line, context));
-                self.go_on(hw, core);
+            Ordering::Flush(_, Flush::Clflush) if state.keeps(id) => Departure::Wait(Until::Open(Gate::Empty(core))),
+            Ordering::Flush(line, _) if state.keeps(id) => {
+                state.kept.push_back(Kept::Flush(id, line, context));
+                self.advance(hw, core);
                 Departure::Keep
             }
             _ => Departure::Go,
@@ -271,12 +271,12 @@ impl Design for Gambler {
 
     fn load(&mut self, _: &mut dyn Services<Own>, core: CoreId, load: Load) -> Forward<Gate> {
         let forgets = self.forgets == Forgets::OwnStores;
-        let side = self.side(core);
-        if !side.epochs.is_empty() {
-            side.lines.insert(load.addr.line());
+        let state = self.core(core);
+        if !state.epochs.is_empty() {
+            state.lines.insert(load.addr.line());
         }
         let (mut mask, mut value) = (0u8, 0u64);
-        let stores = side.kept.iter().rev().filter_map(|kept| match kept {
+        let stores = state.kept.iter().rev().filter_map(|kept| match kept {
             Kept::Store(_, store) => Some(store),
             Kept::Flush(..) => None,
         });
@@ -298,13 +298,13 @@ impl Design for Gambler {
     }
 
     fn performed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
-        let side = self.side(core);
-        side.performs = false;
-        side.kept.retain(|kept| kept.id() != id);
-        if let Some(epoch) = side.epochs.front_mut() {
+        let state = self.core(core);
+        state.performs = false;
+        state.kept.retain(|kept| kept.id() != id);
+        if let Some(epoch) = state.epochs.front_mut() {
             epoch.locked = false;
         }
-        self.go_on(hw, core);
+        self.advance(hw, core);
     }
 
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, context: u8) {
@@ -320,47 +320,47 @@ impl Design for Gambler {
         _: Access,
     ) -> Snoop<GateOf<Self>, NoteOf<Self>> {
         let forgets = self.forgets == Forgets::Conflicts;
-        let side = self.side(owner);
-        match side.epochs.front() {
-            Some(epoch) if side.lines.contains(&line) && !forgets => Snoop::RollBack(epoch.checkpoint),
+        let state = self.core(owner);
+        match state.epochs.front() {
+            Some(epoch) if state.lines.contains(&line) && !forgets => Snoop::RollBack(epoch.checkpoint),
             _ => Snoop::Grant(None),
         }
     }
 
     fn message(&mut self, hw: &mut dyn Services<Own>, Look(core): Look) {
         let loses = self.rng.one_in(4);
-        match self.side(core).epochs.front().cloned() {
+        match self.core(core).epochs.front().cloned() {
             Some(epoch) if loses => hw.roll_back(core, epoch.checkpoint),
-            _ => self.go_on(hw, core),
+            _ => self.advance(hw, core),
         }
-        let side = self.side(core);
-        if !side.epochs.is_empty() || !side.kept.is_empty() {
+        let state = self.core(core);
+        if !state.epochs.is_empty() || !state.kept.is_empty() {
             hw.send(hw.now() + Cycles(40), Look(core));
         }
     }
 
     fn rolled_back(&mut self, hw: &mut dyn Services<Own>, core: CoreId, checkpoint: Checkpoint) {
         self.rolled_back += 1;
-        let side = self.side(core);
-        let Some(index) = side.epochs.iter().position(|epoch| epoch.checkpoint == checkpoint) else {
+        let state = self.core(core);
+        let Some(index) = state.epochs.iter().position(|epoch| epoch.checkpoint == checkpoint) else {
             return;
         };
-        let epoch = side.epochs[index].clone();
-        side.epochs.truncate(index);
-        for kept in side.kept.iter().filter(|kept| kept.id() > epoch.after) {
+        let epoch = state.epochs[index].clone();
+        state.epochs.truncate(index);
+        for kept in state.kept.iter().filter(|kept| kept.id() > epoch.after) {
             if let Kept::Flush(_, _, context) = kept {
                 hw.acknowledge(core, *context);
             }
         }
-        side.kept.retain(|kept| kept.id() <= epoch.after);
-        side.context = epoch.before;
+        state.kept.retain(|kept| kept.id() <= epoch.after);
+        state.context = epoch.before;
         // The store that was being performed may be void.
-        side.performs &= side.kept.front().is_some();
-        if side.epochs.is_empty() {
-            side.lines.clear();
-            side.committed = Some(StoreId(u64::MAX));
+        state.performs &= state.kept.front().is_some();
+        if state.epochs.is_empty() {
+            state.lines.clear();
+            state.committed = Some(StoreId(u64::MAX));
         }
-        self.go_on(hw, core);
+        self.advance(hw, core);
     }
 
     fn counters(&self, _: Cycles) -> Counters {
@@ -371,7 +371,7 @@ impl Design for Gambler {
     }
 
     fn waits(&self) -> Vec<String> {
-        self.sides.iter().map(|side| format!("{side:?}")).collect()
+        self.cores.iter().map(|state| format!("{state:?}")).collect()
     }
 }
 

@@ -35,7 +35,7 @@
 //!
 //! With a write queue that is durable (ADR; the paper's PWQ), separators do not bind the queue.
 //!
-//! Simplified: a pair of filters is allotted to each fence and not looked for.
+//! Simplified: a pair of filters is allocated to each fence and not looked for.
 
 mod accesses;
 mod buffer;
@@ -97,16 +97,16 @@ fn is_fence(primitive: Primitive) -> bool {
 }
 
 impl Dpo {
-    /// Allots the buffers at the first use, when the machine's size is known.
+    /// Allocates the buffers at the first use, when the machine's size is known.
     #[inline(always)]
-    fn allot(&mut self, hw: &dyn Services<Own>) {
+    fn allocate(&mut self, hw: &dyn Services<Own>) {
         if self.cores.is_empty() {
-            self.allot_all(hw);
+            self.allocate_all(hw);
         }
     }
 
     #[cold]
-    fn allot_all(&mut self, hw: &dyn Services<Own>) {
+    fn allocate_all(&mut self, hw: &dyn Services<Own>) {
         let cores = (0..hw.cores()).map(|core| Core::new(CoreId(core as u16), &self.settings));
         self.cores = cores.collect();
         self.epochs = Epochs::new(hw.cores(), hw.controllers());
@@ -212,7 +212,7 @@ impl Design for Dpo {
 
     /// On weak cores a fence is a `dmb`: younger loads and stores wait until it is in the buffer.
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
-        self.allot(hw);
+        self.allocate(hw);
         let weak = !hw.stores_in_order();
         if is_durable(primitive) {
             let state = self.core(core);
@@ -236,7 +236,7 @@ impl Design for Dpo {
     }
 
     fn load(&mut self, hw: &mut dyn Services<Own>, core: CoreId, load: Load) -> Forward<Gate> {
-        self.allot(hw);
+        self.allocate(hw);
         if let Some(until) = self.blocked(core) {
             return Forward::Wait(until);
         }
@@ -249,7 +249,7 @@ impl Design for Dpo {
     }
 
     fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, _: Write) -> Departure<Gate> {
-        self.allot(hw);
+        self.allocate(hw);
         self.blocked(core).map_or(Departure::Go, Departure::Wait)
     }
 
@@ -270,7 +270,7 @@ impl Design for Dpo {
         ordering: Ordering,
         context: u8,
     ) -> Departure<Gate> {
-        self.allot(hw);
+        self.allocate(hw);
         match ordering {
             Ordering::Flush(..) => {
                 hw.acknowledge(core, context);
@@ -299,7 +299,7 @@ impl Design for Dpo {
         line: Line,
         access: Access,
     ) -> Snoop<Gate, Note> {
-        self.allot(hw);
+        self.allocate(hw);
         let note = self.note_for(owner, requester, line, access);
         // A persist that a core depends on is not held back.
         self.advance(hw, owner);
@@ -331,7 +331,7 @@ impl Design for Dpo {
 
     /// The buffer with the youngest persist supplies the line; it was snooped with the caches.
     fn missed(&mut self, hw: &mut dyn Services<Own>, _: CoreId, line: Line, _: Access) -> Supply<Gate> {
-        self.allot(hw);
+        self.allocate(hw);
         if let Some((_, data)) = self.cores.iter().find_map(|core| core.buffer.youngest(line)) {
             return Supply::Bytes(hw.to_core(), data);
         }

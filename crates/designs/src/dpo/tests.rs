@@ -59,7 +59,7 @@ fn entry(core: CoreId, number: u64, entry: &Held) -> String {
 
 /// A core's buffer and its AccumDP.
 fn state(both: &mut Both<Dpo>, core: CoreId) -> (Vec<String>, String) {
-    both.design.allot(&both.hw);
+    both.design.allocate(&both.hw);
     let buffer = &both.design.cores[core.index()].buffer;
     let entries = buffer.entries().map(|(number, held)| entry(core, number, held));
     (entries.collect(), ids(buffer.accumulated()))

@@ -137,7 +137,7 @@ impl Hops {
                 let known = self.register.known_at(hw.now());
                 self.buffers.durable(hw, commit.epoch, known);
             }
-            self.buffers.settle(hw, core, false);
+            self.buffers.release_fence(hw, core, false);
         }
     }
 }

@@ -312,7 +312,7 @@ impl<D: Design> Both<D> {
     }
 
     /// Delivers everything, in this order, until nothing is in flight.
-    pub fn settle(&mut self) {
+    pub fn run_to_end(&mut self) {
         while !self.hw.sent.is_empty() || self.deliver() > 0 {
             if !self.hw.sent.is_empty() {
                 self.arrive(0);

@@ -2,8 +2,8 @@
 //! 4.2.2): in order, an entry a cycle, and an epoch only when everything before it is done.
 
 use super::buffer::{Kept, What};
+use super::core_state::Busy;
 use super::own::{Gate, Message, Own, Tag};
-use super::side::Busy;
 use super::Speculative;
 use crate::parts::pcommits::CommitId;
 use crate::speculative::rules::Rule;
@@ -14,29 +14,31 @@ use strandline_rules::broken;
 
 impl Speculative {
     /// Commits and replays what can be.
-    pub(super) fn go_on(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        while self.side(core).busy == Busy::No && (self.commits(hw, core) || self.replays(hw, core)) {}
-        self.settle(core);
+    pub(super) fn advance(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        while self.core(core).busy == Busy::No && (self.commits(hw, core) || self.replays(hw, core)) {}
+        self.end_speculation(core);
     }
 
     /// Commits the oldest epoch if everything before it is done; whether something was done.
     fn commits(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> bool {
-        let side = self.side(core);
-        let Some(epoch) = side.epochs.front() else { return false };
-        let early = broken(Rule::SpAwaitsPcommit) && side.buffer.front().is_none_or(|kept| kept.id > epoch.after);
+        let state = self.core(core);
+        let Some(epoch) = state.epochs.front() else {
+            return false;
+        };
+        let early = broken(Rule::SpAwaitsPcommit) && state.buffer.front().is_none_or(|kept| kept.id > epoch.after);
         if !epoch.drained && !early || epoch.waits {
             return false;
         }
-        if let (true, Some(kept)) = (epoch.locked, side.buffer.front()) {
+        if let (true, Some(kept)) = (epoch.locked, state.buffer.front()) {
             self.perform(hw, core, kept.id);
             return true;
         }
-        let Some(epoch) = side.epochs.pop_front() else {
+        let Some(epoch) = state.epochs.pop_front() else {
             return false;
         };
-        side.table.commit(epoch.number);
-        if side.epochs.is_empty() {
-            side.table.clear();
+        state.table.commit(epoch.number);
+        if state.epochs.is_empty() {
+            state.table.clear();
         }
         if let Some(checkpoint) = epoch.checkpoint {
             hw.release(core, checkpoint);
@@ -50,9 +52,9 @@ impl Speculative {
     /// Gives a free checkpoint to the epoch whose fence waits for one.
     fn grant(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let most = self.settings.checkpoints;
-        let side = self.side(core);
-        let free = side.used() < most;
-        if let Some(youngest) = side.epochs.back_mut().filter(|epoch| epoch.waits && free) {
+        let state = self.core(core);
+        let free = state.used() < most;
+        if let Some(youngest) = state.epochs.back_mut().filter(|epoch| epoch.waits && free) {
             youngest.waits = false;
             hw.open(Gate::Granted(core, youngest.number));
         }
@@ -61,30 +63,30 @@ impl Speculative {
     /// Lets the oldest entry leave the buffer, if it is not speculative and the port is free;
     /// whether one did.
     fn replays(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> bool {
-        let side = self.side(core);
-        let Some(kept) = side.buffer.front() else { return false };
+        let state = self.core(core);
+        let Some(kept) = state.buffer.front() else { return false };
         let early = broken(Rule::SpStoresWaitForCommit) && matches!(kept.what, What::Store(_));
-        if side.is_speculative(kept.id) && !early {
+        if state.is_speculative(kept.id) && !early {
             return false;
         }
         if let What::Store(_) = kept.what {
             self.perform(hw, core, kept.id);
             return true;
         }
-        let free = hw.now() >= side.port;
+        let free = hw.now() >= state.port;
         if free {
             self.execute(hw, core, kept);
-        } else if !std::mem::replace(&mut side.asks_port, true) {
-            hw.send(side.port, Message::Port(core));
+        } else if !std::mem::replace(&mut state.asks_port, true) {
+            hw.send(state.port, Message::Port(core));
         }
         free
     }
 
     /// Performs a store when the port is free.
     fn perform(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
-        let side = self.side(core);
-        side.busy = Busy::Store(id);
-        hw.perform(core, id, side.port);
+        let state = self.core(core);
+        state.busy = Busy::Store(id);
+        hw.perform(core, id, state.port);
     }
 
     /// Executes a PMEM instruction that was delayed.
@@ -92,7 +94,7 @@ impl Speculative {
         self.left(hw, core, kept.id);
         match kept.what {
             What::Flush(line, Flush::Clflush, context) => {
-                self.side(core).busy = Busy::Clflush;
+                self.core(core).busy = Busy::Clflush;
                 hw.flush_line(core, line, Flush::Clflush, Tag::Clflush(context));
             }
             What::Flush(line, flush, context) => hw.flush_line(core, line, flush, Tag::Flush(context)),
@@ -104,23 +106,23 @@ impl Speculative {
     /// An entry has left the buffer.
     pub(super) fn left(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
         let now = hw.now();
-        let side = self.side(core);
-        side.buffer.remove(id);
-        side.port = Cycles(now.0 + 1);
-        side.occupancy.set(now, side.buffer.len());
+        let state = self.core(core);
+        state.buffer.remove(id);
+        state.port = Cycles(now.0 + 1);
+        state.occupancy.set(now, state.buffer.len());
         self.tell_progress(hw, core);
     }
 
     /// Wakes those that wait for a commit or for room, if anybody does.
     pub(super) fn tell_progress(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        if std::mem::take(&mut self.side(core).awaited) {
+        if std::mem::take(&mut self.core(core).awaited) {
             hw.open(Gate::Progress(core));
         }
     }
 
     /// Sends a `pcommit` to all controllers.
     pub(super) fn pcommit(&mut self, hw: &mut dyn Services<Own>, core: CoreId, context: u8) {
-        self.side(core).in_flight += 1;
+        self.core(core).in_flight += 1;
         self.pcommits.send(hw, core, context, Tag::Pcommit);
     }
 
@@ -129,7 +131,7 @@ impl Speculative {
         let one = broken(Rule::SpAwaitsEveryController);
         if let Some(context) = self.pcommits.replied(commit, one) {
             hw.acknowledge(core, context);
-            self.side(core).in_flight -= 1;
+            self.core(core).in_flight -= 1;
         }
     }
 }

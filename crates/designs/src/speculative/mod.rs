@@ -32,11 +32,11 @@
 
 mod buffer;
 mod commit;
+mod core_state;
 mod counts;
 mod own;
 pub(crate) mod rules;
 mod settings;
-mod side;
 mod sp;
 mod table;
 #[cfg(test)]
@@ -45,10 +45,10 @@ mod tests;
 use crate::parts::pcommits::{Pcommits, SYNC_BARRIER};
 use crate::speculative::rules::Rule;
 use buffer::{LookUp, What};
+use core_state::{Busy, CoreState, Epoch};
 use counts::Counts;
 use own::{Gate, Message, Own, Tag};
 use settings::Settings;
-use side::{Busy, Epoch, Side};
 use strandline_design::{
     About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Forward, GateOf, Hook, Load, NoteOf,
     Occupancy, Ordering, RollsBack, Services, Sizes, Snoop, Store, StoreId, Until, Wants, Write, WriteKind,
@@ -63,7 +63,7 @@ pub struct Speculative {
     /// It speculates past an `sfence` alone: the controllers are in the persistence domain.
     adr: bool,
     settings: Settings,
-    sides: Vec<Side>,
+    cores: Vec<CoreState>,
     /// Cores that speculate or whose buffer is not empty.
     active: usize,
     pcommits: Pcommits,
@@ -91,21 +91,21 @@ impl Speculative {
         }
     }
 
-    /// Allots the buffers at the first use, when the machine's size is known.
+    /// Allocates the buffers at the first use, when the machine's size is known.
     #[inline(always)]
-    fn allot(&mut self, hw: &dyn Services<Own>) {
-        if self.sides.is_empty() {
-            self.allot_all(hw);
+    fn allocate(&mut self, hw: &dyn Services<Own>) {
+        if self.cores.is_empty() {
+            self.allocate_all(hw);
         }
     }
 
     #[cold]
-    fn allot_all(&mut self, hw: &dyn Services<Own>) {
-        self.sides = (0..hw.cores()).map(|_| Side::new(&self.settings)).collect();
+    fn allocate_all(&mut self, hw: &dyn Services<Own>) {
+        self.cores = (0..hw.cores()).map(|_| CoreState::new(&self.settings)).collect();
     }
 
-    fn side(&mut self, core: CoreId) -> &mut Side {
-        &mut self.sides[core.index()]
+    fn core(&mut self, core: CoreId) -> &mut CoreState {
+        &mut self.cores[core.index()]
     }
 
     /// An `sfence` or (`loads`) an `mfence` is dispatched.
@@ -115,11 +115,11 @@ impl Speculative {
             false => Admission::Hold(until),
         };
         let adr = self.adr;
-        let side = self.side(core);
-        let begins = match side.epochs.back() {
-            Some(_) => loads || hw.pending(core, Some(side.context)) > 0,
+        let state = self.core(core);
+        let begins = match state.epochs.back() {
+            Some(_) => loads || hw.pending(core, Some(state.context)) > 0,
             None if hw.pending(core, None) == 0 => false,
-            None if loads || !adr && !side.has_pcommit() => return hold(Until::Drained(None)),
+            None if loads || !adr && !state.has_pcommit() => return hold(Until::Drained(None)),
             None => true,
         };
         if !begins {
@@ -128,12 +128,12 @@ impl Speculative {
         let Some(number) = self.begin_epoch(hw, core, false) else {
             return hold(Until::Drained(None));
         };
-        let free = self.side(core).used() <= self.settings.checkpoints;
+        let free = self.core(core).used() <= self.settings.checkpoints;
         if free {
             return Admission::Pass;
         }
         self.counts.checkpoint_waits += 1;
-        if let Some(epoch) = self.side(core).epochs.back_mut() {
+        if let Some(epoch) = self.core(core).epochs.back_mut() {
             epoch.waits = true;
         }
         hold(Until::Open(Gate::Granted(core, number)))
@@ -146,18 +146,18 @@ impl Speculative {
         let newest = hw.newest_entry(core);
         self.activate(hw, core);
         self.counts.epochs += 1;
-        let side = self.side(core);
-        if !locked && side.is_one_pcommit(newest) {
+        let state = self.core(core);
+        if !locked && state.is_one_pcommit(newest) {
             // One checkpoint for the whole `sfence-pcommit-sfence`.
-            if let Some(first) = side.epochs.back_mut() {
+            if let Some(first) = state.epochs.back_mut() {
                 first.checkpoint = None;
             }
         }
-        side.begun += 1;
-        let (number, before) = (side.begun, side.context);
-        side.context = (side.context + 1) % CONTEXTS;
-        hw.set_context(core, side.context);
-        side.epochs.push_back(Epoch {
+        state.begun += 1;
+        let (number, before) = (state.begun, state.context);
+        state.context = (state.context + 1) % CONTEXTS;
+        hw.set_context(core, state.context);
+        state.epochs.push_back(Epoch {
             number,
             checkpoint: Some(checkpoint),
             after: newest,
@@ -174,7 +174,7 @@ impl Speculative {
 
     /// The core begins to speculate: the frequent hooks are needed.
     fn activate(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        if std::mem::replace(&mut self.side(core).active, true) {
+        if std::mem::replace(&mut self.core(core).active, true) {
             return;
         }
         self.active += 1;
@@ -186,11 +186,11 @@ impl Speculative {
     }
 
     /// Resets the filter if the core has left speculative execution and its buffer is empty.
-    fn settle(&mut self, core: CoreId) {
-        let side = self.side(core);
-        if side.active && side.is_idle() {
-            side.active = false;
-            side.buffer.reset_filter();
+    fn end_speculation(&mut self, core: CoreId) {
+        let state = self.core(core);
+        if state.active && state.is_idle() {
+            state.active = false;
+            state.buffer.reset_filter();
             self.active -= 1;
         }
     }
@@ -198,29 +198,29 @@ impl Speculative {
     /// The entry at the head of the store queue waits until an epoch commits or an entry leaves the
     /// buffer.
     fn wait(&mut self, core: CoreId) -> Departure<Gate> {
-        self.side(core).awaited = true;
+        self.core(core).awaited = true;
         Departure::Wait(Until::Open(Gate::Progress(core)))
     }
 
     /// Puts a store, flush or `pcommit` into the buffer, or has it wait.
     fn enter(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId, what: What) -> Departure<Gate> {
-        if self.side(core).buffer.is_full() {
+        if self.core(core).buffer.is_full() {
             self.counts.buffer_full += 1;
             return self.wait(core);
         }
-        let side = self.side(core);
-        if let (What::Store(store), Some(epoch)) = (what, side.epoch_of(id)) {
-            if !side.table.touch(store.line(), epoch, Access::Own) {
+        let state = self.core(core);
+        if let (What::Store(store), Some(epoch)) = (what, state.epoch_of(id)) {
+            if !state.table.touch(store.line(), epoch, Access::Own) {
                 self.counts.table_full += 1;
                 return self.wait(core);
             }
         }
-        let side = self.side(core);
-        side.buffer.push(id, what);
-        side.occupancy.set(hw.now(), side.buffer.len());
+        let state = self.core(core);
+        state.buffer.push(id, what);
+        state.occupancy.set(hw.now(), state.buffer.len());
         // Behind others it leaves when they have.
-        if side.buffer.len() == 1 {
-            self.go_on(hw, core);
+        if state.buffer.len() == 1 {
+            self.advance(hw, core);
         }
         Departure::Keep
     }
@@ -228,15 +228,15 @@ impl Speculative {
     /// A locked instruction is about to write while there are speculative or buffered stores.
     fn lock(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store, id: StoreId) -> Departure<Gate> {
         let most = self.settings.checkpoints;
-        let side = self.side(core);
-        if side.is_idle() {
+        let state = self.core(core);
+        if state.is_idle() {
             return Departure::Go;
         }
-        let room = !side.buffer.is_full() && side.table.has_room_for(store.line());
-        if !side.speculates() || !room {
+        let room = !state.buffer.is_full() && state.table.has_room_for(store.line());
+        if !state.speculates() || !room {
             return self.wait(core);
         }
-        if side.used() >= most {
+        if state.used() >= most {
             self.counts.checkpoint_waits += 1;
             return self.wait(core);
         }
@@ -288,14 +288,14 @@ impl Design for Speculative {
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
-        self.allot(hw);
+        self.allocate(hw);
         match primitive {
             Primitive::Sfence => self.fence(hw, core, false),
             Primitive::Mfence => self.fence(hw, core, true),
             Primitive::Pcommit => {
                 let id = StoreId(hw.newest_entry(core).0 + 1);
-                let side = self.side(core);
-                (side.queued_pcommit, side.last_pcommit) = (Some(id), Some(id));
+                let state = self.core(core);
+                (state.queued_pcommit, state.last_pcommit) = (Some(id), Some(id));
                 Admission::plain(primitive)
             }
             other => Admission::plain(other),
@@ -304,7 +304,7 @@ impl Design for Speculative {
 
     /// A locked instruction of a core that speculates waits for nothing: its epoch does.
     fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Gate>> {
-        let speculates = self.sides.get(core.index()).is_some_and(Side::speculates);
+        let speculates = self.cores.get(core.index()).is_some_and(CoreState::speculates);
         (!speculates).then_some(Until::Drained(None))
     }
 
@@ -313,16 +313,16 @@ impl Design for Speculative {
             hw.skip(Hook::Load);
             return Forward::Caches { after: Cycles(0) };
         }
-        let side = &mut self.sides[core.index()];
-        if let Some(youngest) = side.epochs.back_mut() {
+        let state = &mut self.cores[core.index()];
+        if let Some(youngest) = state.epochs.back_mut() {
             youngest.loaded = true;
-            if !side.table.touch(load.addr.line(), youngest.number, Access::Read) {
+            if !state.table.touch(load.addr.line(), youngest.number, Access::Read) {
                 self.counts.table_full += 1;
-                side.awaited = true;
+                state.awaited = true;
                 return Forward::Wait(Until::Open(Gate::Progress(core)));
             }
         }
-        let Some(look_up) = side.buffer.look_up(load) else {
+        let Some(look_up) = state.buffer.look_up(load) else {
             return Forward::Caches { after: Cycles(0) };
         };
         self.counts.look_ups += 1;
@@ -351,7 +351,7 @@ impl Design for Speculative {
         }
         match write.kind {
             WriteKind::Locked => self.lock(hw, core, write.store, id),
-            _ if !self.side(core).keeps(id) => Departure::Go,
+            _ if !self.core(core).keeps(id) => Departure::Go,
             WriteKind::Store => self.enter(hw, core, id, What::Store(write.store)),
             WriteKind::NonTemporal => self.wait(core),
         }
@@ -365,7 +365,7 @@ impl Design for Speculative {
             return Departure::Go;
         }
         match write.kind {
-            WriteKind::Locked if !self.side(core).is_idle() && !broken(Rule::SpLockedAwaitsBuffer) => self.wait(core),
+            WriteKind::Locked if !self.core(core).is_idle() && !broken(Rule::SpLockedAwaitsBuffer) => self.wait(core),
             _ => Departure::Go,
         }
     }
@@ -377,9 +377,9 @@ impl Design for Speculative {
         ordering: Ordering,
         context: u8,
     ) -> Departure<Gate> {
-        self.allot(hw);
+        self.allocate(hw);
         let id = hw.entry_at_turn(core);
-        let keeps = self.side(core).keeps(id);
+        let keeps = self.core(core).keeps(id);
         match ordering {
             Ordering::Flush(line, flush) if keeps => self.enter(hw, core, id, What::Flush(line, flush, context)),
             Ordering::Primitive(Primitive::Pcommit) => {
@@ -390,9 +390,9 @@ impl Design for Speculative {
                         Departure::Keep
                     }
                 };
-                let side = self.side(core);
-                if departure == Departure::Keep && side.queued_pcommit == Some(id) {
-                    side.queued_pcommit = None;
+                let state = self.core(core);
+                if departure == Departure::Keep && state.queued_pcommit == Some(id) {
+                    state.queued_pcommit = None;
                 }
                 departure
             }
@@ -401,13 +401,13 @@ impl Design for Speculative {
     }
 
     fn performed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
-        let side = self.side(core);
-        side.busy = Busy::No;
-        if let Some(epoch) = side.epochs.front_mut().filter(|epoch| id > epoch.after) {
+        let state = self.core(core);
+        state.busy = Busy::No;
+        if let Some(epoch) = state.epochs.front_mut().filter(|epoch| id > epoch.after) {
             epoch.locked = false;
         }
         self.left(hw, core, id);
-        self.go_on(hw, core);
+        self.advance(hw, core);
     }
 
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
@@ -415,9 +415,9 @@ impl Design for Speculative {
             Tag::Flush(context) => hw.acknowledge(core, context),
             Tag::Clflush(context) => {
                 hw.acknowledge(core, context);
-                self.side(core).busy = Busy::No;
+                self.core(core).busy = Busy::No;
                 self.tell_progress(hw, core);
-                self.go_on(hw, core);
+                self.advance(hw, core);
             }
             Tag::Pcommit(_) => unreachable!("a controller answers it"),
         }
@@ -438,35 +438,35 @@ impl Design for Speculative {
         access: Access,
     ) -> Snoop<GateOf<Self>, NoteOf<Self>> {
         let by_epoch = self.settings.by_epoch;
-        let Some(side) = self.sides.get(owner.index()).filter(|side| side.speculates()) else {
+        let Some(state) = self.cores.get(owner.index()).filter(|state| state.speculates()) else {
             return Snoop::Grant(None);
         };
-        let from = side
+        let from = state
             .table
             .conflict(line, access)
             .map(|epoch| if by_epoch { epoch } else { 0 });
-        match from.and_then(|from| side.oldest_checkpoint(from)) {
+        match from.and_then(|from| state.oldest_checkpoint(from)) {
             Some(checkpoint) => Snoop::RollBack(checkpoint),
             None => Snoop::Grant(None),
         }
     }
 
     fn is_shared(&self, requester: CoreId, line: Line) -> bool {
-        let mut others = self.sides.iter().enumerate();
-        others.any(|(core, side)| core != requester.index() && side.table.holds(line))
+        let mut others = self.cores.iter().enumerate();
+        others.any(|(core, state)| core != requester.index() && state.table.holds(line))
     }
 
     fn message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
         match message {
             Message::Port(core) => {
-                self.side(core).asks_port = false;
-                self.go_on(hw, core);
+                self.core(core).asks_port = false;
+                self.advance(hw, core);
             }
             Message::Drained(core, number) => {
-                let mut epochs = self.side(core).epochs.iter_mut();
+                let mut epochs = self.core(core).epochs.iter_mut();
                 if let Some(epoch) = epochs.find(|epoch| epoch.number == number) {
                     epoch.drained = true;
-                    self.go_on(hw, core);
+                    self.advance(hw, core);
                 }
             }
         }
@@ -475,30 +475,30 @@ impl Design for Speculative {
     fn rolled_back(&mut self, hw: &mut dyn Services<Own>, core: CoreId, checkpoint: Checkpoint) {
         self.counts.rollbacks += 1;
         let by_epoch = self.settings.by_epoch;
-        let side = self.side(core);
-        let epochs = side.epochs.len();
-        let Some(epoch) = side.cut(checkpoint) else { return };
-        let undone = epochs - side.epochs.len();
-        for kept in side.buffer.cut(epoch.after) {
+        let state = self.core(core);
+        let epochs = state.epochs.len();
+        let Some(epoch) = state.cut(checkpoint) else { return };
+        let undone = epochs - state.epochs.len();
+        for kept in state.buffer.cut(epoch.after) {
             if let What::Flush(.., context) | What::Pcommit(context) = kept.what {
                 hw.acknowledge(core, context);
             }
         }
-        if let Busy::Store(id) = side.busy {
+        if let Busy::Store(id) = state.busy {
             if id > epoch.after {
-                side.busy = Busy::No;
+                state.busy = Busy::No;
             }
         }
         match by_epoch {
-            true => side.table.cut(epoch.number),
-            false => side.table.clear(),
+            true => state.table.cut(epoch.number),
+            false => state.table.clear(),
         }
-        side.context = epoch.before;
-        side.queued_pcommit = side.queued_pcommit.filter(|id| *id <= epoch.after);
-        side.occupancy.set(hw.now(), side.buffer.len());
+        state.context = epoch.before;
+        state.queued_pcommit = state.queued_pcommit.filter(|id| *id <= epoch.after);
+        state.occupancy.set(hw.now(), state.buffer.len());
         self.counts.epochs_undone += undone as u64;
         self.tell_progress(hw, core);
-        self.go_on(hw, core);
+        self.advance(hw, core);
     }
 
     fn own_counters(&self) -> &'static [Counter] {
@@ -507,21 +507,21 @@ impl Design for Speculative {
 
     fn counters(&self, now: Cycles) -> Counters {
         Counters {
-            buffer_occupancy: Some(Occupancy::sum(self.sides.iter().map(|side| &side.occupancy), now)),
+            buffer_occupancy: Some(Occupancy::sum(self.cores.iter().map(|state| &state.occupancy), now)),
             ..self.counts.counters()
         }
     }
 
     fn waits(&self) -> Vec<String> {
-        let wait = |(core, side): (usize, &Side)| {
-            let front = side.epochs.front()?;
+        let wait = |(core, state): (usize, &CoreState)| {
+            let front = state.epochs.front()?;
             Some(format!(
                 "core {core} has {} speculative epochs, the oldest {} by what is before it, and {} buffered entries",
-                side.epochs.len(),
+                state.epochs.len(),
                 if front.drained { "no longer held up" } else { "held up" },
-                side.buffer.len()
+                state.buffer.len()
             ))
         };
-        self.sides.iter().enumerate().filter_map(wait).collect()
+        self.cores.iter().enumerate().filter_map(wait).collect()
     }
 }

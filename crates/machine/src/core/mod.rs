@@ -250,7 +250,7 @@ impl Core {
 
     /// Completes one store, flush or primitive of the context.
     #[inline(always)]
-    pub fn settle(&self, context: u8) {
+    pub fn complete(&self, context: u8) {
         let count = &self.pending[context as usize];
         count.set(
             count
@@ -569,7 +569,7 @@ impl Core {
             }
             self.memory.write(addr, size, value);
             self.trace_visible(op);
-            self.settle(context);
+            self.complete(context);
             self.drained.set(at);
             head = queue.drop_first();
             at = head.map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));

@@ -256,7 +256,7 @@ impl Notes {
     }
 
     /// The held fence has retired at `at`.
-    pub fn settle(&self, at: u64) {
+    pub fn fence_retired(&self, at: u64) {
         for note in self.unsettled.borrow_mut().iter_mut().filter(|note| note.fenced) {
             note.fenced = false;
             note.not_before = note.not_before.max(at);

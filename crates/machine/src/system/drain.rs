@@ -54,7 +54,7 @@ impl Running {
                     if primitive == Primitive::JoinStrand {
                         self.hw.hart(core).core.notes.joined(at);
                     }
-                    self.settle(core, entry.context);
+                    self.complete(core, entry.context);
                 }
             }
         }
@@ -154,7 +154,7 @@ impl Running {
     fn perform_store(&mut self, core: CoreId, entry: &Entry, at: u64) {
         self.visible(core, entry, at);
         self.leave(core, entry.number, at);
-        self.settle(core, entry.context);
+        self.complete(core, entry.context);
         if entry.is_pointed {
             self.design.performed(&mut self.hw, core, StoreId(entry.number));
         }
@@ -203,7 +203,7 @@ impl Running {
         }
         shared.kept.borrow_mut().remove(index);
         self.visible(core, &entry, now);
-        self.settle(core, entry.context);
+        self.complete(core, entry.context);
         self.design.performed(&mut self.hw, core, id);
         self.maybe_evict(core, &entry, now);
     }

@@ -76,23 +76,23 @@ impl Running {
                 let head = hart.core.queue.borrow().front().map_or(0, |head| head.number);
                 self.leave(core, head, self.hw.now);
             }
-            self.settle(core, flush.context);
+            self.complete(core, flush.context);
         } else if let Some(index) = hart.combining.iter().position(|b| b.slot == slot) {
             let contexts = hart.combining.remove(index).contexts;
             hart.core.combines.set(!hart.combining.is_empty());
             for context in contexts {
-                self.settle(core, context);
+                self.complete(core, context);
             }
         }
         self.retry_drain(core);
     }
 
     /// Completes one store, flush or primitive of a core.
-    pub(super) fn settle(&mut self, core: CoreId, context: u8) {
+    pub(super) fn complete(&mut self, core: CoreId, context: u8) {
         let now = self.hw.now;
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(now);
-        hart.core.settle(context);
+        hart.core.complete(context);
         if !hart.when_drained.is_empty() && hart.core.is_drained(Some(context)) {
             self.message_drained(core);
         }
@@ -115,7 +115,7 @@ impl Running {
         }
         let (shared, waiters) = self.hw.waits_of(core);
         if let Some(then) = waiters.wake_program(core, |condition| is_drained(shared, condition)) {
-            self.go_on(core, then);
+            self.resume(core, then);
         }
         let (shared, waiters) = self.hw.waits_of(core);
         if waiters.wake_store_queue(core, |condition| is_drained(shared, condition)) {
@@ -143,7 +143,7 @@ impl Running {
         let now = self.hw.now;
         let (core, waiters) = self.hw.waits_of(id);
         core.window.release(now);
-        core.notes.settle(now);
+        core.notes.fence_retired(now);
         if core.holds_loads.replace(false) {
             core.load_floor.set(core.load_floor.get().max(now));
         }
@@ -159,7 +159,7 @@ impl Running {
 
     /// Resumes a core's program that has waited for a design's gate, or for its own stores and
     /// flushes.
-    fn go_on(&mut self, core: CoreId, then: Then) {
+    fn resume(&mut self, core: CoreId, then: Then) {
         let now = self.hw.now;
         let hart = self.hw.hart(core);
         hart.core.next_op.set(hart.core.next_op.get().max(now));
@@ -189,7 +189,7 @@ impl Running {
             match command {
                 Command::FlushLine { core, line, flush, tag } => self.design_flush(core, line, flush, tag),
                 Command::LookAtDrained(core) => self.message_drained(core),
-                Command::Acknowledge { core, context } => self.settle(core, context),
+                Command::Acknowledge { core, context } => self.complete(core, context),
                 Command::Open(gate) => self.open(gate),
                 Command::LookAtQueue(controller) => self.issue(controller),
                 Command::Perform { core, id } => self.perform_kept(core, id),
@@ -213,7 +213,7 @@ impl Running {
         for waiter in &woken {
             match *waiter {
                 Waiter::Fence(core) => self.release(core),
-                Waiter::Program(core, then) => self.go_on(core, then),
+                Waiter::Program(core, then) => self.resume(core, then),
                 Waiter::StoreQueue(core) => self.retry_drain(core),
                 Waiter::Speculation { core, number } => self.confirm(core, number),
                 Waiter::Eviction { level, core, line } => self.release_line(level, core, line),

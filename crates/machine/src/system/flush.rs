@@ -50,7 +50,7 @@ impl Running {
                 false => Rule::SameLineFlushWaits,
             };
             if broken(dropped) {
-                self.settle(core, entry.context);
+                self.complete(core, entry.context);
                 return Ok(true);
             }
             return Ok(false);
@@ -256,7 +256,7 @@ impl Running {
         let full = (buffer.mask == u64::MAX).then_some(buffer.slot);
         self.visible(core, entry, at);
         if uncounted {
-            self.settle(core, entry.context);
+            self.complete(core, entry.context);
         }
         if let Some(slot) = full {
             self.send_combined(core, slot, at);

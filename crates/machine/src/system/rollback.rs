@@ -136,7 +136,7 @@ impl Running {
         self.hw.waiters.forget_core(core, saved.speculations());
         self.begin_anew(core, &saved);
         for entry in self.void_stores(core, &saved) {
-            self.hw.hart(core).core.settle(entry.context);
+            self.hw.hart(core).core.complete(entry.context);
         }
         let now = self.hw.now;
         let hart = self.hw.hart(core);

@@ -55,7 +55,7 @@ impl Interleaved {
     }
 
     /// Advances a thread; `false` once all have ended.
-    fn go_on(&mut self) -> Result<bool, RecordError> {
+    fn advance(&mut self) -> Result<bool, RecordError> {
         let mut waiting = 0;
         for _ in 0..self.runners.len() {
             let runner = &mut self.runners[self.current];
@@ -101,7 +101,7 @@ impl Iterator for Interleaved {
 
     fn next(&mut self) -> Option<Result<Op, RecordError>> {
         while self.ready.is_empty() {
-            match self.go_on() {
+            match self.advance() {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {

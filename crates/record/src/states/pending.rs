@@ -140,7 +140,7 @@ impl Pending {
             What::Fence(_) => self.fence(op.thread),
             What::Sync { start, bytes } => {
                 let lines: Vec<Place> = self.lines.range(range(start, bytes)).map(|(line, _)| *line).collect();
-                lines.iter().for_each(|line| self.settle(*line, |_| true));
+                lines.iter().for_each(|line| self.make_durable(*line, |_| true));
             }
             What::Flush(_, None) | What::Unknown | What::Marker(_) => {}
         }
@@ -158,7 +158,7 @@ impl Pending {
     /// Makes stores durable that need no flush.
     pub fn settle_due(&mut self) {
         if let Some((line, serial)) = self.due.take() {
-            self.settle(line, |item| item.serial == serial);
+            self.make_durable(line, |item| item.serial == serial);
         }
     }
 
@@ -193,7 +193,7 @@ impl Pending {
     fn flush(&mut self, op: &Op, kind: Flush, line: Place) {
         if kind == Flush::Clflush {
             self.threads[op.thread as usize].barrier = Some(self.serial);
-            return self.settle(line, |item| !item.nt);
+            return self.make_durable(line, |item| !item.nt);
         }
         let Some(pending) = self.lines.get_mut(&line) else {
             return;
@@ -207,14 +207,14 @@ impl Pending {
         let own = std::mem::take(&mut self.threads[thread as usize]);
         self.threads[thread as usize].barrier = Some(self.serial);
         for (line, before, ..) in own.flushed {
-            self.settle(line, |item| !item.nt && item.serial < before);
+            self.make_durable(line, |item| !item.nt && item.serial < before);
         }
         for line in own.nts {
-            self.settle(line, |item| item.nt && item.thread == thread);
+            self.make_durable(line, |item| item.nt && item.thread == thread);
         }
     }
 
-    fn settle(&mut self, at: Place, which: impl Fn(&Item) -> bool) {
+    fn make_durable(&mut self, at: Place, which: impl Fn(&Item) -> bool) {
         let Some(line) = self.lines.get_mut(&at) else { return };
         let durable = line::close(&line.items, line.items.iter().map(which).collect());
         if durable.first() == Some(&true) {

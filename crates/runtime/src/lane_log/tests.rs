@@ -26,7 +26,7 @@ fn continues(runtime: Runtime) -> Option<bool> {
     });
     let lines = heap.pm(4 * LINE_BYTES);
     // The ring wraps.
-    let logs = LogLayout::allot(&mut heap, 1, 6);
+    let logs = LogLayout::allocate(&mut heap, 1, 6);
     let memory = heap.memory();
     let cpu = Plain::new(&memory, CoreId(0), FENCED);
     let (saved, then) = block_on(async {

@@ -281,7 +281,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Writes the trailers of the step's lines and flushes each once.
     #[inline(always)]
-    pub(crate) async fn settle(&mut self) {
+    pub(crate) async fn write_trailers(&mut self) {
         self.logged.clear();
         if !self.needs_lines() {
             return;

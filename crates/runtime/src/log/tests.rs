@@ -62,7 +62,7 @@ fn check(image: &Memory, table: Table<TRAILER>, lines: u64) -> Result<(), String
 fn first_failure(shape: Shape, spare: u64, play: Play) -> Option<String> {
     let mut heap = Heap::default();
     let table = heap.table(shape.lines);
-    let layout = LogLayout::allot(&mut heap, 1, 4 * shape.lines + spare);
+    let layout = LogLayout::allocate(&mut heap, 1, 4 * shape.lines + spare);
     let memory = heap.memory();
     let mut failure = None;
     let mut inspect = |image: &Memory, watch: &Watch| {
@@ -110,7 +110,7 @@ fn a_trailer_written_first_is_found() {
 fn a_ring_that_cannot_hold_two_regions_is_refused() {
     let mut heap = Heap::default();
     let table = heap.table::<TRAILER>(2);
-    let layout = LogLayout::allot(&mut heap, 1, 7);
+    let layout = LogLayout::allocate(&mut heap, 1, 7);
     let memory = heap.memory();
     let cpu = crate::Plain::new(&memory, CoreId(0), FENCED);
     let shape = Shape {
@@ -127,7 +127,7 @@ fn a_ring_that_cannot_hold_two_regions_is_refused() {
 fn lists_of_a_step(lowering: Lowering, lines: u64) -> [(u64, u64); 2] {
     let mut heap = Heap::default();
     let table = heap.table::<TRAILER>(lines);
-    let layout = LogLayout::allot(&mut heap, 1, 4 * lines);
+    let layout = LogLayout::allocate(&mut heap, 1, 4 * lines);
     let memory = heap.memory();
     let cpu = crate::Plain::new(&memory, CoreId(0), lowering);
     let lengths = || {
@@ -168,7 +168,7 @@ fn a_design_keeps_the_lists_that_it_needs_until_the_step_is_finished() {
 #[test]
 fn the_logs_of_threads_keep_their_lists_apart() {
     let mut heap = Heap::default();
-    let layout = LogLayout::allot(&mut heap, 2, 4);
+    let layout = LogLayout::allocate(&mut heap, 2, 4);
     let lists = layout.lists();
     // A line for both lengths, 64 records of two words, 64 lines of one.
     assert_eq!(lists.end - lists.start, 2 * (64 + 64 * 16 + 64 * 8));

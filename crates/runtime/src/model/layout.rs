@@ -39,8 +39,8 @@ pub(crate) struct ModelLayout {
 }
 
 impl ModelLayout {
-    /// Allots the logs of `lanes` lanes, each a ring of about `records` entries at first.
-    pub fn allot(heap: &mut Heap, lanes: usize, records: u64, logging: Logging) -> ModelLayout {
+    /// Allocates the logs of `lanes` lanes, each a ring of about `records` entries at first.
+    pub fn allocate(heap: &mut Heap, lanes: usize, records: u64, logging: Logging) -> ModelLayout {
         let lanes = lanes as u64;
         let mut layout = ModelLayout {
             logging,

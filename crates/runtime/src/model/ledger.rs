@@ -197,7 +197,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     }
 
     /// Publishes that these sections are durable and permanent.
-    pub async fn settle(&mut self, ready: &Ready<'c, C>) {
+    pub async fn publish(&mut self, ready: &Ready<'c, C>) {
         self.regions.drain(..ready.sections);
         self.first = ready.next;
         let own = self.durable.0 + self.lane * ModelLayout::durable_stride();

@@ -409,7 +409,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         for _ in 0..ready.regions {
             self.cpu.note(Note::RegionDurable);
         }
-        self.ledger.settle(&ready).await;
+        self.ledger.publish(&ready).await;
         self.ring.retire(ready.end).await;
         true
     }

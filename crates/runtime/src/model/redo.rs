@@ -274,7 +274,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         self.ring.settled().store(ready.clock).await;
         self.ring.skip(ready.end).await;
         self.ring.durable().await;
-        self.ledger.settle(&ready).await;
+        self.ledger.publish(&ready).await;
         true
     }
 }

@@ -23,7 +23,7 @@ fn place(runtime: Runtime, batch: u64, records: u64) -> Place {
     heap.logging = Logging { runtime, batch };
     let lines = heap.table(6);
     let lock = heap.dram(8);
-    let logs = LogLayout::allot(&mut heap, 2, records);
+    let logs = LogLayout::allocate(&mut heap, 2, records);
     let Instead::Model(model) = logs.instead else {
         panic!("{runtime:?} is no model's");
     };

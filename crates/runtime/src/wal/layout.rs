@@ -26,8 +26,8 @@ pub(crate) struct WalLayout {
 }
 
 impl WalLayout {
-    /// Allots the logs of `lanes` lanes with `records` data lines each.
-    pub fn allot(heap: &mut Heap, lanes: usize, records: u64, variant: Wal) -> WalLayout {
+    /// Allocates the logs of `lanes` lanes with `records` data lines each.
+    pub fn allocate(heap: &mut Heap, lanes: usize, records: u64, variant: Wal) -> WalLayout {
         let mut layout = WalLayout {
             variant,
             pm: Addr(0),

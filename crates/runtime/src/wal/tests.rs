@@ -22,7 +22,7 @@ fn place(records: u64) -> Place {
         },
     });
     let lines = heap.pm(128);
-    let logs = LogLayout::allot(&mut heap, 1, records);
+    let logs = LogLayout::allocate(&mut heap, 1, records);
     let memory = heap.memory();
     for word in 0..16 {
         memory.set_word(Addr(lines.0 + 8 * word), 100 + word);

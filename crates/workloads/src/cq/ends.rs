@@ -37,7 +37,7 @@ const HAND_OVER: u64 = 2 * LINE_BYTES;
 const HANDED_OVER: u64 = HAND_OVER + 8;
 
 impl Ends {
-    pub fn allot(heap: &mut Heap, queues: u64) -> Ends {
+    pub fn allocate(heap: &mut Heap, queues: u64) -> Ends {
         Ends(heap.dram(queues << STRIDE))
     }
 

@@ -168,11 +168,11 @@ impl Workload for Cq {
             headers,
             nodes,
             locks: Locks(heap.dram(queues * 8 * (1 - two))),
-            ends: two_locks.then(|| Ends::allot(&mut heap, queues)),
-            free: FreeLists::allot(&mut heap, nodes, plan.threads),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+            ends: two_locks.then(|| Ends::allocate(&mut heap, queues)),
+            free: FreeLists::allocate(&mut heap, nodes, plan.threads),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
             operations,
-            popped: Lists::allot(&mut heap, plan.lanes(), operations),
+            popped: Lists::allocate(&mut heap, plan.lanes(), operations),
         };
         Ok((cq, heap))
     }

@@ -161,13 +161,13 @@ impl Workload for Hashmap {
             heads,
             nodes,
             locks: Locks(heap.dram(heads.rows() * 8)),
-            free: FreeLists::allot(&mut heap, nodes, plan.threads),
+            free: FreeLists::allocate(&mut heap, nodes, plan.threads),
             keys,
             loaded: params.get("loaded"),
             updates: params.get("updates"),
             operations,
-            lists: Lists::allot(&mut heap, plan.lanes(), 2 * operations),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+            lists: Lists::allocate(&mut heap, plan.lanes(), 2 * operations),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
             seed: plan.seed,
         };
         Ok((map, heap))

@@ -40,7 +40,7 @@ fn entry(node: u64, i: u64) -> u64 {
 
 impl Index {
     /// Allocates the nodes for `keys` keys.
-    pub fn allot(heap: &mut Heap, keys: u64) -> Index {
+    pub fn allocate(heap: &mut Heap, keys: u64) -> Index {
         let (mut total, mut level, mut levels) = (0, keys, 0);
         while levels == 0 || level > 1 {
             level = level.div_ceil(ENTRIES);

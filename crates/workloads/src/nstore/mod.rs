@@ -188,15 +188,15 @@ impl Workload for Nstore {
         let mut heap = Heap::new(plan);
         let store = Nstore {
             tuples: heap.table(rows),
-            index: Index::allot(&mut heap, rows),
+            index: Index::allocate(&mut heap, rows),
             locks: Locks(heap.dram(rows * 8)),
-            zipf: Zipf::allot(&mut heap, rows, params.get("theta"), plan.seed),
+            zipf: Zipf::allocate(&mut heap, rows, params.get("theta"), plan.seed),
             reads: params.get("reads"),
             written: params.get("written"),
             operations,
-            lists: Lists::allot(&mut heap, plan.lanes(), 2 * operations),
-            buffers: Lists::allot(&mut heap, plan.lanes(), FIELD_WORDS * FIELDS),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+            lists: Lists::allocate(&mut heap, plan.lanes(), 2 * operations),
+            buffers: Lists::allocate(&mut heap, plan.lanes(), FIELD_WORDS * FIELDS),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
         };
         Ok((store, heap))
     }

@@ -40,7 +40,7 @@ proptest! {
     #[test]
     fn the_index_leads_to_each_key(rows in 1_u64..3000) {
         let mut heap = Heap::default();
-        let index = Index::allot(&mut heap, rows);
+        let index = Index::allocate(&mut heap, rows);
         let memory = heap.memory();
         let tuples = || (0..rows).map(|key| 1000 + 64 * key);
         index.fill(&memory, tuples());
@@ -56,7 +56,7 @@ proptest! {
 #[test]
 fn the_most_popular_key_is_drawn_as_often_as_ycsb_says() {
     let mut heap = Heap::default();
-    let zipf = Zipf::allot(&mut heap, 1000, 99, 5);
+    let zipf = Zipf::allocate(&mut heap, 1000, 99, 5);
     let memory = heap.memory();
     zipf.write(&memory);
     let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);

@@ -30,7 +30,7 @@ const RANDOM_NUMBERS: f64 = (1_u128 << 64) as f64;
 
 impl Zipf {
     /// Allocates the table for `keys` keys, with `theta` in hundredths. It is empty until [`Zipf::write`].
-    pub fn allot(heap: &mut Heap, keys: u64, theta: u64, seed: u64) -> Zipf {
+    pub fn allocate(heap: &mut Heap, keys: u64, theta: u64, seed: u64) -> Zipf {
         Zipf {
             base: heap.dram(keys * ENTRY_BYTES),
             keys,

@@ -216,11 +216,11 @@ impl Workload for RbTree {
             nodes,
             mirror: heap.table(keys.div_ceil(MIRROR_BITS)),
             locks: Locks(heap.dram(8)),
-            free: FreeLists::allot(&mut heap, nodes, plan.threads),
+            free: FreeLists::allocate(&mut heap, nodes, plan.threads),
             keys,
             operations,
-            gone: Lists::allot(&mut heap, plan.lanes(), operations),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+            gone: Lists::allocate(&mut heap, plan.lanes(), operations),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
         };
         Ok((tree, heap))
     }

@@ -16,7 +16,7 @@
 //!   may leave records in the new table, so a resizing first clears what it finds there.
 //!
 //! The paper gives no range of keys and no first size. Here there are 2^20 keys, of which half are in the table after
-//! the paper's 1,500,000 initial operations, and 1,024 entries at first. Room is allotted for tables of up to two
+//! the paper's 1,500,000 initial operations, and 1,024 entries at first. Room is allocated for tables of up to two
 //! entries a key; a table of that size does not double, and takes no new key where it would.
 
 mod check;
@@ -274,7 +274,7 @@ impl Workload for SpHashmap {
             keys,
             shared: plan.lanes() > 1,
             init_ops: params.get("init_ops"),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         // The largest table is half of all, and only many operations fill the one before it.
         let bytes = structures * map.stride();

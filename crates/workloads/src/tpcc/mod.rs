@@ -77,9 +77,9 @@ impl Workload for Tpcc {
     fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let mut heap = Heap::new(plan);
         let tpcc = Tpcc {
-            tables: Tables::allot(&mut heap, params),
-            stacks: Lists::allot(&mut heap, plan.lanes(), MAX_LINES),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            tables: Tables::allocate(&mut heap, params),
+            stacks: Lists::allocate(&mut heap, plan.lanes(), MAX_LINES),
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };
         Ok((tpcc, heap))

@@ -93,7 +93,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    pub fn allot(heap: &mut Heap, params: &Params) -> Tables {
+    pub fn allocate(heap: &mut Heap, params: &Params) -> Tables {
         let (districts, items) = (params.get("districts"), params.get("items"));
         let (customer_count, order_slots) = (params.get("customers"), params.get("orders"));
         let new_order_slots = params.get("new_orders");

@@ -10,7 +10,7 @@
 //!   finds where, and continues to rebalance it by the same steps.
 //!
 //! Not in the paper: how many keys there are. By default they are 2^20. Then about half of the keys are in the tree
-//! after the initial operations, and about half of the operations delete. Nodes are allotted for all keys.
+//! after the initial operations, and about half of the operations delete. Nodes are allocated for all keys.
 
 pub(crate) mod binary;
 mod edit;
@@ -177,7 +177,7 @@ impl<S: Shape> Workload for Toggles<S> {
         let most_links = S::links(keys);
         let trees = Trees {
             // One node more for each lane and level: an operation takes new nodes before it frees others.
-            structures: Structures::allot(
+            structures: Structures::lay_out(
                 &mut heap,
                 plan,
                 params.get(STRUCTURES.name),
@@ -188,8 +188,8 @@ impl<S: Shape> Workload for Toggles<S> {
             incremental: params.get("incremental") == 1,
             logged_bytes: S::NODE,
             most_links,
-            paths: Lists::allot(&mut heap, plan.lanes(), 2 * most_links),
-            logs: LogLayout::allot_for(
+            paths: Lists::allocate(&mut heap, plan.lanes(), 2 * most_links),
+            logs: LogLayout::allocate_for(
                 &mut heap,
                 plan.lanes(),
                 params.get("log_records"),

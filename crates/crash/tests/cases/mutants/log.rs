@@ -37,7 +37,7 @@ fn undoes_what_builds_on_a_lost_region() -> bool {
         },
     });
     let (lines, lock) = (heap.pm(128), heap.dram(8));
-    let logs = LogLayout::allot(&mut heap, 2, 16);
+    let logs = LogLayout::allocate(&mut heap, 2, 16);
     let memory = heap.memory();
     let before = memory.clone();
     let cpu = Plain::new(&memory, CoreId(0), X86.lowering());
@@ -73,7 +73,7 @@ fn restores_a_line_of_two_steps(runtime: Runtime) -> bool {
         logging: Logging { runtime, batch: 1 },
     });
     let line = heap.pm(64);
-    let logs = LogLayout::allot(&mut heap, 1, 8);
+    let logs = LogLayout::allocate(&mut heap, 1, 8);
     let memory = heap.memory();
     let cpu = Plain::new(&memory, CoreId(0), X86.lowering());
     block_on(two_steps(&cpu, &logs, line)).expect("nobody to wait for");
@@ -101,7 +101,7 @@ const SEEDS: u64 = 32;
 fn commits_what_misled_it(seed: u64) -> bool {
     let mut heap = Heap::default();
     let line = heap.pm(64);
-    let logs = LogLayout::allot(&mut heap, 1, 8);
+    let logs = LogLayout::allocate(&mut heap, 1, 8);
     let memory = heap.memory();
     let play = Play { seed, evict_one_in: 0 };
     let mut inspect = |_: &Memory, _: &Watch| {};

@@ -146,7 +146,7 @@ impl Asap {
                 self.commit(hw, commit);
             }
             let eager = self.is_eager(core);
-            self.buffers.settle(hw, core, eager);
+            self.buffers.release_fence(hw, core, eager);
         }
     }
 

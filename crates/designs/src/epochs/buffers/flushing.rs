@@ -56,7 +56,7 @@ impl PersistBuffers {
 
     /// Releases a core's fence if its epochs are durable, and notes the buffer's occupancy and
     /// whether it is blocked. To be called after the last flush, with the same `eager`, and commit.
-    pub fn settle<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) {
+    pub fn release_fence<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) {
         let state = self.core(core);
         if state
             .fence

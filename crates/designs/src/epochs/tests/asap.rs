@@ -58,7 +58,7 @@ fn figure_5_writes_of_three_threads_that_arrive_in_the_opposite_order() {
         "core 0's was safe"
     );
     both.executes(TWO, Primitive::Dfence);
-    both.settle();
+    both.run_to_end();
     assert_eq!((both.hw.memory[&X.line()], both.after_crash(X)), (3, 3));
     assert!(both.has_opened(fence(TWO)));
 }
@@ -140,7 +140,7 @@ fn a_line_of_which_a_write_was_refused_stays_in_the_last_level_until_it_is_taken
     let Eviction::Hold(Until::Open(gate)) = leaves(&mut both, refused) else {
         panic!("it is held");
     };
-    both.settle();
+    both.run_to_end();
     assert!(both.has_opened(gate));
     assert_eq!(leaves(&mut both, refused), Eviction::Drop);
 }
@@ -218,7 +218,7 @@ fn the_newest_value_of_a_line_may_be_in_the_recovery_table() {
     assert!(matches!(both.missed(X), Supply::Design(_)));
     assert_eq!(both.hw.memory[&X.line()], 1, "memory has the value of the epoch before");
     both.executes(ZERO, Primitive::Dfence);
-    both.settle();
+    both.run_to_end();
     assert_eq!(both.hw.memory[&X.line()], 2);
     assert_eq!(both.missed(X), Supply::Memory);
 }
@@ -258,14 +258,14 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
     both.store(ZERO, X);
     both.store(ONE, Y);
     both.ask(ZERO, ONE, X);
-    both.settle();
+    both.run_to_end();
     both.store(ONE, X);
     both.ask(ONE, ZERO, Y);
-    both.settle();
+    both.run_to_end();
     both.store(ZERO, Y);
     both.executes(ZERO, Primitive::Dfence);
     both.executes(ONE, Primitive::Dfence);
-    both.settle();
+    both.run_to_end();
     assert!(both.has_opened(fence(ZERO)) && both.has_opened(fence(ONE)));
 }
 

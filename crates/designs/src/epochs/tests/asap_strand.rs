@@ -44,7 +44,7 @@ fn strands_that_write_one_line_follow_each_other() {
     }
     assert_eq!((both.after_crash(Y), both.after_crash(Z)), (0, 0));
     both.executes(ZERO, Primitive::Dfence);
-    both.settle();
+    both.run_to_end();
     assert_eq!(
         (both.after_crash(X), both.after_crash(Y), both.after_crash(Z)),
         (1, 2, 1)

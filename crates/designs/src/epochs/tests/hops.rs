@@ -87,7 +87,7 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
     both.store(ZERO, Y);
     both.executes(ZERO, Primitive::Dfence);
     both.executes(ONE, Primitive::Dfence);
-    both.settle();
+    both.run_to_end();
     let mut opened = both.hw.opened.clone();
     opened.sort_unstable();
     assert_eq!(opened, [fence(ZERO), fence(ONE)]);

@@ -98,7 +98,7 @@ fn a_roll_back_leaves_what_is_committed() {
         Admission::Hold(Until::Drained(None)),
         "no checkpoint: progress"
     );
-    assert_eq!(rig.settle(), ["st 2", "clwb A"]);
+    assert_eq!(rig.run_to_end(), ["st 2", "clwb A"]);
     assert_eq!(rig.both.hw.spec.pending(ZERO, None), 0);
 }
 

@@ -34,7 +34,7 @@ fn with_adr_an_sfence_behind_a_flush_alone_speculates() {
     rig.both.hw.spec.done(ZERO, 0);
     rig.both.drain();
     assert_eq!((rig.checkpoints(), rig.epochs()), (0, 0));
-    assert_eq!(rig.settle(), ["st 2"]);
+    assert_eq!(rig.run_to_end(), ["st 2"]);
 }
 
 /// 4.1: "persistent operations be delayed until the end of the speculative epoch".
@@ -52,7 +52,7 @@ fn pmem_instructions_are_delayed_until_their_epoch_commits() {
     // commits at the same time" (4.2.1).
     rig.answer_pcommit();
     assert_eq!((rig.checkpoints(), rig.epochs()), (0, 0));
-    assert_eq!(rig.settle(), ["st 2", "clwb A", "clwb B", "pcommit"]);
+    assert_eq!(rig.run_to_end(), ["st 2", "clwb A", "clwb B", "pcommit"]);
 }
 
 /// 4.1: PMEM instructions "may not be moved past fences, LOCK-prefixed instructions, or XCHG".
@@ -88,7 +88,7 @@ fn sfence_pcommit_sfence_takes_one_checkpoint() {
     rig.sfence();
     rig.barrier();
     assert_eq!(
-        rig.both.design.side(ZERO).used(),
+        rig.both.design.core(ZERO).used(),
         2,
         "the first epoch's, and that of the last sfence"
     );
@@ -120,7 +120,7 @@ fn an_epoch_with_more_than_a_pcommit_keeps_its_checkpoint() {
         rig.sfence();
         with(&mut rig);
         rig.barrier();
-        assert_eq!(rig.both.design.side(ZERO).used(), 3);
+        assert_eq!(rig.both.design.core(ZERO).used(), 3);
     }
 }
 
@@ -185,7 +185,7 @@ fn a_fence_without_a_free_checkpoint_waits_until_one_is_free() {
     assert!(!rig.both.has_opened(granted));
     rig.answer_pcommit();
     assert!(rig.both.has_opened(granted), "the first epoch has committed");
-    assert_eq!(rig.both.design.side(ZERO).used(), 2);
+    assert_eq!(rig.both.design.core(ZERO).used(), 2);
 }
 
 /// A locked instruction waits for a checkpoint, too. It does not take the checkpoint before it needs it.
@@ -198,7 +198,7 @@ fn a_locked_instruction_without_a_free_checkpoint_waits_until_an_epoch_commits()
     rig.answer_pcommit();
     assert!(rig.both.has_opened(Gate::Progress(ZERO)));
     assert_eq!(rig.locks(B), PROGRESS, "st A is in the buffer");
-    assert_eq!(rig.settle(), ["st 2"]);
+    assert_eq!(rig.run_to_end(), ["st 2"]);
     assert_eq!(rig.locks(B), Departure::Go);
 }
 
@@ -223,7 +223,7 @@ fn a_full_buffer_stalls_stores_flushes_and_pcommits() {
     assert_eq!(rig.stores(ZERO, B, 1), PROGRESS);
     assert_eq!(rig.buffer(), ["st A", "clwb A"]);
     rig.answer_pcommit();
-    assert_eq!(rig.settle(), ["st 2", "clwb A"]);
+    assert_eq!(rig.run_to_end(), ["st 2", "clwb A"]);
     assert!(rig.both.has_opened(Gate::Progress(ZERO)));
     let own = rig.both.counters().own.0;
     assert_eq!(own.iter().find(|(c, _)| c.name == "ssb_full").map(|(_, n)| *n), Some(2));
@@ -242,7 +242,7 @@ fn stores_behind_a_committed_epoch_join_the_buffer_until_it_is_empty() {
     rig.store(C, 1);
     rig.clwb(C);
     assert_eq!(rig.buffer(), ["st A", "st B", "st C", "clwb C"]);
-    assert_eq!(rig.settle(), ["st 2", "st 3", "st 4", "clwb C"], "in order");
+    assert_eq!(rig.run_to_end(), ["st 2", "st 3", "st 4", "clwb C"], "in order");
     rig.plain_store(D);
 }
 

@@ -54,10 +54,10 @@ fn the_buffer_goes_through_the_steps_of_figure_7() {
     rig.both.answer(ControllerId(1));
     assert_eq!((rig.checkpoints(), rig.epochs()), (0, 0));
     assert!(rig.is_certain());
-    assert_eq!(rig.settle(), ["st 5", "st 6"]);
+    assert_eq!(rig.run_to_end(), ["st 5", "st 6"]);
     assert_eq!(state(&mut rig), is(&[], 0, 0));
     assert!(
-        !rig.both.design.side(ZERO).active,
+        !rig.both.design.core(ZERO).active,
         "the core has left speculative execution"
     );
 }

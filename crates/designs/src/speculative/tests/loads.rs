@@ -9,8 +9,8 @@ const CACHES_AT_ONCE: Forward<Gate> = Forward::Caches { after: Cycles(0) };
 
 /// A word of the line of A that shares both bits of the smallest filter with it.
 fn alias(rig: &mut Rig) -> Addr {
-    let side = rig.both.design.side(ZERO);
-    let look_up = |addr| side.buffer.look_up(Load { addr, size: 8 });
+    let state = rig.both.design.core(ZERO);
+    let look_up = |addr| state.buffer.look_up(Load { addr, size: 8 });
     let is_alias = |addr: &Addr| matches!(look_up(*addr), Some(LookUp::Searched(found)) if found.mask == 0);
     let words = (1..10_000).map(|word| Addr(A.0 + 8 * word));
     let mut aliases = words.filter(is_alias);
@@ -94,7 +94,7 @@ fn the_filter_is_reset_when_speculation_ends_and_not_before() {
         "its bits have stayed"
     );
     assert_eq!(counts(&rig.both), (Some(1), Some(1)));
-    assert_eq!(rig.settle(), ["clwb A", "st 4"]);
+    assert_eq!(rig.run_to_end(), ["clwb A", "st 4"]);
     rig.barrier();
     rig.store(C, 1);
     assert_eq!(rig.load(A, 8), CACHES_AT_ONCE);

@@ -185,7 +185,7 @@ impl Rig {
     }
 
     /// Everything that can go on goes on; the stores and flushes that left the buffer, in order.
-    pub fn settle(&mut self) -> Vec<String> {
+    pub fn run_to_end(&mut self) -> Vec<String> {
         let mut left = Vec::new();
         for _ in 0..200 {
             while !self.both.hw.spec.performs.is_empty() {
@@ -231,14 +231,14 @@ impl Rig {
         }
         spec.refuses = true;
         self.both.design.rolled_back(&mut self.both.hw, ZERO, checkpoint);
-        let context = self.both.design.side(ZERO).context;
+        let context = self.both.design.core(ZERO).context;
         self.both.hw.spec.contexts.insert(ZERO, context);
         self.both.drain();
     }
 
     /// The buffer of core 0, oldest write first.
     pub fn buffer(&mut self) -> Vec<String> {
-        let mut buffer = self.both.design.side(ZERO).buffer.clone();
+        let mut buffer = self.both.design.core(ZERO).buffer.clone();
         let mut entries = Vec::new();
         while let Some(Kept { id, what }) = buffer.front() {
             entries.push(match what {
@@ -258,7 +258,7 @@ impl Rig {
 
     /// Speculative epochs of core 0.
     pub fn epochs(&mut self) -> usize {
-        self.both.design.side(ZERO).epochs.len()
+        self.both.design.core(ZERO).epochs.len()
     }
 
     /// Whether what the core announced so far is true.

@@ -42,7 +42,7 @@ pub enum Busy {
 
 /// The state of one core.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct CoreState {
     pub epochs: VecDeque<Epoch>,
     pub buffer: Buffer,
     pub table: Table,
@@ -68,9 +68,9 @@ pub struct Side {
     pub occupancy: Occupancy,
 }
 
-impl Side {
-    pub fn new(settings: &Settings) -> Side {
-        Side {
+impl CoreState {
+    pub fn new(settings: &Settings) -> CoreState {
+        CoreState {
             epochs: VecDeque::new(),
             buffer: Buffer::new(settings.entries, settings.filter_bytes),
             table: Table::new(settings.table_entries, settings.by_epoch),
