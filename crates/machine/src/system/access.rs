@@ -369,15 +369,15 @@ impl Running {
                 return self.hold_eviction(until, Level::Private, owner, line);
             }
         }
-        self.leaves_llc(core, line, at);
+        self.leaves_llc(core, line, dirty, at);
     }
 
-    /// Evicts a line from the LLC that is dirty and persistent, or has a tag.
-    fn leaves_llc(&mut self, core: CoreId, line: Line, at: u64) {
+    /// Evicts a line from the LLC that is dirty and persistent, or has a tag. A clean one is not written.
+    fn leaves_llc(&mut self, core: CoreId, line: Line, dirty: bool, at: u64) {
         match self.design.evicted(&mut self.hw, core, Level::Llc, line) {
             Eviction::Hold(until) => return self.hold_eviction(until, Level::Llc, core, line),
-            Eviction::WriteBack => self.write_back(line, at),
-            Eviction::Drop => {}
+            Eviction::WriteBack if dirty => self.write_back(line, at),
+            Eviction::WriteBack | Eviction::Drop => {}
         }
         self.hw.line_tags.remove(line);
     }
@@ -405,7 +405,8 @@ impl Running {
                 .llc
                 .change(line, |entry| entry.dirty |= !broken(Rule::HeldLineJoinsDirty));
         if !joins {
-            self.leaves_llc(core, line, now);
+            // Whether it is dirty is not kept with it: memory gets its present bytes.
+            self.leaves_llc(core, line, true, now);
         }
     }
 }

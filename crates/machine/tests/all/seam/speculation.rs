@@ -231,62 +231,6 @@ fn a_core_with_a_checkpoint_is_snooped_for_non_temporal_stores() {
     assert_eq!(snoops_for_a_non_temporal_store(false), []);
 }
 
-/// At a `pcommit` it takes a checkpoint, and at the first `sfence` it rolls the core back to it.
-struct LosesOnce {
-    checkpoint: Option<Checkpoint>,
-}
-
-impl Design for LosesOnce {
-    type Own = Own;
-
-    fn about(&self) -> About {
-        Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        Lowering::NOTHING
-    }
-
-    fn wants(&self) -> Wants {
-        Wants {
-            rolls_back: RollsBack::Always,
-            ..Wants::default()
-        }
-    }
-
-    fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {
-        match (primitive, self.checkpoint.take()) {
-            (Primitive::Pcommit, _) => self.checkpoint = hw.checkpoint(core),
-            (_, Some(checkpoint)) => hw.roll_back(core, checkpoint),
-            (_, None) => {}
-        }
-        Admission::Pass
-    }
-}
-
-/// A program that asks about an instruction, and is rolled back by the answer, does not go on behind it. The one that is
-/// begun anew does.
-#[test]
-fn a_program_that_is_rolled_back_when_it_asks_ends_there() {
-    let reached = Rc::new(RefCell::new(Vec::new()));
-    let design = LosesOnce { checkpoint: None };
-    let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
-    let log = reached.clone();
-    let program = move |cpu: SimCpu| -> Program {
-        let log = log.clone();
-        Box::pin(async move {
-            log.borrow_mut().push("begin");
-            cpu.primitive(Primitive::Pcommit).await;
-            log.borrow_mut().push("checkpoint");
-            fence(&cpu).await;
-            log.borrow_mut().push("end");
-        })
-    };
-    system.start(CoreId(0), Rc::new(program));
-    system.run().expect("it ends");
-    assert_eq!(reached.take(), ["begin", "checkpoint", "begin", "checkpoint", "end"]);
-}
-
 /// At each `pcommit` it asks for a checkpoint, and at the first `sfence` it rolls the core back to the one of this number.
 struct LosesOneOf {
     lost: Option<usize>,
@@ -323,6 +267,32 @@ impl Design for LosesOneOf {
         }
         Admission::Pass
     }
+}
+
+/// A program that asks about an instruction, and is rolled back by the answer, does not go on behind it. The one that is
+/// begun anew does.
+#[test]
+fn a_program_that_is_rolled_back_when_it_asks_ends_there() {
+    let reached = Rc::new(RefCell::new(Vec::new()));
+    let design = LosesOneOf {
+        lost: Some(0),
+        checkpoints: Rc::default(),
+    };
+    let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
+    let log = reached.clone();
+    let program = move |cpu: SimCpu| -> Program {
+        let log = log.clone();
+        Box::pin(async move {
+            log.borrow_mut().push("begin");
+            cpu.primitive(Primitive::Pcommit).await;
+            log.borrow_mut().push("checkpoint");
+            fence(&cpu).await;
+            log.borrow_mut().push("end");
+        })
+    };
+    system.start(CoreId(0), Rc::new(program));
+    system.run().expect("it ends");
+    assert_eq!(reached.take(), ["begin", "checkpoint", "begin", "checkpoint", "end"]);
 }
 
 /// A core that is rolled back gets no checkpoint there again, so that it makes progress; with an older one it does, since

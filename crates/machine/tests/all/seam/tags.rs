@@ -8,7 +8,7 @@ use strandline_isa::{Addr, CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, SimCpu, System};
 
-/// The only gate: requests for lines with a tag may go on.
+/// The only gate. While it is shut, requests for lines with a tag wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Gate;
 
@@ -184,7 +184,11 @@ fn a_line_takes_its_tag_along_when_it_leaves() {
         }
         cpu.word(pm(0).0).load().await;
     });
-    system.run().expect("ends");
+    let outcome = system.run().expect("ends");
+    assert_eq!(
+        outcome.stats.pm_writes, 1,
+        "the flush; what is clean is not written again"
+    );
     let mut left = asked.borrow().clone();
     left.retain(|asked| matches!(asked, Asked::Leaves(Level::Llc, ..)));
     assert_eq!(
