@@ -1,4 +1,4 @@
-//! The rules of Delegated Persist Ordering that tests break.
+//! Rules of Delegated Persist Ordering. Tests break them.
 
 strandline_rules::rules! {
     Design {

@@ -1,4 +1,4 @@
-//! The rules of HOPS and ASAP that tests break.
+//! Rules of HOPS and ASAP. Tests break them.
 
 strandline_rules::rules! {
     Design {

@@ -1,4 +1,4 @@
-//! The rules of LB++ that tests break.
+//! Rules of LB++. Tests break them.
 
 strandline_rules::rules! {
     Design {

@@ -1,4 +1,4 @@
-//! The rules of persist buffers, which several families use that tests break.
+//! Rules of persist buffers, which several families use. Tests break them.
 
 strandline_rules::rules! {
     Design {

@@ -1,4 +1,4 @@
-//! The rules of `dccvap` that tests break.
+//! Rules of `dccvap`. Tests break them.
 
 strandline_rules::rules! {
     Design {

@@ -1,4 +1,4 @@
-//! The rules of PMEM-Spec that tests break.
+//! Rules of PMEM-Spec. Tests break them.
 
 strandline_rules::rules! {
     Design {

@@ -1,4 +1,4 @@
-//! The rules of Speculative Persistence that tests break.
+//! Rules of Speculative Persistence. Tests break them.
 
 strandline_rules::rules! {
     Design {

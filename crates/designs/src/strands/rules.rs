@@ -1,4 +1,4 @@
-//! The rules of strand persistency that tests break.
+//! Rules of strand persistency. Tests break them.
 
 strandline_rules::rules! {
     Design {
