@@ -63,8 +63,9 @@ impl Core {
         let sees_stores = [Hook::Store, Hook::Visible, Hook::Keep]
             .into_iter()
             .any(|hook| self.asks(hook));
-        self.drains_by_itself
-            .set(self.drains_in_order && !sees_stores && !self.every_store);
+        self.drain
+            .by_itself
+            .set(self.drain.in_order && !sees_stores && !self.drain.every_store);
     }
 }
 

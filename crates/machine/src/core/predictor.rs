@@ -2,6 +2,29 @@
 
 use std::cell::Cell;
 
+/// Both predictors of a core.
+#[derive(Clone)]
+pub struct Branches {
+    pub predictor: Predictor,
+    pub targets: Targets,
+}
+
+impl Branches {
+    /// Predictors of `entries` entries each, rounded up to a power of two.
+    pub fn new(entries: u64) -> Branches {
+        Branches {
+            predictor: Predictor::new(entries),
+            targets: Targets::new(entries),
+        }
+    }
+
+    /// Becomes as `saved` was.
+    pub fn restore(&self, saved: &Branches) {
+        self.predictor.restore(&saved.predictor);
+        self.targets.restore(&saved.targets);
+    }
+}
+
 /// A table of two-bit counters, indexed by the branch's site and the outcomes of the branches before it.
 #[derive(Clone)]
 pub struct Predictor {

@@ -1,7 +1,7 @@
 //! A core's state at a checkpoint.
 
 use super::notes::SavedNotes;
-use super::predictor::{Predictor, Targets};
+use super::predictor::Branches;
 use super::{Core, Counts, Window};
 
 /// A core's state at a checkpoint, without its store queue: older entries are not speculative, so
@@ -43,12 +43,12 @@ impl Core {
             window: self.window.clone(),
             counts: self.counts.clone(),
             notes: self.notes.save(),
-            load_floor: self.load_floor.get(),
-            context: self.context.get(),
-            context_ready: self.context_ready.get(),
-            counts_next: self.counts_next.get(),
-            traced: self.tracer.as_ref().map_or(0, |tracer| tracer.mark(self.id)),
-            operations: self.log.as_ref().map_or(0, |log| log.len()),
+            load_floor: self.loads.floor.get(),
+            context: self.context.now.get(),
+            context_ready: self.context.ready.get(),
+            counts_next: self.observer.counts_next.get(),
+            traced: self.observer.tracer.as_ref().map_or(0, |tracer| tracer.mark(self.id)),
+            operations: self.observer.log.as_ref().map_or(0, |log| log.len()),
             newest_entry: self.queue.borrow().newest(),
         }
     }
@@ -58,42 +58,41 @@ impl Core {
         self.window.restore(&saved.window);
         self.counts.restore(&saved.counts);
         self.notes.restore(&saved.notes);
-        self.load_floor.set(saved.load_floor);
-        self.context.set(saved.context);
-        self.context_ready.set(saved.context_ready);
-        self.counts_next.set(saved.counts_next);
-        self.holds_loads.set(false);
+        self.loads.floor.set(saved.load_floor);
+        self.context.now.set(saved.context);
+        self.context.ready.set(saved.context_ready);
+        self.observer.counts_next.set(saved.counts_next);
+        self.loads.held.set(false);
         self.waited.set(0);
-        self.request.set(None);
-        if let Some(tracer) = &self.tracer {
+        self.exchange.request.set(None);
+        if let Some(tracer) = &self.observer.tracer {
             tracer.truncate(self.id, saved.traced);
         }
     }
 
     /// Starts the replay of the program's first operations. Returns the predictors, which a replay
     /// does not train.
-    pub fn begin_replay(&self, operations: usize) -> (Predictor, Targets) {
-        if let Some(log) = &self.log {
+    pub fn begin_replay(&self, operations: usize) -> Branches {
+        if let Some(log) = &self.observer.log {
             log.replay(operations);
         }
-        let trained = (self.predictor.clone(), self.targets.clone());
+        let trained = self.branches.clone();
         // Values that the program computes must not be ready later than they were.
         self.window.restore(&self.start);
         self.window.redirect(1);
-        self.holds_loads.set(false);
+        self.loads.held.set(false);
         // Every operation then stops, and looks into the log.
-        self.horizon.set(0);
-        self.drains.set(0);
+        self.turn.horizon.set(0);
+        self.drain.next.set(0);
         trained
     }
 
     /// Ends the replay: the program has reached its checkpoint.
-    pub fn end_replay(&self, (predictor, targets): &(Predictor, Targets)) {
-        self.predictor.restore(predictor);
-        self.targets.restore(targets);
-        if let Some(log) = &self.log {
+    pub fn end_replay(&self, trained: &Branches) {
+        self.branches.restore(trained);
+        if let Some(log) = &self.observer.log {
             log.end_replay();
         }
-        self.drains.set(u64::MAX);
+        self.drain.next.set(u64::MAX);
     }
 }

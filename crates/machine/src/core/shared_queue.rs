@@ -8,7 +8,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn find_load_entry(&self) -> Go {
-        if self.window.is_full_behind_held() || self.holds_loads.get() {
+        if self.window.is_full_behind_held() || self.loads.held.get() {
             return Err(Request::Released { blocks: false });
         }
         self.find_shared_entry()?;
@@ -19,7 +19,7 @@ impl Core {
     /// Whether the queue that loads and stores share has an entry for the next op; otherwise dispatch
     /// stalls until one becomes free, as far as that is known, or the program waits.
     pub(super) fn find_shared_entry(&self) -> Go {
-        match self.shared_entries == 0 || self.has_shared_entry() {
+        match self.limits.shared_entries == 0 || self.has_shared_entry() {
             true => Ok(()),
             false => self.stall_for_shared_entry(),
         }
@@ -28,8 +28,8 @@ impl Core {
     fn has_shared_entry(&self) -> bool {
         let stores = self.queue.borrow().occupied() as u64;
         // Loads that have left are looked for only if the queue would be full with them.
-        stores + self.window.most_shared_loads() < self.shared_entries
-            || stores + self.window.shared_loads(self.window.next_cycle()) < self.shared_entries
+        stores + self.window.most_shared_loads() < self.limits.shared_entries
+            || stores + self.window.shared_loads(self.window.next_cycle()) < self.limits.shared_entries
     }
 
     /// Advances dispatch to the next departure of a load or store, until there is an entry. The time of a
@@ -44,7 +44,7 @@ impl Core {
             }
             let store = match self.queue.borrow().occupied() {
                 0 => u64::MAX,
-                _ => self.drains.get(),
+                _ => self.drain.next.get(),
             };
             match self.window.next_shared_load_leaves() {
                 Some(load) if load <= store => self.window.stall_until_left(load),

@@ -101,10 +101,10 @@ impl Core {
     /// The program has gone round a loop that waits ([`strandline_isa::Cpu::spins`]).
     #[inline(always)]
     pub(super) fn spins(&self) {
-        if let Some(tracer) = &self.tracer {
+        if let Some(tracer) = &self.observer.tracer {
             tracer.laps(self.id);
         }
-        if self.observed || self.asks(Hook::Load) || !self.window.may_repeat() {
+        if self.observer.observes || self.asks(Hook::Load) || !self.window.may_repeat() {
             return;
         }
         let spin = &self.spin;
@@ -137,7 +137,7 @@ impl Core {
             spin.lap.set(None);
             return;
         }
-        let settled = turns - first_turn > LEARNT && self.drains.get() == u64::MAX;
+        let settled = turns - first_turn > LEARNT && self.drain.next.get() == u64::MAX;
         let lap = match settled {
             true => self.window.lap(&before.at, &now.at, first_op),
             false => None,
@@ -160,7 +160,7 @@ impl Core {
         let Some((lap, loads)) = self.spin.lap.get() else {
             return;
         };
-        let left = self.horizon.get().saturating_sub(self.window.cycle());
+        let left = self.turn.horizon.get().saturating_sub(self.window.cycle());
         if left < lap.cycles {
             return;
         }
@@ -203,13 +203,15 @@ impl Core {
             return;
         };
         spin.noted.set(self.window.position());
-        let lap = match self.drains.get() {
+        let lap = match self.drain.next.get() {
             u64::MAX => self.window.noted_lap(ops, cycles),
             _ => None,
         };
         if let Some(lap) = lap {
             let loads = lap.loads();
-            let (laps, keeps_pace) = self.window.pass_noted(lap, self.latencies.l1, self.horizon.get());
+            let (laps, keeps_pace) = self
+                .window
+                .pass_noted(lap, self.limits.latencies.l1, self.turn.horizon.get());
             count_more(&self.counts.loads, laps * loads);
             spin.noted.set(self.window.position());
             spin.last.set(self.standing());

@@ -125,7 +125,7 @@ impl Running {
     /// it: the store is due, but a core that runs ahead may issue its request first.
     fn await_owner(&mut self, core: CoreId, line: Line, sharers: Sharers, at: u64) -> Result<(), Blocked> {
         // A load is requested at dispatch, for a later cycle; a store as it drains.
-        let now = at.min(self.hw.harts[core.index()].core.next_op.get());
+        let now = at.min(self.hw.harts[core.index()].core.turn.next_op.get());
         let requester = &self.hw.harts[core.index()].core;
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;
@@ -137,7 +137,7 @@ impl Running {
             if let Some(due) = owner.performs(line).filter(|due| *due <= at) {
                 return Some(due);
             }
-            let due = owner.drains.get();
+            let due = owner.drain.next.get();
             // A store that has already lost its line once wins over requests for a later cycle;
             // otherwise loads requested ahead of time could steal the line endlessly (livelock).
             match due < now && owner.awaits_own(line) {

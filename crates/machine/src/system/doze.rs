@@ -66,12 +66,12 @@ impl Running {
         }
         loop {
             let hart = self.hw.hart(core);
-            let at = hart.core.next_op.get();
+            let at = hart.core.turn.next_op.get();
             if at > horizon {
                 break;
             }
             if let Some(stop) = hart.doze.stops_after(horizon) {
-                hart.core.next_op.set(stop);
+                hart.core.turn.next_op.set(stop);
                 hart.doze.until = Some(horizon);
                 break;
             }
@@ -87,10 +87,10 @@ impl Running {
     /// Runs a program up to `horizon`; false if it does anything but go round, and stop after it.
     fn goes_round(&mut self, core: CoreId, horizon: u64) -> bool {
         let shared = self.hw.hart(core).core.clone();
-        shared.horizon.set(horizon);
+        shared.turn.horizon.set(horizon);
         let polled = self.poll(core);
-        let request = shared.request.take().filter(|_| polled == Poll::Pending);
-        if request == Some(Request::Order) && shared.next_op.get() > horizon {
+        let request = shared.exchange.request.take().filter(|_| polled == Poll::Pending);
+        if request == Some(Request::Order) && shared.turn.next_op.get() > horizon {
             return true;
         }
         shared.stops_lapping();
@@ -115,10 +115,10 @@ impl Running {
         let hart = self.hw.hart(core);
         let (shared, until) = (hart.core.clone(), std::mem::take(&mut hart.doze).until);
         if let Some(horizon) = until {
-            let stops = shared.next_op.get();
+            let stops = shared.turn.next_op.get();
             // The design may have asked to see loads since.
             let goes_round = shared.without(Hook::Load, || self.goes_round(core, horizon));
-            debug_assert!(goes_round && shared.next_op.get() == stops, "{core} laps");
+            debug_assert!(goes_round && shared.turn.next_op.get() == stops, "{core} laps");
         }
         shared.stops_lapping();
     }

@@ -30,16 +30,16 @@ impl Running {
             self.drained_hits(core);
             return false;
         }
-        let at = shared.drains.get();
+        let at = shared.drain.next.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
-        if shared.shut.get() {
+        if shared.drain.shut.get() {
             self.wait_for_buffer(core);
             return false;
         }
         let queue = shared.queue.borrow();
         let Some(&entry) = next_entry(shared, &queue, at) else {
             drop(queue);
-            shared.drains.set(next_time(shared));
+            shared.drain.next.set(next_time(shared));
             return false;
         };
         drop(queue);
@@ -130,7 +130,7 @@ impl Running {
                 Err(Blocked::Until(_)) => unreachable!("it waits"),
             }
         }
-        shared.drains.set(next_time(shared));
+        shared.drain.next.set(next_time(shared));
     }
 
     /// Asks the design whether a store or locked instruction may become visible; its core owns the
@@ -233,7 +233,7 @@ impl Running {
             .departs(&mut self.hw, core, Ordering::Flush(entry.line(), kind), entry.context)
         {
             Departure::Go => match self.flush(core, entry, kind, at) {
-                Ok(true) if self.hw.core(core).shut.get() => self.wait_for_buffer(core),
+                Ok(true) if self.hw.core(core).drain.shut.get() => self.wait_for_buffer(core),
                 Ok(true) => self.leave(core, entry.number, at),
                 Ok(false) => self.wait_for_buffer(core),
                 Err(until) => self.block_drain(core, until),
@@ -313,8 +313,8 @@ impl Running {
         hart.settled = hart.settled.max(at);
         let mut queue = hart.core.queue.borrow_mut();
         queue.remove(number);
-        hart.core.drained.set(at);
-        hart.core.drains.set(next_of(&hart.core, &queue));
+        hart.core.drain.last.set(at);
+        hart.core.drain.next.set(next_of(&hart.core, &queue));
         drop(queue);
         self.has_room(core, at);
     }
@@ -341,12 +341,12 @@ impl Running {
         };
         match then {
             Then::Ask(request) => {
-                shared.next_op.set(shared.next_op.get().max(at));
+                shared.turn.next_op.set(shared.turn.next_op.get().max(at));
                 self.hw.hart(core).state = ProgramState::Again(request);
             }
             Then::GoOn { .. } | Then::Count(_) => {
                 shared.window.stall_buffer(at);
-                shared.next_op.set(shared.window.cycle());
+                shared.turn.next_op.set(shared.window.cycle());
                 self.hw.hart(core).state = ProgramState::Runnable;
             }
         }
@@ -355,18 +355,18 @@ impl Running {
     /// Wakes the waiters for stores that have drained without the system.
     fn drained_hits(&mut self, core: CoreId) {
         let hart = self.hw.hart(core);
-        let at = hart.core.drained.get();
+        let at = hart.core.drain.last.get();
         hart.settled = hart.settled.max(at);
         self.has_room(core, at);
     }
 
     /// The queue waits for a buffer to become free; see [`Running::retry_drain`].
     fn wait_for_buffer(&mut self, core: CoreId) {
-        self.hw.hart(core).core.drains.set(u64::MAX);
+        self.hw.hart(core).core.drain.next.set(u64::MAX);
     }
 
     fn block_drain(&mut self, core: CoreId, until: Until<Key>) {
-        self.hw.hart(core).core.drains.set(u64::MAX);
+        self.hw.hart(core).core.drain.next.set(u64::MAX);
         let condition = Condition::of(core, until);
         self.hw.waiters.park(condition, Waiter::StoreQueue(core));
     }
@@ -378,7 +378,7 @@ impl Running {
         let hart = self.hw.hart(core);
         let next = next_time(&hart.core);
         if next != u64::MAX {
-            hart.core.drains.set(next.max(now));
+            hart.core.drain.next.set(next.max(now));
         }
     }
 }
@@ -408,7 +408,7 @@ fn store_hits(core: &Core, entry: &Entry, at: u64) -> bool {
 
 /// The entry that drains at `at`.
 fn next_entry<'q>(core: &Core, queue: &'q StoreQueue, at: u64) -> Option<&'q Entry> {
-    if core.drains_in_order {
+    if core.drain.in_order {
         return overtaking_flush(queue, at).or(queue.front());
     }
     let (number, _) = eligible(core, queue).find(|(_, when)| *when <= at)?;
@@ -432,7 +432,7 @@ fn next_time(core: &Core) -> u64 {
 /// When the next entry of the core's queue drains, as far as the queue alone decides.
 #[inline(always)]
 fn next_of(core: &Core, queue: &StoreQueue) -> u64 {
-    let next = match core.drains_in_order {
+    let next = match core.drain.in_order {
         true => queue.front().map(|e| core.leaves_at(e.ready.max(e.owned), e.with_last)),
         false => first_eligible(core, queue),
     };

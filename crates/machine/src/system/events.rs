@@ -72,7 +72,7 @@ impl Running {
         if let Some(index) = hart.buffer.iter().position(|b| b.slot == slot) {
             let flush = hart.buffer.remove(index);
             if flush.is_head {
-                hart.core.shut.set(false);
+                hart.core.drain.shut.set(false);
                 let head = hart.core.queue.borrow().front().map_or(0, |head| head.number);
                 self.leave(core, head, self.hw.now);
             }
@@ -135,7 +135,7 @@ impl Running {
             }
             waits
         });
-        shared.awaits_drained.set(!hart.when_drained.is_empty());
+        shared.pending.awaited.set(!hart.when_drained.is_empty());
     }
 
     /// Retires the held fence of a core now.
@@ -144,15 +144,15 @@ impl Running {
         let (core, waiters) = self.hw.waits_of(id);
         core.window.release(now);
         core.notes.fence_retired(now);
-        if core.holds_loads.replace(false) {
-            core.load_floor.set(core.load_floor.get().max(now));
+        if core.loads.held.replace(false) {
+            core.loads.floor.set(core.loads.floor.get().max(now));
         }
         let program = waiters.wake_program(id, |condition| condition == Condition::Retired(id));
         if let Some(Then::GoOn { fenced }) = program {
             if fenced {
                 core.window.stall_fence(now);
             }
-            core.next_op.set(core.window.cycle());
+            core.turn.next_op.set(core.window.cycle());
             self.hw.hart(id).state = ProgramState::Runnable;
         }
     }
@@ -162,7 +162,7 @@ impl Running {
     fn resume(&mut self, core: CoreId, then: Then) {
         let now = self.hw.now;
         let hart = self.hw.hart(core);
-        hart.core.next_op.set(hart.core.next_op.get().max(now));
+        hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(now));
         hart.state = match then {
             Then::Ask(request) => ProgramState::Again(request),
             Then::GoOn { .. } | Then::Count(_) => ProgramState::Runnable,

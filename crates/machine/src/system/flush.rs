@@ -65,7 +65,7 @@ impl Running {
             context: entry.context,
             is_head,
         });
-        hart.core.shut.set(is_head);
+        hart.core.drain.shut.set(is_head);
         if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
             self.hw.events.post(Cycles(found.at), Event::BufferDone { core, slot });
         }

@@ -243,7 +243,7 @@ impl Hardware {
             if self.writes_counted.reached(word, times) {
                 let hart = self.hart(core);
                 hart.core.window.redirect(at);
-                hart.core.next_op.set(hart.core.next_op.get().max(at));
+                hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(at));
                 hart.state = ProgramState::Runnable;
             } else {
                 self.waiters.park(condition, waiter);
@@ -324,7 +324,7 @@ impl Hardware {
     }
 
     fn tracer(&self) -> Option<&Tracer> {
-        self.harts.first().and_then(|hart| hart.core.tracer.as_deref())
+        self.harts.first().and_then(|hart| hart.core.observer.tracer.as_deref())
     }
 
     /// Records that the design does not implement the hook: no core asks for it again.
@@ -382,7 +382,7 @@ impl Hart {
     /// When its program runs next, as far as it knows.
     pub fn next_op_at(&self) -> u64 {
         match self.state {
-            ProgramState::Runnable | ProgramState::Again(_) => self.core.next_op.get(),
+            ProgramState::Runnable | ProgramState::Again(_) => self.core.turn.next_op.get(),
             _ => u64::MAX,
         }
     }

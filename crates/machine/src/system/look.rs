@@ -75,7 +75,7 @@ impl CoreView {
         let core = &hart.core;
         let pending = |context| core.pending(Some(context));
         CoreView {
-            context: core.context.get(),
+            context: core.context.now.get(),
             store_queue: core.queue.borrow().iter().map(queued).collect(),
             writeback_buffer: hart
                 .buffer

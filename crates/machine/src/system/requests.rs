@@ -40,7 +40,7 @@ impl Running {
     /// Handles a core's request at its next dispatch; true if its program continues at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
         let hart = self.hw.hart(core);
-        let at = hart.core.next_op.get();
+        let at = hart.core.turn.next_op.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         let hart = self.hw.hart(core);
         match request {
@@ -93,7 +93,7 @@ impl Running {
             },
             Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
             Request::Claimed { ordering, retires } => {
-                let context = self.hw.core(core).context.get();
+                let context = self.hw.core(core).context.now.get();
                 self.design
                     .claimed(&mut self.hw, core, ordering, context, Cycles(retires));
                 Ok(Response::default())
@@ -113,13 +113,13 @@ impl Running {
         let hart = self.hw.hart(core);
         let go = match answer {
             Ok(response) => {
-                hart.core.response.set(response);
+                hart.core.exchange.response.set(response);
                 hart.core.waited.set(0);
                 hart.state = ProgramState::Runnable;
                 true
             }
             Err(Blocked::Filling(filled)) => {
-                hart.core.next_op.set(filled + 1);
+                hart.core.turn.next_op.set(filled + 1);
                 hart.core.waited.set(hart.core.waited.get() + 1);
                 hart.state = ProgramState::Again(request.again());
                 false
@@ -263,9 +263,9 @@ impl Running {
             self.wait(core, Condition::Empty(core), Then::Ask(request));
             return None;
         }
-        let at = issue.max(shared.window.retired()).max(shared.drained.get());
-        if at > shared.next_op.get() {
-            shared.next_op.set(at);
+        let at = issue.max(shared.window.retired()).max(shared.drain.last.get());
+        if at > shared.turn.next_op.get() {
+            shared.turn.next_op.set(at);
             hart.state = ProgramState::Again(request);
             return None;
         }
@@ -277,7 +277,7 @@ impl Running {
                 }
             }
         }
-        let now = at.max(self.hw.now.min(shared.next_op.get()));
+        let now = at.max(self.hw.now.min(shared.turn.next_op.get()));
         if self.hw.hart(core).speculates() {
             if let Some(kept) = self.keep_locked(core, addr, op, operand, now) {
                 return Some(kept);
@@ -328,7 +328,7 @@ impl Running {
         let entry = Entry {
             owned: at,
             op,
-            counted: self.hw.core(core).counts_next.replace(false),
+            counted: self.hw.core(core).observer.counts_next.replace(false),
             ..Entry::of(addr, Kind::Store { size: 8, value }, 0, at)
         };
         self.visible(core, &entry, at);
@@ -366,7 +366,7 @@ impl Running {
 
     /// Holds a primitive in its core's window until the condition holds.
     fn hold(&mut self, core: CoreId, until: Until<Key>, loads: bool, dispatched: Dispatched) -> Dispatched {
-        self.hw.hart(core).core.holds_loads.set(loads);
+        self.hw.hart(core).core.loads.held.set(loads);
         self.hw.waiters.park(Condition::of(core, until), Waiter::Fence(core));
         dispatched
     }

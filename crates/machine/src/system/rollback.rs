@@ -34,7 +34,7 @@ impl Hart {
 
     /// Tells the log the oldest checkpoint.
     fn name_oldest(&self) {
-        if let Some(log) = &self.core.log {
+        if let Some(log) = &self.core.observer.log {
             let oldest = self.checkpoints.kept.first();
             log.need(oldest.and_then(|(_, saved)| saved.as_deref()).map(Saved::operations));
         }
@@ -45,7 +45,7 @@ impl Hardware {
     /// Takes a checkpoint of a core just before the instruction about which the design is asked.
     pub fn take_checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {
         let hart = self.hart(core);
-        let saved = hart.core.log.is_some().then(|| Box::new(hart.core.save()));
+        let saved = hart.core.observer.log.is_some().then(|| Box::new(hart.core.save()));
         let checkpoints = &mut hart.checkpoints;
         let operations = saved.as_deref().map(Saved::operations);
         // What is before an older checkpoint becomes certain whatever happens here: that is progress enough.
@@ -99,8 +99,8 @@ impl Running {
         }
         entry.number = shared.queue.borrow_mut().take_number();
         entry.op = shared.trace_kept_locked(addr, old, store_of(&entry).value);
-        entry.context = shared.context.get();
-        entry.counted = shared.counts_next.replace(false);
+        entry.context = shared.context.now.get();
+        entry.counted = shared.observer.counts_next.replace(false);
         shared.add_pending(entry.context);
         shared.kept.borrow_mut().push_back(entry);
         let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
@@ -142,7 +142,7 @@ impl Running {
         let hart = self.hw.hart(core);
         hart.core.restore(&saved);
         hart.core.window.redirect(now);
-        hart.core.next_op.set(hart.core.window.cycle());
+        hart.core.turn.next_op.set(hart.core.window.cycle());
         hart.state = ProgramState::Runnable;
         self.retry_drain(core);
         self.message_drained(core);

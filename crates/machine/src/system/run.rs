@@ -198,13 +198,13 @@ impl System {
             .take()
             .expect("a program that has not ended");
         core.resumes();
-        core.waits.set(false);
+        core.exchange.waits.set(false);
         let polled = Loan::to(&core, &mut self.running).used(|| poll(&mut program));
         let running = self.idle_mut();
         if polled.is_ready() {
             return running.ended(id);
         }
-        assert!(core.waits.get(), "a program suspends with a request");
+        assert!(core.exchange.waits.get(), "a program suspends with a request");
         // Unless it was begun anew when it asked.
         running.programs[id.index()].get_or_insert(program);
     }
@@ -220,7 +220,8 @@ struct Loan<'l> {
 
 impl<'l> Loan<'l> {
     fn to(core: &'l Core, lender: &'l mut Option<Box<Running>>) -> Loan<'l> {
-        core.system
+        core.exchange
+            .system
             .set(lender.take().map(|running| running as Box<dyn Answers>));
         Loan { core, lender }
     }
@@ -232,7 +233,7 @@ impl<'l> Loan<'l> {
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        let system = self.core.system.take();
+        let system = self.core.exchange.system.take();
         *self.lender = system.and_then(|system| system.into_any().downcast().ok());
     }
 }

@@ -239,15 +239,18 @@ impl Running {
         }
         let others = self.before_others(second).min(last);
         let hart = self.hw.hart(core);
-        if hart.core.drains.get() == at {
+        if hart.core.drain.next.get() == at {
             let next_op = hart.next_op_at();
             self.drain(core, others.min(next_op), last);
         } else {
-            hart.core.alone.set(second.min(next_event).min(last.saturating_add(1)));
+            hart.core
+                .turn
+                .alone
+                .set(second.min(next_event).min(last.saturating_add(1)));
             let slack = self.hw.machine.simulation.slack.0;
             let horizon = others.saturating_add(slack).min(last);
             if !self.dozes(core, horizon) {
-                self.hw.core(core).horizon.set(horizon);
+                self.hw.core(core).turn.horizon.set(horizon);
                 return Ok(self.may_run(core).then_some(Stop::Program(core)));
             }
         }
@@ -272,7 +275,7 @@ impl Running {
         } = self.hw.next_turn();
         self.hw.turns.touch(core);
         let hart = &self.hw.harts[core.index()];
-        let again = first == core && at < next_event && at <= last && hart.core.drains.get() == at;
+        let again = first == core && at < next_event && at <= last && hart.core.drain.next.get() == at;
         let others = self.before_others(second).min(last);
         (again && !self.start.asks_design).then(|| others.min(hart.next_op_at()))
     }
@@ -320,13 +323,13 @@ impl Running {
         let next_event = self.hw.events.next_at().0;
         let event = next_event.saturating_sub(1).saturating_add(slack);
         let core = &self.hw.harts[id.index()].core;
-        core.horizon.set(core.horizon.get().min(event));
+        core.turn.horizon.set(core.turn.horizon.get().min(event));
         // The request may have woken another core.
-        core.alone.set(match self.hw.harts.len() {
-            1 => core.alone.get().min(next_event),
+        core.turn.alone.set(match self.hw.harts.len() {
+            1 => core.turn.alone.get().min(next_event),
             _ => 0,
         });
-        goes_on && core.next_op.get() <= core.horizon.get()
+        goes_on && core.turn.next_op.get() <= core.turn.horizon.get()
     }
 
     /// Runs a core's program, which cannot ask meanwhile: at its first request it stops.
@@ -340,7 +343,7 @@ impl Running {
 
     pub(super) fn ended(&mut self, id: CoreId) {
         self.programs[id.index()] = None;
-        let now = self.hw.harts[id.index()].core.next_op.get();
+        let now = self.hw.harts[id.index()].core.turn.next_op.get();
         self.send_all_combined(id, now);
         self.hw.hart(id).state = ProgramState::Ended;
         self.maybe_start();
@@ -378,7 +381,7 @@ impl Running {
                 .is_some()
             {
                 hart.core.window.redirect(at);
-                hart.core.next_op.set(at);
+                hart.core.turn.next_op.set(at);
                 hart.state = ProgramState::Runnable;
             }
         }
@@ -524,7 +527,7 @@ impl Watch {
             return Err(describe(hw, design, Standstill::Instant));
         }
         let patience = options.patience.0;
-        let stored = cores().map(|core| core.drained.get()).max().unwrap_or(0);
+        let stored = cores().map(|core| core.drain.last.get()).max().unwrap_or(0);
         let still = self.reached.saturating_sub(self.since.max(stored));
         let longest = patience.saturating_mul(MOST_PATIENCE);
         if still > patience || self.reached - self.since > longest {

@@ -65,7 +65,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn set_context(&mut self, core: CoreId, context: u8) {
-        self.hart(core).core.context.set(context);
+        self.hart(core).core.context.now.set(context);
     }
 
     fn pending(&self, core: CoreId, context: Option<u8>) -> u64 {
@@ -108,7 +108,7 @@ impl Services<Keys> for Hardware {
     fn message_when_drained(&mut self, core: CoreId, context: u8, message: Key) {
         let hart = self.hart(core);
         hart.when_drained.push((context, message));
-        hart.core.awaits_drained.set(true);
+        hart.core.pending.awaited.set(true);
         if hart.core.is_drained(Some(context)) {
             self.commands.push_back(Command::LookAtDrained(core));
         }

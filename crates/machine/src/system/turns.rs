@@ -128,7 +128,7 @@ impl Hart {
     /// When its program or its store queue acts next.
     #[inline(always)]
     fn next_at(&self) -> u64 {
-        self.next_op_at().min(self.core.drains.get())
+        self.next_op_at().min(self.core.drain.next.get())
     }
 }
 

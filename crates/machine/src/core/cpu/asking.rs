@@ -9,7 +9,7 @@ impl Core {
         if request != Request::Order {
             self.leaves_loop();
         }
-        self.request.set(Some(request));
+        self.exchange.request.set(Some(request));
         Poll::Pending
     }
 
@@ -27,13 +27,13 @@ impl Core {
     /// Calls the system to answer the request that was left, if the program may: whether it continues at once.
     #[inline(never)]
     fn is_answered(&self) -> bool {
-        let Some(mut system) = self.system.take() else {
+        let Some(mut system) = self.exchange.system.take() else {
             return false;
         };
-        let request = self.request.take().expect("a program suspends with a request");
+        let request = self.exchange.request.take().expect("a program suspends with a request");
         let goes_on = system.answers(self.id, request);
-        self.system.set(Some(system));
-        self.waits.set(!goes_on);
+        self.exchange.system.set(Some(system));
+        self.exchange.waits.set(!goes_on);
         if goes_on {
             self.resumes();
         }

@@ -53,8 +53,8 @@ impl Core {
     /// Drains every store that is due before `at`.
     #[inline(always)]
     pub(super) fn catch_up(&self, at: u64) -> Go {
-        self.next_op.set(at);
-        match at <= self.horizon.get() && self.drain_hits(at) {
+        self.turn.next_op.set(at);
+        match at <= self.turn.horizon.get() && self.drain_hits(at) {
             true => Ok(()),
             false => Err(Request::Order),
         }
@@ -98,16 +98,16 @@ impl Core {
     #[inline(never)]
     fn make_room(&self) -> Go {
         while !self.has_entries_free() {
-            let leaves = self.drains.get();
+            let leaves = self.drain.next.get();
             // A store may have left although the entry behind it, due in the same cycle, is the system's.
-            let goes_on = leaves < self.alone.get() && self.drain_hits(leaves);
+            let goes_on = leaves < self.turn.alone.get() && self.drain_hits(leaves);
             if !goes_on && !self.has_entries_free() {
                 return Err(Request::Room);
             }
             self.window.stall_buffer(leaves);
             let next = self.window.cycle();
-            self.next_op.set(next);
-            if !goes_on || next >= self.alone.get() {
+            self.turn.next_op.set(next);
+            if !goes_on || next >= self.turn.alone.get() {
                 return Err(Request::Order);
             }
             self.catch_up(next)?;
@@ -118,7 +118,7 @@ impl Core {
     /// Whether the design claims a flush or primitive (true), or the store queue allocates it.
     #[inline(always)]
     fn find_place(&self, stage: &mut Stage, ordering: Ordering) -> Result<bool, Request> {
-        if *stage == Stage::Claiming && self.response.get().claimed {
+        if *stage == Stage::Claiming && self.exchange.response.get().claimed {
             return Ok(true);
         }
         if *stage != Stage::Claiming && self.asks(Hook::Claim) {
@@ -132,7 +132,7 @@ impl Core {
 
     /// A non-temporal store; an ordinary one if the design requires it.
     fn store_nt(&self, size: u8, value: u64) -> Kind {
-        match self.nt_cached {
+        match self.limits.nt_cached {
             true => Kind::Store { size, value },
             false => Kind::StoreNt { size, value },
         }
@@ -148,12 +148,12 @@ impl Core {
         }
         let at = self.window.dispatch();
         self.count_store(&self.counts.stores);
-        let issue = (at + 1).max(operands.0).max(self.context_ready.get());
+        let issue = (at + 1).max(operands.0).max(self.context.ready.get());
         let issue_with_data = issue.max(operands.1);
         let executed = issue_with_data + 1;
         let retired = self.window.execute(issue_with_data, executed);
         let temporal = matches!(kind, Kind::Store { .. });
-        if temporal && self.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
+        if temporal && self.limits.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
             *stage = Stage::Executed { at: executed, retired };
             return self.request(Request::Own { addr, issue });
         }
@@ -173,7 +173,7 @@ impl Core {
         self.disturbs_laps();
         let at = self.window.dispatch();
         self.count_store(&self.counts.flushes);
-        let issue = (at + 1).max(address).max(self.context_ready.get());
+        let issue = (at + 1).max(address).max(self.context.ready.get());
         let ready = self.window.execute(issue, issue + 1);
         if claimed {
             self.observe(|| Op::Flush { addr, kind: flush });
@@ -186,7 +186,7 @@ impl Core {
     /// Passes the design what it has claimed.
     fn hand_over(&self, stage: &mut Stage, ordering: Ordering, retires: u64) -> Poll<()> {
         if let Ordering::Flush(..) = ordering {
-            self.add_pending(self.context.get());
+            self.add_pending(self.context.now.get());
         }
         *stage = Stage::Asked;
         self.request(Request::Claimed { ordering, retires })
@@ -198,7 +198,7 @@ impl Core {
             Stage::Requested(at) => return self.primitive_answered(stage, primitive, at),
             _ => {}
         }
-        if primitive == Primitive::StoreBarrier && !self.barriers {
+        if primitive == Primitive::StoreBarrier && !self.limits.barriers {
             self.trace(|| Op::Primitive(primitive));
             return Poll::Ready(());
         }
@@ -241,7 +241,7 @@ impl Core {
 
     /// Acts on the system's answer to a primitive.
     fn primitive_answered(&self, stage: &mut Stage, primitive: Primitive, at: u64) -> Poll<()> {
-        let dispatched = self.response.get().dispatched;
+        let dispatched = self.exchange.response.get().dispatched;
         self.end_primitive(primitive, at, dispatched);
         if !matches!(dispatched, Dispatched::Claimed { .. }) {
             return Poll::Ready(());
@@ -266,7 +266,7 @@ impl Core {
                 self.observe(|| Op::Primitive(primitive));
                 if let Primitive::Setctx(_) = primitive {
                     // It executes as any instruction that writes a register.
-                    self.context_ready.set(at + 2);
+                    self.context.ready.set(at + 2);
                     self.window.retire(at + 2);
                 } else {
                     self.window.retire(at + 1);
@@ -314,7 +314,7 @@ impl Core {
         if let Err(request) = self.catch_up(at) {
             return self.stop(stage, request);
         }
-        let issue = (at + 1).max(address).max(self.load_floor.get());
+        let issue = (at + 1).max(address).max(self.loads.floor.get());
         let asks = self.asks(Hook::Load);
         let hit = match asks {
             true => None,
@@ -334,7 +334,7 @@ impl Core {
         let memory = self.memory.read(addr, size);
         let (value, done) = match self.queue.borrow_mut().forward(addr, size, memory) {
             None => (memory, done),
-            Some((value, executed)) => (value, executed.max(issue) + self.latencies.l1),
+            Some((value, executed)) => (value, executed.max(issue) + self.limits.latencies.l1),
         };
         self.observe_load(addr, size, value, done);
         self.window.execute(issue, done);
@@ -343,7 +343,7 @@ impl Core {
 
     /// Completes the requested op with the system's answer.
     fn retire_response(&self) -> (u64, u64) {
-        let response = self.response.get();
+        let response = self.exchange.response.get();
         self.window.retire(response.done);
         (response.value, response.done)
     }
@@ -362,7 +362,7 @@ impl Core {
             _ => {
                 count(&self.counts.loads);
                 self.count_store(&self.counts.stores);
-                self.load_floor.set(self.response.get().done);
+                self.loads.floor.set(self.exchange.response.get().done);
                 let (value, done) = self.retire_response();
                 self.log_outcome(value, done);
                 return Poll::Ready((value, done));
@@ -401,7 +401,7 @@ impl Core {
     }
 
     fn poll_written(&self, word: Addr, times: u32) -> Poll<()> {
-        if self.writes.reached(word, times) || self.is_replaying() {
+        if self.observer.writes.reached(word, times) || self.is_replaying() {
             return Poll::Ready(());
         }
         self.request(Request::Written { word, times })
@@ -437,7 +437,7 @@ impl Cpu for SimCpu {
     #[inline(always)]
     fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
         let c = &*self.core;
-        let latency = c.latencies.of(op);
+        let latency = c.limits.latencies.of(op);
         let issue = (c.window.dispatch() + 1).max(a).max(b);
         c.window.execute(issue, issue + latency);
         issue + latency
@@ -448,9 +448,9 @@ impl Cpu for SimCpu {
         let c = &*self.core;
         let issue = (c.window.dispatch() + 1).max(condition);
         let done = issue + 1;
-        if !c.predictor.predict(site.0, taken) {
+        if !c.branches.predictor.predict(site.0, taken) {
             count(&c.counts.mispredictions);
-            c.window.redirect(done + c.latencies.mispredict);
+            c.window.redirect(done + c.limits.latencies.mispredict);
         }
         c.window.execute(issue, done);
     }
@@ -510,7 +510,7 @@ impl Cpu for SimCpu {
     }
 
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
-        let state = self.core.log.as_ref()?.opened()?;
+        let state = self.core.observer.log.as_ref()?.opened()?;
         Some(
             state
                 .into_iter()
@@ -521,7 +521,7 @@ impl Cpu for SimCpu {
 
     #[inline(always)]
     fn resume_point<'c>(&'c self, save: impl FnOnce() -> Option<Vec<W<'c, Self>>>) {
-        let Some(log) = self.core.log.as_ref().filter(|log| log.wants_point()) else {
+        let Some(log) = self.core.observer.log.as_ref().filter(|log| log.wants_point()) else {
             return;
         };
         if let Some(state) = save() {

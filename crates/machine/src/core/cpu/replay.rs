@@ -11,10 +11,10 @@ impl Scheduling for SimCpu {
         let issue = (c.window.dispatch() + 1).max(target);
         let done = issue + 1;
         count(&c.counts.jumps);
-        if !c.targets.predict(site.0, to) {
+        if !c.branches.targets.predict(site.0, to) {
             count(&c.counts.mispredictions);
             count(&c.counts.jumps_mispredicted);
-            c.window.redirect(done + c.latencies.mispredict);
+            c.window.redirect(done + c.limits.latencies.mispredict);
         }
         c.window.execute(issue, done);
     }
@@ -36,7 +36,7 @@ impl Replay for SimCpu {
 
     #[inline(always)]
     fn fused(&self, op: Alu, a: u64, b: u64) -> u64 {
-        a.max(b) + self.core.latencies.of(op)
+        a.max(b) + self.core.limits.latencies.of(op)
     }
 
     fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool) {
@@ -54,8 +54,8 @@ impl Replay for SimCpu {
     }
 
     fn count_next(&self) {
-        self.core.counts_next.set(true);
-        self.core.marks_entries.set(true);
+        self.core.observer.counts_next.set(true);
+        self.core.observer.marks_entries.set(true);
     }
 
     fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()> {

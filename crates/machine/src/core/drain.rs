@@ -1,0 +1,145 @@
+//! Entries enter the store queue, and stores that hit leave it.
+
+use super::{Core, Entry, Kind, StoreQueue};
+use crate::trace::Op;
+use std::cell::Cell;
+use strandline_isa::Addr;
+
+/// When and how entries leave the store queue.
+pub struct Drain {
+    /// When the queue's next entry may leave; never while it is empty or blocked.
+    pub next: Cell<u64>,
+    /// When the latest entry left.
+    pub last: Cell<u64>,
+    /// The queue waits for a `clflush` in the write-back buffer.
+    pub shut: Cell<bool>,
+    /// Stores become visible in program order.
+    pub in_order: bool,
+    /// Stores that hit leave the queue without the system.
+    pub by_itself: Cell<bool>,
+    /// The system must see every store leave the queue.
+    pub every_store: bool,
+}
+
+impl Drain {
+    /// The drain of an empty queue.
+    pub fn new(in_order: bool, every_store: bool) -> Drain {
+        Drain {
+            next: Cell::new(u64::MAX),
+            last: Cell::new(0),
+            shut: Cell::new(false),
+            in_order,
+            by_itself: Cell::new(false),
+            every_store,
+        }
+    }
+}
+
+impl Core {
+    /// Allocates a store-queue entry, which executes and retires at `ready`.
+    #[inline(always)]
+    pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
+        self.enqueue_executed(addr, kind, ready, ready);
+    }
+
+    /// Allocates a store-queue entry, which executes at `executed` and retires at `ready`.
+    #[inline(always)]
+    pub fn enqueue_executed(&self, addr: Addr, kind: Kind, executed: u64, ready: u64) {
+        let context = self.context.now.get();
+        self.add_pending(context);
+        let mut queue = self.queue.borrow_mut();
+        let number = queue.push(Entry {
+            executed,
+            ..Entry::of(addr, kind, context, ready)
+        });
+        if self.observer.marks_entries.get() {
+            self.mark(&mut queue, number);
+        }
+        if queue.len() == 1 || !self.drain.by_itself.get() {
+            let at = self.leaves_at(ready, false);
+            self.drain.next.set(self.drain.next.get().min(at));
+        }
+    }
+
+    /// Traces, logs and counts an entry that was allocated.
+    #[cold]
+    #[inline(never)]
+    fn mark(&self, queue: &mut StoreQueue, number: u64) {
+        if let Some(entry) = queue.get_mut(number) {
+            entry.op = self.observe(|| Op::entering(entry.addr, entry.kind));
+            entry.counted = self.observer.counts_next.replace(false);
+        }
+    }
+
+    /// Further bytes of the store allocated before.
+    pub fn enqueue_rest(&self, addr: Addr, kind: Kind) {
+        let context = self.context.now.get();
+        self.add_pending(context);
+        let ready = self.window.retired();
+        let op = self.trace(|| Op::entering(addr, kind));
+        let mut queue = self.queue.borrow_mut();
+        let executed = queue.get(queue.newest()).map_or(ready, |before| before.executed);
+        let number = queue.push_rest(Entry {
+            executed,
+            ..Entry::of(addr, kind, context, ready)
+        });
+        if let Some(entry) = queue.get_mut(number) {
+            entry.op = op;
+        }
+        if queue.len() == 1 || !self.drain.by_itself.get() {
+            let at = self.leaves_at(ready, true);
+            self.drain.next.set(self.drain.next.get().min(at));
+        }
+    }
+
+    /// Whether the store queue has room.
+    pub fn has_entries_free(&self) -> bool {
+        self.queue.borrow().occupied() < self.limits.queue_entries
+    }
+
+    /// When an entry that is ready then may leave the queue, one a drain interval; at once if it
+    /// leaves `with_last`.
+    pub fn leaves_at(&self, ready: u64, with_last: bool) -> u64 {
+        let interval = if with_last {
+            0
+        } else {
+            self.limits.latencies.drain_interval
+        };
+        ready.max(self.drain.last.get() + interval)
+    }
+
+    /// Drains stores that hit up to `until`; false if something is due that the system must handle.
+    #[inline(always)]
+    pub fn drain_hits(&self, until: u64) -> bool {
+        self.drain.next.get() > until || (self.drain.by_itself.get() && self.drain_due_hits(until))
+    }
+
+    fn drain_due_hits(&self, until: u64) -> bool {
+        if self.drain.shut.get() {
+            return false;
+        }
+        // Somebody may wait for its context's last store: the system must handle that store.
+        let awaited = self.window.is_held() || self.pending.awaited.get();
+        let (queue, private) = (&mut *self.queue.borrow_mut(), &mut *self.private.borrow_mut());
+        let mut at = self.drain.next.get();
+        let mut head = queue.front();
+        while let Some(entry) = head.filter(|_| at <= until) {
+            let Kind::Store { size, value } = entry.kind else {
+                return false;
+            };
+            let (addr, op, context) = (entry.addr, entry.op, entry.context);
+            let seen = entry.is_special() || self.is_watched(addr.line());
+            if seen || (awaited && self.pending(Some(context)) == 1) || !private.store_hit(addr.line(), at) {
+                return false;
+            }
+            self.memory.write(addr, size, value);
+            self.trace_visible(op);
+            self.complete(context);
+            self.drain.last.set(at);
+            head = queue.drop_first();
+            at = head.map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
+            self.drain.next.set(at);
+        }
+        true
+    }
+}

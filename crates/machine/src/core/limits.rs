@@ -1,0 +1,59 @@
+//! What the machine allows a core, and how long operations take.
+
+use crate::config::Machine;
+use strandline_isa::Alu;
+
+/// What the machine allows a core.
+pub struct Limits {
+    pub queue_entries: usize,
+    /// Entries that loads and stores share; 0: no such limit.
+    pub shared_entries: u64,
+    pub prefetches_stores: bool,
+    /// Non-temporal stores are ordinary ones.
+    pub nt_cached: bool,
+    /// Store barriers reach the design.
+    pub barriers: bool,
+    pub latencies: Latencies,
+}
+
+impl Limits {
+    /// Those of a machine.
+    pub fn new(machine: &Machine, nt_cached: bool, barriers: bool) -> Limits {
+        let core = &machine.core;
+        Limits {
+            queue_entries: core.store_queue_entries as usize,
+            shared_entries: core.load_store_queue_entries,
+            prefetches_stores: core.store_prefetch,
+            nt_cached,
+            barriers,
+            latencies: Latencies {
+                mul: core.mul_latency.0,
+                div: core.div_latency.0,
+                mispredict: core.mispredict_penalty.0,
+                l1: machine.l1.latency.0,
+                drain_interval: core.store_drain_interval.0,
+            },
+        }
+    }
+}
+
+/// Cycles that operations take.
+pub struct Latencies {
+    pub mul: u64,
+    pub div: u64,
+    pub mispredict: u64,
+    pub l1: u64,
+    pub drain_interval: u64,
+}
+
+impl Latencies {
+    #[inline(always)]
+    /// Of an ALU operation.
+    pub fn of(&self, op: Alu) -> u64 {
+        match op {
+            Alu::Simple => 1,
+            Alu::Mul => self.mul,
+            Alu::Div => self.div,
+        }
+    }
+}
