@@ -15,7 +15,7 @@ from fake_native import FakeNative
 from strandline.cli.app import App
 from strandline.cli.main import execute
 from strandline.engine import Engine
-from strandline.experiments.shelf import Shelf, repository_shelf
+from strandline.figures.experiments import Experiments, repository_experiments
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ def strandline(
     for variable in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(variable, raising=False)
 
-    def run(*arguments: str, shelf: Shelf | None = None) -> Answer:
-        code = execute(arguments, App(lambda: engine, lambda: shelf or repository_shelf()))
+    def run(*arguments: str, experiments: Experiments | None = None) -> Answer:
+        code = execute(arguments, App(lambda: engine, lambda: experiments or repository_experiments()))
         captured = capfd.readouterr()
         return Answer(code, captured.out, captured.err)
 

@@ -11,10 +11,10 @@ from fake_native import FakeNative
 from strandline.cli.app import App
 from strandline.cli.main import main
 from strandline.engine import Engine
-from strandline.experiments.shelf import repository_shelf
+from strandline.figures.experiments import repository_experiments
 
 if __name__ == "__main__":
     split = sys.argv.index("--")
     engine = Engine(FakeNative(*map(float, sys.argv[1:split])))
     sys.argv = ["strandline", *sys.argv[split + 1 :]]
-    main(App(lambda: engine, repository_shelf))
+    main(App(lambda: engine, repository_experiments))

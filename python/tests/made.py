@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from strandline.engine import RunSpec
-from strandline.experiments.claims import Measured
-from strandline.experiments.evaluate import MEASURES
-from strandline.experiments.figure import FigureData, Options, gather, plan
-from strandline.experiments.shelf import repository_shelf
-from strandline.experiments.spec import FigureSpec
+from strandline.figures.claims import Measured
+from strandline.figures.evaluate import MEASURES
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.figure import FigureData, Options, gather, plan
+from strandline.figures.spec import FigureSpec
 from strandline.record import Record
 
 Fields = Callable[[RunSpec], Mapping[str, Any]]
@@ -33,5 +33,5 @@ def data(figure: FigureSpec, fields: Fields) -> FigureData:
 def measured(claim: str, fields: Fields) -> Measured:
     """The claim's measurement from records of `fields`."""
     measure = MEASURES[claim]
-    figure = repository_shelf().figure(measure.figure)
+    figure = repository_experiments().figure(measure.figure)
     return measure.take(data(figure, fields).where(measure.keep))

@@ -11,9 +11,9 @@ import made
 from made import Fields, measured
 from strandline.engine import RunSpec
 from strandline.errors import InputError
-from strandline.experiments.claims import holds
-from strandline.experiments.shelf import repository_shelf
-from strandline.experiments.values import values
+from strandline.figures.claims import holds
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.values import values
 from strandline.record import Record, quantity
 
 GAINS = {"hops-ep": 1.4, "hops-rp": 1.6, "asap-ep": 2.2, "asap-rp": 2.3, "eadr": 2.4, "bbb": 2.4}
@@ -21,7 +21,7 @@ GAINS = {"hops-ep": 1.4, "hops-rp": 1.6, "asap-ep": 2.2, "asap-rp": 2.3, "eadr":
 
 
 def judged(claim: str, fields: Fields) -> bool | None:
-    return holds(repository_shelf().claims()[claim], measured(claim, fields))
+    return holds(repository_experiments().claims()[claim], measured(claim, fields))
 
 
 def gaining(gains: Mapping[str, float]) -> Fields:
@@ -141,7 +141,7 @@ def test_table_4_shows_what_each_design_does_with_two_controllers() -> None:
 
     found = {
         value.metric: value.value
-        for value in values(made.data(repository_shelf().figure("asap-table-4"), fields))
+        for value in values(made.data(repository_experiments().figure("asap-table-4"), fields))
         if value.labels["design"] == "asap-rp"
     }
     assert found == {"controllers": 2, "stalls": 0, "fences": 0.1, "durability": 1, "battery": 0.004, "rollbacks": 0}

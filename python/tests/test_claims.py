@@ -9,8 +9,8 @@ from syrupy.assertion import SnapshotAssertion
 from conftest import Strandline
 from fake_native import PERSIST_CYCLES, SWITCH_INSTRUCTIONS, TASKS, FakeNative
 from strandline.errors import InputError
-from strandline.experiments.claims import Claim, Kind, Measured, holds, load
-from strandline.experiments.fit import r_squared
+from strandline.figures.claims import Claim, Kind, Measured, holds, load
+from strandline.figures.fit import r_squared
 
 
 def test_all(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
@@ -108,9 +108,9 @@ def test_r_squared() -> None:
 
 
 def test_a_missing_file_is_told(strandline: Strandline, tmp_path: Path) -> None:
-    from strandline.experiments.shelf import Shelf
+    from strandline.figures.experiments import Experiments
 
-    answer = strandline("claims", shelf=Shelf(tmp_path))
+    answer = strandline("claims", experiments=Experiments(tmp_path))
     assert answer.code == 2
     assert "claims.toml: cannot be read" in answer.err
 

@@ -9,8 +9,8 @@ import pytest
 
 from made import Fields, benchmark, measured
 from strandline.engine import RunSpec
-from strandline.experiments.claims import holds
-from strandline.experiments.shelf import repository_shelf
+from strandline.figures.claims import holds
+from strandline.figures.experiments import repository_experiments
 
 LATENCIES = (0, 100, 200, 700, 1000)
 GAINS = {"sps": 3.0, "pc": 2.5, "tatp": 2.0, "tpcc": 1.3, "cq4": 1.1, "cq16": 1.1, "cq64": 1.2}
@@ -167,5 +167,5 @@ def test_table_1_is_judged_by_the_example_of_its_section(storage: int, verdict: 
         example = {"machine.core.store_queue_entries=32", "design.contexts=16"} <= set(spec.set)
         return {"cycles": 1, "storage_bytes": storage if example else 1}
 
-    claim = repository_shelf().claims()["cosplay-table1"]
+    claim = repository_experiments().claims()["cosplay-table1"]
     assert holds(claim, measured("cosplay-table1", fields)) is verdict

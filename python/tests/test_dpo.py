@@ -9,8 +9,8 @@ import pytest
 
 from made import Fields, measured
 from strandline.engine import RunSpec
-from strandline.experiments.claims import holds
-from strandline.experiments.shelf import repository_shelf
+from strandline.figures.claims import holds
+from strandline.figures.experiments import repository_experiments
 
 SLOWDOWNS = {
     ("pwq", "SO"): 2.0,
@@ -36,7 +36,7 @@ def slowing(slowdowns: Slowdowns) -> Fields:
 
 
 def judged(claim: str, fields: Fields) -> bool | None:
-    return holds(repository_shelf().claims()[claim], measured(claim, fields))
+    return holds(repository_experiments().claims()[claim], measured(claim, fields))
 
 
 @pytest.mark.parametrize(

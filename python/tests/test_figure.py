@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
-from strandline.experiments.shelf import repository_shelf
+from strandline.figures.experiments import repository_experiments
 from strandline.record import Record
 from strandline.report import files
 
@@ -103,7 +103,7 @@ def test_an_old_result_is_replaced(strandline: Strandline, tmp_path: Path) -> No
 def copied(strandline_file: Path, figure: str = "cosplay/table-3") -> str:
     """A copy of a figure's file, as the user's own."""
     strandline_file.parent.mkdir(parents=True, exist_ok=True)
-    text = (repository_shelf().folder / f"{figure}.toml").read_text(encoding="utf-8")
+    text = (repository_experiments().folder / f"{figure}.toml").read_text(encoding="utf-8")
     strandline_file.write_text(text, encoding="utf-8")
     return str(strandline_file)
 
@@ -117,7 +117,7 @@ def test_a_figure_of_ones_own_runs_from_its_file(strandline: Strandline, tmp_pat
 
 
 def test_the_file_of_a_papers_figure_is_that_figure(strandline: Strandline) -> None:
-    path = str(repository_shelf().folder / "cosplay/table-3.toml")
+    path = str(repository_experiments().folder / "cosplay/table-3.toml")
     by_file = strandline("figure", path, "--out", "a", "--json").document
     by_id = strandline("figure", "cosplay-table-3", "--out", "b", "--json").document
     assert by_file["figure"] == by_id["figure"] == "cosplay-table-3"

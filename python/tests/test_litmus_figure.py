@@ -17,10 +17,10 @@ from conftest import Strandline
 from fake_native import FakeNative
 from strandline.engine import Engine
 from strandline.errors import InputError
-from strandline.experiments import litmus_figure
-from strandline.experiments.figure_file import load
-from strandline.experiments.shelf import Shelf, repository_shelf
-from strandline.experiments.spec import LitmusFigure
+from strandline.figures import litmus_figure
+from strandline.figures.experiments import Experiments, repository_experiments
+from strandline.figures.figure_file import load
+from strandline.figures.spec import LitmusFigure
 from strandline.report import plot_states
 from strandline.report.plot_states import LEGEND
 from strandline.report.state_grid import Mark, program
@@ -37,20 +37,20 @@ timings = 40
 FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
 
 
-def shelf(tmp_path: Path, text: str = GOOD) -> Shelf:
-    (tmp_path / "shelf" / "paper").mkdir(parents=True)
-    (tmp_path / "shelf" / "paper" / "2.toml").write_text(text)
-    return Shelf(tmp_path / "shelf")
+def experiments(tmp_path: Path, text: str = GOOD) -> Experiments:
+    (tmp_path / "experiments" / "paper").mkdir(parents=True)
+    (tmp_path / "experiments" / "paper" / "2.toml").write_text(text)
+    return Experiments(tmp_path / "experiments")
 
 
 def figure(tmp_path: Path, text: str = GOOD) -> LitmusFigure:
-    found = shelf(tmp_path, text).any_figure("paper-2")
+    found = experiments(tmp_path, text).any_figure("paper-2")
     assert isinstance(found, LitmusFigure)
     return found
 
 
 def test_it_prints_what_models_allow_and_designs_showed_of_each_test(strandline: Strandline, tmp_path: Path) -> None:
-    answer = strandline("figure", "paper-2", shelf=shelf(tmp_path))
+    answer = strandline("figure", "paper-2", experiments=experiments(tmp_path))
     assert (answer.code, answer.err) == (0, "")
     rows = [line.split() for line in answer.out.splitlines() if line.startswith("x=")]
     # The fake's px86 forbids z without x, and so does so, the model of x86-pcommit; x86 keeps both at once.
@@ -65,7 +65,7 @@ def test_it_prints_what_models_allow_and_designs_showed_of_each_test(strandline:
 
 
 def test_records_are_flat_and_agree_in_all_formats(strandline: Strandline, tmp_path: Path) -> None:
-    document = strandline("figure", "paper-2", "--json", shelf=shelf(tmp_path)).document
+    document = strandline("figure", "paper-2", "--json", experiments=experiments(tmp_path)).document
     folder = tmp_path / "out" / "paper-2"
     assert {path.name for path in folder.iterdir()} == FILES
     assert [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()] == document["records"]
@@ -84,25 +84,25 @@ def test_records_are_flat_and_agree_in_all_formats(strandline: Strandline, tmp_p
 
 
 def test_the_document_holds_program_and_states(strandline: Strandline, tmp_path: Path) -> None:
-    strandline("figure", "paper-2", shelf=shelf(tmp_path))
+    strandline("figure", "paper-2", experiments=experiments(tmp_path))
     text = (tmp_path / "out" / "paper-2" / "table.md").read_text()
     assert fake_litmus.MP.strip() in text
     assert "| x=1 z=0 | allowed | allowed | not shown | shown |" in text
 
 
 def test_the_same_bytes_twice(strandline: Strandline, tmp_path: Path) -> None:
-    mine = shelf(tmp_path)
+    mine = experiments(tmp_path)
 
     def contents(jobs: str) -> dict[str, bytes]:
-        assert strandline("figure", "paper-2", "--jobs", jobs, shelf=mine).code == 0
+        assert strandline("figure", "paper-2", "--jobs", jobs, experiments=mine).code == 0
         return {path.name: path.read_bytes() for path in Path("out/paper-2").iterdir()}
 
     assert contents("1") == contents("3")
 
 
 def test_a_forbidden_state_that_a_design_shows_is_told_and_exits_1(strandline: Strandline, tmp_path: Path) -> None:
-    mine = shelf(tmp_path, GOOD.replace('"x86-pcommit"', '"non-atomic"'))
-    answer = strandline("figure", "paper-2", shelf=mine)
+    mine = experiments(tmp_path, GOOD.replace('"x86-pcommit"', '"non-atomic"'))
+    answer = strandline("figure", "paper-2", experiments=mine)
     assert answer.code == 1
     assert "papers/mp: non-atomic shows x=0 z=1, which px86 forbids" in answer.out
     assert "reproduce: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
@@ -111,14 +111,14 @@ def test_a_forbidden_state_that_a_design_shows_is_told_and_exits_1(strandline: S
 def test_the_native_module_is_asked_for_the_figures_designs_timings_and_seed(
     strandline: Strandline, native: FakeNative, tmp_path: Path
 ) -> None:
-    strandline("figure", "paper-2", "--seed", "7", shelf=shelf(tmp_path))
+    strandline("figure", "paper-2", "--seed", "7", experiments=experiments(tmp_path))
     (asked,) = native.specs
     assert asked["tests"] == [{"shelf": "papers/mp"}]
     assert (asked["designs"], asked["timings"], asked["seed"]) == (("x86", "x86-pcommit"), 40, 7)
 
 
 def test_litmus_tests_have_no_tasks(strandline: Strandline, tmp_path: Path) -> None:
-    answer = strandline("figure", "paper-2", "--tasks", "5", shelf=shelf(tmp_path))
+    answer = strandline("figure", "paper-2", "--tasks", "5", experiments=experiments(tmp_path))
     assert (answer.code, answer.out) == (2, "")
     assert "--tasks: paper-2 is a figure of litmus tests, which have no tasks: leave it out" in answer.err
 
@@ -138,7 +138,7 @@ def test_litmus_tests_have_no_tasks(strandline: Strandline, tmp_path: Path) -> N
 def test_what_does_not_fit_together_is_told(
     strandline: Strandline, tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
-    answer = strandline("figure", "paper-2", shelf=shelf(tmp_path, GOOD.replace(old, new)))
+    answer = strandline("figure", "paper-2", experiments=experiments(tmp_path, GOOD.replace(old, new)))
     assert (answer.code, answer.out) == (2, "")
     assert f"paper-2: {problem}: leave one of them out" in answer.err
     assert not (tmp_path / "out" / "paper-2").exists()
@@ -166,14 +166,14 @@ def test_bad_files_are_told_by_line(tmp_path: Path, old: str, new: str, line: in
 
 
 def test_a_figure_of_litmus_tests_is_none_of_runs(tmp_path: Path) -> None:
-    mine = shelf(tmp_path)
+    mine = experiments(tmp_path)
     assert mine.figures_of_runs() == []
     with pytest.raises(InputError, match="paper-2: is a figure of litmus tests"):
         mine.figure("paper-2")
 
 
 def test_figure_2_of_strandweaver_names_all_its_tests_and_the_two_designs() -> None:
-    found = repository_shelf().any_figure("strandweaver-2")
+    found = repository_experiments().any_figure("strandweaver-2")
     assert isinstance(found, LitmusFigure)
     files = (Path(__file__).parents[2] / "litmus" / "papers").glob("strandweaver-2*.litmus")
     assert sorted(found.litmus.tests) == sorted(f"papers/{path.stem}" for path in files)

@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 import made
 from made import benchmark
 from strandline.engine import RunSpec
-from strandline.experiments import drawing
-from strandline.experiments.shelf import repository_shelf
+from strandline.figures import drawing
+from strandline.figures.experiments import repository_experiments
 from strandline.record import QUANTILES
 from strandline.report import plot
 from strandline.report.chart import Chart, Kind, Panel, Series
@@ -31,7 +31,7 @@ def fields(spec: RunSpec) -> dict[str, Any]:
 
 
 def drawn(figure: str) -> Figure:
-    spec = repository_shelf().figure(figure)
+    spec = repository_experiments().figure(figure)
     return plot.draw(drawing.chart(made.data(spec, fields), {}))
 
 

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from strandline import engine
-from strandline.experiments.claims import ClaimsFile
-from strandline.experiments.schema import mismatch
-from strandline.experiments.spec import FigureFile
-from strandline.experiments.toml_file import line_of
+from strandline.figures.claims import ClaimsFile
+from strandline.figures.schema import mismatch
+from strandline.figures.spec import FigureFile
+from strandline.figures.toml_file import line_of
 from test_spec import SEARCHING
 
 if sys.version_info >= (3, 11):

@@ -8,9 +8,9 @@ import pytest
 
 from made import Fields, data, measured
 from strandline.engine import RunSpec
-from strandline.experiments.claims import holds
-from strandline.experiments.shelf import repository_shelf
-from strandline.experiments.values import values
+from strandline.figures.claims import holds
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.values import values
 from strandline.record import Record, quantity
 
 TREES = ("avl-tree", "b-tree", "sp-rb-tree")
@@ -58,7 +58,7 @@ def ratios(of: Ratios) -> Fields:
 
 
 def judged(claim: str, of: Ratios) -> bool | None:
-    return holds(repository_shelf().claims()[claim], measured(claim, ratios(of)))
+    return holds(repository_experiments().claims()[claim], measured(claim, ratios(of)))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_stalls_are_over_the_plain_programs_cycles() -> None:
         plain = place(spec)[0] == "none"
         return {"cycles": 400 if plain else 4000, "fetch_stall_cycles": 10 if plain else 100}
 
-    found = values(data(repository_shelf().figure("sp-10"), fields))
+    found = values(data(repository_experiments().figure("sp-10"), fields))
     assert {value.labels["variant"] for value in found} == {"Log+P", "Log+P+Sf", "SP256"}
     assert {value.value for value in found} == {0.25}
 
@@ -167,5 +167,5 @@ def test_only_log_p_without_fences_shows_pcommits_in_flight() -> None:
             seen.add((spec.design, spec.runtime))
             return {"pcommits_in_flight_max": 4, "stores_per_pcommit": 9.5}
 
-        assert len(values(data(repository_shelf().figure(figure), fields))) == len(TREES) + len(OTHERS)
+        assert len(values(data(repository_experiments().figure(figure), fields))) == len(TREES) + len(OTHERS)
         assert seen == {("x86-pcommit", "log-p")}

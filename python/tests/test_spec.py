@@ -7,8 +7,8 @@ import pytest
 
 from strandline.engine import RunSpec
 from strandline.errors import InputError
-from strandline.experiments.figure_file import load_runs
-from strandline.experiments.spec import RUN_KEYS
+from strandline.figures.figure_file import load_runs
+from strandline.figures.spec import RUN_KEYS
 
 GOOD = """title = "T"
 source = "S"

@@ -10,12 +10,12 @@ import pytest
 import made
 from made import Fields, measured
 from strandline.engine import RunSpec
-from strandline.experiments import drawing
-from strandline.experiments.claims import holds
-from strandline.experiments.evaluate import MEASURES
-from strandline.experiments.figure import Options, plan
-from strandline.experiments.shelf import repository_shelf
-from strandline.experiments.values import values
+from strandline.figures import drawing
+from strandline.figures.claims import holds
+from strandline.figures.evaluate import MEASURES
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.figure import Options, plan
+from strandline.figures.values import values
 
 BENCHMARKS = ("queue", "hashmap", "array-swap", "rb-tree", "tpcc", "nstore-rd", "nstore-bal", "nstore-wr")
 GAINS = {"tpcc": 1.2, "nstore-wr": 2.0}
@@ -26,7 +26,7 @@ BOUND = 1.05
 
 
 def judged(claim: str, fields: Fields) -> bool | None:
-    return holds(repository_shelf().claims()[claim], measured(claim, fields))
+    return holds(repository_experiments().claims()[claim], measured(claim, fields))
 
 
 Place = str | tuple[str, str]
@@ -128,7 +128,7 @@ def test_figure_7_least_and_most(gains: dict[Place, float], fails: list[str]) ->
 
 def test_claims_on_figure_7_run_what_they_read_alone() -> None:
     keep = MEASURES["strandweaver-fig7-x86"].keep
-    places = plan(repository_shelf().figure("strandweaver-7"), Options())
+    places = plan(repository_experiments().figure("strandweaver-7"), Options())
     assert {each.labels["design"] for each in places if keep(each.labels)} == {"x86", "strandweaver"}
 
 
@@ -210,7 +210,7 @@ def test_figure_10_wants_x86_to_be_faster_than_few_entries_at_the_longest_latenc
 
 
 def runs(figure: str) -> set[RunSpec]:
-    return {trial.spec for each in plan(repository_shelf().figure(figure), Options()) for trial in each.trials}
+    return {trial.spec for each in plan(repository_experiments().figure(figure), Options()) for trial in each.trials}
 
 
 def test_figures_7_and_8_are_the_same_runs_and_table_2_is_among_them() -> None:
@@ -250,15 +250,17 @@ def test_stalls_of_figure_8_are_those_behind_fences_and_full_buffers() -> None:
         fence, buffer = {"x86": (60, 40), "strandweaver": (5, 20), "non-atomic": (0, 0)}.get(spec.design, (10, 0))
         return {"cycles": 1, "fence_stall_cycles": fence, "buffer_stall_cycles": buffer, "fetch_stall_cycles": 999}
 
-    found = values(made.data(repository_shelf().figure("strandweaver-8"), fields))
+    found = values(made.data(repository_experiments().figure("strandweaver-8"), fields))
     shares = {each.labels["design"]: each.value for each in found}
     assert shares == {"hops-ep": 0.1, "no-persist-queue": 0.1, "strandweaver": 0.25, "non-atomic": 0}
 
 
 def test_the_papers_rates_of_table_2_stand_beside_one_column() -> None:
-    shelf = repository_shelf()
-    made_up = made.data(shelf.figure("strandweaver-table-2"), lambda _spec: {"cycles": 1000, "flushes": 8, "cores": 8})
-    table = drawing.table(drawing.chart(made_up, shelf.claims()))
+    experiments = repository_experiments()
+    made_up = made.data(
+        experiments.figure("strandweaver-table-2"), lambda _spec: {"cycles": 1000, "flushes": 8, "cores": 8}
+    )
+    table = drawing.table(drawing.chart(made_up, experiments.claims()))
     titles = [column.title for column in table.columns]
     assert titles[1:] == ["txn, all cores", "sfr, all cores", "paper", *titles[4:]]
     assert "paper" not in titles[4:]

@@ -11,12 +11,12 @@ import pytest
 import made
 from strandline.engine import RunSpec
 from strandline.errors import InputError
-from strandline.experiments import drawing
-from strandline.experiments.figure import FigureData, Options, plan
-from strandline.experiments.figure_file import load_runs
-from strandline.experiments.shelf import repository_shelf
-from strandline.experiments.spec import FigureSpec
-from strandline.experiments.values import values, with_means
+from strandline.figures import drawing
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.figure import FigureData, Options, plan
+from strandline.figures.figure_file import load_runs
+from strandline.figures.spec import FigureSpec
+from strandline.figures.values import values, with_means
 from strandline.record import QUANTILES
 from strandline.report.table import Table
 
@@ -162,7 +162,7 @@ def test_the_json_names_the_searched_key(tmp_path: Path) -> None:
 
 
 def test_where_both_sides_search_both_windows_are_shown() -> None:
-    spec = repository_shelf().figure("cosplay-11b")
+    spec = repository_experiments().figure("cosplay-11b")
 
     def cycles(run: RunSpec) -> dict[str, Any]:
         return {"cycles": 10 if run.window == {"cosplay": 6, "sbatch": 20}[run.design] else 11}
@@ -171,7 +171,7 @@ def test_where_both_sides_search_both_windows_are_shown() -> None:
 
 
 def test_a_distribution_has_a_value_for_each_quantile() -> None:
-    spec = repository_shelf().figure("cosplay-12")
+    spec = repository_experiments().figure("cosplay-12")
 
     def latencies(run: RunSpec) -> dict[str, Any]:
         window = int(str(run.window))
@@ -188,7 +188,7 @@ def test_a_distribution_has_a_value_for_each_quantile() -> None:
 
 
 def test_a_point_may_be_without_what_another_axis_sets() -> None:
-    planned = plan(repository_shelf().figure("cosplay-9"), Options())
+    planned = plan(repository_experiments().figure("cosplay-9"), Options())
     runs = {each.labels["design"]: set[RunSpec]() for each in planned}
     for each in planned:
         runs[each.labels["design"]].add(each.trials[0].spec)
@@ -198,7 +198,7 @@ def test_a_point_may_be_without_what_another_axis_sets() -> None:
 
 
 def test_all_designs_of_a_figure_run_as_many_tasks() -> None:
-    for spec in repository_shelf().figures_of_runs():
+    for spec in repository_experiments().figures_of_runs():
         tasks: dict[tuple[str, ...], set[int | None]] = {}
         for each in plan(spec, Options()):
             for trial in each.trials:
@@ -206,13 +206,13 @@ def test_all_designs_of_a_figure_run_as_many_tasks() -> None:
         assert all(len(numbers) == 1 for numbers in tasks.values()), spec.id
 
 
-def test_the_shelf_searches_the_same_windows_everywhere() -> None:
-    searches = {spec.search.values for spec in repository_shelf().figures_of_runs() if spec.search}
+def test_the_experiments_searches_the_same_windows_everywhere() -> None:
+    searches = {spec.search.values for spec in repository_experiments().figures_of_runs() if spec.search}
     assert searches == {(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)}
 
 
 def test_the_tasks_option_goes_before_the_figure() -> None:
-    spec = repository_shelf().figure("cosplay-8")
+    spec = repository_experiments().figure("cosplay-8")
     runs = {trial.spec for each in plan(spec, Options(tasks=5)) for trial in each.trials}
     assert {run.tasks for run in runs} == {5}
     assert runs == {replace(run, tasks=5) for run in runs}

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.inspect import Field, LiteralType, Metadata, StructType
 
-from strandline.experiments.schema import words
+from strandline.figures.schema import words
 from strandline.report.table import Column, Table
 
 COLUMNS = tuple(Column(title, numeric=False) for title in ("key", "value", "default", "what"))

@@ -9,8 +9,8 @@ from functools import partial
 from textwrap import fill
 
 from strandline import engine
-from strandline.experiments import spec
-from strandline.experiments.claims import Claim
+from strandline.figures import spec
+from strandline.figures.claims import Claim
 from strandline.record import DERIVED
 from strandline.report import record_keys
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
 from strandline.engine import Engine, load
-from strandline.experiments.figure import Options, gather, place, plan
-from strandline.experiments.shelf import repository_shelf
-from strandline.experiments.spec import FigureSpec
-from strandline.experiments.values import with_means
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.figure import Options, gather, place, plan
+from strandline.figures.spec import FigureSpec
+from strandline.figures.values import with_means
 from strandline.sweep import default_jobs, pace_of, run_all
 
 Place = tuple[str, ...]
@@ -82,7 +82,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.seeds < 2:
         parser.error(f"--seeds {options.seeds}: one seed has no spread: give at least 2")
-    engine, spec = load(), repository_shelf().figure(options.figure)
+    engine, spec = load(), repository_experiments().figure(options.figure)
     tables: list[tuple[str, float, list[Point]]] = []
     for tasks in options.tasks or [None]:
         began = time.process_time()

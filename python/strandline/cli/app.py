@@ -1,4 +1,4 @@
-"""What all commands receive: the engine and the shelf."""
+"""What all commands receive: the engine and the experiments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from strandline.engine import Engine
-    from strandline.experiments.shelf import Shelf
+    from strandline.figures.experiments import Experiments
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class App:
     """The layers below the command line, each loaded at first use: `--help` loads neither, `run` no figures."""
 
     load_engine: Callable[[], Engine]
-    load_shelf: Callable[[], Shelf]
+    load_experiments: Callable[[], Experiments]
     command: str | None = None
     """The command line, for the records of its runs."""
 
@@ -26,14 +26,14 @@ class App:
         return replace(self.load_engine(), command=self.command)
 
     @property
-    def shelf(self) -> Shelf:
+    def experiments(self) -> Experiments:
         """The figures and claims."""
-        return self.load_shelf()
+        return self.load_experiments()
 
 
 def installed() -> App:
     """The app on the compiled simulator, with the figures and claims of the package."""
-    return App(_load_engine, _load_shelf)
+    return App(_load_engine, _load_experiments)
 
 
 def _load_engine() -> Engine:
@@ -42,7 +42,7 @@ def _load_engine() -> Engine:
     return load()
 
 
-def _load_shelf() -> Shelf:
-    from strandline.experiments.shelf import repository_shelf
+def _load_experiments() -> Experiments:
+    from strandline.figures.experiments import repository_experiments
 
-    return repository_shelf()
+    return repository_experiments()

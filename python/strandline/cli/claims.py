@@ -9,10 +9,10 @@ from strandline.cli.app import App
 from strandline.cli.figures import run_figures
 from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
 from strandline.errors import UnknownError
-from strandline.experiments import verdicts
-from strandline.experiments.claims import Claim
-from strandline.experiments.evaluate import evaluate, examine, needed_figures
-from strandline.experiments.figure import Options
+from strandline.figures import verdicts
+from strandline.figures.claims import Claim
+from strandline.figures.evaluate import evaluate, examine, needed_figures
+from strandline.figures.figure import Options
 
 
 @click.command()
@@ -33,7 +33,7 @@ def claims(
     """
     chosen = examine(app.engine, _chosen(app, ids))
     needed = needed_figures(chosen)
-    specs = [app.shelf.figure(figure_id) for figure_id in needed]
+    specs = [app.experiments.figure(figure_id) for figure_id in needed]
     outcomes = evaluate(chosen, run_figures(app, specs, Options(seed, tasks), jobs, needed))
     if as_json:
         output.print_json({"claims": [outcome.keys() for outcome in outcomes]})
@@ -45,7 +45,7 @@ def claims(
 
 
 def _chosen(app: App, ids: tuple[str, ...]) -> list[Claim]:
-    known = app.shelf.claims()
+    known = app.experiments.claims()
     for claim_id in ids:
         if claim_id not in known:
             raise UnknownError("claim", claim_id, list(known), "strandline list claims")

@@ -14,11 +14,11 @@ from strandline.cli.app import App
 from strandline.cli.figures import Target, run_figures, tasks_of
 from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, tasks_option
 from strandline.errors import InputError, from_file
-from strandline.experiments import drawing, publish, verdicts
-from strandline.experiments.evaluate import MEASURES, Outcome, measured
-from strandline.experiments.figure import FigureData, Options
-from strandline.experiments.spec import FigureSpec, LitmusFigure
-from strandline.experiments.values import with_means
+from strandline.figures import drawing, publish, verdicts
+from strandline.figures.evaluate import MEASURES, Outcome, measured
+from strandline.figures.figure import FigureData, Options
+from strandline.figures.spec import FigureSpec, LitmusFigure
+from strandline.figures.values import with_means
 from strandline.journal import keeping
 from strandline.report.files import NAMES, replacing
 from strandline.report.numbers import counted
@@ -57,7 +57,7 @@ def figure(
 
     A figure of litmus tests has the exit status of `strandline litmus`.
     """
-    spec = app.shelf.any_figure(figure_id)
+    spec = app.experiments.any_figure(figure_id)
     folder = out or Path("out") / spec.id
     if not (real := outside.resolved(folder)).name or real == Path.cwd():
         raise InputError(f"--out {folder}: a figure needs a folder of its own: name one in there")
@@ -74,7 +74,7 @@ def figure(
 
 def _show(app: App, spec: FigureSpec, options: Options, planned: int, target: Target, jobs: int, as_json: bool) -> None:
     """Runs the figure, of `planned` tasks, writes its files and prints its table."""
-    claims, folder = app.shelf.claims(), target.folder
+    claims, folder = app.experiments.claims(), target.folder
     with keeping(folder, target.fresh) as journal, replacing(folder) as staging:
         target.check(spec.id, planned)
         data = run_figures(app, [spec], options, jobs, journal=journal)[spec.id]
@@ -99,7 +99,7 @@ def _show(app: App, spec: FigureSpec, options: Options, planned: int, target: Ta
 
 
 def _outcomes(app: App, data: FigureData) -> list[Outcome]:
-    claims = app.shelf.claims()
+    claims = app.experiments.claims()
     # A user's figure may show other points than those that decide a claim.
     own = [claim for claim in data.spec.claims if claim in MEASURES and MEASURES[claim].figure == data.spec.id]
     return [measured(claims[claim], data) for claim in own]

@@ -10,8 +10,8 @@ from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.figures import Target
 from strandline.cli.progress import progress
-from strandline.experiments import litmus_figure, publish
-from strandline.experiments.spec import LitmusFigure
+from strandline.figures import litmus_figure, publish
+from strandline.figures.spec import LitmusFigure
 from strandline.journal import keeping
 from strandline.litmus import LitmusTest
 from strandline.report import litmus as report

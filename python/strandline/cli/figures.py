@@ -11,8 +11,8 @@ from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
 from strandline.engine import Engine
 from strandline.errors import InputError
-from strandline.experiments.figure import FigureData, Options, gather, plan
-from strandline.experiments.spec import FigureSpec, Labels
+from strandline.figures.figure import FigureData, Options, gather, plan
+from strandline.figures.spec import FigureSpec, Labels
 from strandline.journal import Journal
 from strandline.report import files
 from strandline.sweep import pace_of, run_all, unique

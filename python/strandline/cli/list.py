@@ -52,11 +52,12 @@ def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...
 def _entries(app: App, kind: str) -> list[dict[str, Any]]:
     if kind == "claims":
         return [
-            {"name": claim.id, "paper": claim.paper, "summary": claim.text} for claim in app.shelf.claims().values()
+            {"name": claim.id, "paper": claim.paper, "summary": claim.text}
+            for claim in app.experiments.claims().values()
         ]
     if kind != "figures":
         return app.engine.listing(kind)
-    specs = [app.shelf.any_figure(figure_id) for figure_id in app.shelf.figure_ids()]
+    specs = [app.experiments.any_figure(figure_id) for figure_id in app.experiments.figure_ids()]
     return [{"name": spec.id, "paper": spec.source, "summary": spec.title} for spec in specs]
 
 

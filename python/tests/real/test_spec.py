@@ -11,7 +11,7 @@ import pytest
 from strandline import engine
 from strandline.cli.crash import crash
 from strandline.cli.run import run
-from strandline.experiments import spec as figures
+from strandline.figures import spec as figures
 
 from .conftest import Installed
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from strandline.experiments.claims import Measured
-from strandline.experiments.figure import FigureData
-from strandline.experiments.parts import Part, together
-from strandline.experiments.spec import Labels
-from strandline.experiments.values import Value, means, values
+from strandline.figures.claims import Measured
+from strandline.figures.figure import FigureData
+from strandline.figures.parts import Part, together
+from strandline.figures.spec import Labels
+from strandline.figures.values import Value, means, values
 
 GAIN_MOST = ("sps", "pc", "tatp")
 KNEE = 0.95

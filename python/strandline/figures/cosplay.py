@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from strandline.experiments import cosplay_order
-from strandline.experiments.claims import Measured
-from strandline.experiments.figure import FigureData
-from strandline.experiments.fit import r_squared
-from strandline.experiments.measure import Measure
-from strandline.experiments.values import values
+from strandline.figures import cosplay_order
+from strandline.figures.claims import Measured
+from strandline.figures.figure import FigureData
+from strandline.figures.fit import r_squared
+from strandline.figures.measure import Measure
+from strandline.figures.values import values
 
 ADDED_LATENCIES = ("0", "100", "200", "700", "1000")
 """Cycles of the paper's five backend memory operations, none included (section 5)."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from strandline.engine import SCOPES
-from strandline.experiments.schema import Names, Table, says
+from strandline.figures.schema import Names, Table, says
 from strandline.report.chart import Kind
 
 OVERRIDES = tuple(f"{scope}." for scope in SCOPES)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from strandline.engine import Engine
 from strandline.errors import InputError
-from strandline.experiments.spec import LitmusFigure
+from strandline.figures.spec import LitmusFigure
 from strandline.litmus import LitmusSpec, LitmusTest, Source
 from strandline.record import Record
 from strandline.report import litmus as report

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from statistics import fmean, geometric_mean
 
-from strandline.experiments.claims import Measured
-from strandline.experiments.figure import FigureData
-from strandline.experiments.measure import Measure
-from strandline.experiments.parts import Part, together
-from strandline.experiments.values import values
+from strandline.figures.claims import Measured
+from strandline.figures.figure import FigureData
+from strandline.figures.measure import Measure
+from strandline.figures.parts import Part, together
+from strandline.figures.values import values
 
 TREES = ("AT", "BT", "RT")
 OTHERS = ("GH", "HM", "LL", "SS")

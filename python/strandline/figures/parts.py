@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from strandline.experiments.claims import Measured
+from strandline.figures.claims import Measured
 
 
 @dataclass(frozen=True)

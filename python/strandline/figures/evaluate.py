@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from strandline.engine import Engine
-from strandline.experiments import asap, cosplay, dpo, sp, strandweaver
-from strandline.experiments.claims import Claim, holds
-from strandline.experiments.figure import FigureData
-from strandline.experiments.measure import Measure
-from strandline.experiments.spec import Labels
+from strandline.figures import asap, cosplay, dpo, sp, strandweaver
+from strandline.figures.claims import Claim, holds
+from strandline.figures.figure import FigureData
+from strandline.figures.measure import Measure
+from strandline.figures.spec import Labels
 from strandline.record import Record
 
 MEASURES: Mapping[str, Measure] = {

@@ -8,8 +8,8 @@ from statistics import geometric_mean
 from typing import Any
 
 from strandline.errors import InputError
-from strandline.experiments.figure import Cell, FigureData, place
-from strandline.experiments.spec import MEAN, QUANTILE, Labels, Metric
+from strandline.figures.figure import Cell, FigureData, place
+from strandline.figures.spec import MEAN, QUANTILE, Labels, Metric
 from strandline.record import QUANTILES, quantile, quantity
 from strandline.report.chart import Kind
 

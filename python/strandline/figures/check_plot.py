@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from strandline.experiments.schema import quoted
-from strandline.experiments.spec import METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
-from strandline.experiments.toml_file import require
+from strandline.figures.schema import quoted
+from strandline.figures.spec import METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
+from strandline.figures.toml_file import require
 from strandline.record import DISTRIBUTIONS
 
 

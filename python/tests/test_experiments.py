@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from strandline.experiments.evaluate import MEASURES
-from strandline.experiments.figure import Options, plan
-from strandline.experiments.shelf import repository_shelf
-from strandline.experiments.spec import Cdf, FigureSpec, LitmusFigure
+from strandline.figures.evaluate import MEASURES
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.figure import Options, plan
+from strandline.figures.spec import Cdf, FigureSpec, LitmusFigure
 from strandline.record import DERIVED, DISTRIBUTIONS, STORAGE_OF
 
-SHELF = repository_shelf()
-CLAIMS = SHELF.claims()
-FIGURES = {figure_id: SHELF.any_figure(figure_id) for figure_id in SHELF.figure_ids()}
+EXPERIMENTS = repository_experiments()
+CLAIMS = EXPERIMENTS.claims()
+FIGURES = {figure_id: EXPERIMENTS.any_figure(figure_id) for figure_id in EXPERIMENTS.figure_ids()}
 OF_RUNS = {figure_id: figure for figure_id, figure in FIGURES.items() if isinstance(figure, FigureSpec)}
 RECORDS = Path(__file__).parents[2] / "docs" / "records.md"
 
@@ -60,14 +60,14 @@ def test_a_measure_belongs_to_a_figure_that_names_its_claim(name: str) -> None:
 
 
 def _measures_of(paper: str) -> set[str]:
-    module = __import__(f"strandline.experiments.{paper}", fromlist=["MEASURES"])
+    module = __import__(f"strandline.figures.{paper}", fromlist=["MEASURES"])
     return set(module.MEASURES)
 
 
 def test_all_claims_of_a_paper_that_has_figures_are_measured() -> None:
     """The others need workloads and designs that do not exist yet."""
     for name, claim in CLAIMS.items():
-        has_figures = (SHELF.folder / claim.paper).is_dir()
+        has_figures = (EXPERIMENTS.folder / claim.paper).is_dir()
         assert name in MEASURES or not has_figures, f"`{name}`: add a measure to MEASURES of {claim.paper}.py"
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from statistics import fmean, geometric_mean
 
-from strandline.experiments.claims import Measured
-from strandline.experiments.figure import FigureData
-from strandline.experiments.measure import Measure
-from strandline.experiments.parts import Part, together
-from strandline.experiments.spec import Labels
-from strandline.experiments.values import Value, values
+from strandline.figures.claims import Measured
+from strandline.figures.figure import FigureData
+from strandline.figures.measure import Measure
+from strandline.figures.parts import Part, together
+from strandline.figures.spec import Labels
+from strandline.figures.values import Value, values
 
 MICROBENCHMARKS = ("queue", "hashmap", "array-swap", "rb-tree", "tpcc")
 """Section VI-A includes TPCC: queue and TPCC "are the least write-intensive microbenchmarks"."""

@@ -12,7 +12,7 @@ import msgspec
 
 from strandline import engine, outside
 from strandline.errors import InputError
-from strandline.experiments.schema import EVERY_KEY, KeyPath, mismatch
+from strandline.figures.schema import EVERY_KEY, KeyPath, mismatch
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strandline.experiments.evaluate import Outcome
+from strandline.figures.evaluate import Outcome
 from strandline.report.numbers import number
 from strandline.report.table import Column, Table
 

@@ -1,4 +1,4 @@
-"""The figures and claims on the shelf, which is in the package; `experiments/` in the repository links to it."""
+"""The figures and claims: data of the package, to which `experiments/` in the repository links."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from strandline import outside
 from strandline.errors import InputError, UnknownError
-from strandline.experiments import claims
-from strandline.experiments.claims import Claim
-from strandline.experiments.figure_file import load
-from strandline.experiments.spec import FigureSpec, LitmusFigure
+from strandline.figures import claims
+from strandline.figures.claims import Claim
+from strandline.figures.figure_file import load
+from strandline.figures.spec import FigureSpec, LitmusFigure
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Experiments:
     """A folder with `<paper>/<figure>.toml` and `claims.toml`."""
 
     folder: Path
@@ -50,7 +50,7 @@ class Shelf:
         return claims.load(self.folder / "claims.toml")
 
     def _of_file(self, path: Path) -> FigureSpec | LitmusFigure:
-        """The figure in a file, which may name claims of the shelf; an `InputError` if they do not exist."""
+        """The figure in a file, which may name known claims; an `InputError` if they do not exist."""
         figure = load(path)
         if isinstance(figure, FigureSpec):
             known = self.claims()
@@ -71,6 +71,6 @@ def _by_number(figure_id: str) -> list[str | int]:
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", figure_id)]
 
 
-def repository_shelf() -> Shelf:
+def repository_experiments() -> Experiments:
     """What comes with strandline."""
-    return Shelf(Path(__file__).resolve().parents[1] / "shelf")
+    return Experiments(Path(__file__).resolve().parents[1] / "experiments")

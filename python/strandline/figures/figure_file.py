@@ -6,9 +6,9 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from strandline.experiments import check_plot, check_settings, toml_file
-from strandline.experiments.spec import FigureFile, FigureSpec, LitmusFigure, LitmusFile, LitmusRuns
-from strandline.experiments.toml_file import DocumentError, TomlFile, no_twice
+from strandline.figures import check_plot, check_settings, toml_file
+from strandline.figures.spec import FigureFile, FigureSpec, LitmusFigure, LitmusFile, LitmusRuns
+from strandline.figures.toml_file import DocumentError, TomlFile, no_twice
 
 
 def load(path: Path) -> FigureSpec | LitmusFigure:

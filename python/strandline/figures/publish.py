@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from strandline.experiments import drawing, litmus_figure, verdicts
-from strandline.experiments.evaluate import Outcome
-from strandline.experiments.figure import FigureData
-from strandline.experiments.spec import LitmusFigure
+from strandline.figures import drawing, litmus_figure, verdicts
+from strandline.figures.evaluate import Outcome
+from strandline.figures.figure import FigureData
+from strandline.figures.spec import LitmusFigure
 from strandline.litmus import LitmusTest
 from strandline.report import files
 from strandline.report.chart import Chart

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from strandline.experiments import toml_file
-from strandline.experiments.schema import KeyPath, Names, Table, says
-from strandline.experiments.toml_file import DocumentError, no_twice, require
+from strandline.figures import toml_file
+from strandline.figures.schema import KeyPath, Names, Table, says
+from strandline.figures.toml_file import DocumentError, no_twice, require
 
 
 class Kind(Enum):

@@ -9,7 +9,7 @@ from typing import Any
 
 from strandline.engine import RunSpec
 from strandline.errors import InputError
-from strandline.experiments.spec import RUN_KEYS, FigureSpec, Labels, Point
+from strandline.figures.spec import RUN_KEYS, FigureSpec, Labels, Point
 from strandline.record import RECOVERS, Record, quantity
 
 

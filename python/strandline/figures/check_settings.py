@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from strandline.experiments.schema import KeyPath
-from strandline.experiments.spec import OVERRIDES, RUN_KEYS, Axis, FigureSpec, Point, RunKeys, Search
-from strandline.experiments.toml_file import DocumentError, convert, no_twice, require
+from strandline.figures.schema import KeyPath
+from strandline.figures.spec import OVERRIDES, RUN_KEYS, Axis, FigureSpec, Point, RunKeys, Search
+from strandline.figures.toml_file import DocumentError, convert, no_twice, require
 
 MEND = f"use one of {', '.join(RUN_KEYS)}, or a quoted one with `{'`, `'.join(OVERRIDES)}`"
 

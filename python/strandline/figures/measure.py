@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from strandline.experiments.claims import Measured
-from strandline.experiments.figure import FigureData
-from strandline.experiments.spec import Labels
+from strandline.figures.claims import Measured
+from strandline.figures.figure import FigureData
+from strandline.figures.spec import Labels
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
-from strandline.experiments.claims import Claim
-from strandline.experiments.figure import FigureData
-from strandline.experiments.spec import MEAN, METRICS, QUANTILE, FigureSpec, Metric
-from strandline.experiments.values import Value, with_means
+from strandline.figures.claims import Claim
+from strandline.figures.figure import FigureData
+from strandline.figures.spec import MEAN, METRICS, QUANTILE, FigureSpec, Metric
+from strandline.figures.values import Value, with_means
 from strandline.record import QUANTILES
 from strandline.report.chart import Chart, Kind, Panel, Series
 from strandline.report.numbers import number
