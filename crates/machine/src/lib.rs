@@ -16,7 +16,7 @@ mod system;
 mod trace;
 
 pub use crate::core::{Noted, SimCpu};
-pub use config::{preset_names, ConfigError, Machine, ParamInfo};
+pub use config::{preset_names, ConfigError, MachineConfig, ParamInfo};
 pub use journal::{Durable, Journal};
 pub use stats::Stats;
 pub use system::{

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::{json, Value};
 use strandline_crash::{Report, Request};
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_sim::{guarded, Error, Length, MemoryNeed, Record, Scope, Spec};
 use value::{Answer, Given};
 
@@ -193,7 +193,7 @@ fn listing(kind: &str) -> Answered {
 #[pyfunction]
 fn machine(name_or_path: &str, sets: Vec<String>) -> Answered {
     let describe = || -> Result<Value, Error> {
-        let mut machine = Machine::load(name_or_path)?;
+        let mut machine = MachineConfig::load(name_or_path)?;
         let sets = sets.iter().map(|set| machine_setting(set));
         machine.change(sets.collect::<Result<Vec<_>, _>>()?)?;
         machine.validate()?;

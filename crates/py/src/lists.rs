@@ -3,7 +3,7 @@
 use serde_json::{json, Value};
 use strandline_design::{Drains, Sizes};
 use strandline_kernel::Key;
-use strandline_machine::{preset_names, Machine};
+use strandline_machine::{preset_names, MachineConfig};
 use strandline_order::Model;
 use strandline_sim::{Error, Record};
 
@@ -56,7 +56,7 @@ fn workloads() -> Value {
 
 /// One core and one controller of the default machine.
 fn one_core() -> Option<Sizes> {
-    let sizes = Machine::preset("cosplay")?.sizes(1);
+    let sizes = MachineConfig::preset("cosplay")?.sizes(1);
     Some(Sizes {
         controllers: 1,
         ..sizes
@@ -99,7 +99,7 @@ fn designs() -> Value {
 
 fn machines() -> Value {
     let entry = |name: &str| {
-        let machine = Machine::preset(name)?;
+        let machine = MachineConfig::preset(name)?;
         Some(json!({"name": machine.name, "paper": machine.paper, "summary": machine.summary}))
     };
     preset_names().into_iter().filter_map(entry).collect()

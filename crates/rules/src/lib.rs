@@ -71,7 +71,7 @@ impl Eq for Breakable {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// The machine's (`crates/machine`).
-    Machine,
+    MachineConfig,
     /// A family's of designs (`crates/designs`).
     Design,
     /// A rule of the logs, their recovery, or tasks that share a thread (`crates/runtime`).
@@ -121,7 +121,7 @@ pub fn breaking<T>(rule: Option<Breakable>, run: impl FnOnce() -> T) -> T {
 }
 
 rules! {
-    Machine {
+    MachineConfig {
         /// A flush takes its turn behind the older stores. Broken: it overtakes stores that wait for their lines.
         FlushBehindStores: "COSPlay 4.3; Px86 (Raad et al., POPL 2020)",
         /// A flush of a line that is clean because another write-back carries its bytes waits for that write. Broken: it is

@@ -5,7 +5,7 @@ use crate::{Error, Plan, Scope, Source, Spec};
 use serde::Serialize;
 use strandline_isa::LINE_BYTES;
 use strandline_machine::config::Cache;
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_workloads::About;
 
 /// Host memory of a run in bytes, by part. It includes pages that the run never touches.
@@ -93,13 +93,13 @@ pub(crate) fn records<'a>(about: &About, set: impl Iterator<Item = (&'a str, &'a
             .unwrap_or(1)
 }
 
-fn caches(machine: &Machine, cores: u64) -> u64 {
+fn caches(machine: &MachineConfig, cores: u64) -> u64 {
     let lines = |cache: &Cache| cache.bytes / LINE_BYTES;
     let private = lines(&machine.l1) + machine.l2.as_ref().map_or(0, lines);
     LAST_LINE * lines(&machine.llc) + PRIVATE_LINE * private * cores
 }
 
-fn queues(machine: &Machine, cores: u64) -> u64 {
+fn queues(machine: &MachineConfig, cores: u64) -> u64 {
     let (core, controllers) = (&machine.core, &machine.controllers);
     let scheduling = core.issue_queue_entries + core.load_store_queue_entries;
     let entries = core.rob_entries + core.load_queue_entries + core.store_queue_entries + scheduling;

@@ -3,14 +3,14 @@
 use crate::{Error, Plan, Scope, Source};
 use strandline_design::{About, AnyDesign, Drains};
 use strandline_machine::config::Consistency;
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_runtime::Runtime;
 
 /// Refuses a design on a machine that does not meet its needs.
 ///
 /// # Errors
 /// The missing feature, and how to get it.
-pub fn check(about: &About, machine: &Machine) -> Result<(), Error> {
+pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     let needs = about.needs;
     let missing = if needs.adr && !machine.controllers.adr {
         Some(("ADR", "machine.controllers.adr=true"))

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use strandline_design::AnyDesign;
 use strandline_isa::{CoreId, Memory};
-use strandline_machine::{Factory, Machine, Options, Outcome, Remote, Stuck, System};
+use strandline_machine::{Factory, MachineConfig, Options, Outcome, Remote, Stuck, System};
 use strandline_runtime::TooLarge;
 
 /// What is run.
@@ -27,7 +27,7 @@ pub struct Play {
 ///
 /// # Errors
 /// The run makes no progress.
-pub fn play(design: Box<AnyDesign>, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
+pub fn play(design: Box<AnyDesign>, machine: &MachineConfig, play: Play, options: Options) -> Result<Outcome, Error> {
     let mut system = System::new(machine, design, play.cores, play.memory, options);
     system.follow(play.remote);
     for addresses in latest(play.footprint, &machine.llc) {

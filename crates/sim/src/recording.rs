@@ -8,7 +8,7 @@ use std::hash::Hasher;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::rc::Rc;
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_programs::Prepared;
 use strandline_record::replay::{Counts, Replayed, Stall, POLICY};
 use strandline_record::{RecordError, Recording, Source};
@@ -192,6 +192,6 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
 ///
 /// # Errors
 /// The file is damaged.
-pub(crate) fn prepare(recorded: &Recorded, machine: &Machine) -> Result<Prepared, Error> {
+pub(crate) fn prepare(recorded: &Recorded, machine: &MachineConfig) -> Result<Prepared, Error> {
     strandline_programs::recorded(&recorded.recorded, machine.llc.bytes).map_err(|error| input(&recorded.path, &error))
 }

@@ -5,20 +5,20 @@ use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
 use std::collections::BTreeMap;
 use strandline_design::AnyDesign;
 use strandline_kernel::{Param, Params};
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_runtime::RUNTIME_PARAMS;
 
 /// The settings of `spec`, and its machine: from a preset, a file, or a record.
 ///
 /// # Errors
 /// No such machine, a wrong setting, or a record that lacks parameters of a machine.
-pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Error> {
+pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, MachineConfig), Error> {
     let name = spec.machine.as_deref().unwrap_or(usual);
     let repeats = !spec.parameters.is_empty();
     let mut machine = if repeats {
-        Machine::of_record()
+        MachineConfig::of_record()
     } else {
-        Machine::load(name)?
+        MachineConfig::load(name)?
     };
     let recorded = spec.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     let sets = Sets::read(recorded.chain(spec.set.iter().cloned()))?;
@@ -31,8 +31,11 @@ pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Erro
 }
 
 /// Refuses a record that lacks a parameter of its machine.
-fn demand_all(machine: &Machine, given: &BTreeMap<String, String>) -> Result<(), Error> {
-    let keys = machine.describe().into_iter().map(|info| key(Scope::Machine, info.key));
+fn demand_all(machine: &MachineConfig, given: &BTreeMap<String, String>) -> Result<(), Error> {
+    let keys = machine
+        .describe()
+        .into_iter()
+        .map(|info| key(Scope::MachineConfig, info.key));
     match keys.into_iter().find(|key| !given.contains_key(key)) {
         None => Ok(()),
         Some(key) => Err(Error::Input(format!(
@@ -88,7 +91,7 @@ fn parameters(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<BTreeMap<S
     let mut all: BTreeMap<String, String> = machine
         .map(|info| {
             let unit = if info.unit == "ns" { " ns" } else { "" };
-            (key(Scope::Machine, info.key), format!("{}{unit}", info.value))
+            (key(Scope::MachineConfig, info.key), format!("{}{unit}", info.value))
         })
         .collect();
     all.extend(declared(Scope::Design, design.params(), &[], &plan.sets)?);

@@ -9,7 +9,7 @@ use strandline_design::{About, AnyDesign};
 use strandline_designs::abouts;
 use strandline_isa::{Memory, LINE_BYTES};
 use strandline_kernel::{did_you_mean, Cycles};
-use strandline_machine::{Heartbeat, Journal, Machine, Options, Outcome};
+use strandline_machine::{Heartbeat, Journal, MachineConfig, Options, Outcome};
 use strandline_programs::Prepared;
 
 /// A run with the data that crash exploration needs.
@@ -25,7 +25,7 @@ pub struct Observation {
     /// The design.
     pub about: About,
     /// The machine.
-    pub machine: Machine,
+    pub machine: MachineConfig,
 }
 
 /// Entries of the predictors of an [`Outline`].

@@ -1,13 +1,13 @@
 //! Parameters of the user: `--set SCOPE.KEY=VALUE`.
 
 use crate::Error;
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 
 /// The owner of a parameter: the prefix of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The simulated machine's.
-    Machine,
+    MachineConfig,
     /// The design's.
     Design,
     /// The language-level runtime's.
@@ -18,13 +18,13 @@ pub enum Scope {
 
 impl Scope {
     /// All that there are.
-    pub const ALL: [Scope; 4] = [Scope::Machine, Scope::Design, Scope::Runtime, Scope::Workload];
+    pub const ALL: [Scope; 4] = [Scope::MachineConfig, Scope::Design, Scope::Runtime, Scope::Workload];
 
     /// The prefix of its keys, without the dot.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Scope::Machine => "machine",
+            Scope::MachineConfig => "machine",
             Scope::Design => "design",
             Scope::Runtime => "runtime",
             Scope::Workload => "workload",
@@ -72,8 +72,8 @@ impl Sets {
     ///
     /// # Errors
     /// An unknown key or a wrong value.
-    pub fn apply(&self, machine: &mut Machine) -> Result<(), Error> {
-        Ok(machine.change(self.of(Scope::Machine))?)
+    pub fn apply(&self, machine: &mut MachineConfig) -> Result<(), Error> {
+        Ok(machine.change(self.of(Scope::MachineConfig))?)
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
 use strandline_kernel::{did_you_mean, Params, TypeName};
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
@@ -115,7 +115,7 @@ pub struct Plan {
     /// What is run.
     pub source: Source,
     /// The machine, settings applied.
-    pub machine: Machine,
+    pub machine: MachineConfig,
     /// Hardware threads.
     pub threads: u64,
     /// Simulated cores.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_design::About;
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_order::{allowed, Allowed, State, Test};
 use strandline_sim::Error;
 
@@ -144,7 +144,7 @@ struct Judge {
 }
 
 impl Judge {
-    fn allowed(&mut self, test: &Test, machine: &Machine) -> Result<&Allowed, Error> {
+    fn allowed(&mut self, test: &Test, machine: &MachineConfig) -> Result<&Allowed, Error> {
         let model = self.models.on(machine)?;
         match self.known.entry(model.name()) {
             Entry::Occupied(known) => Ok(known.into_mut()),

@@ -4,7 +4,7 @@
 use super::observe::{Case, Observed};
 use super::program::Beside;
 use strandline_isa::{Addr, Line, Note};
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 use strandline_order::litmus::LocationKind;
 use strandline_order::Test;
 
@@ -127,8 +127,8 @@ impl Observed<'_> {
 }
 
 /// The parameters in which a machine differs from its preset.
-fn settings(machine: &Machine) -> Vec<String> {
-    let preset = Machine::preset(&machine.name)
+fn settings(machine: &MachineConfig) -> Vec<String> {
+    let preset = MachineConfig::preset(&machine.name)
         .map(|preset| preset.describe())
         .unwrap_or_default();
     let usual = |key: &str| {

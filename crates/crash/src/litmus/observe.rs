@@ -8,7 +8,7 @@ use crate::explore::corners::corners;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Factory, Journal, Machine, Options, Remote};
+use strandline_machine::{Factory, Journal, MachineConfig, Options, Remote};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Error, Play};
@@ -19,7 +19,7 @@ const PATIENCE: Cycles = Cycles(5_000_000);
 /// A test on a machine under a design, and all else that a seed decides.
 pub struct Case {
     /// The machine.
-    pub machine: Machine,
+    pub machine: MachineConfig,
     /// The design's parameters.
     pub sets: Vec<(&'static str, u64)>,
     seed: u64,

@@ -3,7 +3,7 @@
 use strandline_design::{About, AnyDesign};
 use strandline_designs::{abouts, design};
 use strandline_kernel::Param;
-use strandline_machine::{Machine, Options, Outcome};
+use strandline_machine::{MachineConfig, Options, Outcome};
 use strandline_sim::{design_named, play, Error, Play};
 
 /// Parameters of a design with their values.
@@ -28,7 +28,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// The run makes no progress.
-    fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error>;
+    fn play(&self, machine: &MachineConfig, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error>;
 }
 
 /// A design of the registry.
@@ -93,7 +93,7 @@ impl Subject for Registered {
         self.sets.iter().any(|(set, _)| set == key)
     }
 
-    fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
+    fn play(&self, machine: &MachineConfig, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
         play(self.design(sets)?, machine, program, options)
     }
 }

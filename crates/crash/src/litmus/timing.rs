@@ -3,13 +3,13 @@
 use strandline_design::{About, Drains};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::{Coherence, Consistency};
-use strandline_machine::{preset_names, Machine};
+use strandline_machine::{preset_names, MachineConfig};
 use strandline_sim::{check_needs, Error};
 
 /// The machines on which a design is tested.
 pub struct Timings {
     about: About,
-    presets: Vec<Machine>,
+    presets: Vec<MachineConfig>,
 }
 
 impl Timings {
@@ -19,10 +19,10 @@ impl Timings {
     /// A machine does not exist, or none of these has what the design needs.
     pub fn of(about: About, machines: Option<&[String]>) -> Result<Timings, Error> {
         let mut presets = match machines {
-            None => preset_names().into_iter().filter_map(Machine::preset).collect(),
+            None => preset_names().into_iter().filter_map(MachineConfig::preset).collect(),
             Some(names) => names
                 .iter()
-                .map(|name| Machine::load(name))
+                .map(|name| MachineConfig::load(name))
                 .collect::<Result<Vec<_>, _>>()?,
         };
         let refused = presets.iter().find_map(|machine| check_needs(&about, machine).err());
@@ -34,7 +34,7 @@ impl Timings {
     }
 
     /// A machine with small caches, so that it is built quickly, and everything else at random.
-    pub fn machine(&self, rng: &mut Rng) -> Machine {
+    pub fn machine(&self, rng: &mut Rng) -> MachineConfig {
         let mut machine = self.presets[rng.below(self.presets.len() as u64) as usize].clone();
         machine.cores = 0;
         shrink_caches(&mut machine, rng);
@@ -51,7 +51,7 @@ impl Timings {
     }
 }
 
-fn shrink_caches(machine: &mut Machine, rng: &mut Rng) {
+fn shrink_caches(machine: &mut MachineConfig, rng: &mut Rng) {
     machine.l1.ways = 2;
     machine.l1.bytes = 128 << rng.below(3);
     if let Some(l2) = &mut machine.l2 {
@@ -68,7 +68,7 @@ const CACHES: u64 = 0xcac4e5;
 
 /// Caches of a few lines, now and then, from a stream of its own: lines leave each level within a program of a few
 /// instructions.
-fn shrink_further(machine: &mut Machine, mut rng: Rng) {
+fn shrink_further(machine: &mut MachineConfig, mut rng: Rng) {
     if !rng.one_in(3) {
         return;
     }
@@ -90,7 +90,7 @@ fn few(rng: &mut Rng, most: u64) -> u64 {
     }
 }
 
-fn shake_core(machine: &mut Machine, about: &About, rng: &mut Rng) {
+fn shake_core(machine: &mut MachineConfig, about: &About, rng: &mut Rng) {
     let core = &mut machine.core;
     core.rob_entries = 4 + rng.below(64);
     core.load_queue_entries = few(rng, 16);
@@ -106,7 +106,7 @@ fn shake_core(machine: &mut Machine, about: &About, rng: &mut Rng) {
     };
 }
 
-fn shake_memory(machine: &mut Machine, about: &About, rng: &mut Rng) {
+fn shake_memory(machine: &mut MachineConfig, about: &About, rng: &mut Rng) {
     machine.interconnect.coherence = [Coherence::Directory, Coherence::Snoop][rng.below(2) as usize];
     machine.interconnect.hop_latency = Cycles(1 + rng.below(20));
     let controllers = &mut machine.controllers;
@@ -123,7 +123,7 @@ fn shake_memory(machine: &mut Machine, about: &About, rng: &mut Rng) {
 }
 
 /// How a controller schedules, and what a flush leaves of a line, from a stream of its own.
-fn shake_scheduling(machine: &mut Machine, mut rng: Rng) {
+fn shake_scheduling(machine: &mut MachineConfig, mut rng: Rng) {
     let queue = machine.controllers.wpq_entries;
     machine.core.clwb_keeps_ownership = rng.one_in(2);
     machine.pm.exclusive_banks = rng.one_in(2);
@@ -133,7 +133,7 @@ fn shake_scheduling(machine: &mut Machine, mut rng: Rng) {
 }
 
 /// The queues that most presets lack, from a stream of its own.
-fn shake_queues(machine: &mut Machine, mut rng: Rng) {
+fn shake_queues(machine: &mut MachineConfig, mut rng: Rng) {
     let mut entries = || match rng.one_in(2) {
         true => 0,
         false => few(&mut rng, 16),
@@ -144,7 +144,7 @@ fn shake_queues(machine: &mut Machine, mut rng: Rng) {
 }
 
 /// Draws from a copy of the stream, so that the machines of a seed are the same for designs without a channel.
-fn shake_channel(machine: &mut Machine, mut rng: Rng) {
+fn shake_channel(machine: &mut MachineConfig, mut rng: Rng) {
     machine.channel.latency = Cycles([0, 0, 40, 400][rng.below(4) as usize]);
     machine.channel.step = Cycles([0, 0, 30, 300][rng.below(4) as usize]);
 }

@@ -3,7 +3,7 @@
 use crate::thinning::Amount;
 use strandline_design::About;
 use strandline_designs::{abouts, design};
-use strandline_machine::{preset_names, Machine};
+use strandline_machine::{preset_names, MachineConfig};
 use strandline_runtime::{runtimes, Runtime};
 use strandline_sim::{check_needs, Found, Spec, Window};
 use strandline_workloads::describe;
@@ -179,7 +179,7 @@ impl Choice {
 }
 
 fn is_enough(about: &About, name: &str, (_, sets): Variant) -> bool {
-    let mut machine = Machine::preset(name).expect("a preset");
+    let mut machine = MachineConfig::preset(name).expect("a preset");
     for set in sets {
         let (key, value) = set.split_once('=').expect("KEY=VALUE");
         let key = key.strip_prefix("machine.").expect("a setting of the machine");

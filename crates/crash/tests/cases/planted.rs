@@ -7,7 +7,7 @@ use strandline_crash::litmus::{Registered, Sets, Subject};
 use strandline_crash::Kind;
 use strandline_design::{About, AnyDesign};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, Outcome};
+use strandline_machine::{MachineConfig, Options, Outcome};
 use strandline_rules::{breaking, Breakable};
 use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
 
@@ -99,7 +99,7 @@ impl Subject for Planted {
         self.sets.iter().any(|(set, _)| *set == key)
     }
 
-    fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
+    fn play(&self, machine: &MachineConfig, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
         let sets: Vec<_> = sets.iter().map(|(key, value)| (*key, value.to_string())).collect();
         let all = self.sets.iter().chain(&sets).map(|(key, value)| (*key, value.as_str()));
         play(self.design(all)?, machine, program, options)

@@ -9,7 +9,7 @@ use strandline_design::{
 use strandline_designs::X86;
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Machine, Options, Outcome, Stats};
+use strandline_machine::{MachineConfig, Options, Outcome, Stats};
 use strandline_sim::{design_named, observe_design, play, Error, Play, Spec};
 
 /// What the tests leave out.
@@ -399,7 +399,7 @@ impl Subject for Gamblers {
         false
     }
 
-    fn play(&self, machine: &Machine, _: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
+    fn play(&self, machine: &MachineConfig, _: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
         let design = boxed(Gambler::new(self.forgets, options.seed));
         let outcome = play(design, machine, program, options)?;
         let rolled_back = outcome.stats.design.rollbacks.unwrap_or(0);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::error::{ConfigError, Fault};
-use super::machine::Machine;
+use super::machine::MachineConfig;
 use super::media::MEDIA;
 use super::parameter::{cycles_of, find, Parameter, PARAMETERS};
 
@@ -34,7 +34,7 @@ pub struct ParamInfo {
     pub help: &'static str,
 }
 
-impl Machine {
+impl MachineConfig {
     /// Sets one parameter, as `--set machine.KEY=TEXT` does: `set("pm.read_latency", "175ns")`.
     ///
     /// A number is in the parameter's unit (cycles for times) unless a unit follows it. Changing `core.clock_ghz`
@@ -43,7 +43,7 @@ impl Machine {
     ///
     /// # Errors
     /// An unknown key, a wrong type or unit, or a value out of range; the machine is then unchanged. How parameters
-    /// go together is left to [`Machine::validate`].
+    /// go together is left to [`MachineConfig::validate`].
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ConfigError> {
         let fail = |what: &str| ConfigError::new(&format!("--set machine.{key}={text}"), what);
         let parameter = find(key).map_err(|what| fail(&what))?;

@@ -10,7 +10,7 @@ use strandline_kernel::did_you_mean;
 
 use super::document::{Document, Given, Values};
 use super::error::{ConfigError, Fault};
-use super::machine::Machine;
+use super::machine::MachineConfig;
 use super::media::{Media, MEDIA};
 use super::parameter::PARAMETERS;
 
@@ -31,7 +31,7 @@ macro_rules! preset {
 }
 
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
-static PRESETS: [(&str, LazyLock<Machine>); 5] = [
+static PRESETS: [(&str, LazyLock<MachineConfig>); 5] = [
     preset!("cosplay"),
     preset!("strandweaver"),
     preset!("dpo"),
@@ -39,8 +39,8 @@ static PRESETS: [(&str, LazyLock<Machine>); 5] = [
     preset!("sp"),
 ];
 
-fn parsed(path: &str, text: &str) -> Machine {
-    let machine = Machine::from_toml(path, text);
+fn parsed(path: &str, text: &str) -> MachineConfig {
+    let machine = MachineConfig::from_toml(path, text);
     machine.unwrap_or_else(|error| panic!("a preset is part of the program and must be right: {error}"))
 }
 
@@ -50,23 +50,23 @@ pub fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
 }
 
-impl Machine {
+impl MachineConfig {
     /// The preset of this name, `None` if there is none.
     #[must_use]
-    pub fn preset(name: &str) -> Option<Machine> {
+    pub fn preset(name: &str) -> Option<MachineConfig> {
         let (_, preset) = PRESETS.iter().find(|(known, _)| *known == name)?;
-        Some(Machine::clone(preset))
+        Some(MachineConfig::clone(preset))
     }
 
     /// The machine of a preset's name or of a TOML file's path. A preset's name wins; write `./cosplay` for a file of
     /// that name. The machine is valid.
     ///
     /// # Errors
-    /// Neither a preset nor a readable file, or a bad file: see [`Machine::from_toml`].
-    pub fn load(name_or_path: &str) -> Result<Machine, ConfigError> {
-        match Machine::preset(name_or_path) {
+    /// Neither a preset nor a readable file, or a bad file: see [`MachineConfig::from_toml`].
+    pub fn load(name_or_path: &str) -> Result<MachineConfig, ConfigError> {
+        match MachineConfig::preset(name_or_path) {
             Some(machine) => Ok(machine),
-            None => Machine::from_toml(name_or_path, &read(name_or_path)?),
+            None => MachineConfig::from_toml(name_or_path, &read(name_or_path)?),
         }
     }
 
@@ -76,15 +76,15 @@ impl Machine {
     /// # Errors
     /// Bad syntax, an unknown or missing key, a wrong type or unit, a value out of range, or parameters that do not go
     /// together; with the line.
-    pub fn from_toml(path: &str, text: &str) -> Result<Machine, ConfigError> {
+    pub fn from_toml(path: &str, text: &str) -> Result<MachineConfig, ConfigError> {
         let document = Document::parse(path, text)?;
         let given = document.given()?;
         let mut machine = match document.about("base")? {
-            Some(name) => Machine::preset(&name).ok_or_else(|| {
+            Some(name) => MachineConfig::preset(&name).ok_or_else(|| {
                 let known = preset_names().join(", ");
                 document.error(&["base"], &format!("no preset \"{name}\" (use one of {known})"))
             })?,
-            None => demand_all(&document, &given).map(|()| Machine::default())?,
+            None => demand_all(&document, &given).map(|()| MachineConfig::default())?,
         };
         let stem = Path::new(path)
             .file_stem()

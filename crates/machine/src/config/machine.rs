@@ -38,8 +38,8 @@ pub enum Coherence {
 parameters! {
     /// A whole machine. Times are in cycles of the core clock.
     ///
-    /// It starts as a preset or a file; fields may be changed directly, after which [`Machine::validate`] judges it anew.
-    Machine {
+    /// It starts as a preset or a file; fields may be changed directly, after which [`MachineConfig::validate`] judges it anew.
+    MachineConfig {
         /// Simulated cores; 0: as many as the program has threads.
         cores: u64 in 0..=1024 "cores";
         /// Which of its memories the machine has; it sets other parameters.
@@ -224,7 +224,7 @@ parameters! {
     }
 }
 
-impl Machine {
+impl MachineConfig {
     /// The sizes for designs, of a machine with `cores` cores.
     #[must_use]
     pub fn sizes(&self, cores: u64) -> Sizes {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::document::{Given, Values};
 use super::error::{ConfigError, Fault};
-use super::machine::Machine;
+use super::machine::MachineConfig;
 use super::parameter::find;
 
 /// The key of the parameter that names the memory.
@@ -25,22 +25,22 @@ impl Default for Media {
     }
 }
 
-impl Machine {
+impl MachineConfig {
     /// A machine on which all parameters of a record are to be set. It has the recorded memory, of whatever name.
     ///
     /// # Panics
     /// Never: it begins as a preset, which is part of the program.
     #[must_use]
-    pub fn of_record() -> Machine {
-        let mut machine = Machine::preset("cosplay").expect("a preset");
+    pub fn of_record() -> MachineConfig {
+        let mut machine = MachineConfig::preset("cosplay").expect("a preset");
         machine.choice = Media::Any;
         machine
     }
 
-    /// Sets parameters as [`Machine::set`] does: the memory first, because it sets others, then these in their order.
+    /// Sets parameters as [`MachineConfig::set`] does: the memory first, because it sets others, then these in their order.
     ///
     /// # Errors
-    /// As [`Machine::set`], of the first wrong one; those before it are set.
+    /// As [`MachineConfig::set`], of the first wrong one; those before it are set.
     pub fn change<'a>(&mut self, sets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ConfigError> {
         let (media, others): (Vec<_>, Vec<_>) = sets.into_iter().partition(|(key, _)| *key == MEDIA);
         media

@@ -8,7 +8,7 @@ use strandline_kernel::{did_you_mean, Cycles};
 
 use super::error::Fault;
 use super::machine::{
-    Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, Machine, Pm, Simulation,
+    Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, Pm, Simulation,
 };
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
@@ -31,14 +31,14 @@ pub(super) struct Parameter {
     pub put: Box<Put>,
 }
 
-type Get = dyn Fn(&Machine) -> Option<String> + Send + Sync;
-type Number = dyn Fn(&Machine) -> Option<f64> + Send + Sync;
-type Put = dyn Fn(&mut Machine, &str) -> Option<()> + Send + Sync;
+type Get = dyn Fn(&MachineConfig) -> Option<String> + Send + Sync;
+type Number = dyn Fn(&MachineConfig) -> Option<f64> + Send + Sync;
+type Put = dyn Fn(&mut MachineConfig, &str) -> Option<()> + Send + Sync;
 
 /// All parameters, section by section, in the order in which they are described.
 pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
     let sections = [
-        Machine::parameters("", |m| Some(m), |m| m),
+        MachineConfig::parameters("", |m| Some(m), |m| m),
         Core::parameters("core.", |m| Some(&m.core), |m| &mut m.core),
         Cache::parameters("l1.", |m| Some(&m.l1), |m| &mut m.l1),
         Cache::parameters("l2.", |m| m.l2.as_ref(), |m| m.l2.get_or_insert_default()),
@@ -67,13 +67,13 @@ pub(super) fn find(key: &str) -> Result<&'static Parameter, String> {
 impl Parameter {
     /// The value in the machine; an absent L2 has 0 bytes and no other parameter. A machine with one memory has no
     /// name for it.
-    pub fn value(&self, machine: &Machine) -> Option<String> {
+    pub fn value(&self, machine: &MachineConfig) -> Option<String> {
         let value = (self.get)(machine).or_else(|| (self.key == "l2.bytes").then(|| "0".to_owned()));
         value.filter(|value| !value.is_empty())
     }
 
     /// Whether its value in the machine is in its range, as that of a part that is absent is.
-    pub fn is_in_range(&self, machine: &Machine) -> bool {
+    pub fn is_in_range(&self, machine: &MachineConfig) -> bool {
         match (&self.range, (self.number)(machine)) {
             (Some(range), Some(value)) => range.contains(&value),
             _ => true,
@@ -212,8 +212,8 @@ macro_rules! parameters {
         impl $Section {
             pub(super) fn parameters(
                 prefix: &str,
-                of: fn(&Machine) -> Option<&Self>,
-                of_mut: fn(&mut Machine) -> &mut Self,
+                of: fn(&MachineConfig) -> Option<&Self>,
+                of_mut: fn(&mut MachineConfig) -> &mut Self,
             ) -> Vec<Parameter> {
                 vec![$(Parameter {
                     key: format!("{prefix}{}", stringify!($field)),

@@ -5,12 +5,12 @@ use strandline_kernel::Cycles;
 
 use super::change::{ParamInfo, COMMAND_LINE};
 use super::error::{ConfigError, Fault};
-use super::machine::{Cache, Machine, Pm};
+use super::machine::{Cache, MachineConfig, Pm};
 use super::parameter::{find, PARAMETERS};
 
 type Check = Result<(), Fault>;
 
-impl Machine {
+impl MachineConfig {
     /// Checks every parameter's range and the rules between parameters.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Machine {
     }
 }
 
-fn check_ranges(machine: &Machine) -> Check {
+fn check_ranges(machine: &MachineConfig) -> Check {
     let wrong = PARAMETERS.iter().find(|parameter| !parameter.is_in_range(machine));
     match wrong.and_then(|parameter| Some((parameter, parameter.value(machine)?))) {
         Some((parameter, value)) => parameter.read(&value, machine.core.clock_ghz).map(|_| ()),
@@ -52,7 +52,7 @@ fn check_ranges(machine: &Machine) -> Check {
     }
 }
 
-fn check_caches(machine: &Machine) -> Check {
+fn check_caches(machine: &MachineConfig) -> Check {
     let l2 = machine.l2.as_ref().map(|l2| (["l2.bytes", "l2.ways"], l2));
     let l1 = (["l1.bytes", "l1.ways"], &machine.l1);
     let llc = (["llc.bytes", "llc.ways"], &machine.llc);

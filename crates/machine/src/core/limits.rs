@@ -1,6 +1,6 @@
 //! What the machine allows a core, and how long operations take.
 
-use crate::config::Machine;
+use crate::config::MachineConfig;
 use strandline_isa::Alu;
 
 /// What the machine allows a core.
@@ -18,7 +18,7 @@ pub struct Limits {
 
 impl Limits {
     /// Those of a machine.
-    pub fn new(machine: &Machine, nt_cached: bool, barriers: bool) -> Limits {
+    pub fn new(machine: &MachineConfig, nt_cached: bool, barriers: bool) -> Limits {
         let core = &machine.core;
         Limits {
             queue_entries: core.store_queue_entries as usize,

@@ -34,7 +34,7 @@ pub use saved::Saved;
 pub use window::Window;
 
 use crate::cache::Private;
-use crate::config::{Consistency, Machine};
+use crate::config::{Consistency, MachineConfig};
 use crate::trace::Tracer;
 use drain::Drain;
 use limits::Limits;
@@ -141,7 +141,7 @@ pub struct Exchange {
 }
 
 impl Core {
-    pub fn new(id: CoreId, machine: &Machine, memory: Rc<Memory>, lowering: Lowering, duties: Duties) -> Core {
+    pub fn new(id: CoreId, machine: &MachineConfig, memory: Rc<Memory>, lowering: Lowering, duties: Duties) -> Core {
         let core = &machine.core;
         let in_order = core.consistency == Consistency::Tso && !broken(Rule::StoresInOrder);
         Core {

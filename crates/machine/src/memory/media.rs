@@ -1,6 +1,6 @@
 //! The media behind a controller: banks with open rows, or a write-combining buffer, and bandwidth.
 
-use crate::config::Machine;
+use crate::config::MachineConfig;
 use strandline_isa::Line;
 use strandline_kernel::{Calendar, Cycles};
 
@@ -80,7 +80,7 @@ pub struct Taken {
 }
 
 impl Media {
-    pub fn new(machine: &Machine) -> Media {
+    pub fn new(machine: &MachineConfig) -> Media {
         let pm = &machine.pm;
         Media {
             banks: vec![Bank::default(); pm.banks as usize],

@@ -7,7 +7,7 @@ use super::rollback::Checkpoints;
 use super::turns::Turns;
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::{LineTags, Llc};
-use crate::config::Machine;
+use crate::config::MachineConfig;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
@@ -20,7 +20,7 @@ use strandline_kernel::{Cycles, Events, Rng};
 
 /// Everything but the design and the programs.
 pub struct Hardware {
-    pub machine: Machine,
+    pub machine: MachineConfig,
     /// The earliest time for which anything may be posted: that of the current event, or the
     /// furthest that a core has reached since the last event. It decreases at an event, since a
     /// core may be ahead of the next one: its program runs ahead of its store queue, and within

@@ -3,7 +3,7 @@
 use super::look::CoreView;
 use super::running::{Running, Stop};
 use super::stuck::Stuck;
-use crate::config::Machine;
+use crate::config::MachineConfig;
 use crate::core::{Answers, Core, SimCpu};
 use crate::journal::Journal;
 use crate::stats::Stats;
@@ -101,7 +101,13 @@ pub struct System {
 
 impl System {
     /// A machine of `cores` cores around `memory`. Its caches are empty.
-    pub fn new(machine: &Machine, design: Box<AnyDesign>, cores: usize, memory: Memory, options: Options) -> System {
+    pub fn new(
+        machine: &MachineConfig,
+        design: Box<AnyDesign>,
+        cores: usize,
+        memory: Memory,
+        options: Options,
+    ) -> System {
         let running = Running::new(machine, design, cores, memory, options);
         System {
             running: Some(Box::new(running)),

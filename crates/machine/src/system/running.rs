@@ -7,7 +7,7 @@ use super::stuck::{describe, Standstill, Stuck};
 use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
 use crate::cache::{LineTags, Llc};
-use crate::config::Machine;
+use crate::config::MachineConfig;
 use crate::core::{Answers, Core, Counted, Duties, Request, SimCpu};
 use crate::crash_image::CrashImage;
 use crate::journal::Journal;
@@ -82,7 +82,13 @@ impl Answers for Running {
 
 impl Running {
     /// A machine of `cores` cores around `memory`. Its caches are empty.
-    pub fn new(machine: &Machine, design: Box<AnyDesign>, cores: usize, memory: Memory, options: Options) -> Running {
+    pub fn new(
+        machine: &MachineConfig,
+        design: Box<AnyDesign>,
+        cores: usize,
+        memory: Memory,
+        options: Options,
+    ) -> Running {
         let crash_image = options.journal.then(|| CrashImage::of(&memory));
         let wants = design.wants();
         let durable = (!options.journal && wants.durable_lines).then(|| memory.persistent_half());

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use strandline_kernel::Cycles;
-use strandline_machine::{preset_names, Machine, ParamInfo};
+use strandline_machine::{preset_names, MachineConfig, ParamInfo};
 
-fn preset(name: &str) -> Machine {
-    Machine::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
+fn preset(name: &str) -> MachineConfig {
+    MachineConfig::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
 }
 
 /// The machine as a file that needs no base: every parameter as it is described.
-fn whole_file(machine: &Machine) -> String {
+fn whole_file(machine: &MachineConfig) -> String {
     let mut text = format!(
         "name = {:?}\npaper = {:?}\nsummary = {:?}\n",
         machine.name, machine.paper, machine.summary
@@ -24,7 +24,7 @@ fn whole_file(machine: &Machine) -> String {
     text
 }
 
-fn source_of(machine: &Machine, key: &str) -> String {
+fn source_of(machine: &MachineConfig, key: &str) -> String {
     machine
         .describe()
         .into_iter()
@@ -36,7 +36,7 @@ fn source_of(machine: &Machine, key: &str) -> String {
 #[test]
 fn a_file_gives_only_what_differs_from_its_base() {
     let text = "base = \"cosplay\"\n[core]\nrob_entries = 128\n[pm]\nread_latency = { value = 100, unit = \"ns\", source = \"a guess\" }\n";
-    let machine = Machine::from_toml("machines/small.toml", text).expect("right");
+    let machine = MachineConfig::from_toml("machines/small.toml", text).expect("right");
     let mut expected = preset("cosplay");
     expected.core.rob_entries = 128;
     expected.pm.read_latency = Cycles(220);
@@ -56,10 +56,10 @@ fn a_path_may_hold_a_space() {
     let path = directory.join("my machine.toml");
     let name = path.to_str().expect("UTF-8");
     fs::write(&path, "base = \"sp\"\ncores = 2\n").expect("written");
-    let machine = Machine::load(name).expect("right");
+    let machine = MachineConfig::load(name).expect("right");
     assert_eq!((&machine.name[..], machine.cores), ("my machine", 2));
     fs::write(&path, "base = \"sp\"\ncores = 2000\n").expect("written");
-    let error = Machine::load(name).expect_err("too many").to_string();
+    let error = MachineConfig::load(name).expect_err("too many").to_string();
     assert_eq!(
         error,
         format!("{name}:2: cores: 2000 is out of range (give 0 to 1024 cores)")
@@ -68,7 +68,7 @@ fn a_path_may_hold_a_space() {
 
 #[test]
 fn load_takes_a_presets_name() {
-    assert_eq!(Machine::load("asap"), Ok(preset("asap")));
+    assert_eq!(MachineConfig::load("asap"), Ok(preset("asap")));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn zero_bytes_remove_the_second_level_of_a_file_that_gives_its_other_parameters(
         "base = \"cosplay\"\n[l2]\nlatency = 3\nbytes = 0\nways = 8\n".to_owned(),
     ];
     for text in texts {
-        let machine = Machine::from_toml("m.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+        let machine = MachineConfig::from_toml("m.toml", &text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((&machine.l2, &machine.l1), (&None, &cosplay.l1), "{text}");
     }
 }
@@ -171,15 +171,15 @@ fn a_described_machine_loads_as_the_same_machine() {
 }
 
 /// All that the outside sees of a machine.
-fn described(machine: &Machine) -> (String, String, String, Vec<ParamInfo>) {
-    let Machine {
+fn described(machine: &MachineConfig) -> (String, String, String, Vec<ParamInfo>) {
+    let MachineConfig {
         name, paper, summary, ..
     } = machine.clone();
     (name, paper, summary, machine.describe())
 }
 
-fn reloaded(machine: &Machine) -> (String, String, String, Vec<ParamInfo>) {
-    described(&Machine::from_toml("x.toml", &whole_file(machine)).unwrap_or_else(|error| panic!("{error}")))
+fn reloaded(machine: &MachineConfig) -> (String, String, String, Vec<ParamInfo>) {
+    described(&MachineConfig::from_toml("x.toml", &whole_file(machine)).unwrap_or_else(|error| panic!("{error}")))
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn any_memory_can_follow_any() {
 fn a_file_has_memories_of_its_own_and_changes_those_of_its_base() {
     let own = "base = \"sp\"\nmedia = \"slow\"\npm.write_latency = 900\n\
                [other_media.fast]\npm.write_latency = { value = 100, source = \"a guess\" }\n";
-    let mut machine = Machine::from_toml("m.toml", own).expect("right");
+    let mut machine = MachineConfig::from_toml("m.toml", own).expect("right");
     assert_eq!((&machine.media[..], machine.pm.write_latency), ("slow", Cycles(900)));
     machine.set("media", "fast").expect("right");
     assert_eq!(machine.pm.write_latency, Cycles(100));
@@ -227,7 +227,7 @@ fn a_file_has_memories_of_its_own_and_changes_those_of_its_base() {
     machine.set("media", "slow").expect("right");
     assert_eq!(machine.pm.write_latency, Cycles(900));
     let based = "base = \"dpo\"\nmedia = \"dram\"\npm.banks = 4\n";
-    let mut machine = Machine::from_toml("m.toml", based).expect("right");
+    let mut machine = MachineConfig::from_toml("m.toml", based).expect("right");
     assert_eq!((machine.pm.banks, machine.pm.write_latency), (4, Cycles(123)));
     machine.change([("media", "pwq"), ("media", "dram")]).expect("right");
     assert_eq!(machine.pm.banks, 4, "the file's DRAM has four banks");
@@ -242,7 +242,7 @@ fn a_records_machine_has_the_memory_that_it_names() {
         .into_iter()
         .map(|info| (info.key, format!("{} {}", info.value, info.unit)))
         .collect();
-    let mut again = Machine::of_record();
+    let mut again = MachineConfig::of_record();
     again
         .change(values.iter().map(|(key, value)| (*key, &value[..])))
         .expect("a record's parameters are right");
@@ -268,7 +268,7 @@ fn every_value_described_can_be_set() {
                 .set(info.key, &text)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
         }
-        let values = |machine: &Machine| -> Vec<_> {
+        let values = |machine: &MachineConfig| -> Vec<_> {
             machine
                 .describe()
                 .into_iter()
@@ -320,7 +320,7 @@ fn some_cuts() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, String)
 proptest! {
     #[test]
     fn no_text_panics_the_loader(text in "(?s).{0,200}") {
-        if let Err(error) = Machine::from_toml("x.toml", &text) {
+        if let Err(error) = MachineConfig::from_toml("x.toml", &text) {
             prop_assert_eq!(error.to_string().lines().count(), 1);
         }
     }
@@ -328,7 +328,7 @@ proptest! {
     #[test]
     fn no_file_over_a_base_panics_the_loader(lines in prop::collection::vec(some_line(), 0..6)) {
         let text = format!("base = \"asap\"\n{}", lines.concat());
-        match Machine::from_toml("x.toml", &text) {
+        match MachineConfig::from_toml("x.toml", &text) {
             Ok(machine) => prop_assert_eq!(machine.validate(), Ok(())),
             Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
         }
@@ -342,7 +342,7 @@ proptest! {
             let to = text.len().min(from + length);
             text.splice(from..to, with.chars());
         }
-        match Machine::from_toml("x.toml", &String::from_iter(text)) {
+        match MachineConfig::from_toml("x.toml", &String::from_iter(text)) {
             Ok(machine) => prop_assert_eq!(machine.validate(), Ok(())),
             Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
         }

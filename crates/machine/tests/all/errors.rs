@@ -1,10 +1,10 @@
 //! The messages for a faulty machine file or `--set`.
 
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 
 /// The error of a file `m.toml` with this text.
 fn file_error(text: &str) -> String {
-    Machine::from_toml("m.toml", text)
+    MachineConfig::from_toml("m.toml", text)
         .expect_err("the file is wrong")
         .to_string()
 }
@@ -15,7 +15,7 @@ fn based_error(text: &str) -> String {
 }
 
 fn set_error(key: &str, text: &str) -> String {
-    let mut machine = Machine::preset("cosplay").expect("a preset");
+    let mut machine = MachineConfig::preset("cosplay").expect("a preset");
     let before = machine.clone();
     let error = machine.set(key, text).expect_err("the setting is wrong");
     assert_eq!(machine, before, "a refused setting changes nothing");
@@ -168,14 +168,14 @@ fn parameters_that_do_not_go_together() {
 
 #[test]
 fn a_broken_rule_names_the_setting_that_broke_it() {
-    let mut machine = Machine::preset("cosplay").expect("a preset");
+    let mut machine = MachineConfig::preset("cosplay").expect("a preset");
     machine.set("l2.bytes", "32MiB").expect("in range");
     assert_eq!(
         machine.validate().expect_err("the LLC has 16 MiB").to_string(),
         "--set machine.l2.bytes=33554432: llc.bytes of 16777216 cannot include l2.bytes of 33554432 \
          (make llc.bytes at least as large as l2.bytes)"
     );
-    machine = Machine::preset("cosplay").expect("a preset");
+    machine = MachineConfig::preset("cosplay").expect("a preset");
     machine.l1.ways = 0;
     assert_eq!(
         machine.validate().expect_err("no ways").to_string(),
@@ -225,19 +225,19 @@ fn bad_base() {
 
 #[test]
 fn neither_preset_nor_file() {
-    let error = Machine::load("no such place/cosplya")
+    let error = MachineConfig::load("no such place/cosplya")
         .expect_err("not there")
         .to_string();
     assert!(
         error.starts_with("no such place/cosplya: neither a preset nor a file that can be read: "),
         "{error}"
     );
-    let error = Machine::load("cosplya").expect_err("not there").to_string();
+    let error = MachineConfig::load("cosplya").expect_err("not there").to_string();
     assert!(
         error.ends_with("; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp)"),
         "{error}"
     );
-    let error = Machine::load(env!("CARGO_MANIFEST_DIR"))
+    let error = MachineConfig::load(env!("CARGO_MANIFEST_DIR"))
         .expect_err("a directory")
         .to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
@@ -249,7 +249,7 @@ fn unknown_memory() {
         set_error("media", "dram"),
         "--set machine.media=dram: machine cosplay has only one memory (set its parameters pm.* and controllers.*)"
     );
-    let error = Machine::preset("dpo").expect("a preset").set("media", "ddr4");
+    let error = MachineConfig::preset("dpo").expect("a preset").set("media", "ddr4");
     assert_eq!(
         error.expect_err("no such memory").to_string(),
         "--set machine.media=ddr4: machine dpo has no memory \"ddr4\" (give dram or pcm or pwq)"

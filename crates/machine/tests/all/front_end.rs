@@ -6,14 +6,14 @@ use std::future::Future;
 use std::rc::Rc;
 use strandline_design::boxed;
 use strandline_isa::{Cpu, Primitive, Scheduling, PM_BASE};
-use strandline_machine::{Machine, Options, SimCpu, Stats, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
 
 /// What a program reports: cycles.
 type Cycles = Rc<RefCell<Vec<u64>>>;
 
 /// Runs a program on a core of Table 2 with caches that hold nothing, changed by `change`; what it reported.
 fn reported<F: Future<Output = ()> + 'static>(
-    change: impl FnOnce(&mut Machine),
+    change: impl FnOnce(&mut MachineConfig),
     program: impl FnOnce(SimCpu, Cycles) -> F + 'static,
 ) -> (Vec<u64>, Stats) {
     let mut machine = preset("sp");
@@ -39,7 +39,7 @@ fn behind_two_loads(entries: u64, third_is_store: bool) -> (u64, u64) {
         }
         cycles.borrow_mut().extend([first, cpu.cycles().bits()]);
     };
-    let change = |machine: &mut Machine| machine.core.load_store_queue_entries = entries;
+    let change = |machine: &mut MachineConfig| machine.core.load_store_queue_entries = entries;
     let (cycles, _) = reported(change, program);
     (cycles[0], cycles[1])
 }
@@ -75,7 +75,7 @@ fn a_full_load_store_queue_waits_for_its_oldest_store_to_leave() {
 
 /// `waiting` additions that depend on a load that misses, then an op that depends on nothing: when the load has its
 /// line, and the dispatch of the last op; with the fetch stalls of the program.
-fn behind_additions(waiting: u64, change: impl FnOnce(&mut Machine)) -> (u64, u64, u64) {
+fn behind_additions(waiting: u64, change: impl FnOnce(&mut MachineConfig)) -> (u64, u64, u64) {
     let program = move |cpu: SimCpu, cycles: Cycles| async move {
         cpu.start_line().await;
         let loaded = cpu.word(PM_BASE).load().await;

@@ -7,12 +7,12 @@ use crate::common::{memory, preset, put, run_one, Plain};
 use strandline_design::boxed;
 use strandline_isa::{Cpu, Primitive, PM_BASE};
 use strandline_machine::config::Coherence;
-use strandline_machine::{Machine, Options, System};
+use strandline_machine::{MachineConfig, Options, System};
 
 const PRESETS: [&str; 5] = ["cosplay", "strandweaver", "dpo", "asap", "sp"];
 
 /// Cycles a round of `rounds` equal rounds after the start line, before which the lines are stored to and flushed.
-fn cycles_a_round(machine: &Machine, lines: u64, rounds: u64, flushes_a_round: u64) -> u64 {
+fn cycles_a_round(machine: &MachineConfig, lines: u64, rounds: u64, flushes_a_round: u64) -> u64 {
     let outcome = run_one(machine, 1 << 17, move |cpu| async move {
         for line in 0..lines {
             let address = cpu.word(PM_BASE + line * 64);
@@ -37,7 +37,7 @@ fn cycles_a_round(machine: &Machine, lines: u64, rounds: u64, flushes_a_round: u
 
 /// From the store's dispatch to the acknowledgement of its flush, when the next round's store is
 /// dispatched.
-fn round_trip(m: &Machine) -> u64 {
+fn round_trip(m: &MachineConfig) -> u64 {
     // A broadcast clwb looks up the shared cache too, and the flushed line's next store requests ownership there.
     let shared = 2 * m.interconnect.hop_latency.0 + m.llc.latency.0;
     let broadcast = match m.interconnect.coherence {
@@ -99,7 +99,7 @@ fn flushes_before_one_fence_overlap() {
 }
 
 /// Cycles a load of a chain of dependent loads over `lines` lines, `stride` lines apart.
-fn chase(machine: &Machine, warm: bool, loads: u64, lines: u64) -> u64 {
+fn chase(machine: &MachineConfig, warm: bool, loads: u64, lines: u64) -> u64 {
     let outcome = run_one(machine, if warm { 1 << 20 } else { 0 }, move |cpu| async move {
         let mut address = cpu.word(PM_BASE);
         cpu.start_line().await;
@@ -129,7 +129,7 @@ fn a_pointer_chase_pays_each_levels_latency_in_turn() {
 }
 
 /// Cycles of a chase over `lines` lines which loads two words of a line; the second has the next address.
-fn chase_by_second_words(machine: &Machine, loads: u64, lines: u64) -> u64 {
+fn chase_by_second_words(machine: &MachineConfig, loads: u64, lines: u64) -> u64 {
     let outcome = run_one(machine, 1 << 20, move |cpu| async move {
         let mut address = cpu.word(PM_BASE);
         cpu.start_line().await;

@@ -6,7 +6,7 @@ use std::future::Future;
 use strandline_design::boxed;
 use strandline_isa::{Cpu, Flush, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, SimCpu};
+use strandline_machine::{MachineConfig, SimCpu};
 
 /// A line that is not in any cache.
 const COLD: u64 = PM_BASE + 4096;
@@ -15,7 +15,7 @@ const READ: u64 = 50_000;
 
 const SHOWN: Note = Note::Output { location: 1, value: 2 };
 
-fn machine() -> Machine {
+fn machine() -> MachineConfig {
     let mut machine = preset("cosplay");
     machine.pm.read_latency = Cycles(READ);
     machine

@@ -2,10 +2,10 @@
 
 use strandline_kernel::Cycles;
 use strandline_machine::config::{Coherence, Consistency};
-use strandline_machine::{preset_names, Machine};
+use strandline_machine::{preset_names, MachineConfig};
 
-fn preset(name: &str) -> Machine {
-    Machine::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
+fn preset(name: &str) -> MachineConfig {
+    MachineConfig::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn every_preset_is_valid_and_says_where_each_value_is_from() {
 
 #[test]
 fn only_a_presets_name_is_a_preset() {
-    assert_eq!(Machine::preset("cosplays"), None);
+    assert_eq!(MachineConfig::preset("cosplays"), None);
 }
 
 #[test]

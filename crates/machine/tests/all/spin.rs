@@ -3,7 +3,7 @@
 use crate::common::{memory, put, Plain};
 use strandline_design::boxed;
 use strandline_isa::{sites, Cpu, Flush, Primitive, PM_BASE, W};
-use strandline_machine::{Machine, Options, SimCpu, Stats, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
 
 sites! {
     HAS_COME = 0x51c7_90e3;
@@ -61,7 +61,7 @@ async fn write(cpu: SimCpu, gap: u64, way: Way) {
 }
 
 fn run(gap: u64, way: Way, traced: bool) -> Stats {
-    let machine = Machine::preset("strandweaver").expect("a preset");
+    let machine = MachineConfig::preset("strandweaver").expect("a preset");
     let options = Options {
         journal: true,
         trace: traced,

@@ -5,10 +5,10 @@ use strandline_design::boxed;
 use strandline_designs::Bbb;
 use strandline_isa::{Cpu, Memory, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, SimCpu, Stats, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
 
-fn machine() -> Machine {
-    let mut machine = Machine::preset("asap").expect("a preset");
+fn machine() -> MachineConfig {
+    let mut machine = MachineConfig::preset("asap").expect("a preset");
     machine.simulation.slack = Cycles(0);
     machine
 }

@@ -6,14 +6,14 @@ use strandline_design::{boxed, AnyDesign};
 use strandline_designs::hops_ep;
 use strandline_isa::{Cpu, Line, Memory, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
+use strandline_machine::{Journal, MachineConfig, Options, Outcome, SimCpu, System};
 
 const A: Line = Line(PM_BASE / 64);
 const B: Line = Line(PM_BASE / 64 + 64);
 const C: Line = Line(PM_BASE / 64 + 128);
 
-fn machine() -> Machine {
-    let mut machine = Machine::preset("strandweaver").expect("a preset");
+fn machine() -> MachineConfig {
+    let mut machine = MachineConfig::preset("strandweaver").expect("a preset");
     machine.simulation.slack = Cycles(0);
     machine
 }

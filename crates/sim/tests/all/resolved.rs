@@ -1,7 +1,7 @@
 //! A record's `spec` repeats the run, even if the machine's file has changed.
 
 use serde_json::{json, Value};
-use strandline_machine::{preset_names, Machine};
+use strandline_machine::{preset_names, MachineConfig};
 use strandline_sim::{resolve, run, Error, Found, Record, Spec, Window};
 
 /// The result of a run, without the host's speed.
@@ -39,7 +39,7 @@ fn a_run_by_default_is_repeated_with_every_parameter() {
     let spec: Spec = serde_json::from_value(json!(record.origin.spec)).expect("a spec");
     assert_eq!(spec.window, Some(Window::Tasks(8)), "the design's own");
     assert_eq!((spec.tasks, spec.threads, spec.seed), (Some(40), Some(1), 5));
-    let machine = Machine::preset("strandweaver").expect("queue's machine");
+    let machine = MachineConfig::preset("strandweaver").expect("queue's machine");
     let keys = machine
         .describe()
         .into_iter()

@@ -6,7 +6,7 @@ use std::future::Future;
 use strandline_design::AnyDesign;
 use strandline_isa::{Addr, Cpu, Image, Line, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
+use strandline_machine::{Journal, MachineConfig, Options, Outcome, SimCpu, System};
 use strandline_sim::{design_named, Spec};
 
 const A: Addr = Addr(PM_BASE);
@@ -16,8 +16,8 @@ const C: Addr = Addr(PM_BASE + 128 * LINE_BYTES);
 const LOCK: Addr = Addr(4 * LINE_BYTES);
 
 /// The paper's machine, whose cores do not run ahead.
-fn machine() -> Machine {
-    let mut machine = Machine::preset("sp").expect("a preset");
+fn machine() -> MachineConfig {
+    let mut machine = MachineConfig::preset("sp").expect("a preset");
     machine.simulation.slack = Cycles(0);
     machine
 }
@@ -31,7 +31,7 @@ fn design(name: &str, sets: &[(&str, &str)]) -> Box<AnyDesign> {
 }
 
 /// A system whose words `A` and `C` hold their own addresses.
-fn system(machine: &Machine, design: Box<AnyDesign>, cores: usize) -> System {
+fn system(machine: &MachineConfig, design: Box<AnyDesign>, cores: usize) -> System {
     let options = Options {
         journal: true,
         ..Options::default()

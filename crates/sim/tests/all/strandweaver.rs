@@ -7,7 +7,7 @@ use strandline_designs::Operation::{Barrier, Flush as Clwb, Join, NewStrand};
 use strandline_designs::{NoPersistQueue, Operation, StrandWeaver};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, SimCpu, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, System};
 
 const A: Line = Line(PM_BASE / 64);
 const B: Line = Line(PM_BASE / 64 + 64);
@@ -19,8 +19,8 @@ const CORE: CoreId = CoreId(0);
 const APART: u64 = 10;
 
 /// Table I's machine with one instruction per cycle, so that each arrival is visible.
-fn machine() -> Machine {
-    let mut machine = Machine::preset("strandweaver").expect("a preset");
+fn machine() -> MachineConfig {
+    let mut machine = MachineConfig::preset("strandweaver").expect("a preset");
     machine.core.dispatch_width = 1;
     machine.simulation.slack = Cycles(0);
     machine

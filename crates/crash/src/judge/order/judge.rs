@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Line, LineData, Memory};
 use strandline_kernel::Cycles;
 use strandline_machine::config::Consistency;
-use strandline_machine::{Journal, Machine};
+use strandline_machine::{Journal, MachineConfig};
 use strandline_order::{Breach, Fault, Model, Oracle};
 use strandline_sim::Error;
 
@@ -49,7 +49,7 @@ impl Models {
     ///
     /// # Errors
     /// None, for a parsed model.
-    pub fn on(&mut self, machine: &Machine) -> Result<&Model, Error> {
+    pub fn on(&mut self, machine: &MachineConfig) -> Result<&Model, Error> {
         let variants = [
             ("weak-locks", !machine.core.lock_orders_flushes),
             ("weak-stores", machine.core.consistency != Consistency::Tso),

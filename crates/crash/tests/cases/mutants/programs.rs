@@ -6,7 +6,7 @@ use std::rc::Rc;
 use strandline_crash::litmus::Subject;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Machine, Options, Program as Thread, SimCpu, System};
+use strandline_machine::{Journal, MachineConfig, Options, Program as Thread, SimCpu, System};
 
 /// A persistent word: `X`, `Y` and `Z` in separate lines, `X2` in the line of `X`. It is initially [`INITIAL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -237,8 +237,8 @@ pub fn run(planted: &Planted, sets: &[&str]) -> Option<String> {
     applying.find(fails).map(|program| program.name.to_owned())
 }
 
-fn machine(sets: &[&str], jitter: &str) -> Machine {
-    let mut machine = Machine::preset("cosplay").expect("a preset");
+fn machine(sets: &[&str], jitter: &str) -> MachineConfig {
+    let mut machine = MachineConfig::preset("cosplay").expect("a preset");
     machine.simulation.slack = Cycles(0);
     machine.set("simulation.jitter", jitter).expect("a time");
     // Small caches are made faster.
@@ -252,7 +252,7 @@ fn machine(sets: &[&str], jitter: &str) -> Machine {
 }
 
 /// Whether the program leaves a forbidden state.
-fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> bool {
+fn fails(planted: &Planted, program: &Program, machine: &MachineConfig, seed: u64) -> bool {
     let options = Options {
         seed,
         journal: true,

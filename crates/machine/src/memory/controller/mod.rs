@@ -1,7 +1,7 @@
 //! A persistent-memory controller: its write queue, and when it issues writes to the media.
 
 use super::media::{BankId, Media};
-use crate::config::Machine;
+use crate::config::MachineConfig;
 use crate::line_counts::LineCounts;
 use std::collections::VecDeque;
 use strandline_design::{Key, WriteId};
@@ -89,7 +89,7 @@ pub struct Issued {
 }
 
 impl Controller {
-    pub fn new(machine: &Machine) -> Controller {
+    pub fn new(machine: &MachineConfig) -> Controller {
         let capacity = machine.controllers.wpq_entries as usize;
         let high = match machine.controllers.drain_high as usize {
             0 => capacity,

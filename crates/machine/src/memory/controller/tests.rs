@@ -5,8 +5,8 @@ use strandline_kernel::Cycles;
 
 /// One bank of two open-row latencies, all in cycles: reads 100, or 40 where the row is open; writes 200, or 20;
 /// a line takes 10 at the port; rows of 16 lines.
-fn machine() -> Machine {
-    let mut machine = Machine::preset("dpo").expect("a preset");
+fn machine() -> MachineConfig {
+    let mut machine = MachineConfig::preset("dpo").expect("a preset");
     let pm = &mut machine.pm;
     (pm.read_latency, pm.row_hit_latency) = (Cycles(100), Cycles(40));
     (pm.write_latency, pm.row_hit_write_latency) = (Cycles(200), Cycles(20));

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use strandline_design::{boxed, About, Design, Needs};
 use strandline_isa::{CoreId, Flush, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, Outcome, Program, SimCpu, System};
+use strandline_machine::{MachineConfig, Options, Outcome, Program, SimCpu, System};
 
 /// `clwb` and `sfence`; the machine answers at every place.
 pub struct Plain;
@@ -46,8 +46,8 @@ pub fn memory() -> Memory {
 }
 
 /// A preset in which nothing runs ahead.
-pub fn preset(name: &str) -> Machine {
-    let mut machine = Machine::preset(name).expect("a preset");
+pub fn preset(name: &str) -> MachineConfig {
+    let mut machine = MachineConfig::preset(name).expect("a preset");
     machine.simulation.slack = Cycles(0);
     machine
 }
@@ -65,7 +65,7 @@ pub fn put<F: Future<Output = ()> + 'static>(
 
 /// Runs one program on one core whose shared cache holds the first `warm` bytes of persistent memory.
 pub fn run_one<F: Future<Output = ()> + 'static>(
-    machine: &Machine,
+    machine: &MachineConfig,
     warm: u64,
     program: impl FnOnce(SimCpu) -> F + 'static,
 ) -> Outcome {

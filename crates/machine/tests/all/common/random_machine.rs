@@ -2,12 +2,12 @@
 
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::{Coherence, Consistency};
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 
 /// A machine with small queues, other interconnects and orders, and now and then shaken.
-pub fn random_machine(rng: &mut Rng) -> Machine {
+pub fn random_machine(rng: &mut Rng) -> MachineConfig {
     let presets = ["cosplay", "strandweaver", "dpo", "asap"];
-    let mut m = Machine::preset(presets[rng.below(4) as usize]).expect("a preset");
+    let mut m = MachineConfig::preset(presets[rng.below(4) as usize]).expect("a preset");
     let small = |rng: &mut Rng, most: u64| 1 + rng.below(most);
     m.core.rob_entries = 4 + rng.below(60);
     m.core.load_queue_entries = small(rng, 16);

@@ -9,7 +9,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Machine, Options, System};
+use strandline_machine::{MachineConfig, Options, System};
 
 /// A packet's line, on the controller of this number; some have the same.
 fn line(packet: usize, controller: u64, controllers: u64) -> Line {
@@ -132,7 +132,7 @@ impl Design for Sender {
     }
 }
 
-fn run(machine: &Machine, packets: &[Packet], seed: u64) -> Log {
+fn run(machine: &MachineConfig, packets: &[Packet], seed: u64) -> Log {
     let log = Rc::new(RefCell::new(Log {
         order: Vec::new(),
         came: vec![Came::default(); packets.len()],
@@ -154,7 +154,7 @@ fn run(machine: &Machine, packets: &[Packet], seed: u64) -> Log {
 }
 
 /// Two controllers and room for all writes.
-fn machine() -> Machine {
+fn machine() -> MachineConfig {
     let mut machine = preset("asap");
     machine.controllers.count = 2;
     machine.controllers.interleave_bytes = 64;
@@ -176,7 +176,7 @@ fn at_once(packets: &[(u64, Kind)]) -> Vec<Packet> {
 }
 
 /// How long after cycle 1000 each packet came.
-fn delays(machine: &Machine, packets: &[Packet]) -> Vec<u64> {
+fn delays(machine: &MachineConfig, packets: &[Packet]) -> Vec<u64> {
     let log = run(machine, packets, 1);
     let delay = |came: &Came| came.at.expect("it came").0 - 1_000;
     log.came.iter().map(delay).collect()
@@ -186,7 +186,7 @@ use Kind::{Beside, Message as Token, Write};
 
 #[test]
 fn a_packet_takes_as_long_as_any_other_write_unless_the_machine_says_otherwise() {
-    let each = |machine: &Machine, kind| delays(machine, &at_once(&[(0, kind)]));
+    let each = |machine: &MachineConfig, kind| delays(machine, &at_once(&[(0, kind)]));
     let mut machine = machine();
     for kind in [Beside, Write, Token] {
         assert_eq!(each(&machine, kind), [100], "{kind:?}");

@@ -13,7 +13,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Machine, Op, Options, Seen, SimCpu, System, Trace};
+use strandline_machine::{MachineConfig, Op, Options, Seen, SimCpu, System, Trace};
 
 /// It keeps nothing of this core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -379,7 +379,7 @@ fn random_programs_have_their_loads_and_locked_instructions_served_by_kept_store
 
 /// Core 0 stores to a line under a design that keeps the store. The last core loads two other lines of the set until the
 /// store is performed.
-fn run_crowded(machine: &Machine, cores: u16) {
+fn run_crowded(machine: &MachineConfig, cores: u16) {
     let options = Options {
         patience: Cycles(1_000_000),
         ..Options::default()
@@ -404,7 +404,7 @@ fn run_crowded(machine: &Machine, cores: u16) {
     assert_eq!(system.memory().read(Addr(PM_BASE), 8), 1);
 }
 
-fn crowded(llc_latency: u64) -> Machine {
+fn crowded(llc_latency: u64) -> MachineConfig {
     let mut machine = preset("cosplay");
     machine.core.store_prefetch = false;
     machine.l2 = None;

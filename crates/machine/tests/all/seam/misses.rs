@@ -6,7 +6,7 @@ use std::rc::Rc;
 use strandline_design::{boxed, About, Access, Design, Eviction, Level, Never, Services, Supply, Types, Until, Wants};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, SimCpu, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, System};
 
 /// The only gate: misses are supplied from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +88,7 @@ impl Design for Supplier {
 }
 
 /// Caches that hold few lines.
-fn machine() -> Machine {
+fn machine() -> MachineConfig {
     let mut machine = preset("cosplay");
     machine.l2 = None;
     machine.core.store_prefetch = false;

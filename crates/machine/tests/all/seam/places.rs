@@ -5,13 +5,13 @@ use crate::common::{memory, preset, put};
 use strandline_design::boxed;
 use strandline_isa::{Addr, CoreId, Cpu, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Op, OpId, Options, Outcome, Seen, SimCpu, System};
+use strandline_machine::{MachineConfig, Op, OpId, Options, Outcome, Seen, SimCpu, System};
 
-fn machine() -> Machine {
+fn machine() -> MachineConfig {
     preset("cosplay")
 }
 
-fn system(machine: &Machine, odd: Odd, cores: usize) -> System {
+fn system(machine: &MachineConfig, odd: Odd, cores: usize) -> System {
     System::new(
         machine,
         boxed(Script::new(odd)),

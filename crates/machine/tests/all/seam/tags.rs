@@ -6,7 +6,7 @@ use std::rc::Rc;
 use strandline_design::{boxed, About, Access, Design, Eviction, Level, LineTag, Never, Services, Store, Types, Until};
 use strandline_isa::{Addr, CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, SimCpu, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, System};
 
 /// The only gate. While it is shut, requests for lines with a tag wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +91,7 @@ impl Design for Tagging {
 }
 
 /// Caches of two lines each.
-fn tiny() -> Machine {
+fn tiny() -> MachineConfig {
     let mut machine = preset("cosplay");
     machine.l2 = None;
     machine.core.store_prefetch = false;

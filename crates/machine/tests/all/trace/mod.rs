@@ -14,7 +14,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Lowering, Primitive};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Machine, Op, OpId, Seen, Trace};
+use strandline_machine::{MachineConfig, Op, OpId, Seen, Trace};
 
 /// Answers as the plain machine, asked everywhere or nowhere.
 struct Asked {
@@ -83,7 +83,7 @@ impl Design for Asked {
 
 fn run(seed: u64, cores: u64, length: u64, trace: bool) -> Ran {
     let mut rng = Rng::new(seed);
-    let machine: Machine = random_machine(&mut rng);
+    let machine: MachineConfig = random_machine(&mut rng);
     let design = Asked {
         everywhere: rng.one_in(3),
         domain: if rng.one_in(3) {

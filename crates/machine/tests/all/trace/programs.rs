@@ -7,7 +7,7 @@ use strandline_design::AnyDesign;
 use strandline_isa::{Addr, Cpu, Flush, Memory, Note, Primitive, Rmw, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::Consistency;
-use strandline_machine::{Journal, Machine, Options, SimCpu, Stats, System};
+use strandline_machine::{Journal, MachineConfig, Options, SimCpu, Stats, System};
 
 /// What a program did, with the values that it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ pub fn initial() -> Memory {
 
 /// Runs a random program of this number of operations on each core of a machine with this design.
 pub fn run_under(
-    machine: &Machine,
+    machine: &MachineConfig,
     design: Box<AnyDesign>,
     mut rng: Rng,
     (seed, cores, length): (u64, u64, u64),

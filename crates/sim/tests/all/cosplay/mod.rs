@@ -9,7 +9,7 @@ mod running_example;
 use strandline_design::Design;
 use strandline_designs::{cosplay, Cosplay};
 use strandline_kernel::{Cycles, Params};
-use strandline_machine::Machine;
+use strandline_machine::MachineConfig;
 
 /// The design with `contexts` contexts.
 fn with_contexts(contexts: u64) -> Cosplay {
@@ -21,8 +21,8 @@ fn with_contexts(contexts: u64) -> Cosplay {
 }
 
 /// COSPlay's machine with nothing running ahead.
-fn machine() -> Machine {
-    let mut machine = Machine::preset("cosplay").expect("a preset");
+fn machine() -> MachineConfig {
+    let mut machine = MachineConfig::preset("cosplay").expect("a preset");
     machine.simulation.slack = Cycles(0);
     machine
 }

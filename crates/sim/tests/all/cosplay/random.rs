@@ -11,7 +11,7 @@ use strandline_design::{boxed, About, Admission, Design, Key, Never, Plain, Serv
 use strandline_designs::Cosplay;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Machine, Options, SimCpu, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, System};
 
 const LINES: u64 = 6;
 const COUNTER: u64 = 64;
@@ -155,7 +155,7 @@ struct Seen {
 const END: u64 = 3_000_000;
 
 /// Runs programs and looks at every core in every cycle.
-fn watch(machine: &Machine, contexts: u64, flaw: Flaw, programs: &[Vec<Op>], seed: u64) -> Result<Seen, String> {
+fn watch(machine: &MachineConfig, contexts: u64, flaw: Flaw, programs: &[Vec<Op>], seed: u64) -> Result<Seen, String> {
     let design = Flawed {
         design: with_contexts(contexts),
         flaw,

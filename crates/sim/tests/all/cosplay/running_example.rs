@@ -13,7 +13,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{CoreView, Machine, Options, Queued, SimCpu, System, What};
+use strandline_machine::{CoreView, MachineConfig, Options, Queued, SimCpu, System, What};
 
 const A: u64 = PM_BASE;
 const B: u64 = PM_BASE + 0x1000;
@@ -67,7 +67,7 @@ impl Design for FarA {
 
 /// One instruction a cycle; a store waits some 200 cycles for its line, longer than a switch and shorter than two; the
 /// store queue lets one entry go every 20 cycles, so that each is seen to leave; a flush takes 20 cycles and a little.
-fn machine() -> Machine {
+fn machine() -> MachineConfig {
     let mut machine = super::machine();
     machine.core.dispatch_width = 1;
     machine.core.store_drain_interval = Cycles(20);
