@@ -72,6 +72,29 @@ pub enum Note {
     RegionDurable,
     /// The task's newest region was aborted: a crash keeps nothing of it. Its task starts again.
     RegionAbort,
+    /// An operation on a map starts: it gives the key this value, or removes the key. A program without regions announces
+    /// its operations instead; they may take effect in any order that durable linearizability allows.
+    OperationBegin {
+        /// The key.
+        key: u64,
+        /// Its new value; `None` removes it.
+        value: Option<u64>,
+    },
+    /// The task's operation has returned: a crash keeps it.
+    OperationDurable {
+        /// Whether it has changed the map.
+        changed: bool,
+    },
+    /// A search for a key on such a map starts.
+    SearchBegin {
+        /// The key.
+        key: u64,
+    },
+    /// The task's search has returned.
+    SearchEnd {
+        /// What it has found.
+        value: Option<u64>,
+    },
     /// The outside world has seen this value: every crash state must account for it.
     Output {
         /// The location of the output, in the program's own numbering.

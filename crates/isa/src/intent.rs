@@ -7,6 +7,8 @@ use crate::Primitive;
 pub enum Intent {
     /// Earlier log records persist before later updates.
     LogBeforeUpdate,
+    /// Earlier writes of this thread persist before later ones, in a program without a log: [`Intent::LogBeforeUpdate`].
+    Order,
     /// The updates of a failure-atomic region persist before the record that commits it.
     Commit,
     /// All earlier writes of this thread are durable when the intent returns.
@@ -112,7 +114,7 @@ impl Lowering {
     #[must_use]
     pub fn of(&self, intent: Intent) -> &'static [Primitive] {
         match intent {
-            Intent::LogBeforeUpdate => self.log_before_update,
+            Intent::LogBeforeUpdate | Intent::Order => self.log_before_update,
             Intent::Commit => self.commit,
             Intent::Durable => self.durable,
             Intent::Validate => self.validate,

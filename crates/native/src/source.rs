@@ -30,11 +30,12 @@ pub mod isa {
 pub mod runtime {
     pub use self::alloc::{FreeLists, Taken};
     pub use self::demand::{Demand, TooLarge};
-    pub use self::heap::{place, Heap, HostBytes, Table, PAYLOAD_BYTES, TRAILER};
+    pub use self::heap::{place, Heap, HostBytes, Rows, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
     // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.
     pub use self::log::{UndoLog, UndoLog as Log};
+    pub use self::plain::Plain;
     pub use self::random::Random;
     pub use self::recovery::recover;
     pub use self::region::{Step, UndoRegion, UndoRegion as Region};
@@ -44,10 +45,16 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort alloc demand heap layout list lock random recovery region runtimes thread workload }
+    straight! { "runtime": abort alloc demand heap layout list lock plain random recovery region runtimes thread workload }
 
     pub mod log {
         include!(concat!(env!("OUT_DIR"), "/runtime/log/mod.rs"));
+    }
+
+    /// Synchronous code has run when it is passed on.
+    #[inline(always)]
+    pub fn block_on<T>(ended: T) -> Result<T, std::convert::Infallible> {
+        Ok(ended)
     }
 
     /// A thread runs once, from its beginning.

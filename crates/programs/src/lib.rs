@@ -6,6 +6,7 @@
 mod recorded;
 mod workload;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
@@ -27,6 +28,11 @@ pub trait Recoverable {
     /// # Errors
     /// What is wrong, and where.
     fn check(&self, image: &dyn Image) -> Result<(), String>;
+
+    /// What a map holds on a recovered image, if the program announces operations.
+    fn contents(&self, _image: &dyn Image) -> BTreeMap<u64, u64> {
+        BTreeMap::new()
+    }
 }
 
 /// A program that can run on any machine under any design.

@@ -1,6 +1,7 @@
 //! Workloads.
 
 use crate::{Prepared, Recoverable};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
 use strandline_machine::Factory;
@@ -113,5 +114,9 @@ impl<W: Workload> Recoverable for W {
 
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         Workload::check(self, image)
+    }
+
+    fn contents(&self, image: &dyn Image) -> BTreeMap<u64, u64> {
+        Workload::contents(self, image)
     }
 }

@@ -1,7 +1,7 @@
 //! The volatile state of an allocator of equal rows: the free ones.
 
 use crate::lock::{leave, take};
-use crate::{lock, unlock, Heap, Log, Table};
+use crate::{lock, unlock, Heap, Log, Rows};
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, LINE_BYTES, W};
 
@@ -14,9 +14,9 @@ const COUNT: u64 = 8;
 /// A stack of free rows for each thread, in DRAM, with a lock (as malloc's arenas). A thread whose
 /// own stack is empty searches the others'. After a crash they are rebuilt from the reachable rows.
 #[derive(Clone, Copy, Debug)]
-pub struct FreeLists<const PAYLOAD: u64> {
+pub struct FreeLists {
     base: Addr,
-    table: Table<PAYLOAD>,
+    table: Rows,
     lists: u64,
     /// Bytes from list to list.
     stride: u64,
@@ -30,10 +30,10 @@ pub struct FreeLists<const PAYLOAD: u64> {
 const BARE: u64 = 3;
 const STAMPED: u64 = 4;
 
-impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
+impl FreeLists {
     /// Allocates one list for each thread, for the rows of `table`. They are empty until [`FreeLists::rebuild`].
     #[must_use]
-    pub fn allocate(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
+    pub fn allocate(heap: &mut Heap, table: Rows, threads: usize) -> Self {
         let lists = threads as u64;
         let runtime = heap.logging.runtime;
         let item = if runtime.passes_stamps() { STAMPED } else { BARE };
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn every_free_row_is_handed_out_once_and_can_come_back() {
         let mut heap = Heap::default();
-        let table: Table<8> = heap.table(7);
+        let table = heap.rows(7, 8, 7);
         let lists = FreeLists::allocate(&mut heap, table, 2);
         let logs = LogLayout::allocate(&mut heap, 2, 4);
         let memory = heap.memory();

@@ -57,6 +57,15 @@ pub struct Table<const PAYLOAD: u64> {
     rows: u64,
 }
 
+/// Equal pieces of persistent memory, each in lines of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    base: Addr,
+    /// Bytes from piece to piece: a multiple of a line.
+    stride: u64,
+    rows: u64,
+}
+
 impl Default for Heap {
     fn default() -> Self {
         Heap {
@@ -125,6 +134,14 @@ impl Heap {
         Table { base, rows }
     }
 
+    /// Allocates `rows` pieces of `bytes` bytes in persistent memory, of which the program is expected to use no more than
+    /// `used`. They have no trailers.
+    pub fn rows(&mut self, rows: u64, bytes: u64, used: u64) -> Rows {
+        let stride = bytes.next_multiple_of(LINE_BYTES);
+        let base = self.pm_of_which(rows * stride, used * stride);
+        Rows { base, stride, rows }
+    }
+
     /// Notes that `bytes` of the allocated bytes stay untouched by [`crate::Workload::fill`]: they are zero, or filled
     /// when they are touched ([`Memory::fill`]).
     pub fn on_demand(&mut self, bytes: u64) {
@@ -165,7 +182,45 @@ impl Heap {
     }
 }
 
+impl Rows {
+    /// How many there are.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The address of row `index`.
+    #[must_use]
+    pub fn addr(&self, index: u64) -> Addr {
+        debug_assert!(index < self.rows, "row {index} of {}", self.rows);
+        Addr(self.base.0 + index * self.stride)
+    }
+
+    /// The row at `addr`, if it is the address of one.
+    #[must_use]
+    pub fn index_of(&self, addr: u64) -> Option<u64> {
+        let is_row = self.range().contains(&addr) && (addr - self.base.0) % self.stride == 0;
+        is_row.then(|| (addr - self.base.0) / self.stride)
+    }
+
+    /// The addresses of all rows.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.base.0..self.base.0 + self.rows * self.stride
+    }
+}
+
 impl<const PAYLOAD: u64> Table<PAYLOAD> {
+    /// Its rows as pieces of memory.
+    #[must_use]
+    pub fn all(&self) -> Rows {
+        Rows {
+            base: self.base,
+            stride: Self::STRIDE,
+            rows: self.rows,
+        }
+    }
+
     /// Bytes from row to row.
     const STRIDE: u64 = PAYLOAD.div_ceil(PAYLOAD_BYTES) * LINE_BYTES;
 

@@ -1,6 +1,7 @@
 //! The interface of workloads.
 
 use crate::{recover, Demand, Heap, LogLayout, Logging, ThreadState};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
@@ -66,6 +67,12 @@ pub trait Workload: Sized + Sync {
     /// # Errors
     /// The fault, and its address.
     fn check(&self, image: &dyn Image) -> Result<(), String>;
+
+    /// What a map holds, on memory at rest or on a recovered image, if its operations are announced
+    /// ([`Note::OperationBegin`](strandline_isa::Note::OperationBegin)).
+    fn contents(&self, _image: &dyn Image) -> BTreeMap<u64, u64> {
+        BTreeMap::new()
+    }
 
     /// The logs of its lanes.
     fn logs(&self) -> LogLayout;

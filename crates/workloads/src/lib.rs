@@ -5,6 +5,7 @@
 pub mod avl_tree;
 pub mod b_tree;
 pub mod bandwidth;
+pub mod cceh;
 mod chain;
 pub mod cq;
 mod filler;
@@ -12,6 +13,7 @@ pub mod graph;
 pub mod hashmap;
 pub mod linked_list;
 mod list;
+pub mod maps;
 pub mod nstore;
 mod operations;
 pub mod pc;

@@ -169,6 +169,7 @@ workloads! {
     crate::avl_tree::AvlTree: crate::avl_tree::ABOUT,
     crate::b_tree::BTree: crate::b_tree::ABOUT,
     crate::sp_rb_tree::SpRbTree: crate::sp_rb_tree::ABOUT,
+    crate::maps::Program<crate::cceh::Cceh>: crate::cceh::ABOUT,
 }
 
 /// The requested workload and its parameters.

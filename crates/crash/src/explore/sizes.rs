@@ -25,6 +25,9 @@ const SMALL: &[(&str, u64)] = &[
     ("log_records", 32),
     ("blocks", 2),
     ("writes", 4),
+    ("depth", 1),
+    ("lines", 2),
+    ("segments", 64),
 ];
 
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.

@@ -68,6 +68,13 @@ pub enum Fault {
         /// Its content before the region.
         expected: u64,
     },
+    /// A key has a value that no order of the operations explains.
+    Unexplained {
+        /// When the newest operation that had returned did.
+        returned: Cycles,
+        /// The key, its value, and the expected one.
+        what: String,
+    },
     /// The design's model forbids the state, whatever recovery makes of it.
     Disorder {
         /// The model.
@@ -109,6 +116,7 @@ impl fmt::Display for Fault {
                 f,
                 "half done: {region} is partly present: {addr} holds {found:#x}, expected {expected:#x} as before the region, or all of it"
             ),
+            Fault::Unexplained { what, .. } => write!(f, "operations: {what}"),
             Fault::Disorder { model, what } => write!(f, "model {model}: {what}"),
             Fault::Foreign { addr, found, expected } => {
                 write!(f, "never written: {addr} holds {found:#x}, expected {expected:#x}")

@@ -190,7 +190,7 @@ impl Notes {
         let is_certain = self.is_certain();
         let retired = now.retired.filter(|_| is_joined && is_certain);
         let at = match note {
-            Note::RegionDurable | Note::RegionAbort | Note::TaskEnd => retired,
+            Note::RegionDurable | Note::OperationDurable { .. } | Note::RegionAbort | Note::TaskEnd => retired,
             // An output may depend on a load on either side of a held fence.
             Note::Output { .. } => retired.and(Some(now.complete)),
             Note::TaskBegin
@@ -198,6 +198,9 @@ impl Notes {
             | Note::RegionWrite { .. }
             | Note::RegionFresh { .. }
             | Note::RegionEnd
+            | Note::OperationBegin { .. }
+            | Note::SearchBegin { .. }
+            | Note::SearchEnd { .. }
             | Note::Running(_)
             | Note::Window(_) => Some(now.cycle),
         };

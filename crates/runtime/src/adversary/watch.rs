@@ -1,5 +1,6 @@
 //! The guarantees to the program: from its notes, the required content of a recovered image.
 
+use crate::{OperationId, Operations};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use strandline_isa::{Addr, CoreId, Image, Line, Memory, Note, Running};
 
@@ -14,6 +15,9 @@ pub struct Watch {
     ended: u64,
     acknowledged: u64,
     aborted: u64,
+    operations: Operations,
+    /// The time of the operations: how many notes of them there were.
+    time: u64,
 }
 
 /// A region's bytes in one word: their mask and their values.
@@ -37,6 +41,8 @@ struct Open {
 struct Core {
     running: Running,
     open: BTreeMap<u32, VecDeque<Open>>,
+    /// The operation of each slot that has not returned.
+    operations: BTreeMap<u32, OperationId>,
 }
 
 impl Default for Core {
@@ -44,6 +50,7 @@ impl Default for Core {
         Core {
             running: Running::Task(0),
             open: BTreeMap::new(),
+            operations: BTreeMap::new(),
         }
     }
 }
@@ -57,6 +64,8 @@ impl Watch {
             ended: 0,
             acknowledged: 0,
             aborted: 0,
+            operations: Operations::default(),
+            time: 0,
         }
     }
 
@@ -67,6 +76,20 @@ impl Watch {
         }
         // The library has no regions.
         let Running::Task(slot) = core.running else { return };
+        match note {
+            Note::OperationBegin { key, value } => {
+                self.time += 1;
+                core.operations
+                    .insert(slot, self.operations.begin(key, value, self.time));
+            }
+            Note::OperationDurable { changed } => {
+                self.time += 1;
+                if let Some(operation) = core.operations.remove(&slot) {
+                    self.operations.end(operation, changed, self.time);
+                }
+            }
+            _ => {}
+        }
         let open = core.open.entry(slot).or_default();
         match (note, open.back_mut()) {
             (Note::RegionBegin, _) => open.push_back(Open {
@@ -100,23 +123,32 @@ impl Watch {
         }
     }
 
-    /// Regions begun so far.
+    /// Regions and operations begun so far.
     #[must_use]
     pub fn begun(&self) -> u64 {
         let open = self.cores.iter().flat_map(|core| core.open.values());
-        self.acknowledged + open.map(|open| open.len() as u64).sum::<u64>()
+        self.operations.begun() + self.acknowledged + open.map(|open| open.len() as u64).sum::<u64>()
     }
 
-    /// Regions acknowledged so far.
+    /// Regions acknowledged and operations returned so far.
     #[must_use]
     pub fn acknowledged(&self) -> u64 {
-        self.acknowledged
+        self.acknowledged + self.operations.returned()
     }
 
     /// Regions aborted so far.
     #[must_use]
     pub fn aborted(&self) -> u64 {
         self.aborted
+    }
+
+    /// Whether a map that held `initial` before the run may hold `contents` after a crash now.
+    ///
+    /// # Errors
+    /// The first key that no order of the operations explains.
+    pub fn explain(&self, initial: &BTreeMap<u64, u64>, contents: &BTreeMap<u64, u64>) -> Result<(), String> {
+        let explained = self.operations.explain(initial, contents, self.time, self.time + 1);
+        explained.map_err(|unexplained| unexplained.to_string())
     }
 
     /// Whether a recovered image holds every acknowledged region, and of each open one all or

@@ -104,7 +104,7 @@ pub struct Cq {
     locks: Locks,
     /// Of queues with two.
     ends: Option<Ends>,
-    free: FreeLists<NODE_BYTES>,
+    free: FreeLists,
     operations: u64,
     /// Nodes that a task of several operations has popped.
     popped: Lists,
@@ -169,7 +169,7 @@ impl Workload for Cq {
             nodes,
             locks: Locks(heap.dram(queues * 8 * (1 - two))),
             ends: two_locks.then(|| Ends::allocate(&mut heap, queues)),
-            free: FreeLists::allocate(&mut heap, nodes, plan.threads),
+            free: FreeLists::allocate(&mut heap, nodes.all(), plan.threads),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
             operations,
             popped: Lists::allocate(&mut heap, plan.lanes(), operations),

@@ -77,7 +77,7 @@ pub struct RbTree {
     nodes: Table<{ node::BYTES }>,
     mirror: Table<8>,
     locks: Locks,
-    free: FreeLists<{ node::BYTES }>,
+    free: FreeLists,
     keys: u64,
     operations: u64,
     /// The nodes that a task has removed.
@@ -216,7 +216,7 @@ impl Workload for RbTree {
             nodes,
             mirror: heap.table(keys.div_ceil(MIRROR_BITS)),
             locks: Locks(heap.dram(8)),
-            free: FreeLists::allocate(&mut heap, nodes, plan.threads),
+            free: FreeLists::allocate(&mut heap, nodes.all(), plan.threads),
             keys,
             operations,
             gone: Lists::allocate(&mut heap, plan.lanes(), operations),

@@ -3,6 +3,7 @@
 mod common;
 mod crash;
 mod incremental;
+mod maps;
 mod plain;
 mod restart;
 mod sites;

@@ -1,7 +1,7 @@
 //! Every workload on plain memory: its invariant, its cost, and its restart after a crash.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::{parts, run_plain, several, thread_plan, with_several, with_small, workloads, PLAN};
+use crate::common::{is_logged, parts, run_plain, several, thread_plan, with_several, with_small, workloads, PLAN};
 use std::collections::HashMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
@@ -259,7 +259,7 @@ fn without_persistence_there_is_neither_log_nor_flush_nor_fence() {
     for name in workloads() {
         let (with, without) = (count(name, FENCED), count(name, Lowering::NOTHING));
         assert_eq!((without.flushes, without.fences), (0, 0));
-        let logs = name != "bandwidth";
+        let logs = is_logged(name);
         assert_eq!(
             without.stores < with.stores && without.loads < with.loads,
             logs,
@@ -317,7 +317,7 @@ fn notes_come_in_order() {
                     inside.0 = true;
                     (false, false)
                 }
-                Note::RegionBegin => {
+                Note::RegionBegin | Note::OperationBegin { .. } | Note::SearchBegin { .. } => {
                     inside.1 = true;
                     (true, false)
                 }
@@ -330,6 +330,10 @@ fn notes_come_in_order() {
                 Note::RegionDurable => {
                     inside.1 = false;
                     (true, name != "bandwidth")
+                }
+                Note::OperationDurable { .. } | Note::SearchEnd { .. } => {
+                    inside.1 = false;
+                    (true, true)
                 }
                 Note::RegionAbort => panic!("{name}: nothing aborts a region here"),
                 Note::Output { .. } | Note::Running(_) | Note::Window(_) => before,

@@ -1,7 +1,7 @@
 //! Write-ahead logging (Speculative Persistence, ISCA 2017): what its variants execute, operation by operation.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::{thread_plan, with_small_for, workloads};
+use crate::common::{logged, thread_plan, with_small_for};
 use strandline_isa::{Flush, Lowering, Memory, Primitive};
 use strandline_runtime::adversary::FENCED;
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Runtime, Wal, Workload};
@@ -82,7 +82,7 @@ fn every_operation_takes_four_pcommits_and_eight_sfences() {
 /// Log writes no less than the plain program; Log+P adds flushes alone to it, and Log+P+Sf fences alone to that.
 #[test]
 fn each_variant_adds_its_own_instructions_only() {
-    for name in workloads().filter(|name| *name != "bandwidth") {
+    for name in logged() {
         let sum = |variant| {
             let all = each(name, variant, FENCED);
             all.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))

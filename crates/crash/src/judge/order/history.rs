@@ -394,7 +394,10 @@ impl Tracer<'_, '_> {
     }
 
     fn note(&mut self, origin: (usize, usize), noted: Noted, stamp: u64) {
-        if matches!(noted.note, Note::Output { .. } | Note::RegionDurable) {
+        if matches!(
+            noted.note,
+            Note::Output { .. } | Note::RegionDurable | Note::OperationDurable { .. }
+        ) {
             let event = self.event(Some(origin), Kind::Output, None, stamp);
             self.traced.outputs.push((noted.at, event));
         }

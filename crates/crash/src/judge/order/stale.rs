@@ -30,7 +30,7 @@ fn of_core(journal: &Journal, core: usize, ops: &[Op]) -> Option<String> {
             } => stale = stale.or(Some(addr)),
             Op::Note(note) => match journal.notes[core][note as usize].note {
                 Note::RegionAbort => stale = None,
-                Note::RegionDurable | Note::Output { .. } if stale.is_some() => break,
+                Note::RegionDurable | Note::OperationDurable { .. } | Note::Output { .. } if stale.is_some() => break,
                 _ => {}
             },
             _ => {}

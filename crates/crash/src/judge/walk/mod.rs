@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::image::Rewind;
+use super::promised::Promised;
 use super::regions::Regions;
 use super::verdict::Judge;
 use strandline_isa::Memory;
@@ -16,7 +17,7 @@ pub struct Finding {
     pub event: usize,
     /// The earliest cycle at which a crash leaves this failure.
     pub at: Cycles,
-    /// One or two faults.
+    /// One to three faults.
     pub faults: Vec<Fault>,
 }
 
@@ -31,6 +32,7 @@ pub struct Walk<'o> {
     image: Memory,
     done: usize,
     judge: Judge<'o>,
+    promised: Option<Promised>,
     accesses: u64,
 }
 
@@ -43,6 +45,7 @@ impl<'o> Walk<'o> {
             image: initial.persistent_half(),
             done: 0,
             judge: Judge::new(regions, initial),
+            promised: Promised::of(&journal.notes, initial, program),
             accesses: 0,
         }
     }
@@ -60,20 +63,24 @@ impl<'o> Walk<'o> {
         self.done = event;
         let (start, end) = window(self.journal, event);
         self.judge.advance(end);
-        self.state(event, start)
+        self.state(event, start, end)
     }
 
-    /// Recovers and judges the image, in which regions that started by `begun` may have left traces.
-    fn state(&mut self, event: usize, begun: Cycles) -> Option<Finding> {
+    /// Recovers and judges the image, in which what started by `begun` may have left traces, and what was acknowledged
+    /// before `end` must have.
+    fn state(&mut self, event: usize, begun: Cycles, end: Cycles) -> Option<Finding> {
         let image = Rewind::new(&self.image);
         self.program.recover(&image);
         // Repair may write what regions have written.
         let writes = self.judge.verdict(&image, begun);
         self.program.repair(&image);
         let broken = self.program.check(&image).err().map(|what| Fault::Structure { what });
+        // A map is read if it is whole.
+        let promised = self.promised.as_ref().filter(|_| broken.is_none());
+        let operations = promised.and_then(|promised| promised.verdict(&image, self.program, begun, end));
         self.accesses += image.accesses();
         let stray = image.stray().map(|addr| Fault::Stray { addr });
-        let faults: Vec<Fault> = stray.or(broken).into_iter().chain(writes).collect();
+        let faults: Vec<Fault> = stray.or(broken).into_iter().chain(writes).chain(operations).collect();
         (!faults.is_empty()).then(|| Finding {
             event,
             at: self.earliest(event, &faults),
@@ -85,6 +92,7 @@ impl<'o> Walk<'o> {
         let (start, _) = window(self.journal, event);
         match faults {
             [Fault::Lost { acknowledged, .. }] => start.max(*acknowledged),
+            [Fault::Unexplained { returned, .. }] => start.max(*returned),
             _ => start,
         }
     }

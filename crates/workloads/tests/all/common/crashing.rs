@@ -2,6 +2,7 @@
 
 use super::thread_plan;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use strandline_isa::{Addr, Image, Lowering, Memory};
@@ -77,26 +78,37 @@ pub fn run<W: Workload>(
     outcome
 }
 
+/// Judges a crash image of a map that held this before the run.
+pub type Judge<W> = fn(&W, &Memory, &Watch, &BTreeMap<u64, u64>) -> Result<(), String>;
+
 /// Recovers a crash image and judges it.
-pub fn judge<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
+pub fn judge<W: Workload>(
+    workload: &W,
+    image: &Memory,
+    watch: &Watch,
+    before: &BTreeMap<u64, u64>,
+) -> Result<(), String> {
     workload.recover(image);
     // Repair may write what regions have written.
     watch.verify(image)?;
     workload.repair(image);
-    workload.check(image)
+    workload.check(image)?;
+    watch.explain(before, &workload.contents(image))
 }
 
 /// Passes a copy of one image in `every` to `judge`.
-pub fn sampled<W: Workload>(
-    workload: &W,
+pub fn sampled<'w, W: Workload>(
+    workload: &'w W,
+    before: &Memory,
     every: u64,
-    judge: fn(&W, &Memory, &Watch) -> Result<(), String>,
-) -> impl FnMut(&Memory, &Watch) -> Result<(), String> + '_ {
+    judge: Judge<W>,
+) -> impl FnMut(&Memory, &Watch) -> Result<(), String> + use<'w, W> {
+    let before = workload.contents(before);
     let mut images = 0;
     move |image, watch| {
         images += 1;
         match images % every {
-            0 => judge(workload, &image.persistent_half(), watch),
+            0 => judge(workload, &image.persistent_half(), watch, &before),
             _ => Ok(()),
         }
     }
@@ -124,9 +136,14 @@ const CUTS: usize = 16;
 
 /// Recovers a crash image with a crash during either part of recovery, and judges the result of a second recovery. After
 /// a crash during repair, only the invariant is judged: repair writes what regions have written.
-pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
+pub fn judge_twice<W: Workload>(
+    workload: &W,
+    image: &Memory,
+    watch: &Watch,
+    before: &BTreeMap<u64, u64>,
+) -> Result<(), String> {
     cut(image, &|image| workload.recover(image), &|again| {
-        judge(workload, again, watch)
+        judge(workload, again, watch, before)
     })?;
     let recovered = image.clone();
     workload.recover(&recovered);
@@ -136,7 +153,8 @@ pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> 
         let again = again.persistent_half();
         workload.recover(&again);
         workload.repair(&again);
-        workload.check(&again)
+        workload.check(&again)?;
+        watch.explain(before, &workload.contents(&again))
     })
 }
 

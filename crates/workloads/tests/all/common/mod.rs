@@ -60,6 +60,16 @@ pub fn workloads() -> impl Iterator<Item = &'static str> {
     names().iter().map(|about| about.name).chain(FORMS)
 }
 
+/// Those whose regions have logs, in all forms.
+pub fn logged() -> impl Iterator<Item = &'static str> {
+    workloads().filter(|name| is_logged(name))
+}
+
+/// Whether the regions of a workload have logs.
+pub fn is_logged(form: &str) -> bool {
+    describe(parts(form).0).expect("a workload").is_logged()
+}
+
 /// The name of a workload, and the parameter that selects this form of it.
 pub fn parts(form: &str) -> (&str, Option<(&str, &str)>) {
     match form.split_once(' ') {

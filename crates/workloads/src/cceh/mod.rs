@@ -1,0 +1,484 @@
+//! `cceh`: cacheline-conscious extendible hashing, without a log.
+//!
+//! Nam et al., "Write-Optimized Dynamic Hashing for Persistent Memory" (FAST 2019): a directory of pointers to segments,
+//! each of many buckets of a line with four pairs. The leading bits of a key's hash choose the directory's entry, the
+//! trailing ones the bucket; probing goes on linearly over eight buckets (section 4.2, "linear probing ... bounded").
+//!
+//! - *Insertion* (4.2): a pair's slot is claimed by a compare-and-swap of its key with a mark; then the value is stored,
+//!   then the key: all in one line, so that one flush makes the pair durable, and a crash leaves the mark or the pair.
+//!   The segment's lock is held shared. It is released before the pair is durable: whoever changes the slot afterwards
+//!   flushes the same line, and a split waits for the lock and copies what it sees.
+//! - *Split* (4.3): with the segment's lock held alone, the upper half of its hashes is copied to a new segment, which is
+//!   durable before the directory points to it; the directory is durable before the old segment's depth says that it has
+//!   lost that half. Copied pairs stay where they are ("lazy deletion"): a slot is free if its key's hash does not have
+//!   the segment's prefix. Where the segment is as deep as the directory, a directory of twice the size replaces it by
+//!   one store. All locks are released after durability; a new segment is born locked, since what others would insert
+//!   there could be durable before the directory's entry is.
+//! - *Search* takes no lock.
+//! - *Recovery* (4.4): an entry's segment covers a stride of the directory. If the upper half of a stride points
+//!   elsewhere, a split has reached the directory: it is completed. Marks become free slots, and locks free.
+//!
+//! Not in the paper: *deletion* holds the lock alone, until the slot is durably free. An insertion that finds the mark of
+//! another thread in its way waits for its key, so that no key is there twice. The prefix and the depth of a segment are
+//! one word. Segments and directories that a crash has left unreachable are free after it.
+
+mod recovery;
+mod split;
+
+use crate::maps::{self, lock_alone, unlock_alone, Map, DELETES, EXCLUSIVE};
+use crate::About;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use strandline_isa::{sites, Addr, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
+
+sites! {
+    SEGMENT_MATCHES = 0x17fb_0b25;
+    KEY_MATCHES = 0xf825_fc65;
+    KEY_STAYED = 0x0784_0e1b;
+    SLOT_IS_MARKED = 0x354f_b40f;
+    SLOT_IS_EMPTY = 0x1996_0e54;
+    SLOT_IS_STALE = 0xcae1_700e;
+    WINDOW_ENDS = 0xde76_cb06;
+    SEGMENT_STAYED = 0xd4a9_8894;
+    LOCK_IS_ALONE = 0x29e5_a0b2;
+    LOCK_IS_SHARED = 0x8133_78da;
+    STILL_MATCHES = 0xdca5_712e;
+    CLAIMS = 0xd142_0347;
+    SEARCH_ENDS = 0x7e26_872b;
+    SEARCH_MATCHES = 0x91db_f67b;
+    STILL_COVERS = 0x2119_d265;
+}
+
+/// The workload's description.
+pub const ABOUT: About = About {
+    name: "cceh",
+    aliases: &[],
+    line: "inserts pairs of 16 bytes into an extendible hash table of segments",
+    paper: "ASAP (HPCA 2022), Table III, after CCEH (FAST 2019)",
+    machine: "asap",
+    runtime: "undo",
+    tasks: 100_000,
+    params: PARAMS,
+    small: &[
+        ("keys", "40"),
+        ("init_ops", "4"),
+        ("depth", "1"),
+        ("lines", "2"),
+        ("segments", "16"),
+        ("reads", "10"),
+        ("deletes", "15"),
+    ],
+};
+
+const PARAMS: &[Param] = &[
+    maps::keys(1 << 32),
+    maps::init_ops(0),
+    maps::reads(0),
+    DELETES,
+    Param {
+        name: "depth",
+        default: 14,
+        min: 1,
+        max: 24,
+        help: "bits of a hash that choose a segment at first: the program that ASAP measures begins with 16,384 segments",
+        words: &[],
+    },
+    Param {
+        name: "lines",
+        default: 256,
+        min: 1,
+        max: 1 << 16,
+        help: "buckets of a segment, each a line of four pairs; rounded up to a power of two",
+        words: &[],
+    },
+    Param {
+        name: "segments",
+        default: 1 << 15,
+        min: 2,
+        max: 1 << 25,
+        help: "segments that there is room for",
+        words: &[],
+    },
+    Param {
+        name: "omits",
+        default: 0,
+        min: 0,
+        max: 3,
+        help: "what a faulty program leaves out: the flush of a pair, the order of a new segment before the directory, or that of the directory before the old segment's depth",
+        words: &["nothing", "pair", "segment", "directory"],
+    },
+];
+
+/// Buckets that a probe passes.
+const WINDOW: u64 = 8;
+
+/// Bytes of a pair.
+const PAIR: u64 = 16;
+
+/// A slot without a pair.
+const EMPTY: u64 = 0;
+
+/// A slot that is claimed. No key has this value: keys are odd multiples of numbers far below 2^64.
+const MARK: u64 = u64::MAX;
+
+/// Offsets in a segment's first line.
+mod segment {
+    /// 64 less its depth, in the lowest byte; above it the hash bits that all its keys share.
+    pub const PREFIX: u64 = 0;
+    /// Its lock.
+    pub const LOCK: u64 = 8;
+}
+
+/// Offsets in the root's line.
+mod root {
+    /// The directory's address.
+    pub const DIRECTORY: u64 = 0;
+    /// The lock of those who change the directory.
+    pub const LOCK: u64 = 8;
+}
+
+/// Bytes of a directory of this depth, which has lines of its own.
+fn directory_bytes(depth: u64) -> u64 {
+    LINE_BYTES + (8u64 << depth).next_multiple_of(LINE_BYTES)
+}
+
+/// What a faulty program leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Omits {
+    Nothing,
+    Pair,
+    Segment,
+    Directory,
+}
+
+/// The hash table.
+pub struct Cceh {
+    root: Addr,
+    /// Directories of all depths, each behind a line with 64 less its depth.
+    directories: Addr,
+    /// The first and the last depth.
+    depths: (u64, u64),
+    segments: Rows,
+    free: FreeLists,
+    /// Buckets of a segment.
+    lines: u64,
+    omits: Omits,
+}
+
+/// A key's hash: the finalizer of MurmurHash3 by half.
+fn hash<'c, C: Cpu>(key: W<'c, C>) -> W<'c, C> {
+    let mixed = (key ^ (key >> 33)) * MIX;
+    mixed ^ (mixed >> 29)
+}
+
+const MIX: u64 = 0xff51_afd7_ed55_8ccd;
+
+/// As [`hash`], during recovery.
+fn hash_of(key: u64) -> u64 {
+    let mixed = (key ^ (key >> 33)).wrapping_mul(MIX);
+    mixed ^ (mixed >> 29)
+}
+
+/// A segment that a thread works on.
+struct Open<'c, C: Cpu> {
+    segment: W<'c, C>,
+    prefix: W<'c, C>,
+}
+
+impl<'c, C: Cpu> Open<'c, C> {
+    /// Whether a hash has the segment's prefix.
+    fn covers(&self, hash: W<'c, C>) -> strandline_isa::Cond<'c, C> {
+        (hash >> (self.prefix & 0xff)).equals(self.prefix >> 8)
+    }
+}
+
+/// Where a probe has ended.
+enum Probe<'c, C: Cpu> {
+    Found(W<'c, C>),
+    /// At a free slot, which holds this key.
+    Free(W<'c, C>, W<'c, C>),
+    Full,
+}
+
+impl Cceh {
+    /// Bytes of a segment's buckets.
+    fn bytes(&self) -> u64 {
+        self.lines * LINE_BYTES
+    }
+
+    /// The segment that a hash has in the directory.
+    async fn open<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
+        loop {
+            let directory = cpu.word(self.root.0 + root::DIRECTORY).load().await;
+            let shift = directory.load().await;
+            let segment = (directory + ((hash >> shift) << 3)).at(LINE_BYTES).load().await;
+            let prefix = segment.at(segment::PREFIX).load().await;
+            let open = Open { segment, prefix };
+            if open.covers(hash).branch(SEGMENT_MATCHES) {
+                return open;
+            }
+            cpu.give_way().await;
+            cpu.spins();
+        }
+    }
+
+    /// The offset of a hash's bucket among the buckets.
+    fn home<'c, C: Cpu>(&self, hash: W<'c, C>) -> W<'c, C> {
+        (hash & (self.lines - 1)) << u64::from(LINE_BYTES.trailing_zeros())
+    }
+
+    /// The offset of the slot behind this one.
+    fn next<'c, C: Cpu>(&self, offset: W<'c, C>) -> W<'c, C> {
+        (offset + PAIR) & (self.bytes() - 1)
+    }
+
+    /// Slots that a probe passes.
+    fn window(&self) -> u64 {
+        WINDOW.min(self.lines) * (LINE_BYTES / PAIR)
+    }
+
+    /// Looks for a key in a segment whose lock is held, at least shared, and for the first slot that is free for it.
+    async fn probe<'c, C: Cpu>(&self, cpu: &'c C, open: &Open<'c, C>, key: W<'c, C>, hash: W<'c, C>) -> Probe<'c, C> {
+        let (mut offset, mut left) = (self.home(hash), cpu.word(self.window()));
+        let mut free: Option<(W<'c, C>, W<'c, C>)> = None;
+        loop {
+            let slot = (open.segment + offset).at(LINE_BYTES);
+            let mut held = slot.load().await;
+            // Whoever has claimed it may be about to insert this key.
+            while held.is(MARK).branch(SLOT_IS_MARKED) {
+                cpu.give_way().await;
+                cpu.spins();
+                held = slot.load().await;
+            }
+            if held.equals(key).branch(KEY_MATCHES) {
+                return Probe::Found(slot);
+            }
+            let is_free = held.is(EMPTY).branch(SLOT_IS_EMPTY) || !open.covers(self::hash(held)).branch(SLOT_IS_STALE);
+            if is_free && free.is_none() {
+                free = Some((slot, held));
+            }
+            left = left - 1;
+            if left.is(0).branch(WINDOW_ENDS) {
+                break;
+            }
+            offset = self.next(offset);
+        }
+        match free {
+            Some((slot, held)) => Probe::Free(slot, held),
+            None => Probe::Full,
+        }
+    }
+
+    /// Acquires a segment's lock shared.
+    async fn share<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
+        let lock = segment.at(segment::LOCK);
+        loop {
+            let holders = lock.load().await;
+            if !holders.is(EXCLUSIVE).branch(LOCK_IS_ALONE)
+                && lock
+                    .compare_swap(holders, holders + 1)
+                    .await
+                    .equals(holders)
+                    .branch(LOCK_IS_SHARED)
+            {
+                break;
+            }
+            cpu.give_way().await;
+            cpu.spins();
+        }
+        cpu.intent(Intent::Acquire).await;
+    }
+
+    /// Releases a segment's lock, which is held shared.
+    async fn unshare<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
+        cpu.intent(Intent::Release).await;
+        cpu.primitive(Primitive::StoreBarrier).await;
+        segment.at(segment::LOCK).fetch_add(cpu.word(u64::MAX)).await;
+    }
+
+    async fn flush_pair<'c, C: Cpu>(&self, slot: W<'c, C>) {
+        if self.omits != Omits::Pair {
+            slot.flush().await;
+        }
+    }
+}
+
+/// The outcome of an attempt.
+enum Attempt {
+    Done,
+    Again,
+    Full,
+}
+
+impl Cceh {
+    /// Inserts a pair into the open segment, whose lock is held shared.
+    async fn insert<'c, C: Cpu>(
+        &self,
+        cpu: &'c C,
+        open: &Open<'c, C>,
+        (key, hash): (W<'c, C>, W<'c, C>),
+        value: W<'c, C>,
+    ) -> Attempt {
+        match self.probe(cpu, open, key, hash).await {
+            Probe::Found(slot) => {
+                slot.at(8).store(value).await;
+                self.flush_pair(slot).await;
+                Attempt::Done
+            }
+            Probe::Free(slot, held) => {
+                let mark = cpu.word(MARK);
+                if !slot.compare_swap(held, mark).await.equals(held).branch(CLAIMS) {
+                    return Attempt::Again;
+                }
+                slot.at(8).store(value).await;
+                cpu.primitive(Primitive::StoreBarrier).await;
+                slot.store(key).await;
+                self.flush_pair(slot).await;
+                Attempt::Done
+            }
+            Probe::Full => Attempt::Full,
+        }
+    }
+}
+
+impl Map for Cceh {
+    fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
+        let (depth, rows) = (params.get("depth"), params.get("segments"));
+        if rows < 1 << depth {
+            return Err(ParamError(format!(
+                "workload.segments={rows} with workload.depth={depth}: there are {} segments at first",
+                1u64 << depth
+            )));
+        }
+        let lines = params.get("lines").next_power_of_two();
+        // Segments of one prefix are few: a directory of four entries a segment is never needed.
+        let deepest = u64::from(rows.next_power_of_two().trailing_zeros()) + 2;
+        let entries: u64 = (depth..=deepest).map(directory_bytes).sum();
+        let segments = heap.rows(rows, LINE_BYTES * (1 + lines), rows / 16 + 1);
+        Ok(Cceh {
+            root: heap.pm(LINE_BYTES),
+            directories: heap.pm_of_which(entries, entries / 2),
+            depths: (depth, deepest),
+            free: FreeLists::allocate(heap, segments, plan.threads),
+            segments,
+            lines,
+            omits: match params.get("omits") {
+                0 => Omits::Nothing,
+                1 => Omits::Pair,
+                2 => Omits::Segment,
+                _ => Omits::Directory,
+            },
+        })
+    }
+
+    fn format(&self, image: &dyn Image) {
+        let (depth, _) = self.depths;
+        let directory = self.directory(depth);
+        for index in 0..1u64 << depth {
+            let at = self.segments.addr(index).0;
+            maps::set(image, at + segment::PREFIX, recovery::prefix(depth, index));
+            maps::set(image, directory + LINE_BYTES + 8 * index, at);
+        }
+        maps::set(image, directory, 64 - depth);
+        maps::set(image, self.root.0 + root::DIRECTORY, directory);
+    }
+
+    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let (cpu, hash) = (thread.cpu, hash(key));
+        loop {
+            let open = self.open(cpu, hash).await;
+            let (mut offset, mut left) = (self.home(hash), cpu.word(self.window()));
+            while !left.is(0).branch(SEARCH_ENDS) {
+                let slot = (open.segment + offset).at(LINE_BYTES);
+                if slot.load().await.equals(key).branch(SEARCH_MATCHES) {
+                    let value = slot.at(8).load().await;
+                    // The slot may have been given to another key meanwhile.
+                    if slot.load().await.equals(key).branch(KEY_STAYED) {
+                        return Some(value);
+                    }
+                }
+                (offset, left) = (self.next(offset), left - 1);
+            }
+            let prefix = open.segment.at(segment::PREFIX).load().await;
+            if prefix.equals(open.prefix).branch(SEGMENT_STAYED) {
+                return None;
+            }
+        }
+    }
+
+    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+        let (cpu, hash) = (thread.cpu, hash(key));
+        loop {
+            let mut open = self.open(cpu, hash).await;
+            Cceh::share(cpu, open.segment).await;
+            open.prefix = open.segment.at(segment::PREFIX).load().await;
+            let attempt = match open.covers(hash).branch(STILL_MATCHES) {
+                true => self.insert(cpu, &open, (key, hash), value).await,
+                false => Attempt::Again,
+            };
+            Cceh::unshare(cpu, open.segment).await;
+            match attempt {
+                Attempt::Done => break,
+                Attempt::Again => {}
+                Attempt::Full => {
+                    if !self.split(thread, &open).await {
+                        return false;
+                    }
+                }
+            }
+        }
+        cpu.intent(Intent::Durable).await;
+        true
+    }
+
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+        let (cpu, hash) = (thread.cpu, hash(key));
+        loop {
+            let mut open = self.open(cpu, hash).await;
+            let lock = open.segment.at(segment::LOCK);
+            lock_alone(cpu, lock).await;
+            open.prefix = open.segment.at(segment::PREFIX).load().await;
+            if !open.covers(hash).branch(STILL_COVERS) {
+                unlock_alone(cpu, lock).await;
+                continue;
+            }
+            let found = match self.probe(cpu, &open, key, hash).await {
+                Probe::Found(slot) => {
+                    slot.store(cpu.word(EMPTY)).await;
+                    self.flush_pair(slot).await;
+                    cpu.intent(Intent::Durable).await;
+                    true
+                }
+                _ => false,
+            };
+            unlock_alone(cpu, lock).await;
+            return found;
+        }
+    }
+
+    fn mend(&self, image: &dyn Image) {
+        self.complete_splits(image);
+        self.free_slots_and_locks(image);
+    }
+
+    fn restart(&self, image: &dyn Image) {
+        let reached = self.reached(image);
+        self.free.rebuild(image, |row| reached[row as usize]);
+    }
+
+    fn read(&self, image: &dyn Image) -> Result<BTreeMap<u64, u64>, String> {
+        self.pairs(image)
+    }
+
+    /// Not the segments, which are many times the cache.
+    fn footprint(&self) -> Vec<Range<u64>> {
+        let directory = self.directory(self.depths.0);
+        vec![
+            self.free.range(),
+            directory..directory + directory_bytes(self.depths.0),
+            self.root.0..self.root.0 + LINE_BYTES,
+        ]
+    }
+}

@@ -1,0 +1,295 @@
+//! Persistent maps without failure-atomic regions: what their programs share.
+//!
+//! Such a map orders its own stores, and takes its locks by words in its objects. A task is one operation on a random key
+//! of 8 bytes; a value has 8 bytes. Each operation is announced ([`Note::OperationBegin`]), so that a crash state is
+//! judged by durable linearizability: what had returned is there, and what was under way is there or not.
+//!
+//! Numbers of keys are spread over all words by a multiplication; a value holds a random half and that half mixed with
+//! the key, so that a torn or foreign one shows.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Intent, Lowering, Memory, Note, LINE_BYTES, W};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{block_on, BuildPlan, Heap, Log, LogLayout, Plain, Random, ThreadState, Workload};
+
+sites! {
+    OPERATION_READS = 0xed54_0f6d;
+    OPERATION_REMOVES = 0x8444_6347;
+    LOCK_WORD_IS_FREE = 0xb879_5b48;
+    LOCK_WORD_IS_TAKEN = 0x10cf_bb19;
+}
+
+/// The parameter: how many keys are drawn from.
+pub(crate) const fn keys(default: u64) -> Param {
+    Param {
+        name: "keys",
+        default,
+        min: 1,
+        max: 1 << 40,
+        help: "number of keys that operations draw from",
+        words: &[],
+    }
+}
+
+/// The parameter: how many insertions come before the run.
+pub(crate) const fn init_ops(default: u64) -> Param {
+    Param {
+        name: "init_ops",
+        default,
+        min: 0,
+        max: 1 << 32,
+        help: "insertions that fill the map before the run, untimed",
+        words: &[],
+    }
+}
+
+/// The parameter: the share of searches.
+pub(crate) const fn reads(default: u64) -> Param {
+    Param {
+        name: "reads",
+        default,
+        min: 0,
+        max: 100,
+        help: "percent of operations that search",
+        words: &[],
+    }
+}
+
+/// The parameter: the share of deletions. What neither searches nor deletes inserts, or replaces a value.
+pub(crate) const DELETES: Param = Param {
+    name: "deletes",
+    default: 0,
+    min: 0,
+    max: 100,
+    help: "percent of operations that delete; the others that do not search insert, or replace the value",
+    words: &[],
+};
+
+/// Lines of each log, which these programs never write.
+const LOG_RECORDS: u64 = 8;
+
+/// A multiplier that spreads the numbers of keys: 2^64 over the golden ratio (Knuth, The Art of Computer Programming, 6.4).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The word of a lock that one thread holds alone; otherwise it counts those that share it.
+pub(crate) const EXCLUSIVE: u64 = u64::MAX;
+
+/// A persistent map.
+#[allow(async_fn_in_trait, reason = "one thread runs the futures of a core")]
+pub trait Map: Sized + Sync {
+    /// Lays it out.
+    fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError>;
+
+    /// Makes it of zeroed memory: empty.
+    fn format(&self, image: &dyn Image);
+
+    /// The value of a key, if the map holds it.
+    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>>;
+
+    /// Gives a key a value, and makes that durable; false if there is no room.
+    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool;
+
+    /// Removes a key, and makes that durable; whether the map held it.
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool;
+
+    /// Recovery: mends what operations under way have left.
+    fn mend(&self, image: &dyn Image);
+
+    /// Recovery: makes volatile memory anew.
+    fn restart(&self, image: &dyn Image);
+
+    /// Its keys and values, if it is whole.
+    fn read(&self, image: &dyn Image) -> Result<BTreeMap<u64, u64>, String>;
+
+    /// What operations use repeatedly, most useful last.
+    fn footprint(&self) -> Vec<Range<u64>>;
+}
+
+/// The program of a map.
+pub struct Program<M> {
+    map: M,
+    keys: u64,
+    init_ops: u64,
+    /// Percent of the operations.
+    reads: u64,
+    deletes: u64,
+    logs: LogLayout,
+}
+
+impl<M: Map> Program<M> {
+    /// A key that is drawn.
+    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        (random.below(self.keys) + 1) * SPREAD
+    }
+
+    /// A new value of a key.
+    fn value<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let half = random.word() >> 32;
+        (half << 32) | ((key ^ half) & LOW)
+    }
+
+    async fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
+        let key = self.draw(&mut thread.random);
+        let value = Self::value(&mut thread.random, key);
+        let cpu = thread.cpu;
+        cpu.note(Note::OperationBegin {
+            key: key.bits(),
+            value: Some(value.bits()),
+        });
+        let changed = self.map.put(thread, key, value).await;
+        cpu.note(Note::OperationDurable { changed });
+    }
+
+    async fn delete<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
+        let key = self.draw(&mut thread.random);
+        let cpu = thread.cpu;
+        cpu.note(Note::OperationBegin {
+            key: key.bits(),
+            value: None,
+        });
+        let changed = self.map.remove(thread, key).await;
+        cpu.note(Note::OperationDurable { changed });
+    }
+
+    /// Fills the map on plain memory: functional and untimed.
+    fn load(&self, memory: &Memory, seed: u64) {
+        let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
+        let ended = block_on(async move {
+            let mut state = ThreadState {
+                cpu,
+                thread: 0,
+                threads: 1,
+                lane: 0,
+                // No thread of a run has this number, so none repeats these operations.
+                random: Random::new(cpu, seed, MAX_THREADS),
+                log: Log::open(cpu, &self.logs, 0).await,
+            };
+            for _ in 0..self.init_ops {
+                self.insert(&mut state).await;
+            }
+        });
+        ended.expect("nobody holds a lock");
+    }
+}
+
+/// The low half of a word.
+const LOW: u64 = 0xffff_ffff;
+
+/// More than any run has.
+const MAX_THREADS: usize = 1 << 16;
+
+impl<M: Map> Workload for Program<M> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
+        let (reads, deletes) = (params.get("reads"), params.get("deletes"));
+        if reads + deletes > 100 {
+            return Err(ParamError(format!(
+                "workload.reads={reads} with workload.deletes={deletes}: together at most 100 percent"
+            )));
+        }
+        let mut heap = Heap::new(plan);
+        let program = Program {
+            map: M::lay_out(params, plan, &mut heap)?,
+            keys: params.get("keys"),
+            init_ops: params.get("init_ops"),
+            reads,
+            deletes,
+            logs: LogLayout::allocate(&mut heap, plan.lanes(), LOG_RECORDS),
+        };
+        Ok((program, heap))
+    }
+
+    fn fill(&self, memory: &Memory, seed: u64) {
+        self.map.format(memory);
+        self.map.restart(memory);
+        self.load(memory, seed);
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        if self.reads + self.deletes == 0 {
+            return self.insert(thread).await;
+        }
+        let draw = thread.random.below(100);
+        if draw.below(self.reads).branch(OPERATION_READS) {
+            let key = self.draw(&mut thread.random);
+            let cpu = thread.cpu;
+            cpu.note(Note::SearchBegin { key: key.bits() });
+            let found = self.map.get(thread, key).await;
+            cpu.note(Note::SearchEnd {
+                value: found.map(|value| value.bits()),
+            });
+        } else if draw.below(self.reads + self.deletes).branch(OPERATION_REMOVES) {
+            self.delete(thread).await;
+        } else {
+            self.insert(thread).await;
+        }
+    }
+
+    /// The map is whole, and every value is one of its key's.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        for (key, value) in self.map.read(image)? {
+            if (value & LOW) != ((key ^ (value >> 32)) & LOW) {
+                return Err(format!("key {key:#x} has {value:#x}, which is no value of it"));
+            }
+        }
+        Ok(())
+    }
+
+    fn contents(&self, image: &dyn Image) -> BTreeMap<u64, u64> {
+        self.map.read(image).unwrap_or_default()
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        self.map.footprint()
+    }
+
+    fn repair(&self, image: &dyn Image) {
+        self.map.mend(image);
+    }
+
+    fn restart(&self, image: &dyn Image) {
+        self.map.restart(image);
+    }
+}
+
+/// Acquires the lock in this word alone.
+pub(crate) async fn lock_alone<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    let all = cpu.word(EXCLUSIVE);
+    loop {
+        let word = lock.load().await;
+        if word.is(0).branch(LOCK_WORD_IS_FREE) && lock.compare_swap(word, all).await.is(0).branch(LOCK_WORD_IS_TAKEN) {
+            break;
+        }
+        cpu.give_way().await;
+        cpu.spins();
+    }
+    cpu.intent(Intent::Acquire).await;
+}
+
+/// Releases the lock in this word, which one thread holds alone.
+pub(crate) async fn unlock_alone<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    strandline_runtime::unlock(cpu, lock).await;
+}
+
+/// Flushes all lines of `bytes` bytes at an address, a multiple of a line.
+pub(crate) async fn flush_lines<'c, C: Cpu>(at: W<'c, C>, bytes: u64) {
+    for offset in (0..bytes).step_by(LINE_BYTES as usize) {
+        at.at(offset).flush().await;
+    }
+}
+
+/// A word of an image.
+pub(crate) fn word(image: &dyn Image, addr: u64) -> u64 {
+    image.word(Addr(addr))
+}
+
+/// Replaces a word of an image, if it is another.
+pub(crate) fn set(image: &dyn Image, addr: u64, value: u64) {
+    if image.word(Addr(addr)) != value {
+        image.set_word(Addr(addr), value);
+    }
+}

@@ -1,0 +1,257 @@
+//! The persistent maps: against a model, their cost, and the faults that crash tests find in them.
+
+use crate::common::counting::{Counting, Counts};
+use crate::common::crashing::{judge, run, sampled, Game};
+use crate::common::{thread_plan, with_small};
+use std::collections::BTreeMap;
+use strandline_isa::{CoreId, Lowering, Memory, Note};
+use strandline_runtime::adversary::{Play, FENCED};
+use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
+use strandline_workloads::{describe, with_workload, Visitor};
+
+const MAPS: [&str; 1] = ["cceh"];
+
+fn plan(threads: usize) -> BuildPlan {
+    BuildPlan {
+        threads,
+        window: None,
+        seed: 5,
+        logging: Logging::UNDO,
+    }
+}
+
+/// Compares each operation of a thread with a map of the standard library.
+struct Model {
+    tasks: u64,
+}
+
+impl Visitor for Model {
+    type Out = Kinds;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Kinds {
+        let mut model = workload.contents(&memory);
+        let mut kinds = Kinds::default();
+        for part in 0..self.tasks / 1000 {
+            let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
+            block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 1000, 90 + part))).unwrap();
+            let mut notes = cpu.take_notes().into_iter();
+            while let Some(note) = notes.next() {
+                match note {
+                    Note::OperationBegin { key, value } => {
+                        let expected = match value {
+                            Some(value) => model.insert(key, value).is_some() as u64,
+                            None => 2 + model.remove(&key).is_some() as u64,
+                        };
+                        let changed = expected != 2;
+                        assert_eq!(notes.next(), Some(Note::OperationDurable { changed }));
+                        kinds.0[expected as usize] += 1;
+                    }
+                    Note::SearchBegin { key } => {
+                        let value = model.get(&key).copied();
+                        assert_eq!(notes.next(), Some(Note::SearchEnd { value }));
+                        kinds.0[4 + value.is_some() as usize] += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        workload.check(&memory).unwrap();
+        assert_eq!(workload.contents(&memory), model);
+        kinds
+    }
+}
+
+/// Insertions, replaced values, deletions of nothing and of a key, searches of an absent and of a present key.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kinds([u64; 6]);
+
+/// A tenth of the operations of [`long`].
+#[test]
+fn operations_do_what_a_map_does() {
+    model(100_000);
+}
+
+fn model(tasks: u64) {
+    for name in MAPS {
+        let kinds = with_workload(name, mixed(name), &plan(1), Model { tasks }).unwrap();
+        assert!(kinds.0.iter().all(|count| *count > tasks / 100), "{name}: {kinds:?}");
+    }
+}
+
+/// `make thorough`: a million operations.
+#[test]
+fn a_million_operations_do_what_a_map_does() {
+    if std::env::var_os("STRANDLINE_THOROUGH").is_some() {
+        model(1_000_000);
+    }
+}
+
+/// Sizes at which a few thousand keys split, grow and resize what the structure has, many times.
+fn mixed(name: &str) -> Vec<(&'static str, &'static str)> {
+    let sizes: &[(&str, &str)] = match name {
+        "cceh" => &[("depth", "1"), ("lines", "4"), ("segments", "8192")],
+        _ => &[],
+    };
+    let shares = [("keys", "6000"), ("init_ops", "0"), ("reads", "30"), ("deletes", "30")];
+    sizes.iter().copied().chain(shares).collect()
+}
+
+/// What an insertion costs.
+struct Cost;
+
+impl Visitor for Cost {
+    type Out = Counts;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+        let cpu = Counting::new(&memory, FENCED);
+        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 20_000, 3))).unwrap();
+        workload.check(&memory).unwrap();
+        cpu.counts()
+    }
+}
+
+/// Flushes and fences of an insertion as counted in the public programs.
+#[test]
+fn insertions_flush_and_fence_as_often_as_the_public_programs() {
+    for (name, flushes, fences) in [("cceh", 1.0, 1.0)] {
+        let set = [("reads", "0"), ("deletes", "0")];
+        let counts = with_workload(name, set, &plan(1), Cost).unwrap();
+        let found = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
+        println!(
+            "{name}: {found:?} flushes and fences, {:.0} instructions",
+            counts.per_task(counts.instructions())
+        );
+        assert!((found.0 / flushes - 1.0).abs() < 0.2, "{name}: {} flushes", found.0);
+        assert!((found.1 / fences - 1.0).abs() < 0.2, "{name}: {} fences", found.1);
+    }
+}
+
+/// Crashes small maps wherever their durable image changes.
+struct Crash {
+    play: Play,
+}
+
+impl Visitor for Crash {
+    type Out = Option<String>;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
+        let game = Game {
+            lowering: FENCED,
+            threads: 4,
+            tasks: 60,
+            sharing: None,
+            play: self.play,
+        };
+        run(
+            &workload,
+            &memory,
+            game,
+            &mut sampled(&workload, &memory, 1, judge::<W>),
+        )
+        .failure
+    }
+}
+
+/// The first failure of a small map with these settings, under plays of several kinds.
+fn failure(name: &str, set: &[(&'static str, &'static str)]) -> Option<String> {
+    let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=24);
+    plays.into_iter().find_map(|(evict_one_in, seed)| {
+        let small = describe(name).unwrap().small.iter().copied();
+        let set = small.chain(set.iter().copied());
+        with_workload(
+            name,
+            set,
+            &plan(4),
+            Crash {
+                play: Play { seed, evict_one_in },
+            },
+        )
+        .unwrap()
+    })
+}
+
+/// A flush or an order that is left out is found; nothing is where none is.
+#[test]
+fn what_a_faulty_program_leaves_out_is_found() {
+    for name in MAPS {
+        let omits = describe(name)
+            .unwrap()
+            .params
+            .iter()
+            .find(|param| param.name == "omits")
+            .unwrap();
+        for fault in omits.words {
+            let found = failure(name, &[("omits", fault)]);
+            println!("{name} without {fault}: {found:?}");
+            assert_eq!(
+                found.is_some(),
+                *fault != "nothing",
+                "{name} without {fault}: {found:?}"
+            );
+        }
+    }
+}
+
+/// What a crash has left unreachable is free after it: no memory is lost for good.
+struct Reuse;
+
+impl Visitor for Reuse {
+    type Out = ();
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+        let mut memory = memory;
+        let mut sizes = Vec::new();
+        // Many more crashes than there are free segments or nodes, each in the middle of some operations.
+        for seed in 0..40 {
+            let game = Game {
+                lowering: FENCED,
+                threads: 4,
+                tasks: 20,
+                sharing: None,
+                play: Play { seed, evict_one_in: 8 },
+            };
+            let (mut images, mut left) = (0, None);
+            let mut keep = |image: &Memory, _: &strandline_runtime::adversary::Watch| {
+                images += 1;
+                if images == 20 {
+                    left = Some(image.persistent_half());
+                }
+                Ok(())
+            };
+            run(&workload, &memory, game, &mut keep);
+            memory = left.unwrap_or(memory).persistent_half();
+            workload.recover(&memory);
+            workload.repair(&memory);
+            workload.restart(&memory);
+            workload.check(&memory).unwrap();
+            sizes.push(workload.contents(&memory).len());
+        }
+        // Keys still find room: the last crashes leave as many as the first.
+        let (first, last) = (sizes[5..15].iter().sum::<usize>(), sizes[30..].iter().sum::<usize>());
+        assert!(last * 2 > first, "{sizes:?}");
+    }
+}
+
+#[test]
+fn no_memory_is_lost_for_good() {
+    for name in MAPS {
+        with_small(name, Reuse);
+    }
+}
+
+/// Damage is named.
+#[test]
+fn a_foreign_value_is_named() {
+    struct Damage;
+    impl Visitor for Damage {
+        type Out = ();
+        fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+            let contents: BTreeMap<u64, u64> = workload.contents(&memory);
+            assert!(!contents.is_empty());
+            workload.check(&memory).unwrap();
+        }
+    }
+    for name in MAPS {
+        with_small(name, Damage);
+    }
+}
