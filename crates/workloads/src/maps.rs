@@ -256,6 +256,20 @@ impl<M: Map> Workload for Program<M> {
     }
 }
 
+/// A key's hash: half of the finalizer of MurmurHash3.
+pub(crate) fn hash<'c, C: Cpu>(key: W<'c, C>) -> W<'c, C> {
+    let mixed = (key ^ (key >> 33)) * MIX;
+    mixed ^ (mixed >> 29)
+}
+
+const MIX: u64 = 0xff51_afd7_ed55_8ccd;
+
+/// As [`hash`], during recovery.
+pub(crate) fn hash_of(key: u64) -> u64 {
+    let mixed = (key ^ (key >> 33)).wrapping_mul(MIX);
+    mixed ^ (mixed >> 29)
+}
+
 /// Acquires the lock in this word alone.
 pub(crate) async fn lock_alone<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     let all = cpu.word(EXCLUSIVE);

@@ -170,6 +170,7 @@ workloads! {
     crate::b_tree::BTree: crate::b_tree::ABOUT,
     crate::sp_rb_tree::SpRbTree: crate::sp_rb_tree::ABOUT,
     crate::maps::Program<crate::cceh::Cceh>: crate::cceh::ABOUT,
+    crate::maps::Program<crate::p_clht::Clht>: crate::p_clht::ABOUT,
 }
 
 /// The requested workload and its parameters.

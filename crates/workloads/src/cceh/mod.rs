@@ -25,7 +25,7 @@
 mod recovery;
 mod split;
 
-use crate::maps::{self, lock_alone, unlock_alone, Map, DELETES, EXCLUSIVE};
+use crate::maps::{self, hash, lock_alone, unlock_alone, Map, DELETES, EXCLUSIVE};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -167,20 +167,6 @@ pub struct Cceh {
     omits: Omits,
 }
 
-/// A key's hash: the finalizer of MurmurHash3 by half.
-fn hash<'c, C: Cpu>(key: W<'c, C>) -> W<'c, C> {
-    let mixed = (key ^ (key >> 33)) * MIX;
-    mixed ^ (mixed >> 29)
-}
-
-const MIX: u64 = 0xff51_afd7_ed55_8ccd;
-
-/// As [`hash`], during recovery.
-fn hash_of(key: u64) -> u64 {
-    let mixed = (key ^ (key >> 33)).wrapping_mul(MIX);
-    mixed ^ (mixed >> 29)
-}
-
 /// A segment that a thread works on.
 struct Open<'c, C: Cpu> {
     segment: W<'c, C>,
@@ -255,7 +241,7 @@ impl Cceh {
             if held.equals(key).branch(KEY_MATCHES) {
                 return Probe::Found(slot);
             }
-            let is_free = held.is(EMPTY).branch(SLOT_IS_EMPTY) || !open.covers(self::hash(held)).branch(SLOT_IS_STALE);
+            let is_free = held.is(EMPTY).branch(SLOT_IS_EMPTY) || !open.covers(maps::hash(held)).branch(SLOT_IS_STALE);
             if is_free && free.is_none() {
                 free = Some((slot, held));
             }

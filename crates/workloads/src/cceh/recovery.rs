@@ -1,7 +1,7 @@
 //! Recovery of the table, and its contents.
 
-use super::{hash_of, root, segment, Cceh, EMPTY, MARK, PAIR};
-use crate::maps::{set, word};
+use super::{root, segment, Cceh, EMPTY, MARK, PAIR};
+use crate::maps::{hash_of, set, word};
 use std::collections::BTreeMap;
 use strandline_isa::{Image, LINE_BYTES};
 

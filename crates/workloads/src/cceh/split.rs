@@ -1,7 +1,7 @@
 //! Splits of segments and doublings of the directory.
 
-use super::{directory_bytes, hash, root, segment, Cceh, Omits, Open, EMPTY, MARK, PAIR};
-use crate::maps::{flush_lines, lock_alone, unlock_alone, EXCLUSIVE};
+use super::{directory_bytes, root, segment, Cceh, Omits, Open, EMPTY, MARK, PAIR};
+use crate::maps::{flush_lines, hash, lock_alone, unlock_alone, EXCLUSIVE};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
 use strandline_runtime::ThreadState;
 

@@ -9,7 +9,7 @@ use strandline_runtime::adversary::{Play, FENCED};
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
 use strandline_workloads::{describe, with_workload, Visitor};
 
-const MAPS: [&str; 1] = ["cceh"];
+const MAPS: [&str; 2] = ["cceh", "p-clht"];
 
 fn plan(threads: usize) -> BuildPlan {
     BuildPlan {
@@ -90,6 +90,7 @@ fn a_million_operations_do_what_a_map_does() {
 fn mixed(name: &str) -> Vec<(&'static str, &'static str)> {
     let sizes: &[(&str, &str)] = match name {
         "cceh" => &[("depth", "1"), ("lines", "4"), ("segments", "8192")],
+        "p-clht" => &[("buckets", "2"), ("nodes", "8192")],
         _ => &[],
     };
     let shares = [("keys", "6000"), ("init_ops", "0"), ("reads", "30"), ("deletes", "30")];
@@ -113,7 +114,7 @@ impl Visitor for Cost {
 /// Flushes and fences of an insertion as counted in the public programs.
 #[test]
 fn insertions_flush_and_fence_as_often_as_the_public_programs() {
-    for (name, flushes, fences) in [("cceh", 1.0, 1.0)] {
+    for (name, flushes, fences) in [("cceh", 1.0, 1.0), ("p-clht", 2.3, 2.0)] {
         let set = [("reads", "0"), ("deletes", "0")];
         let counts = with_workload(name, set, &plan(1), Cost).unwrap();
         let found = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
