@@ -8,6 +8,7 @@ pub mod bandwidth;
 pub mod cceh;
 mod chain;
 pub mod cq;
+pub mod fast_fair;
 mod filler;
 pub mod graph;
 pub mod hashmap;

@@ -28,6 +28,7 @@ const SMALL: &[(&str, u64)] = &[
     ("depth", 1),
     ("lines", 2),
     ("segments", 64),
+    ("pool", 64),
 ];
 
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.

@@ -53,7 +53,7 @@ pub const ABOUT: About = About {
         ("keys", "40"),
         ("init_ops", "4"),
         ("buckets", "2"),
-        ("nodes", "24"),
+        ("pool", "24"),
         ("reads", "10"),
         ("deletes", "15"),
     ],
@@ -73,7 +73,7 @@ const PARAMS: &[Param] = &[
         words: &[],
     },
     Param {
-        name: "nodes",
+        name: "pool",
         default: 1 << 17,
         min: 2,
         max: 1 << 24,
@@ -264,7 +264,7 @@ enum Found<'c, C: Cpu> {
 impl Map for Clht {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
         let first = params.get("buckets").next_power_of_two();
-        let rows = params.get("nodes");
+        let rows = params.get("pool");
         let most = rows.next_power_of_two().max(first);
         let bytes = (2 * most - first + u64::from((most / first).trailing_zeros()) + 1) * LINE_BYTES;
         let nodes = heap.rows(rows, LINE_BYTES, rows / 4 + 1);
