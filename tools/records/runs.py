@@ -41,6 +41,9 @@ OTHERS: dict[str, tuple[int, tuple[str, ...]]] = {
     "avl-tree": (40, FILLED),
     "b-tree": (40, (*FILLED, "workload.incremental=1")),
     "sp-rb-tree": (40, FILLED),
+    "cceh": (200, ("workload.depth=2", "workload.lines=8", "workload.deletes=10")),
+    "fast-fair": (200, ("workload.init_ops=500", "workload.deletes=10")),
+    "p-clht": (200, (*FILLED, "workload.deletes=10")),
 }
 #: More threads, with tasks.
 CORES = {16: 30, 64: 10}
