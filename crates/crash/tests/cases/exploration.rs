@@ -74,10 +74,12 @@ pub fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
             return Err(format!("{} shows {:?}", failure.replay, again.failures));
         }
     }
-    // Without fences, the first task is acknowledged before any of it is durable.
+    // Without fences, the first task is acknowledged before any of it is durable. Cceh releases a lock by a locked
+    // instruction in between, which may take as long as its flush: the second task finds the controller busy.
+    let most = if spec.workload == "cceh" { 2 } else { 1 };
     let smallest = &report.failures[0];
     match (smallest.tasks, smallest.threads) {
-        (1, 1) => Ok(()),
+        (tasks, 1) if tasks <= most => Ok(()),
         _ => Err(format!("the smallest case has more than a task: {}", smallest.replay)),
     }
 }

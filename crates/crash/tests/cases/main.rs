@@ -3,6 +3,7 @@
 //! `cargo test -p strandline-crash --test cases -- recovers::strandweaver` runs tests by name.
 
 mod axes;
+mod between;
 mod case;
 mod commands;
 mod covering;
@@ -60,6 +61,7 @@ fn cases() -> Vec<Case> {
     cases.extend(mutants::reports::cases());
     cases.extend(commands::proofs());
     cases.extend(wal::cases());
+    cases.extend(between::cases());
     cases.push(Case::new(
         "tables",
         "rows_cover_every_pair_and_triple",
