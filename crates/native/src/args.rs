@@ -12,7 +12,8 @@ Runs a built-in workload (`strandline list workloads`) natively, its tasks and i
 `strandline record --from marker`.
 
   -d, --design DESIGN        x86: undo log, flushes and fences; counted: the same, and how many flushes and fences;
-                             volatile: none of them (default: x86)
+                             volatile: none of them; judged: none, and whether a map's operations are linearizable
+                             (default: x86)
   --threads N                threads (default: 1)
   --tasks N                  tasks of the timed region, all threads together (default: the workload's)
   --warm N                   tasks of each thread before it (default: a tenth of its tasks)
@@ -107,9 +108,10 @@ fn mode(text: &str) -> Result<Mode, Error> {
         "x86" => Ok(Mode::X86),
         "counted" => Ok(Mode::Counted),
         "volatile" => Ok(Mode::Volatile),
+        "judged" => Ok(Mode::Judged),
         _ => Err(wrong(
             &format!("--design {text}"),
-            "must be x86, counted or volatile; `strandline run` simulates the others",
+            "must be x86, counted, volatile or judged; `strandline run` simulates the others",
         )),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::modes::Lowered;
 use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
-use crate::{count, real};
+use crate::{count, judge, real};
 use std::marker::PhantomData;
 use std::sync::{Barrier, OnceLock};
 use strandline_capture::Marker;
@@ -94,6 +94,7 @@ impl<L: Lowered> Cpu for NativeCpu<L> {
         match note {
             Note::TaskBegin => real::mark::<{ Marker::TaskBegin.displacement() }>(),
             Note::TaskEnd => real::mark::<{ Marker::TaskEnd.displacement() }>(),
+            note if L::TELLS => judge::tell(note),
             _ => {}
         }
     }

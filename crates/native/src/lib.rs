@@ -8,6 +8,7 @@
 mod args;
 mod count;
 mod cpu;
+mod judge;
 mod modes;
 mod real;
 mod run;

@@ -12,6 +12,8 @@ pub enum Mode {
     Counted,
     /// No log, no flush, no fence.
     Volatile,
+    /// As `Volatile`; what threads did to a map is judged at the end ([`crate::judge`]).
+    Judged,
 }
 
 /// A lowering as a type.
@@ -20,6 +22,8 @@ pub(crate) trait Lowered: Sync {
     const LOWERING: &'static Lowering;
     /// Whether flushes and fences are counted ([`crate::count`]).
     const COUNTS: bool = false;
+    /// Whether operations on maps are told ([`crate::judge`]).
+    const TELLS: bool = false;
 }
 
 /// x86's, by `clwb`.
@@ -32,6 +36,8 @@ pub(crate) struct Clflush;
 pub(crate) struct Counted;
 /// Nothing at all.
 pub(crate) struct Nothing;
+/// Nothing, and told.
+pub(crate) struct Judged;
 
 impl Lowered for Clwb {
     const LOWERING: &'static Lowering = &x86(Flush::Clwb);
@@ -48,6 +54,10 @@ impl Lowered for Counted {
 }
 impl Lowered for Nothing {
     const LOWERING: &'static Lowering = &Lowering::NOTHING;
+}
+impl Lowered for Judged {
+    const LOWERING: &'static Lowering = &Lowering::NOTHING;
+    const TELLS: bool = true;
 }
 
 const FENCE: &[Primitive] = &[Primitive::Sfence];

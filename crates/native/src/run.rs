@@ -2,7 +2,8 @@
 
 use crate::count::{self, Counts};
 use crate::cpu::NativeCpu;
-use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Counted, Lowered, Nothing};
+use crate::judge;
+use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Counted, Judged, Lowered, Nothing};
 use crate::real::{self, Real};
 use crate::source::runtime::{run_thread, BuildPlan, Logging, ThreadPlan, Workload};
 use crate::source::workloads::{self, describe, with_workload, Visitor};
@@ -49,6 +50,8 @@ pub struct Ran {
     pub flush: Option<Flush>,
     /// The counts, if requested.
     pub counts: Option<Counts>,
+    /// How many operations on a map were judged, and are linearizable.
+    pub judged: Option<u64>,
     /// Whether the invariant was checked, and holds.
     pub checked: bool,
 }
@@ -68,6 +71,9 @@ impl fmt::Display for Ran {
         )?;
         if let Some(Counts { flushes, fences }) = self.counts {
             write!(f, "; {flushes} flushes and {fences} fences in the timed region")?;
+        }
+        if let Some(operations) = self.judged {
+            write!(f, "; {operations} operations are linearizable")?;
         }
         f.write_str(if self.checked { "; the invariant holds" } else { "" })
     }
@@ -126,10 +132,15 @@ impl Visitor for Runner<'_> {
         let (real, file) = place(&memory, self.args.pm.as_deref())?;
         let flush = match (self.args.mode, best_flush()) {
             (Mode::Volatile, _) => self.threads::<W, Nothing>(&workload),
+            (Mode::Judged, _) => self.threads::<W, Judged>(&workload),
             (Mode::Counted, _) => self.threads::<W, Counted>(&workload),
             (Mode::X86, Flush::Clwb) => self.threads::<W, Clwb>(&workload),
             (Mode::X86, Flush::ClflushOpt) => self.threads::<W, ClflushOpt>(&workload),
             (Mode::X86, Flush::Clflush) => self.threads::<W, Clflush>(&workload),
+        };
+        let judged = match self.args.mode {
+            Mode::Judged => Some(linearizable(&workload, &memory, &real)?),
+            _ => None,
         };
         if self.args.check {
             check(&workload, &memory, &real, file.as_ref())?;
@@ -141,6 +152,7 @@ impl Visitor for Runner<'_> {
             threads: self.args.threads,
             flush,
             counts: (self.args.mode == Mode::Counted).then(count::end),
+            judged,
             checked: self.args.check,
         })
     }
@@ -153,6 +165,9 @@ impl Runner<'_> {
         let running = AtomicU64::new(self.args.threads);
         let one = |thread: u64| {
             run_thread(workload, NativeCpu::<L>::ANY, self.plan_of(thread));
+            if L::TELLS {
+                judge::end_thread();
+            }
             // The last thread ends the region.
             if running.fetch_sub(1, Ordering::SeqCst) == 1 {
                 real::mark::<{ Marker::RegionEnd.displacement() }>();
@@ -225,6 +240,17 @@ fn new_file(path: &Path, bytes: u64) -> io::Result<File> {
     let file = options.read(true).write(true).create(true).truncate(true).open(path)?;
     file.set_len(bytes)?;
     Ok(file)
+}
+
+/// How many operations the threads told, if they are linearizable.
+fn linearizable<W: Workload>(workload: &W, filled: &Memory, real: &Real) -> Result<u64, Error> {
+    match judge::verdict(&workload.contents(filled), &workload.contents(real)) {
+        Ok(0) => Err(Error::Input(
+            "--design judged: this workload is no map that announces its operations; cceh is one".to_owned(),
+        )),
+        Ok(operations) => Ok(operations),
+        Err(what) => Err(Error::Broken(format!("not linearizable: {what}"))),
+    }
 }
 
 /// Checks the invariant of current memory, and of recovered memory after a restart.

@@ -35,6 +35,7 @@ pub mod runtime {
     pub use self::lock::{lock, unlock, Locks};
     // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.
     pub use self::log::{UndoLog, UndoLog as Log};
+    pub use self::on_image::OnImage;
     pub use self::plain::Plain;
     pub use self::random::Random;
     pub use self::recovery::recover;
@@ -45,7 +46,7 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort alloc demand heap layout list lock plain random recovery region runtimes thread workload }
+    straight! { "runtime": abort alloc demand heap layout list lock on_image plain random recovery region runtimes thread workload }
 
     pub mod log {
         include!(concat!(env!("OUT_DIR"), "/runtime/log/mod.rs"));

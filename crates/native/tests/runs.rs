@@ -139,3 +139,37 @@ fn bad_input_is_one_line_and_status_2() {
         );
     }
 }
+
+/// Maps whose operations are announced.
+const MAPS: [&str; 3] = ["cceh", "fast-fair", "p-clht"];
+
+/// Eight threads on few keys: they meet in every structure.
+#[test]
+fn maps_are_linearizable_under_eight_threads() {
+    for about in names().iter().filter(|about| MAPS.contains(&about.name)) {
+        let mut args = vec![about.name.to_owned(), "--design=judged".to_owned()];
+        args.extend(["--check", "--threads=8", "--tasks=40000", "--warm=0"].map(str::to_owned));
+        let room = |(key, value): &(&str, &str)| match *key {
+            "pool" | "segments" => format!("--set=workload.{key}=4096"),
+            "keys" => "--set=workload.keys=300".to_owned(),
+            "reads" | "deletes" => format!("--set=workload.{key}=30"),
+            _ => format!("--set=workload.{key}={value}"),
+        };
+        args.extend(about.small.iter().map(room));
+        let output = native(&args.iter().map(String::as_str).collect::<Vec<&str>>());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains("40000 operations are linearizable; the invariant holds"),
+            "{}: {said}",
+            about.name
+        );
+    }
+}
+
+#[test]
+fn a_workload_that_announces_nothing_is_not_judged() {
+    let output = native(&["sps", "--design=judged", "--tasks=10", "--set=workload.rows=10"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("no map that announces its operations"), "{said}");
+}

@@ -28,7 +28,9 @@ fn spec(design: &str, seed: u64) -> Spec {
 /// The first failure of any run, with this rule broken.
 fn failure(design: &str, rule: Option<Breakable>) -> Result<Option<String>, String> {
     for seed in 1..=SEEDS {
-        let found = breaking(rule, || first_failure(&spec(design, seed), Points::Count(4000), &observe));
+        let found = breaking(rule, || {
+            first_failure(&spec(design, seed), Points::Count(4000), &observe)
+        });
         if let Some(failure) = found.map_err(|error| error.to_string())? {
             return Ok(Some(failure.why));
         }
