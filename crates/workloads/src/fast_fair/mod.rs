@@ -51,11 +51,10 @@ sites! {
     BACK_ENDS = 0x2cca_49f4;
     BACK_MATCHES = 0xd154_8e62;
     BACK_IS_VALID = 0xcff4_51d8;
-    BACK_IS_FIRST = 0xf6dc_789b;
+    NOTHING_IS_BEFORE = 0xf6dc_789b;
+    BACK_HAS_POINTER = 0x1c0a_6986;
     BACK_STAYED = 0x3837_9e42;
     LEAF_SHIFT_CHANGED = 0xbce5_c4fc;
-    NODE_MOVED = 0x7523_ebea;
-    NODE_HAS_SIBLING = 0xf4a1_040e;
     FIND_ENDS = 0xc52a_f77f;
     FIND_MATCHES = 0x0479_de62;
     NODE_HAS_ROOM = 0xf146_123c;
@@ -265,22 +264,34 @@ impl FastFair {
     }
 
     async fn forwards<'c, C: Cpu>(cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
-        let (mut record, mut before) = (leaf.at(node::RECORDS), cpu.word(0));
-        let mut is_first = true;
+        let first = leaf.at(node::RECORDS);
+        let mut record = first;
         loop {
             let held = record.load().await;
             let pointer = record.at(POINTER).load().await;
             // The first record has no pointer while a lower key takes its place.
-            if pointer.is(0).branch(RECORD_ENDS) && !is_first {
-                return None;
+            if pointer.is(0).branch(RECORD_ENDS) {
+                if !record.equals(first).branch(RECORD_IS_FIRST) {
+                    return None;
+                }
+            } else if held.equals(key).branch(RECORD_MATCHES) {
+                // Read anew: the record may have stood in the place before, and moved.
+                let before = FastFair::before(cpu, first, record).await;
+                if !pointer.equals(before).branch(RECORD_IS_VALID)
+                    && record.load().await.equals(key).branch(RECORD_STAYED)
+                {
+                    return Some(pointer);
+                }
             }
-            if held.equals(key).branch(RECORD_MATCHES)
-                && !pointer.equals(before).branch(RECORD_IS_VALID)
-                && record.load().await.equals(key).branch(RECORD_STAYED)
-            {
-                return Some(pointer);
-            }
-            (record, before, is_first) = (record + RECORD, pointer, false);
+            record = record + RECORD;
+        }
+    }
+
+    /// The pointer before that of a record of a leaf.
+    async fn before<'c, C: Cpu>(cpu: &'c C, first: W<'c, C>, record: W<'c, C>) -> W<'c, C> {
+        match record.equals(first).branch(NOTHING_IS_BEFORE) {
+            true => cpu.word(0),
+            false => (record - RECORD).at(POINTER).load().await,
         }
     }
 
@@ -291,11 +302,8 @@ impl FastFair {
         loop {
             if record.load().await.equals(key).branch(BACK_MATCHES) {
                 let pointer = record.at(POINTER).load().await;
-                let before = match record.equals(first).branch(BACK_IS_FIRST) {
-                    true => cpu.word(0),
-                    false => (record - RECORD).at(POINTER).load().await,
-                };
-                let is_valid = !pointer.is(0).branch(BACK_IS_VALID) && pointer.bits() != before.bits();
+                let before = FastFair::before(cpu, first, record).await;
+                let is_valid = !pointer.is(0).branch(BACK_HAS_POINTER) && !pointer.equals(before).branch(BACK_IS_VALID);
                 if is_valid && record.load().await.equals(key).branch(BACK_STAYED) {
                     return Some(pointer);
                 }
@@ -345,7 +353,10 @@ impl FastFair {
         let mut next = Some(entry);
         while let Some(entry) = next {
             let Some(at) = self.lock(cpu, entry.key, entry.level).await else {
-                return true;
+                if self.grow_above(cpu, thread, entry).await {
+                    return true;
+                }
+                continue;
             };
             next = match self.insert_locked(cpu, thread, at, entry).await {
                 Inserted::Done => None,

@@ -1,13 +1,14 @@
 //! Splits of nodes (FAIR).
 
 use super::{node, Entry, FastFair, Inserted, Omits, POINTER, RECORD};
-use crate::maps::{flush_lines, EXCLUSIVE};
+use crate::maps::{flush_lines, lock_alone, EXCLUSIVE};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
 
 sites! {
     NODE_IS_LEAF = 0x6613_a044;
     MORE_TO_COPY = 0xcca7_e87d;
     GOES_LEFT = 0x7e4c_8ab4;
+    ROOT_STAYED = 0xfa96_d2b7;
     NODE_IS_ROOT = 0x7583_a6d0;
 }
 
@@ -101,6 +102,20 @@ impl FastFair {
             new.at(offset).store(word).await;
         }
         count
+    }
+
+    /// Enters a record of a level that there is not yet: a sibling of the root was split before the root had a parent.
+    /// False if it has got one meanwhile.
+    pub(super) async fn grow_above<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>) -> bool {
+        let root = cpu.word(self.root.0).load().await;
+        lock_alone(cpu, root.at(node::LOCK)).await;
+        let now = cpu.word(self.root.0).load().await;
+        let is_root = now.equals(root).branch(ROOT_STAYED);
+        if is_root {
+            self.grow(cpu, thread, root, entry).await;
+        }
+        FastFair::unlock(cpu, root).await;
+        is_root
     }
 
     /// Makes a new root above the old one, which is locked, and a sibling of it. Without a free node, the sibling is

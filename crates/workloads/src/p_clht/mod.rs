@@ -297,10 +297,20 @@ impl Map for Clht {
         loop {
             for slot in 0..SLOTS {
                 let place = at.at(bucket::VALUES + 8 * slot);
-                let value = place.load().await;
-                let held = at.at(bucket::KEYS + 8 * slot).load().await;
-                if held.equals(key).branch(SEARCH_MATCHES) && place.load().await.equals(value).branch(VALUE_STAYED) {
-                    return Some(value);
+                let mut value = place.load().await;
+                // While the value changes, the key may be about to be replaced, or its value.
+                while at
+                    .at(bucket::KEYS + 8 * slot)
+                    .load()
+                    .await
+                    .equals(key)
+                    .branch(SEARCH_MATCHES)
+                {
+                    let again = place.load().await;
+                    if again.equals(value).branch(VALUE_STAYED) {
+                        return Some(value);
+                    }
+                    value = again;
                 }
             }
             at = at.at(bucket::NEXT).load().await;
