@@ -91,6 +91,12 @@ THOROUGH = (
         environment=EVERYTHING,
     ),
     Step(
+        "maps",
+        ("cargo", "test", "--workspace", "--locked", "--test", "all", "--", "maps::"),
+        counts_tests=True,
+        environment=EVERYTHING,
+    ),
+    Step(
         "real programs",
         (*PYTEST, "-m", "recorder", "python/tests/recorder"),
         counts_tests=True,
