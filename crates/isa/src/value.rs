@@ -62,6 +62,39 @@ impl<'c, C: Cpu> W<'c, C> {
         W::new(self.cpu, bits, self.cpu.alu(Alu::Mul, self.tag, C::Tag::default()))
     }
 
+    /// The number of the lowest bit that is set, 64 without one: `tzcnt`, which takes as long as a multiplication.
+    #[inline(always)]
+    #[must_use]
+    pub fn lowest_one(self) -> Self {
+        let bits = u64::from(self.bits.trailing_zeros());
+        W::new(self.cpu, bits, self.cpu.alu(Alu::Mul, self.tag, C::Tag::default()))
+    }
+
+    /// How many bits are set: `popcnt`, which takes as long as a multiplication.
+    #[inline(always)]
+    #[must_use]
+    pub fn ones(self) -> Self {
+        let bits = u64::from(self.bits.count_ones());
+        W::new(self.cpu, bits, self.cpu.alu(Alu::Mul, self.tag, C::Tag::default()))
+    }
+
+    /// Which of the eight bytes are those of `other`, one bit each: `pcmpeqb`, and `pmovmskb`, which takes as long as a
+    /// multiplication.
+    #[inline(always)]
+    #[must_use]
+    pub fn equal_bytes(self, other: Self) -> Self {
+        let differ = self.bits ^ other.bits;
+        let bits = (0..8)
+            .filter(|byte| differ >> (8 * byte) & 0xff == 0)
+            .map(|byte| 1 << byte);
+        let compared = self.cpu.alu(Alu::Simple, self.tag, other.tag);
+        W::new(
+            self.cpu,
+            bits.sum(),
+            self.cpu.alu(Alu::Mul, compared, C::Tag::default()),
+        )
+    }
+
     /// The remainder by a constant: one division.
     #[inline(always)]
     #[must_use]

@@ -141,7 +141,7 @@ fn bad_input_is_one_line_and_status_2() {
 }
 
 /// Maps whose operations are announced.
-const MAPS: [&str; 3] = ["cceh", "fast-fair", "p-clht"];
+const MAPS: [&str; 4] = ["cceh", "dash-eh", "fast-fair", "p-clht"];
 
 /// Eight threads on few keys: they meet in every structure.
 #[test]

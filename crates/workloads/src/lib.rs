@@ -8,6 +8,8 @@ pub mod bandwidth;
 pub mod cceh;
 mod chain;
 pub mod cq;
+pub mod dash_eh;
+mod extendible;
 pub mod fast_fair;
 mod filler;
 pub mod graph;

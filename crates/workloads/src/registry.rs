@@ -170,6 +170,7 @@ workloads! {
     crate::b_tree::BTree: crate::b_tree::ABOUT,
     crate::sp_rb_tree::SpRbTree: crate::sp_rb_tree::ABOUT,
     crate::maps::Program<crate::cceh::Cceh>: crate::cceh::ABOUT,
+    crate::maps::Program<crate::dash_eh::DashEh>: crate::dash_eh::ABOUT,
     crate::maps::Program<crate::fast_fair::FastFair>: crate::fast_fair::ABOUT,
     crate::maps::Program<crate::p_clht::Clht>: crate::p_clht::ABOUT,
 }

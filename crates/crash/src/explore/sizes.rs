@@ -31,6 +31,13 @@ const SMALL: &[(&str, u64)] = &[
     ("pool", 64),
 ];
 
+/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need.
+const OWN: &[(&str, &str, u64)] = &[
+    ("dash-eh", "keys", 400),
+    ("dash-eh", "init_ops", 90),
+    ("dash-eh", "buckets", 2),
+];
+
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.
 const TASKS: u64 = 64;
 const HEAVY: &[(&str, u64)] = &[("tpcc", 16)];
@@ -78,6 +85,8 @@ pub fn small(spec: &Spec) -> Vec<Size> {
 fn size(about: &'static About, workload: &str, name: &str, most: u64) -> Option<Size> {
     let param = about.params.iter().find(|param| param.name == name)?;
     let preset = about.sets(workload).iter().any(|set| set.0 == name);
+    let own = OWN.iter().find(|own| (own.0, own.1) == (about.name, name));
+    let most = own.map_or(most, |own| own.2);
     let value = most.max(param.min);
     (!preset && value < param.default).then_some(Size {
         name: param.name,

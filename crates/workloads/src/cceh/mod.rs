@@ -25,16 +25,16 @@
 mod recovery;
 mod split;
 
+use crate::extendible::{Extendible, Open};
 use crate::maps::{self, hash, lock_alone, unlock_alone, Map, DELETES, EXCLUSIVE};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strandline_isa::{sites, Addr, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
+use strandline_isa::{sites, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, ThreadState};
 
 sites! {
-    SEGMENT_MATCHES = 0x17fb_0b25;
     KEY_MATCHES = 0xf825_fc65;
     KEY_STAYED = 0x0784_0e1b;
     SLOT_IS_MARKED = 0x354f_b40f;
@@ -131,19 +131,6 @@ mod segment {
     pub const LOCK: u64 = 8;
 }
 
-/// Offsets in the root's line.
-mod root {
-    /// The directory's address.
-    pub const DIRECTORY: u64 = 0;
-    /// The lock of those who change the directory.
-    pub const LOCK: u64 = 8;
-}
-
-/// Bytes of a directory of this depth, which has lines of its own.
-fn directory_bytes(depth: u64) -> u64 {
-    LINE_BYTES + (8u64 << depth).next_multiple_of(LINE_BYTES)
-}
-
 /// What a faulty program leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Omits {
@@ -155,29 +142,11 @@ enum Omits {
 
 /// The hash table.
 pub struct Cceh {
-    root: Addr,
-    /// Directories of all depths, each behind a line with 64 less its depth.
-    directories: Addr,
-    /// The first and the last depth.
-    depths: (u64, u64),
-    segments: Rows,
+    table: Extendible,
     free: FreeLists,
     /// Buckets of a segment.
     lines: u64,
     omits: Omits,
-}
-
-/// A segment that a thread works on.
-struct Open<'c, C: Cpu> {
-    segment: W<'c, C>,
-    prefix: W<'c, C>,
-}
-
-impl<'c, C: Cpu> Open<'c, C> {
-    /// Whether a hash has the segment's prefix.
-    fn covers(&self, hash: W<'c, C>) -> strandline_isa::Cond<'c, C> {
-        (hash >> (self.prefix & 0xff)).equals(self.prefix >> 8)
-    }
 }
 
 /// Where a probe has ended.
@@ -192,22 +161,6 @@ impl Cceh {
     /// Bytes of a segment's buckets.
     fn bytes(&self) -> u64 {
         self.lines * LINE_BYTES
-    }
-
-    /// The segment that a hash has in the directory.
-    async fn open<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
-        loop {
-            let directory = cpu.word(self.root.0 + root::DIRECTORY).load().await;
-            let shift = directory.load().await;
-            let segment = (directory + ((hash >> shift) << 3)).at(LINE_BYTES).load().await;
-            let prefix = segment.at(segment::PREFIX).load().await;
-            let open = Open { segment, prefix };
-            if open.covers(hash).branch(SEGMENT_MATCHES) {
-                return open;
-            }
-            cpu.give_way().await;
-            cpu.spins();
-        }
     }
 
     /// The offset of a hash's bucket among the buckets.
@@ -339,16 +292,10 @@ impl Map for Cceh {
             )));
         }
         let lines = params.get("lines").next_power_of_two();
-        // Segments of one prefix are few: a directory of four entries a segment is never needed.
-        let deepest = u64::from(rows.next_power_of_two().trailing_zeros()) + 2;
-        let entries: u64 = (depth..=deepest).map(directory_bytes).sum();
         let segments = heap.rows(rows, LINE_BYTES * (1 + lines), rows / 16 + 1);
         Ok(Cceh {
-            root: heap.pm(LINE_BYTES),
-            directories: heap.pm_of_which(entries, entries / 2),
-            depths: (depth, deepest),
+            table: Extendible::lay_out(heap, depth, segments),
             free: FreeLists::allocate(heap, segments, plan.threads),
-            segments,
             lines,
             omits: match params.get("omits") {
                 0 => Omits::Nothing,
@@ -360,21 +307,13 @@ impl Map for Cceh {
     }
 
     fn format(&self, image: &dyn Image) {
-        let (depth, _) = self.depths;
-        let directory = self.directory(depth);
-        for index in 0..1u64 << depth {
-            let at = self.segments.addr(index).0;
-            maps::set(image, at + segment::PREFIX, recovery::prefix(depth, index));
-            maps::set(image, directory + LINE_BYTES + 8 * index, at);
-        }
-        maps::set(image, directory, 64 - depth);
-        maps::set(image, self.root.0 + root::DIRECTORY, directory);
+        self.table.format(image);
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let open = self.open(cpu, hash).await;
+            let open = self.table.open(cpu, hash).await;
             let (mut offset, mut left) = (self.home(hash), cpu.word(self.window()));
             while !left.is(0).branch(SEARCH_ENDS) {
                 let slot = (open.segment + offset).at(LINE_BYTES);
@@ -397,7 +336,7 @@ impl Map for Cceh {
     async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let mut open = self.open(cpu, hash).await;
+            let mut open = self.table.open(cpu, hash).await;
             Cceh::share(cpu, open.segment).await;
             open.prefix = open.segment.at(segment::PREFIX).load().await;
             let attempt = match open.covers(hash).branch(STILL_MATCHES) {
@@ -422,7 +361,7 @@ impl Map for Cceh {
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let mut open = self.open(cpu, hash).await;
+            let mut open = self.table.open(cpu, hash).await;
             let lock = open.segment.at(segment::LOCK);
             lock_alone(cpu, lock).await;
             open.prefix = open.segment.at(segment::PREFIX).load().await;
@@ -445,12 +384,12 @@ impl Map for Cceh {
     }
 
     fn mend(&self, image: &dyn Image) {
-        self.complete_splits(image);
+        self.table.complete_splits(image);
         self.free_slots_and_locks(image);
     }
 
     fn restart(&self, image: &dyn Image) {
-        let reached = self.reached(image);
+        let reached = self.table.reached(image);
         self.free.rebuild(image, |row| reached[row as usize]);
     }
 
@@ -460,11 +399,7 @@ impl Map for Cceh {
 
     /// Not the segments, which are many times the cache.
     fn footprint(&self) -> Vec<Range<u64>> {
-        let directory = self.directory(self.depths.0);
-        vec![
-            self.free.range(),
-            directory..directory + directory_bytes(self.depths.0),
-            self.root.0..self.root.0 + LINE_BYTES,
-        ]
+        let [directory, root] = self.table.footprint();
+        vec![self.free.range(), directory, root]
     }
 }

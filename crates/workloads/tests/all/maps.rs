@@ -8,7 +8,7 @@ use strandline_runtime::adversary::{Play, FENCED};
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
 use strandline_workloads::{describe, with_workload, Visitor};
 
-const MAPS: [&str; 3] = ["cceh", "fast-fair", "p-clht"];
+const MAPS: [&str; 4] = ["cceh", "dash-eh", "fast-fair", "p-clht"];
 
 fn plan(threads: usize) -> BuildPlan {
     BuildPlan {
@@ -81,6 +81,7 @@ fn operations_do_what_a_map_does() {
 fn mixed(name: &str) -> Vec<(&'static str, &'static str)> {
     let sizes: &[(&str, &str)] = match name {
         "cceh" => &[("depth", "1"), ("lines", "4"), ("segments", "8192")],
+        "dash-eh" => &[("depth", "1"), ("buckets", "4"), ("segments", "8192")],
         "fast-fair" => &[("lines", "3"), ("pool", "8192")],
         "p-clht" => &[("buckets", "2"), ("pool", "8192")],
         _ => &[],
@@ -106,7 +107,12 @@ impl Visitor for Cost {
 /// Flushes and fences of an insertion as counted in the public programs.
 #[test]
 fn insertions_flush_and_fence_as_often_as_the_public_programs() {
-    for (name, flushes, fences) in [("cceh", 1.0, 1.0), ("fast-fair", 4.5, 4.1), ("p-clht", 2.3, 2.0)] {
+    for (name, flushes, fences) in [
+        ("cceh", 1.0, 1.0),
+        ("dash-eh", 2.0, 2.0),
+        ("fast-fair", 4.5, 4.1),
+        ("p-clht", 2.3, 2.0),
+    ] {
         let set = [("reads", "0"), ("deletes", "0")];
         let counts = with_workload(name, set, &plan(1), Cost).unwrap();
         let found = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
