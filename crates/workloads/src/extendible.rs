@@ -197,6 +197,8 @@ impl Extendible {
         root.flush().await;
         true
     }
+
+    /// The directory that the root points to.
     fn current(&self, image: &dyn Image) -> Result<Directory, String> {
         let at = word(image, self.root.0 + root::DIRECTORY);
         let depth = (self.depths.0..=self.depths.1).find(|depth| self.directory(*depth) == at);
