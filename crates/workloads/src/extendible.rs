@@ -6,6 +6,7 @@
 use crate::maps::{flush_lines, set, word};
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cond, Cpu, Image, Intent, LINE_BYTES, W};
+use strandline_kernel::{ParamError, Params};
 use strandline_runtime::{Heap, Rows};
 
 sites! {
@@ -67,6 +68,15 @@ impl<'c, C: Cpu> Open<'c, C> {
     pub fn covers(&self, hash: W<'c, C>) -> Cond<'c, C> {
         (hash >> (self.prefix & 0xff)).equals(self.prefix >> SHIFT_BITS)
     }
+
+    /// What the segment is split into: the shift of both halves, and the prefix words of the lower and the upper one.
+    pub fn halves(&self) -> (W<'c, C>, W<'c, C>, W<'c, C>) {
+        // One bit more of the hash: the shift is one less.
+        let (shift, bits) = ((self.prefix & 0xff) - 1, self.prefix >> SHIFT_BITS);
+        let lower = shift | (bits << (SHIFT_BITS + 1));
+        let upper = shift | (((bits << 1) + 1) << SHIFT_BITS);
+        (shift, lower, upper)
+    }
 }
 
 /// A root, directories of all depths, and the segments.
@@ -80,17 +90,28 @@ pub(crate) struct Extendible {
 }
 
 impl Extendible {
-    /// Allocates directories from this depth on for these segments.
-    pub fn lay_out(heap: &mut Heap, depth: u64, segments: Rows) -> Extendible {
+    /// Allocates `workload.segments` segments of `bytes` bytes, and directories from `workload.depth` on.
+    ///
+    /// # Errors
+    /// If there are fewer segments than the first directory has entries.
+    pub fn lay_out(heap: &mut Heap, params: &Params, bytes: u64) -> Result<Extendible, ParamError> {
+        let (depth, rows) = (params.get("depth"), params.get("segments"));
+        if rows < 1 << depth {
+            return Err(ParamError(format!(
+                "workload.segments={rows} with workload.depth={depth}: there are {} segments at first",
+                1u64 << depth
+            )));
+        }
+        let segments = heap.rows(rows, bytes, rows / 16 + 1);
         // Segments of one prefix are few: a directory of four entries a segment is never needed.
-        let deepest = u64::from(segments.rows().next_power_of_two().trailing_zeros()) + 2;
-        let bytes: u64 = (depth..=deepest).map(directory_bytes).sum();
-        Extendible {
+        let deepest = u64::from(rows.next_power_of_two().trailing_zeros()) + 2;
+        let entries: u64 = (depth..=deepest).map(directory_bytes).sum();
+        Ok(Extendible {
             root: heap.pm(LINE_BYTES),
-            directories: heap.pm_of_which(bytes, bytes / 2),
+            directories: heap.pm_of_which(entries, entries / 2),
             depths: (depth, deepest),
             segments,
-        }
+        })
     }
 
     /// Has the first directory point to the first segments.

@@ -284,18 +284,11 @@ impl Cceh {
 
 impl Map for Cceh {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
-        let (depth, rows) = (params.get("depth"), params.get("segments"));
-        if rows < 1 << depth {
-            return Err(ParamError(format!(
-                "workload.segments={rows} with workload.depth={depth}: there are {} segments at first",
-                1u64 << depth
-            )));
-        }
         let lines = params.get("lines").next_power_of_two();
-        let segments = heap.rows(rows, LINE_BYTES * (1 + lines), rows / 16 + 1);
+        let table = Extendible::lay_out(heap, params, LINE_BYTES * (1 + lines))?;
         Ok(Cceh {
-            table: Extendible::lay_out(heap, depth, segments),
-            free: FreeLists::allocate(heap, segments, plan.threads),
+            free: FreeLists::allocate(heap, table.segments, plan.threads),
+            table,
             lines,
             omits: match params.get("omits") {
                 0 => Omits::Nothing,

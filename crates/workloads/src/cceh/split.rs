@@ -37,10 +37,7 @@ impl Cceh {
             return false;
         };
         let new = taken.row();
-        // One bit more of the hash: the shift is one less.
-        let (shift, bits) = ((open.prefix & 0xff) - 1, open.prefix >> 8);
-        let lower = shift | (bits << 9);
-        let upper = shift | (((bits << 1) + 1) << 8);
+        let (shift, lower, upper) = open.halves();
         self.copy_upper(cpu, open, new, shift).await;
         new.at(segment::PREFIX).store(upper).await;
         new.at(segment::LOCK).store(cpu.word(EXCLUSIVE)).await;

@@ -330,18 +330,11 @@ impl<'c, C: Cpu> Pair<'c, C> {
 
 impl Map for DashEh {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
-        let (depth, rows) = (params.get("depth"), params.get("segments"));
-        if rows < 1 << depth {
-            return Err(ParamError(format!(
-                "workload.segments={rows} with workload.depth={depth}: there are {} segments at first",
-                1u64 << depth
-            )));
-        }
         let buckets = params.get("buckets").next_power_of_two();
-        let segments = heap.rows(rows, LINE_BYTES + (buckets + STASH) * BUCKET, rows / 8 + 1);
+        let table = Extendible::lay_out(heap, params, LINE_BYTES + (buckets + STASH) * BUCKET)?;
         Ok(DashEh {
-            table: Extendible::lay_out(heap, depth, segments),
-            free: FreeLists::allocate(heap, segments, plan.threads),
+            free: FreeLists::allocate(heap, table.segments, plan.threads),
+            table,
             buckets,
             omits: match params.get("omits") {
                 0 => Omits::Nothing,

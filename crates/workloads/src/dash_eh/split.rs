@@ -43,9 +43,7 @@ impl DashEh {
             return false;
         };
         let new = taken.row();
-        let (shift, bits) = ((open.prefix & 0xff) - 1, open.prefix >> 8);
-        let lower = shift | (bits << 9);
-        let upper = shift | (((bits << 1) + 1) << 8);
+        let (shift, lower, upper) = open.halves();
         let buckets = self.all(open.segment).zip(self.all(new));
         for (from, to) in buckets {
             DashEh::copy_upper(cpu, from.0, to.0, shift).await;
