@@ -22,7 +22,7 @@ pub(crate) trait Lowered: Sync {
     const LOWERING: &'static Lowering;
     /// Whether flushes and fences are counted ([`crate::count`]).
     const COUNTS: bool = false;
-    /// Whether operations on maps are told ([`crate::judge`]).
+    /// Whether the history of operations on a map is recorded ([`crate::judge`]).
     const TELLS: bool = false;
 }
 

@@ -93,10 +93,10 @@ pub trait Map: Sized + Sync {
     /// Removes a key, and makes that durable; whether the map held it.
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool;
 
-    /// Recovery: mends what operations under way have left.
+    /// Recovery: completes or drops the operations that the crash has interrupted, and frees locks.
     fn mend(&self, image: &dyn Image);
 
-    /// Recovery: makes volatile memory anew.
+    /// Recovery: rebuilds volatile memory.
     fn restart(&self, image: &dyn Image);
 
     /// Its keys and values, if it is whole.
@@ -282,11 +282,6 @@ pub(crate) async fn lock_alone<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
         cpu.spins();
     }
     cpu.intent(Intent::Acquire).await;
-}
-
-/// Releases the lock in this word, which one thread holds alone.
-pub(crate) async fn unlock_alone<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    strandline_runtime::unlock(cpu, lock).await;
 }
 
 /// Flushes all lines of `bytes` bytes at an address, a multiple of a line.

@@ -11,8 +11,8 @@ PAGE = Path(__file__).parents[3] / "docs" / "maps.md"
 
 
 def commands() -> list[str]:
-    """Its command lines."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    """Its command lines, each joined where it goes on."""
+    lines = PAGE.read_text(encoding="utf-8").replace("\\\n   ", "").splitlines()
     return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
 
 

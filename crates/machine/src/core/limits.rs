@@ -47,8 +47,8 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    #[inline(always)]
     /// Of an ALU operation.
+    #[inline(always)]
     pub fn of(&self, op: Alu) -> u64 {
         match op {
             Alu::Simple => 1,

@@ -6,8 +6,8 @@
 //!
 //! - *Insertion* (4.2): a pair's slot is claimed by a compare-and-swap of its key with a mark; then the value is stored,
 //!   then the key: all in one line, so that one flush makes the pair durable, and a crash leaves the mark or the pair.
-//!   The segment's lock is held shared. It is released before the pair is durable: whoever changes the slot afterwards
-//!   flushes the same line, and a split waits for the lock and copies what it sees.
+//!   The insertion shares the segment's lock, and releases it before the pair is durable. This loses nothing: the next
+//!   store to the slot is flushed with the same line, and a split copies the pair to a segment that it flushes itself.
 //! - *Split* (4.3): with the segment's lock held alone, the upper half of its hashes is copied to a new segment, which is
 //!   durable before the directory points to it; the directory is durable before the old segment's depth says that it has
 //!   lost that half. Copied pairs stay where they are ("lazy deletion"): a slot is free if its key's hash does not have
@@ -26,13 +26,13 @@ mod recovery;
 mod split;
 
 use crate::extendible::{Extendible, Open};
-use crate::maps::{self, hash, lock_alone, unlock_alone, Map, DELETES, EXCLUSIVE};
+use crate::maps::{self, hash, lock_alone, Map, DELETES, EXCLUSIVE};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, ThreadState};
+use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, ThreadState};
 
 sites! {
     KEY_MATCHES = 0xf825_fc65;
@@ -359,7 +359,7 @@ impl Map for Cceh {
             lock_alone(cpu, lock).await;
             open.prefix = open.segment.at(segment::PREFIX).load().await;
             if !open.covers(hash).branch(STILL_COVERS) {
-                unlock_alone(cpu, lock).await;
+                unlock(cpu, lock).await;
                 continue;
             }
             let found = match self.probe(cpu, &open, key, hash).await {
@@ -371,7 +371,7 @@ impl Map for Cceh {
                 }
                 _ => false,
             };
-            unlock_alone(cpu, lock).await;
+            unlock(cpu, lock).await;
             return found;
         }
     }

@@ -2,9 +2,9 @@
 
 use super::{segment, Cceh, Omits, EMPTY, MARK, PAIR};
 use crate::extendible::Open;
-use crate::maps::{flush_lines, hash, lock_alone, unlock_alone, EXCLUSIVE};
+use crate::maps::{flush_lines, hash, lock_alone, EXCLUSIVE};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
-use strandline_runtime::ThreadState;
+use strandline_runtime::{unlock, ThreadState};
 
 sites! {
     SPLITS_THE_SAME = 0x70ce_2d27;
@@ -27,7 +27,7 @@ impl Cceh {
         if prefix.equals(open.prefix).branch(SPLITS_THE_SAME) {
             is_done = self.split_locked(thread, open).await;
         }
-        unlock_alone(cpu, lock).await;
+        unlock(cpu, lock).await;
         is_done
     }
 
@@ -56,8 +56,8 @@ impl Cceh {
             open.segment.flush().await;
             cpu.intent(Intent::Durable).await;
         }
-        unlock_alone(cpu, directory_lock).await;
-        unlock_alone(cpu, new.at(segment::LOCK)).await;
+        unlock(cpu, directory_lock).await;
+        unlock(cpu, new.at(segment::LOCK)).await;
         is_done
     }
 

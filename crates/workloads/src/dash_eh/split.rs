@@ -3,9 +3,9 @@
 use super::bucket::{meta, offset, Bucket, BUCKET, SLOTS};
 use super::{DashEh, Omits, STASH};
 use crate::extendible::Open;
-use crate::maps::{flush_lines, hash, lock_alone, unlock_alone};
+use crate::maps::{flush_lines, hash, lock_alone};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
-use strandline_runtime::ThreadState;
+use strandline_runtime::{unlock, ThreadState};
 
 sites! {
     SPLITS_THE_SAME = 0xdd7c_7f50;
@@ -75,7 +75,7 @@ impl DashEh {
             }
             cpu.intent(Intent::Durable).await;
         }
-        unlock_alone(cpu, directory_lock).await;
+        unlock(cpu, directory_lock).await;
         for bucket in self.all(new) {
             bucket.unlock(cpu).await;
         }

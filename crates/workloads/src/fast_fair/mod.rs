@@ -24,13 +24,13 @@ mod recovery;
 mod shift;
 mod split;
 
-use crate::maps::{self, lock_alone, unlock_alone, Map, DELETES};
+use crate::maps::{self, lock_alone, Map, DELETES};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
+use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, Rows, ThreadState};
 
 sites! {
     HAS_SIBLING = 0x3c6c_f314;
@@ -323,7 +323,7 @@ impl FastFair {
             match FastFair::right(at, key).await {
                 None => return Some(at),
                 Some(sibling) => {
-                    unlock_alone(cpu, at.at(node::LOCK)).await;
+                    unlock(cpu, at.at(node::LOCK)).await;
                     at = sibling;
                 }
             }
@@ -331,7 +331,7 @@ impl FastFair {
     }
 
     async fn unlock<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>) {
-        unlock_alone(cpu, at.at(node::LOCK)).await;
+        unlock(cpu, at.at(node::LOCK)).await;
     }
 
     /// The record of a key in a node that is locked: its records are whole.

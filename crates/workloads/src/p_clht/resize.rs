@@ -1,9 +1,9 @@
 //! Tables of twice the size.
 
 use super::{bucket, root, Clht, Omits, FREE, GROWN_ONE_IN, MOVED, SLOTS};
-use crate::maps::{hash, lock_alone, unlock_alone};
+use crate::maps::{hash, lock_alone};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
-use strandline_runtime::ThreadState;
+use strandline_runtime::{unlock, ThreadState};
 
 sites! {
     TABLE_IS_LARGEST = 0xe827_4b24;
@@ -38,7 +38,7 @@ impl Clht {
         if now.equals(table).branch(TABLE_STAYED) && !buckets.is(self.sizes.1).branch(TABLE_IS_LARGEST) {
             self.double(thread, table, buckets).await;
         }
-        unlock_alone(cpu, lock).await;
+        unlock(cpu, lock).await;
     }
 
     /// Moves all pairs to a table of twice the size; if there are not enough buckets, the old one stays.
