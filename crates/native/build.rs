@@ -13,7 +13,12 @@ const ROOMS: [&str; 3] = ["isa", "runtime", "workloads"];
 
 /// Functions that stay calls in programs, as logging a store is in a compiled one. A tree changes at many places;
 /// inlining this code at each would take the compiler minutes.
-const CALLED: &[&str] = &["pub fn write(&mut self", "pub fn end(&mut self"];
+const CALLED: &[&str] = &[
+    "pub fn write(&mut self",
+    "pub fn end(&mut self",
+    "pub(crate) fn take_other<",
+    "pub(crate) fn leave_other<",
+];
 
 /// Workloads that log ahead of their writes, and what they share. Natively, only the undo log exists.
 const LOGGED_AHEAD: &[&str] = &[

@@ -20,6 +20,7 @@ Runs a built-in workload (`strandline list workloads`) natively, its tasks and i
   --seed N                   seed of all that is random (default: 1)
   --pm PATH                  the file of persistent memory, written anew (default: none, memory is anonymous)
   --set workload.KEY=VALUE   a parameter of the workload
+  --set runtime.lock=KIND    its locks: program (its own kind), test, backoff, ticket, mcs or pthread
   --check                    check the invariant at the end, as memory stands and as a restart would find it
 ";
 
@@ -42,6 +43,8 @@ pub struct Args {
     pub pm: Option<PathBuf>,
     /// Keys (without their `workload.`) and values.
     pub set: Vec<(String, String)>,
+    /// The kind of its locks; its own if `None`.
+    pub lock: Option<String>,
     /// Whether to check the invariant at the end.
     pub check: bool,
 }
@@ -61,6 +64,7 @@ impl Args {
             seed: 1,
             pm: None,
             set: Vec::new(),
+            lock: None,
             check: false,
         };
         let mut rest = args.iter().map(String::as_str);
@@ -82,7 +86,10 @@ impl Args {
                 "--warm" => parsed.warm = Some(number(option, value()?, 0, 1 << 40)?),
                 "--seed" => parsed.seed = number(option, value()?, 0, u64::MAX)?,
                 "--pm" => parsed.pm = Some(value()?.into()),
-                "--set" => parsed.set.push(setting(value()?)?),
+                "--set" => match setting(value()?)? {
+                    Setting::Workload(key, value) => parsed.set.push((key, value)),
+                    Setting::Lock(kind) => parsed.lock = Some(kind),
+                },
                 "--check" => parsed.check = true,
                 _ if option.starts_with('-') => return Err(wrong(option, "no such option; --help shows all")),
                 _ if parsed.workload.is_empty() => parsed.workload = arg.to_owned(),
@@ -126,9 +133,23 @@ fn number(option: &str, text: &str, least: u64, most: u64) -> Result<u64, Error>
     })
 }
 
-fn setting(text: &str) -> Result<(String, String), Error> {
+/// A `--set`.
+enum Setting {
+    Workload(String, String),
+    Lock(String),
+}
+
+fn setting(text: &str) -> Result<Setting, Error> {
+    if let Some(kind) = text.strip_prefix("runtime.lock=") {
+        return Ok(Setting::Lock(kind.to_owned()));
+    }
     text.strip_prefix("workload.")
         .and_then(|rest| rest.split_once('='))
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .ok_or_else(|| wrong(&format!("--set {text}"), "must be workload.KEY=VALUE"))
+        .map(|(key, value)| Setting::Workload(key.to_owned(), value.to_owned()))
+        .ok_or_else(|| {
+            wrong(
+                &format!("--set {text}"),
+                "must be workload.KEY=VALUE or runtime.lock=KIND",
+            )
+        })
 }

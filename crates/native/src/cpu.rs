@@ -99,6 +99,11 @@ impl<L: Lowered> Cpu for NativeCpu<L> {
         }
     }
 
+    /// What waits lets the thread run that it waits for: there may be more threads than cores.
+    fn give_way(&self) {
+        std::thread::yield_now();
+    }
+
     /// The marked region starts while all threads wait, so none of it is lost.
     fn start_line(&self) {
         let Some(start) = START.get() else { return };

@@ -5,7 +5,7 @@ use crate::cpu::NativeCpu;
 use crate::judge;
 use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Counted, Judged, Lowered, Nothing};
 use crate::real::{self, Real};
-use crate::source::runtime::{run_thread, BuildPlan, Logging, ThreadPlan, Workload};
+use crate::source::runtime::{run_thread, BuildPlan, Logging, Runtime, ThreadPlan, Workload, RUNTIME_PARAMS};
 use crate::source::workloads::{self, describe, with_workload, Visitor};
 use crate::{Args, Mode};
 use std::fmt;
@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use strandline_capture::Marker;
 use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
+use strandline_kernel::Params;
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,12 +104,15 @@ pub fn run(args: &Args) -> Result<Ran, Error> {
         )));
     }
     let input = |error: workloads::Error| Error::Input(error.to_string());
-    let tasks = args.tasks.unwrap_or(describe(&args.workload).map_err(input)?.tasks);
+    let about = describe(&args.workload).map_err(input)?;
+    let tasks = args.tasks.unwrap_or(about.tasks);
+    let lock = args.lock.as_deref().map(|kind| ("lock", kind));
+    let params = Params::parse("runtime", RUNTIME_PARAMS, lock).map_err(|error| Error::Input(error.to_string()))?;
     let plan = BuildPlan {
         threads: args.threads as usize,
         window: None,
         seed: args.seed,
-        logging: Logging::UNDO,
+        logging: Logging::of(Runtime::Undo, &params, about.lock),
     };
     let runner = Runner {
         args,

@@ -32,7 +32,7 @@ pub mod runtime {
     pub use self::demand::{Demand, TooLarge};
     pub use self::heap::{place, Heap, HostBytes, Rows, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
-    pub use self::lock::{lock, unlock, Locks};
+    pub use self::lock::{lock, unlock, LockKind, Locks};
     // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.
     pub use self::log::{UndoLog, UndoLog as Log};
     pub use self::on_image::OnImage;
@@ -46,7 +46,11 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort alloc demand heap layout list lock on_image plain random recovery region runtimes thread workload }
+    straight! { "runtime": abort alloc demand heap layout list on_image plain random recovery region runtimes thread workload }
+
+    pub mod lock {
+        include!(concat!(env!("OUT_DIR"), "/runtime/lock/mod.rs"));
+    }
 
     pub mod log {
         include!(concat!(env!("OUT_DIR"), "/runtime/log/mod.rs"));

@@ -108,7 +108,7 @@ fn one_thread_leaves_the_same_bytes_twice_and_other_seeds_leave_others() {
 
 #[test]
 fn bad_input_is_one_line_and_status_2() {
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (&[], "name a workload"),
         (&["spss"], "did you mean sps?"),
         (&["sps", "pc"], "pc: one workload at a time"),
@@ -119,6 +119,7 @@ fn bad_input_is_one_line_and_status_2() {
         (&["sps", "--tasks"], "--tasks: a value is missing"),
         (&["sps", "--check=yes"], "--check: takes no value"),
         (&["sps", "--frobnicate"], "--frobnicate: no such option"),
+        (&["sps", "--set", "runtime.lock=mutex"], "runtime.lock=mutex: must be"),
         (
             &["sps", "--set", "workload.rows=1"],
             "workload.rows=1: must be a whole number from 2 to",
@@ -137,6 +138,24 @@ fn bad_input_is_one_line_and_status_2() {
             said.starts_with("strandline-native: ") && said.contains(expected),
             "{args:?}: {said}"
         );
+    }
+}
+
+/// Four threads, few rows and one tree: each kind of lock is waited for.
+#[test]
+fn every_kind_of_lock_keeps_threads_apart() {
+    let programs: [&[&str]; 2] = [
+        &["rb-tree", "--tasks=2000"],
+        &["sps", "--tasks=4000", "--set=workload.rows=8"],
+    ];
+    for kind in ["test", "backoff", "ticket", "mcs", "pthread"] {
+        for program in programs {
+            let lock = format!("--set=runtime.lock={kind}");
+            let args = [program, &["--threads=4", "--check", "--warm=0", &lock]].concat();
+            let output = native(&args);
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            assert!(said.contains("; the invariant holds"), "{args:?}: {said}");
+        }
     }
 }
 

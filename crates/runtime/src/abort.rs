@@ -204,7 +204,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             row.give_back(self.cpu).await;
         }
         while let Some(lock) = self.unwinding.locks.pop() {
-            crate::unlock(self.cpu, lock).await;
+            self.hand.unlock(self.cpu, lock).await;
         }
     }
 }

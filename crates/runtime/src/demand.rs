@@ -72,7 +72,14 @@ mod tests {
     #[test]
     fn a_set_holds_512_lines_of_pairs_or_words_of_redo() {
         let demand = Demand { lines: 512, words: 513 };
-        let admits = |runtime| Logging { runtime, batch: 1 }.admits(demand);
+        let admits = |runtime| {
+            Logging {
+                runtime,
+                batch: 1,
+                ..Logging::UNDO
+            }
+            .admits(demand)
+        };
         for runtime in [Runtime::Undo, Runtime::Txn, Runtime::Atlas, Runtime::Sfr] {
             assert_eq!(admits(runtime), Ok(()));
         }

@@ -1,6 +1,7 @@
 //! The layout of undo logs, and of a record's line.
 
 use crate::list::{List, MOST_ITEMS};
+use crate::lock::{Hand, LockUse};
 use crate::model::layout::ModelLayout;
 use crate::wal::WalLayout;
 use crate::{Heap, Runtime};
@@ -64,6 +65,7 @@ pub struct LogLayout {
     lanes: u64,
     /// The logs in place of these, for another runtime.
     pub(crate) instead: Instead,
+    locks: LockUse,
 }
 
 /// The logs of a runtime other than the undo log.
@@ -108,6 +110,7 @@ impl LogLayout {
             Runtime::Wal(variant) => Instead::Wal(WalLayout::allocate(heap, lanes, records, variant)),
             _ => Instead::Model(ModelLayout::allocate(heap, lanes, records, heap.logging)),
         };
+        let locks = LockUse::allocate(heap, lanes);
         // A layout has either these logs or those.
         let lanes = match instead {
             Instead::Nothing => lanes as u64,
@@ -120,7 +123,13 @@ impl LogLayout {
             step,
             lanes,
             instead,
+            locks,
         }
+    }
+
+    /// How a lane takes locks.
+    pub(crate) fn hand(&self, lane: usize) -> Hand {
+        self.locks.of(lane)
     }
 
     /// The number of logs.

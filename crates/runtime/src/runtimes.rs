@@ -1,6 +1,6 @@
 //! The language-level runtimes by name: how a program's regions are made failure-atomic.
 
-use crate::Wal;
+use crate::{LockKind, Wal};
 use strandline_kernel::{Param, Params};
 
 /// How regions are made failure-atomic.
@@ -153,6 +153,14 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         help: "regions that are acknowledged at once (redo)",
         words: &[],
     },
+    Param {
+        name: "lock",
+        default: 0,
+        min: 0,
+        max: LockKind::ALL.len() as u64,
+        help: "the program's locks: its own kind, test and test-and-set, test-and-set with backoff, ticket, MCS queue, or glibc's mutex",
+        words: LockKind::WORDS,
+    },
 ];
 
 /// A runtime and its parameters.
@@ -162,6 +170,8 @@ pub struct Logging {
     pub runtime: Runtime,
     /// Regions whose logs are committed at once.
     pub batch: u64,
+    /// The locks that the program takes around its regions.
+    pub lock: LockKind,
 }
 
 impl Logging {
@@ -169,17 +179,22 @@ impl Logging {
     pub const UNDO: Logging = Logging {
         runtime: Runtime::Undo,
         batch: 1,
+        lock: LockKind::Test,
     };
 
-    /// A runtime with values of [`RUNTIME_PARAMS`].
+    /// A runtime with values of [`RUNTIME_PARAMS`], for a program whose own locks are of kind `own`.
     #[must_use]
-    pub fn of(runtime: Runtime, params: &Params) -> Logging {
+    pub fn of(runtime: Runtime, params: &Params, own: LockKind) -> Logging {
         Logging {
             runtime,
             batch: params.get(match runtime {
                 Runtime::Redo => "log_group",
                 _ => "log_batch",
             }),
+            lock: match params.get("lock") {
+                0 => own,
+                kind => LockKind::ALL[kind as usize - 1],
+            },
         }
     }
 

@@ -275,7 +275,7 @@ fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> 
     let runtime = Runtime::named(name).ok_or_else(|| unknown_runtime(name))?;
     let params = Params::parse(Scope::Runtime.name(), RUNTIME_PARAMS, sets.of(Scope::Runtime))
         .map_err(|error| Error::Input(error.to_string()))?;
-    Ok(Logging::of(runtime, &params))
+    Ok(Logging::of(runtime, &params, about.lock))
 }
 
 /// Error for an unknown runtime; suggests the closest name.

@@ -16,7 +16,7 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, Memory, Note, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, Heap, LogLayout, ThreadState, Workload};
+use strandline_runtime::{BuildPlan, Heap, LockKind, LogLayout, ThreadState, Workload};
 
 sites! {
     WRITE_IS_LAST = 0xf9d4_614a;
@@ -30,6 +30,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), section VI-C",
     machine: "asap",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 1000,
     params: PARAMS,
     small: &[("stride", "256"), ("blocks", "4"), ("writes", "3")],

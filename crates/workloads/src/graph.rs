@@ -19,7 +19,7 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LockKind, LogLayout, ThreadState, Workload};
 
 sites! {
     IS_PAST_LAST_VERTEX = 0x61fa_2d90;
@@ -33,6 +33,7 @@ pub const ABOUT: About = About {
     paper: "Speculative Persistence (ISCA 2017), Table 1, Graph",
     machine: "sp",
     runtime: "log-p-sf",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[

@@ -12,7 +12,7 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LockKind, LogLayout, ThreadState, Workload};
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -22,6 +22,7 @@ pub const ABOUT: About = About {
     paper: "Speculative Persistence (ISCA 2017), Table 1, Linked-List",
     machine: "sp",
     runtime: "log-p-sf",
+    lock: LockKind::Test,
     tasks: 50_000,
     params: PARAMS,
     small: &[

@@ -12,7 +12,9 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
+use strandline_runtime::{
+    log_records, BuildPlan, Heap, LockKind, Locks, LogLayout, Step, Table, ThreadState, Workload,
+};
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -22,6 +24,7 @@ pub const ABOUT: About = About {
     paper: "COSPlay (MICRO 2021), Table 3, PC",
     machine: "cosplay",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[("rows", "8"), ("log_records", "3")],
@@ -59,7 +62,7 @@ impl Workload for Pc {
         let mut heap = Heap::new(plan);
         let pc = Pc {
             table: heap.table(rows),
-            locks: Locks(heap.dram(rows * 8)),
+            locks: Locks::allocate(&mut heap, rows),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((pc, heap))

@@ -4,7 +4,7 @@ use crate::operations::OPERATIONS;
 use std::fmt;
 use strandline_isa::Memory;
 use strandline_kernel::{did_you_mean, Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, Demand, HostBytes, Workload, MAX_LANES};
+use strandline_runtime::{BuildPlan, Demand, HostBytes, LockKind, Workload, MAX_LANES};
 
 /// Another name of a workload, which may set parameters.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ pub struct About {
     pub machine: &'static str,
     /// That paper's runtime: one of [`strandline_runtime::runtimes`].
     pub runtime: &'static str,
+    /// The locks that the paper's program takes around its regions.
+    pub lock: LockKind,
     /// Default number of tasks of a run, all threads together.
     pub tasks: u64,
     /// What can be set.

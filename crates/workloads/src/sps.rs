@@ -16,7 +16,8 @@ use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Random, Region, Step, Table, ThreadState, Workload,
+    log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Random, Region, Step, Table, ThreadState,
+    Workload,
 };
 
 sites! {
@@ -48,6 +49,7 @@ pub const ABOUT: About = About {
     paper: "COSPlay (MICRO 2021), Table 3, SPS",
     machine: "cosplay",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[("rows", "16"), ("log_records", "6")],
@@ -140,7 +142,7 @@ impl Workload for Sps {
         heap.on_demand(bytes + 8 * rows);
         let sps = Sps {
             elements,
-            locks: Locks(heap.dram(rows * 8)),
+            locks: Locks::allocate(&mut heap, rows),
             operations: params.get("operations"),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, 2)),
             lists: Lists::allocate(&mut heap, plan.lanes(), 4 * params.get("operations")),

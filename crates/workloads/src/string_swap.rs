@@ -16,8 +16,8 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, place, BuildPlan, Demand, Heap, Locks, LogLayout, Region, Runtime, Step, Table, ThreadState, Workload,
-    PAYLOAD_BYTES,
+    log_records, place, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Region, Runtime, Step, Table, ThreadState,
+    Workload, PAYLOAD_BYTES,
 };
 
 sites! {
@@ -34,6 +34,7 @@ pub const ABOUT: About = About {
     paper: "Speculative Persistence (ISCA 2017), Table 1, String Swap",
     machine: "sp",
     runtime: "log-p-sf",
+    lock: LockKind::Test,
     tasks: 500_000,
     params: PARAMS,
     small: &[("strings", "6"), ("init_ops", "10"), ("log_records", "36")],
@@ -171,7 +172,7 @@ impl Workload for StringSwap {
         let swap = StringSwap {
             rows,
             strings,
-            locks: Locks(heap.dram(strings * 8)),
+            locks: Locks::allocate(&mut heap, strings),
             shared: plan.lanes() > 1,
             init_ops: params.get("init_ops"),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
@@ -249,7 +250,11 @@ mod tests {
             threads: 1,
             window: None,
             seed: 3,
-            logging: Logging { runtime, batch: 1 },
+            logging: Logging {
+                runtime,
+                batch: 1,
+                ..Logging::UNDO
+            },
         };
         StringSwap::build(&params, &plan).unwrap()
     }

@@ -62,7 +62,7 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
     pub fn lay_out(heap: &mut Heap, plan: &BuildPlan, number: u64, each: u64) -> Self {
         let headers = heap.table(number);
         let nodes = heap.table(number * each);
-        let locks = Locks(heap.dram(number * 8));
+        let locks = Locks::allocate(heap, number);
         Structures {
             headers,
             nodes,
@@ -165,6 +165,9 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
 
     /// Fills the rings with the nodes that are not `reachable` (by number among all nodes), the lowest first.
     pub fn rebuild(&self, image: &dyn Image, reachable: impl Fn(u64) -> bool) {
+        for word in self.locks.range(self.headers.rows()).step_by(8) {
+            image.set_word(Addr(word), 0);
+        }
         for index in 0..self.headers.rows() {
             let ring = self.ring(index);
             let mut count = 0;
@@ -175,7 +178,6 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
             image.set_word(Addr(ring + FIRST), 0);
             image.set_word(Addr(ring + END), if count == self.each { 0 } else { 8 * count });
             image.set_word(Addr(ring + COUNT), count);
-            image.set_word(Addr(self.locks.0 .0 + 8 * index), 0);
         }
     }
 

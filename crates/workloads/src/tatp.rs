@@ -13,7 +13,9 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, place, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
+use strandline_runtime::{
+    log_records, place, BuildPlan, Heap, LockKind, Locks, LogLayout, Step, Table, ThreadState, Workload,
+};
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -23,6 +25,7 @@ pub const ABOUT: About = About {
     paper: "COSPlay (MICRO 2021), Table 3, TATP",
     machine: "cosplay",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[("rows", "8"), ("log_records", "3")],
@@ -71,7 +74,7 @@ impl Workload for Tatp {
         let mut heap = Heap::new(plan);
         let tatp = Tatp {
             subscribers: heap.table(rows),
-            locks: Locks(heap.dram(rows * 8)),
+            locks: Locks::allocate(&mut heap, rows),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };

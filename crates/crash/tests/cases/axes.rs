@@ -57,10 +57,23 @@ const SHARING: [Sharing; 4] = [
     ("auto-lean", Some(Window::Found(Found::Auto)), Some("lean")),
 ];
 
-/// Whether locked instructions wait for flushes.
-const LOCKS: [Variant; 2] = [
+/// Whether locked instructions wait for flushes, and how the program's locks are made.
+const LOCKS: [Variant; 6] = [
     ("", &["machine.core.lock_orders_flushes=false"]),
     ("locks-order-flushes", &["machine.core.lock_orders_flushes=true"]),
+    (
+        "backoff",
+        &["machine.core.lock_orders_flushes=false", "runtime.lock=backoff"],
+    ),
+    (
+        "ticket",
+        &["machine.core.lock_orders_flushes=false", "runtime.lock=ticket"],
+    ),
+    ("mcs", &["machine.core.lock_orders_flushes=false", "runtime.lock=mcs"]),
+    (
+        "pthread",
+        &["machine.core.lock_orders_flushes=false", "runtime.lock=pthread"],
+    ),
 ];
 
 /// The parameters of a design that minimise its structures.

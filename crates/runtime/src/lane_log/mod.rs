@@ -29,10 +29,10 @@ impl<'c, C: Cpu> Log<'c, C> {
         match &layout.instead {
             Instead::Nothing => Log::Undo(UndoLog::open(cpu, layout, lane).await),
             Instead::Model(model) if model.logging.runtime == Runtime::Redo => {
-                Log::Redo(RedoLog::open(cpu, model, lane).await)
+                Log::Redo(RedoLog::open(cpu, model, lane, layout.hand(lane)).await)
             }
-            Instead::Model(model) => Log::Pairs(PairLog::open(cpu, model, lane).await),
-            Instead::Wal(wal) => Log::Wal(WalLog::open(cpu, wal, lane)),
+            Instead::Model(model) => Log::Pairs(PairLog::open(cpu, model, lane, layout.hand(lane)).await),
+            Instead::Wal(wal) => Log::Wal(WalLog::open(cpu, wal, lane, layout.hand(lane))),
         }
     }
 

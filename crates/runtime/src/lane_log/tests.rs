@@ -22,7 +22,11 @@ fn continues(runtime: Runtime) -> Option<bool> {
         threads: 1,
         window: None,
         seed: 1,
-        logging: Logging { runtime, batch: 1 },
+        logging: Logging {
+            runtime,
+            batch: 1,
+            ..Logging::UNDO
+        },
     });
     let lines = heap.pm(4 * LINE_BYTES);
     // The ring wraps.

@@ -19,6 +19,7 @@ use crate::abort::Unwinding;
 use crate::alloc::Taken;
 use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::List;
+use crate::lock::Hand;
 use crate::{LogLayout, Step, UndoRegion, TRAILER};
 use strandline_isa::{sites, Addr, Cpu, Line, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
@@ -35,6 +36,7 @@ sites! {
 /// One lane's undo log.
 pub struct UndoLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
+    pub(crate) hand: Hand,
     lane: u64,
     pub(crate) ring: (u64, u64),
     /// Records that the ring holds.
@@ -70,6 +72,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         };
         let log = UndoLog {
             cpu,
+            hand: layout.hand(lane),
             lane: lane as u64,
             ring: (ring.start, ring.end),
             capacity: layout.records(),
@@ -102,18 +105,18 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.used = (next().bits(), 0);
     }
 
-    /// Acquires the lock at this address ([`crate::lock`]).
+    /// Acquires the lock at this address ([`crate::LockKind`]).
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {
-        crate::lock(self.cpu, lock).await;
+        self.hand.lock(self.cpu, lock).await;
         self.holds(lock);
     }
 
-    /// Releases the lock at this address ([`crate::unlock`]).
+    /// Releases the lock at this address ([`crate::LockKind`]).
     #[inline]
     pub async fn unlock(&mut self, lock: W<'c, C>) {
         self.frees(lock);
-        crate::unlock(self.cpu, lock).await;
+        self.hand.unlock(self.cpu, lock).await;
     }
 
     /// Begins a failure-atomic region. The locks of all that it writes are held until it is finished.

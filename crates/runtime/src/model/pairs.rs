@@ -22,7 +22,7 @@ use super::layout::ModelLayout;
 use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::Set;
-use crate::lock::{lock_stamped, unlock_stamped};
+use crate::lock::Hand;
 use crate::{Runtime, Step};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
@@ -45,6 +45,7 @@ const WORDS_SHIFT: u64 = 8;
 /// One lane's log of pairs.
 pub struct PairLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
+    hand: Hand,
     runtime: Runtime,
     batch: u64,
     ring: Ring<'c, C>,
@@ -69,9 +70,10 @@ pub struct PairLog<'c, C: Cpu> {
 
 impl<'c, C: Cpu> PairLog<'c, C> {
     /// Opens the log of `lane` at its end.
-    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
+    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, hand: Hand) -> Self {
         PairLog {
             cpu,
+            hand,
             runtime: layout.logging.runtime,
             batch: layout.logging.batch,
             ring: Ring::open(cpu, layout, lane).await,
@@ -94,12 +96,12 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
         if self.is_bare() {
-            return crate::lock(self.cpu, lock).await;
+            return self.hand.lock(self.cpu, lock).await;
         }
         if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
             self.make_room().await;
         }
-        let stamp = lock_stamped(self.cpu, lock).await;
+        let stamp = self.hand.lock_stamped(self.cpu, lock).await;
         self.depth = self.depth + 1;
         self.ledger.depends(stamp).await;
         self.ledger.tick();
@@ -110,7 +112,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
         if self.is_bare() {
-            return crate::unlock(self.cpu, lock).await;
+            return self.hand.unlock(self.cpu, lock).await;
         }
         self.depth = self.depth - 1;
         let ends = match self.runtime {
@@ -132,7 +134,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             Runtime::Atlas if !ends => self.ledger.clock,
             _ => self.stamp,
         };
-        unlock_stamped(self.cpu, lock, stamp).await;
+        self.hand.unlock_stamped(self.cpu, lock, stamp).await;
         if ends && self.ledger.is_due(self.batch) {
             self.commit_sections().await;
         }

@@ -18,7 +18,7 @@ use super::layout::ModelLayout;
 use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::{Set, LINE_ITEM};
-use crate::lock::{lock_stamped, unlock_stamped};
+use crate::lock::Hand;
 use crate::region::low_bytes;
 use crate::{Step, TRAILER};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
@@ -37,6 +37,7 @@ sites! {
 /// One lane's redo log.
 pub struct RedoLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
+    hand: Hand,
     group: u64,
     ring: Ring<'c, C>,
     ledger: Ledger<'c, C>,
@@ -50,7 +51,7 @@ pub struct RedoLog<'c, C: Cpu> {
 
 impl<'c, C: Cpu> RedoLog<'c, C> {
     /// Opens the log of `lane` at its end.
-    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
+    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, hand: Hand) -> Self {
         let ring = Ring::open(cpu, layout, lane).await;
         let mut ledger = Ledger::new(cpu, layout, lane);
         if cpu.lowering().log {
@@ -59,6 +60,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         }
         RedoLog {
             cpu,
+            hand,
             group: layout.logging.batch,
             ring,
             ledger,
@@ -74,19 +76,19 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
 
     pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
         if !self.logs() {
-            return crate::lock(self.cpu, lock).await;
+            return self.hand.lock(self.cpu, lock).await;
         }
         if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
             self.make_room().await;
         }
-        let stamp = lock_stamped(self.cpu, lock).await;
+        let stamp = self.hand.lock_stamped(self.cpu, lock).await;
         self.depth = self.depth + 1;
         self.ledger.depends(stamp).await;
     }
 
     pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
         if !self.logs() {
-            return crate::unlock(self.cpu, lock).await;
+            return self.hand.unlock(self.cpu, lock).await;
         }
         // A region that has only read what may still be lost passes the dependence on.
         if self.ledger.is_bound() {
@@ -97,7 +99,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         if self.group == 1 && !self.ledger.is_settled() {
             self.acknowledge().await;
         }
-        unlock_stamped(self.cpu, lock, self.stamp).await;
+        self.hand.unlock_stamped(self.cpu, lock, self.stamp).await;
         if outermost && self.ledger.is_due(self.group) {
             self.acknowledge().await;
         }

@@ -20,7 +20,11 @@ struct Place {
 
 fn place(runtime: Runtime, batch: u64, records: u64) -> Place {
     let mut heap = Heap::default();
-    heap.logging = Logging { runtime, batch };
+    heap.logging = Logging {
+        runtime,
+        batch,
+        ..Logging::UNDO
+    };
     let lines = heap.table(6);
     let lock = heap.dram(8);
     let logs = LogLayout::allocate(&mut heap, 2, records);
@@ -404,7 +408,11 @@ fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play)
 
 fn logging() -> impl Strategy<Value = Logging> {
     let runtimes = vec![Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo];
-    (prop::sample::select(runtimes), 1u64..5).prop_map(|(runtime, batch)| Logging { runtime, batch })
+    (prop::sample::select(runtimes), 1u64..5).prop_map(|(runtime, batch)| Logging {
+        runtime,
+        batch,
+        ..Logging::UNDO
+    })
 }
 
 proptest! {
@@ -438,7 +446,11 @@ fn strands_without_persist_barriers_are_found() {
         by_store: true,
     };
     for runtime in [Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo] {
-        let logging = Logging { runtime, batch: 2 };
+        let logging = Logging {
+            runtime,
+            batch: 2,
+            ..Logging::UNDO
+        };
         let found =
             (0..60).any(|seed| first_failure(logging, shape, barrierless, Play { seed, evict_one_in: 3 }).is_some());
         assert!(found, "{runtime:?}");

@@ -2,6 +2,7 @@
 
 use super::layout::{Span, WalLayout, LINE_SHIFT};
 use super::Wal;
+use crate::lock::Hand;
 use crate::model::set::Set;
 use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
@@ -15,6 +16,7 @@ sites! {
 /// The write-ahead log of one lane (a thread, or one of the tasks that share it).
 pub struct WalLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
+    hand: Hand,
     pub(super) variant: Wal,
     /// The program writes the log, and flushes.
     pub(super) logs: bool,
@@ -39,10 +41,11 @@ pub struct WalLog<'c, C: Cpu> {
 
 impl<'c, C: Cpu> WalLog<'c, C> {
     /// The log of `lane`, which holds no region: recovery has cleared the logged word.
-    pub(crate) fn open(cpu: &'c C, layout: &WalLayout, lane: usize) -> Self {
+    pub(crate) fn open(cpu: &'c C, layout: &WalLayout, lane: usize, hand: Hand) -> Self {
         let zero = cpu.word(0);
         WalLog {
             cpu,
+            hand,
             variant: layout.variant,
             logs: layout.variant.logs(cpu.lowering()),
             flushes: layout.variant.flushes(cpu.lowering()),
@@ -69,16 +72,16 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     /// Acquires the lock at this address. A variant that orders nothing does not annotate it either.
     pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
         match self.variant {
-            Wal::LogPSf => crate::lock(self.cpu, lock).await,
-            _ => crate::lock::take(self.cpu, lock).await,
+            Wal::LogPSf => self.hand.lock(self.cpu, lock).await,
+            _ => self.hand.take(self.cpu, lock).await,
         }
     }
 
     /// Releases the lock at this address.
     pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
         match self.variant {
-            Wal::LogPSf => crate::unlock(self.cpu, lock).await,
-            _ => crate::lock::leave(self.cpu, lock).await,
+            Wal::LogPSf => self.hand.unlock(self.cpu, lock).await,
+            _ => self.hand.leave(self.cpu, lock).await,
         }
     }
 

@@ -19,6 +19,7 @@ fn place(records: u64) -> Place {
         logging: Logging {
             runtime: Runtime::Wal(Wal::LogPSf),
             batch: 1,
+            ..Logging::UNDO
         },
     });
     let lines = heap.pm(128);

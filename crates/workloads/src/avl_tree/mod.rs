@@ -16,6 +16,7 @@ mod check;
 use crate::trees::{binary, params, records, Toggles};
 use crate::About;
 use balance::{levels, lines, Avl};
+use strandline_runtime::LockKind;
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -25,6 +26,7 @@ pub const ABOUT: About = About {
     paper: "Speculative Persistence (ISCA 2017), Table 1, AVL-tree",
     machine: "sp",
     runtime: "log-p-sf",
+    lock: LockKind::Test,
     tasks: 50_000,
     params: &params(1_000_000, MOST_RECORDS),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "354")],

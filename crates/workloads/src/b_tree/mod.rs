@@ -22,6 +22,7 @@ mod two_three;
 
 use crate::trees::{params, records, Shape, Toggles, MOST_KEYS};
 use crate::About;
+use strandline_runtime::LockKind;
 use two_three::{lines, TwoThree};
 
 /// The workload's description.
@@ -32,6 +33,7 @@ pub const ABOUT: About = About {
     paper: "Speculative Persistence (ISCA 2017), Table 1, B-tree",
     machine: "sp",
     runtime: "log-p-sf",
+    lock: LockKind::Test,
     tasks: 50_000,
     params: &params(1_000_000, records(lines(MOST_KEYS), TwoThree::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "182")],

@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, ThreadState};
+use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, LockKind, ThreadState};
 
 sites! {
     KEY_MATCHES = 0xf825_fc65;
@@ -59,6 +59,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Table III, after CCEH (FAST 2019)",
     machine: "asap",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[

@@ -34,7 +34,8 @@ pub(super) struct Ends(Addr);
 const STRIDE: u64 = 8;
 const POPS: u64 = LINE_BYTES;
 const HAND_OVER: u64 = 2 * LINE_BYTES;
-const HANDED_OVER: u64 = HAND_OVER + 8;
+/// Behind the largest lock.
+const HANDED_OVER: u64 = HAND_OVER + 48;
 
 impl Ends {
     pub fn allocate(heap: &mut Heap, queues: u64) -> Ends {

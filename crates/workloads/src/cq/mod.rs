@@ -26,7 +26,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, place, BuildPlan, Demand, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload,
+    log_records, place, BuildPlan, Demand, FreeLists, Heap, LockKind, Locks, LogLayout, Table, ThreadState, Workload,
     PAYLOAD_BYTES,
 };
 
@@ -45,6 +45,7 @@ pub const ABOUT: About = About {
     paper: "COSPlay (MICRO 2021), Table 3, CQ",
     machine: "cosplay",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 20_000,
     params: PARAMS,
     small: &[("queues", "3"), ("nodes", "4"), ("log_records", "24")],
@@ -167,7 +168,7 @@ impl Workload for Cq {
             queues,
             headers,
             nodes,
-            locks: Locks(heap.dram(queues * 8 * (1 - two))),
+            locks: Locks::allocate(&mut heap, queues * (1 - two)),
             ends: two_locks.then(|| Ends::allocate(&mut heap, queues)),
             free: FreeLists::allocate(&mut heap, nodes.all(), plan.threads),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),

@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Intent, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, ThreadState};
 
 sites! {
     STILL_COVERS = 0xe902_9e65;
@@ -56,6 +56,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Table III, after Dash (VLDB 2020)",
     machine: "asap",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 40_000,
     params: PARAMS,
     small: &[

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, Rows, ThreadState};
+use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
 
 sites! {
     HAS_SIBLING = 0x3c6c_f314;
@@ -68,6 +68,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Table III, after FAST and FAIR (FAST 2018)",
     machine: "asap",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 24_000,
     params: PARAMS,
     small: &[

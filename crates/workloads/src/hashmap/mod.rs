@@ -20,7 +20,7 @@ use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload,
+    log_records, BuildPlan, Demand, FreeLists, Heap, LockKind, Locks, LogLayout, Table, ThreadState, Workload,
 };
 
 /// The workload's description.
@@ -31,6 +31,7 @@ pub const ABOUT: About = About {
     paper: "StrandWeaver (ISCA 2020), Table II, Hashmap",
     machine: "strandweaver",
     runtime: "txn",
+    lock: LockKind::Test,
     tasks: 50_000,
     params: PARAMS,
     small: &[
@@ -160,7 +161,7 @@ impl Workload for Hashmap {
         let map = Hashmap {
             heads,
             nodes,
-            locks: Locks(heap.dram(heads.rows() * 8)),
+            locks: Locks::allocate(&mut heap, heads.rows()),
             free: FreeLists::allocate(&mut heap, nodes.all(), plan.threads),
             keys,
             loaded: params.get("loaded"),

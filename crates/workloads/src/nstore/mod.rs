@@ -26,7 +26,7 @@ use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
+    log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
 use zipf::Zipf;
 
@@ -51,6 +51,7 @@ pub const ABOUT: About = About {
     paper: "StrandWeaver (ISCA 2020), Table II, N-Store",
     machine: "strandweaver",
     runtime: "txn",
+    lock: LockKind::Test,
     tasks: 50_000,
     params: PARAMS,
     small: &[("rows", "6"), ("reads", "20"), ("log_records", "84")],
@@ -189,7 +190,7 @@ impl Workload for Nstore {
         let store = Nstore {
             tuples: heap.table(rows),
             index: Index::allocate(&mut heap, rows),
-            locks: Locks(heap.dram(rows * 8)),
+            locks: Locks::allocate(&mut heap, rows),
             zipf: Zipf::allocate(&mut heap, rows, params.get("theta"), plan.seed),
             reads: params.get("reads"),
             written: params.get("written"),

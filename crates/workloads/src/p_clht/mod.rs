@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
 
 sites! {
     BUCKET_IS_FREE = 0x6848_a868;
@@ -47,6 +47,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Table III, after RECIPE's P-CLHT (SOSP 2019)",
     machine: "asap",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[

@@ -19,7 +19,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    log_records, BuildPlan, FreeLists, Heap, Locks, LogLayout, Random, Table, ThreadState, Workload,
+    log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Random, Table, ThreadState, Workload,
 };
 use tree::{header, node, Tree, BLACK, RED};
 
@@ -37,6 +37,7 @@ pub const ABOUT: About = About {
     paper: "StrandWeaver (ISCA 2020), Table II, RB-Tree",
     machine: "strandweaver",
     runtime: "txn",
+    lock: LockKind::Test,
     tasks: 50_000,
     params: PARAMS,
     small: &[("keys", "24"), ("log_records", "174")],
@@ -215,7 +216,7 @@ impl Workload for RbTree {
             header,
             nodes,
             mirror: heap.table(keys.div_ceil(MIRROR_BITS)),
-            locks: Locks(heap.dram(8)),
+            locks: Locks::allocate(&mut heap, 1),
             free: FreeLists::allocate(&mut heap, nodes.all(), plan.threads),
             keys,
             operations,
@@ -232,7 +233,7 @@ impl Workload for RbTree {
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let lock = cpu.word(self.locks.0 .0);
+        let lock = self.locks.first(cpu);
         let gone = self.gone.of(thread);
         thread.log.lock(lock).await;
 

@@ -29,7 +29,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload, PAYLOAD_BYTES,
+    log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Step, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
 
 sites! {
@@ -50,6 +50,7 @@ pub const ABOUT: About = About {
     paper: "Speculative Persistence (ISCA 2017), Table 1, Hash-Map",
     machine: "sp",
     runtime: "log-p-sf",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[
@@ -267,7 +268,7 @@ impl Workload for SpHashmap {
         let mut heap = Heap::new(plan);
         let mut map = SpHashmap {
             headers: heap.table(structures),
-            locks: Locks(heap.dram(structures * 8)),
+            locks: Locks::allocate(&mut heap, structures),
             tables: Addr(0),
             first,
             most,

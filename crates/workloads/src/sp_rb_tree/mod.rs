@@ -19,6 +19,7 @@ mod red_black;
 use crate::trees::{params, records, Shape, Toggles, MOST_KEYS};
 use crate::About;
 use red_black::{lines, RedBlack};
+use strandline_runtime::LockKind;
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -28,6 +29,7 @@ pub const ABOUT: About = About {
     paper: "Speculative Persistence (ISCA 2017), Table 1, RB-tree",
     machine: "sp",
     runtime: "log-p-sf",
+    lock: LockKind::Test,
     tasks: 50_000,
     params: &params(1_500_000, records(lines(MOST_KEYS), RedBlack::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "850")],

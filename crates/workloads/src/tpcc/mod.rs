@@ -20,7 +20,7 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Heap, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Heap, LockKind, LogLayout, ThreadState, Workload};
 use tables::{Tables, MAX_LINES};
 
 /// The workload's description.
@@ -31,6 +31,7 @@ pub const ABOUT: About = About {
     paper: "COSPlay (MICRO 2021), Table 3, TPCC",
     machine: "cosplay",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 5_000,
     params: PARAMS,
     small: &[

@@ -463,6 +463,7 @@ fn a_write_ahead_log_without_order_is_found() {
             let logging = Logging {
                 runtime: Runtime::Wal(variant),
                 batch: 1,
+                ..Logging::UNDO
             };
             let found = plays().find_map(|play| {
                 let crash = Crash {

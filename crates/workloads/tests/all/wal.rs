@@ -38,6 +38,7 @@ fn plan(variant: Wal) -> BuildPlan {
         logging: Logging {
             runtime: Runtime::Wal(variant),
             batch: 1,
+            ..Logging::UNDO
         },
     }
 }

@@ -34,6 +34,7 @@ fn undoes_what_builds_on_a_lost_region() -> bool {
         logging: Logging {
             runtime: Runtime::Redo,
             batch: 8,
+            ..Logging::UNDO
         },
     });
     let (lines, lock) = (heap.pm(128), heap.dram(8));
@@ -70,7 +71,11 @@ fn restores_a_line_of_two_steps(runtime: Runtime) -> bool {
         threads: 1,
         window: None,
         seed: 1,
-        logging: Logging { runtime, batch: 1 },
+        logging: Logging {
+            runtime,
+            batch: 1,
+            ..Logging::UNDO
+        },
     });
     let line = heap.pm(64);
     let logs = LogLayout::allocate(&mut heap, 1, 8);

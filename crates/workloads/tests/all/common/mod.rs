@@ -21,6 +21,7 @@ pub fn models(batches: &[u64]) -> Vec<Logging> {
     let logging = |name: &str, batch| Logging {
         runtime: Runtime::named(name).expect("a runtime"),
         batch,
+        ..Logging::UNDO
     };
     names
         .iter()

@@ -1,32 +1,14 @@
-//! Spin locks in volatile memory.
+//! Spin locks of one word: test, then test-and-set.
 
-use std::ops::Range;
-use strandline_isa::{sites, Addr, Cpu, Intent, Primitive, W};
+use strandline_isa::{sites, Cpu, Intent, Primitive, W};
 
 sites! {
     LOCK_IS_FREE = 0x5fa8_35a8;
     LOCK_IS_TAKEN = 0xe1f2_e215;
     STAMPED_LOCK_IS_FREE = 0x7406_4553;
     STAMPED_LOCK_IS_TAKEN = 0x7327_f806;
-}
-
-/// An array of locks of 8 bytes, packed: eight share a line.
-#[derive(Clone, Copy, Debug)]
-pub struct Locks(pub Addr);
-
-impl Locks {
-    /// The addresses of `count` locks.
-    #[must_use]
-    pub fn range(&self, count: u64) -> Range<u64> {
-        self.0 .0..self.0 .0 + 8 * count
-    }
-
-    /// The address of lock `index`, as the program computes it: a shift and an addition.
-    #[inline]
-    #[must_use]
-    pub fn at<'c, C: Cpu>(&self, index: W<'c, C>) -> W<'c, C> {
-        (index << 3) + self.0 .0
-    }
+    LOCK_IS_FREE_AFTER_PAUSE = 0xc46c_f7e9;
+    PAUSE_GOES_ON = 0x8649_855c;
 }
 
 /// Acquires the lock at this address: test, then test-and-set, until it was free. A task that finds
@@ -65,11 +47,31 @@ pub(crate) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     lock.store(cpu.word(0)).await;
 }
 
-/// Acquires the lock at this address, as [`lock`] does, for a log that keeps a stamp in it. Returns
-/// the stamp of the last holder. The intent directly follows the locked instruction, which
-/// acquires.
+/// Turns of the first pause, and of the longest.
+const PAUSES: (u64, u64) = (8, 1024);
+
+/// As [`take`], with a pause after each attempt, twice as long as the last.
+pub(super) async fn take_with_backoff<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    let mut turns = PAUSES.0;
+    while !lock.swap(cpu.word(1)).await.is(0).branch(LOCK_IS_FREE_AFTER_PAUSE) {
+        turns = pause(cpu, turns).await;
+    }
+}
+
+/// Waits this many turns; how many next time.
+async fn pause<C: Cpu>(cpu: &C, turns: u64) -> u64 {
+    let mut left = cpu.word(turns);
+    while !left.is(0).branch(PAUSE_GOES_ON) {
+        left = left - 1;
+    }
+    cpu.give_way().await;
+    (2 * turns).min(PAUSES.1)
+}
+
+/// As [`lock`], for a log that keeps a stamp in the lock, behind its bit. Returns the stamp of the last holder.
 #[inline]
-pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
+pub(super) async fn take_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, pauses: bool) -> W<'c, C> {
+    let mut turns = PAUSES.0;
     loop {
         let word = lock.load().await;
         if (word & 1).is(0).branch(STAMPED_LOCK_IS_FREE)
@@ -82,6 +84,10 @@ pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c
             cpu.intent(Intent::Acquire).await;
             return word >> 1;
         }
+        if pauses {
+            turns = pause(cpu, turns).await;
+            continue;
+        }
         cpu.give_way().await;
         cpu.spins();
     }
@@ -89,7 +95,7 @@ pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c
 
 /// Releases the lock at this address, as [`unlock`] does, and leaves a stamp in it.
 #[inline]
-pub(crate) async fn unlock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
+pub(super) async fn leave_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
     cpu.intent(Intent::Release).await;
     cpu.primitive(Primitive::StoreBarrier).await;
     lock.store(stamp << 1).await;

@@ -1,0 +1,247 @@
+//! Locks in volatile memory, as programs have them.
+//!
+//! [`LockKind`] lists them. A log that keeps a stamp in a lock (the newest section that its last holder has ended) has the
+//! stamp in the lock's own word where the lock is one bit, and otherwise in a word behind the lock.
+
+mod mcs;
+mod pthread;
+mod spin;
+mod ticket;
+
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Intent, LINE_BYTES, W};
+
+pub(crate) use spin::{leave, take};
+pub use spin::{lock, unlock};
+
+/// How a program's locks are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LockKind {
+    /// Test, then test-and-set, at once again.
+    #[default]
+    Test,
+    /// Test-and-set, with exponential backoff (Mellor-Crummey and Scott, TOCS 1991, Algorithm 1).
+    Backoff,
+    /// A ticket for each, served in order (TOCS 1991, Algorithm 2).
+    Ticket,
+    /// A queue in which each waits for a word of its own (TOCS 1991, Algorithm 5), in K42's form: the holder needs no place
+    /// in it.
+    Mcs,
+    /// A mutex as glibc's `pthread_mutex_lock` and `pthread_mutex_unlock` execute it.
+    Pthread,
+}
+
+impl LockKind {
+    /// All of them.
+    pub const ALL: [LockKind; 5] = [
+        LockKind::Test,
+        LockKind::Backoff,
+        LockKind::Ticket,
+        LockKind::Mcs,
+        LockKind::Pthread,
+    ];
+
+    /// Their names, in the same order, behind the one that stands for the workload's own.
+    pub(crate) const WORDS: &'static [&'static str] = &["program", "test", "backoff", "ticket", "mcs", "pthread"];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        LockKind::WORDS[1 + self as usize]
+    }
+
+    /// Bytes from lock to lock.
+    const fn stride(self) -> u64 {
+        match self {
+            LockKind::Test | LockKind::Backoff => 8,
+            LockKind::Ticket | LockKind::Mcs => 32,
+            // A mutex of 40 bytes, behind the header of its chunk.
+            LockKind::Pthread => 48,
+        }
+    }
+
+    /// Where the stamp is that a log keeps in a lock, if it has a word of its own.
+    const fn stamp(self) -> Option<u64> {
+        match self {
+            LockKind::Test | LockKind::Backoff => None,
+            LockKind::Ticket | LockKind::Mcs => Some(16),
+            LockKind::Pthread => Some(40),
+        }
+    }
+
+    /// Bytes of volatile memory that a lane needs to take a lock.
+    const fn lane_bytes(self) -> u64 {
+        match self {
+            LockKind::Test | LockKind::Backoff | LockKind::Ticket => 0,
+            LockKind::Mcs | LockKind::Pthread => LINE_BYTES,
+        }
+    }
+}
+
+/// An array of locks, packed.
+#[derive(Clone, Copy, Debug)]
+pub struct Locks {
+    base: Addr,
+    kind: LockKind,
+}
+
+impl Locks {
+    /// Allocates `count` locks.
+    pub fn allocate(heap: &mut crate::Heap, count: u64) -> Locks {
+        let kind = heap.logging.lock;
+        Locks {
+            base: heap.dram(count * kind.stride()),
+            kind,
+        }
+    }
+
+    /// The addresses of `count` locks.
+    #[must_use]
+    pub fn range(&self, count: u64) -> Range<u64> {
+        self.base.0..self.base.0 + self.kind.stride() * count
+    }
+
+    /// The address of lock `index`, as the program computes it.
+    #[inline]
+    #[must_use]
+    pub fn at<'c, C: Cpu>(&self, index: W<'c, C>) -> W<'c, C> {
+        let stride = self.kind.stride();
+        match stride.is_power_of_two() {
+            true => (index << u64::from(stride.trailing_zeros())) + self.base.0,
+            false => ((index + (index << 1)) << 4) + self.base.0,
+        }
+    }
+
+    /// The address of the first lock.
+    #[inline]
+    #[must_use]
+    pub fn first<'c, C: Cpu>(&self, cpu: &'c C) -> W<'c, C> {
+        cpu.word(self.base.0)
+    }
+}
+
+/// What the lanes of a program need to take its locks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LockUse {
+    kind: LockKind,
+    base: Addr,
+}
+
+impl LockUse {
+    pub fn allocate(heap: &mut crate::Heap, lanes: usize) -> LockUse {
+        let kind = heap.logging.lock;
+        LockUse {
+            kind,
+            base: heap.dram(lanes as u64 * kind.lane_bytes()),
+        }
+    }
+
+    /// How a lane takes locks.
+    pub fn of(&self, lane: usize) -> Hand {
+        Hand {
+            kind: self.kind,
+            own: self.base.0 + lane as u64 * self.kind.lane_bytes(),
+        }
+    }
+}
+
+/// How a lane takes locks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hand {
+    kind: LockKind,
+    /// The lane's own line, of those locks that need one.
+    own: u64,
+}
+
+impl Hand {
+    /// Acquires the lock at this address.
+    #[inline]
+    pub async fn lock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+        self.take(cpu, lock).await;
+        cpu.intent(Intent::Acquire).await;
+    }
+
+    /// As [`Hand::lock`], for a program that does not annotate its synchronisation.
+    #[inline]
+    pub async fn take<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+        match self.kind {
+            LockKind::Test => spin::take(cpu, lock).await,
+            _ => self.take_other(cpu, lock).await,
+        }
+    }
+
+    #[inline]
+    pub(crate) async fn take_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+        match self.kind {
+            LockKind::Test | LockKind::Backoff => spin::take_with_backoff(cpu, lock).await,
+            LockKind::Ticket => ticket::take(cpu, lock).await,
+            LockKind::Mcs => mcs::take(cpu, lock, cpu.word(self.own)).await,
+            LockKind::Pthread => pthread::take(cpu, lock, cpu.word(self.own)).await,
+        }
+    }
+
+    /// Releases the lock at this address.
+    ///
+    /// A store barrier orders the critical section's stores before the release where stores drain out of order.
+    #[inline]
+    pub async fn unlock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+        match self.kind {
+            LockKind::Test | LockKind::Backoff => spin::unlock(cpu, lock).await,
+            _ => self.leave_other(cpu, lock, true).await,
+        }
+    }
+
+    /// As [`Hand::unlock`], for a program that does not annotate its synchronisation.
+    #[inline]
+    pub async fn leave<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+        match self.kind {
+            LockKind::Test | LockKind::Backoff => spin::leave(cpu, lock).await,
+            _ => self.leave_other(cpu, lock, false).await,
+        }
+    }
+
+    #[inline]
+    pub(crate) async fn leave_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
+        match self.kind {
+            LockKind::Test | LockKind::Backoff | LockKind::Ticket => ticket::leave(cpu, lock, annotated).await,
+            LockKind::Mcs => mcs::leave(cpu, lock, annotated).await,
+            LockKind::Pthread => pthread::leave(cpu, lock, cpu.word(self.own), annotated).await,
+        }
+    }
+
+    /// As [`Hand::lock`], for a log that keeps a stamp in the lock. Returns the stamp of the last holder. The intent
+    /// directly follows the instruction that acquires.
+    #[inline]
+    pub async fn lock_stamped<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
+        match self.kind.stamp() {
+            None => spin::take_stamped(cpu, lock, self.kind == LockKind::Backoff).await,
+            Some(stamp) => {
+                self.lock(cpu, lock).await;
+                lock.at(stamp).load().await
+            }
+        }
+    }
+
+    /// As [`Hand::unlock`], and leaves a stamp in the lock.
+    #[inline]
+    pub async fn unlock_stamped<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
+        match self.kind.stamp() {
+            None => spin::leave_stamped(cpu, lock, stamp).await,
+            Some(place) => {
+                lock.at(place).store(stamp).await;
+                self.unlock(cpu, lock).await;
+            }
+        }
+    }
+}
+
+/// What comes directly before the store or the locked instruction that releases.
+async fn before_release<C: Cpu>(cpu: &C, annotated: bool) {
+    if annotated {
+        cpu.intent(Intent::Release).await;
+    }
+    cpu.primitive(strandline_isa::Primitive::StoreBarrier).await;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! A mutex as glibc 2.36 executes `pthread_mutex_lock` and `pthread_mutex_unlock` on x86-64, of the normal kind: the same
+//! loads, stores, locked instructions and branches. A test steps through glibc's and compares.
+//!
+//! What waits in the kernel executes nothing there: here it looks at the word until that changes, as its waiting has no
+//! other effect.
+
+use super::before_release;
+use strandline_isa::{sites, Cpu, W};
+
+sites! {
+    KIND_IS_PLAIN = 0x42bb_7284;
+    KIND_IS_NORMAL = 0x5f7d_f56d;
+    ELISION_IS_OFF = 0x96e4_9222;
+    MUTEX_IS_SHARED = 0x3b71_3a7b;
+    HAS_ONE_THREAD = 0x6869_3914;
+    MUTEX_IS_FREE = 0x920a_3694;
+    OWNER_IS_NOBODY = 0x0c2e_f8dd;
+    MUTEX_HAS_WAITERS = 0x0a21_96db;
+    MUTEX_IS_FREE_AGAIN = 0x9019_be4b;
+    MUTEX_IS_WAITED_FOR = 0xfb2f_e959;
+    UNLOCK_KIND_IS_PLAIN = 0x29e5_8d04;
+    UNLOCK_KIND_IS_NORMAL = 0x7ca1_e54f;
+    UNLOCK_COUNTS_USERS = 0x951c_b343;
+    UNLOCKED_MUTEX_IS_SHARED = 0x0914_ae3f;
+    UNLOCK_HAS_ONE_THREAD = 0x09e7_3a62;
+    NOBODY_WAITS_FOR_MUTEX = 0xf8b8_6190;
+}
+
+/// Offsets in a mutex.
+mod field {
+    /// 0 if it is free, 1 if it is held, 2 if others may wait.
+    pub const OWNER: u64 = 8;
+    pub const USERS: u64 = 12;
+    pub const KIND: u64 = 16;
+}
+
+/// Offsets in the lane's line, which stands for its stack, its thread's control block and the library's variables.
+mod own {
+    pub const RETURN: u64 = 0;
+    pub const SAVED: u64 = 8;
+    pub const THREAD: u64 = 16;
+    pub const ELISION: u64 = 24;
+    pub const SINGLE: u64 = 32;
+}
+
+/// Bits of a kind other than the normal one, and those that need the long way.
+const KINDS: u64 = 0x17f;
+const LONG_WAY: u64 = 0x7c;
+/// The bit of a mutex that processes share.
+const SHARED: u64 = 0x80;
+
+const HELD: u64 = 1;
+const WAITED_FOR: u64 = 2;
+
+pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
+    // The call pushes its return address, and the function a register.
+    own.at(own::RETURN).store(cpu.word(HELD)).await;
+    let kind = lock.at(field::KIND).load_sized(4).await;
+    let normal = kind & KINDS;
+    (kind & LONG_WAY).is(0).branch(KIND_IS_PLAIN);
+    own.at(own::SAVED).store(lock).await;
+    let stack = own - 16;
+    normal.is(0).branch(KIND_IS_NORMAL);
+    own.at(own::ELISION).load_sized(4).await.is(0).branch(ELISION_IS_OFF);
+    let shared = lock.at(field::KIND).load_sized(4).await & SHARED;
+    shared.is(0).branch(MUTEX_IS_SHARED);
+    own.at(own::SINGLE).load_sized(1).await.is(0).branch(HAS_ONE_THREAD);
+    let free = cpu.word(0);
+    if !lock
+        .compare_swap(free, cpu.word(HELD))
+        .await
+        .is(0)
+        .branch(MUTEX_IS_FREE)
+    {
+        wait(cpu, lock, own).await;
+    }
+    let owner = lock.at(field::OWNER).load_sized(4).await;
+    owner.is(0).branch(OWNER_IS_NOBODY);
+    let thread = own.at(own::THREAD).load_sized(4).await;
+    let users = lock.at(field::USERS).load_sized(4).await + 1;
+    lock.at(field::USERS).store_sized(users, 4).await;
+    lock.at(field::OWNER).store_sized(thread, 4).await;
+    (stack + 16).at(own::SAVED).load().await;
+    own.at(own::RETURN).load().await;
+}
+
+/// Says that it waits, and does until the mutex is free.
+async fn wait<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
+    let waited_for = cpu.word(WAITED_FOR);
+    own.at(own::RETURN).store(lock).await;
+    let mut waits = lock.load_sized(4).await.is(WAITED_FOR).branch(MUTEX_HAS_WAITERS);
+    loop {
+        if waits {
+            // The kernel's code is not the program's: what it takes to sleep and to wake is not simulated.
+            while lock.load_sized(4).await.is(WAITED_FOR).branch(MUTEX_IS_WAITED_FOR) {
+                cpu.give_way().await;
+                cpu.spins();
+            }
+        }
+        if lock.swap(waited_for).await.is(0).branch(MUTEX_IS_FREE_AGAIN) {
+            break;
+        }
+        waits = true;
+    }
+    own.at(own::RETURN).load().await;
+}
+
+pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>, annotated: bool) {
+    own.at(own::RETURN).store(cpu.word(HELD)).await;
+    let kind = lock.at(field::KIND).load_sized(4).await;
+    let normal = kind & KINDS;
+    (kind & LONG_WAY).is(0).branch(UNLOCK_KIND_IS_PLAIN);
+    let stack = own - 8;
+    normal.is(0).branch(UNLOCK_KIND_IS_NORMAL);
+    lock.at(field::OWNER).store_sized(cpu.word(0), 4).await;
+    cpu.word(1).is(0).branch(UNLOCK_COUNTS_USERS);
+    let users = lock.at(field::USERS).load_sized(4).await - 1;
+    lock.at(field::USERS).store_sized(users, 4).await;
+    let shared = lock.at(field::KIND).load_sized(4).await & SHARED;
+    shared.is(0).branch(UNLOCKED_MUTEX_IS_SHARED);
+    own.at(own::SINGLE)
+        .load_sized(1)
+        .await
+        .is(0)
+        .branch(UNLOCK_HAS_ONE_THREAD);
+    before_release(cpu, annotated).await;
+    let before = lock.swap(cpu.word(0)).await;
+    if !before.less(cpu.word(WAITED_FOR)).branch(NOBODY_WAITS_FOR_MUTEX) {
+        wake(own).await;
+    }
+    (stack + 8).at(own::RETURN).load().await;
+}
+
+/// Asks the kernel to wake one. Who waits looks at the word itself, so that the call has no effect here.
+async fn wake<C: Cpu>(own: W<'_, C>) {
+    own.at(own::SAVED).store(own).await;
+    let operation = own.at(own::SAVED) ^ 0x81;
+    own.at(own::SAVED).store(operation).await;
+    own.at(own::SAVED).load().await;
+}

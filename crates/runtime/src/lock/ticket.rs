@@ -1,0 +1,25 @@
+//! Ticket locks: the next ticket, and the one that is served.
+
+use super::before_release;
+use strandline_isa::{sites, Cpu, W};
+
+sites! {
+    TICKET_IS_SERVED = 0xedcf_40f9;
+}
+
+/// Offset of the ticket that is served. The next ticket comes before it.
+const SERVED: u64 = 8;
+
+pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    let ticket = lock.fetch_add(cpu.word(1)).await;
+    while !lock.at(SERVED).load().await.equals(ticket).branch(TICKET_IS_SERVED) {
+        cpu.give_way().await;
+        cpu.spins();
+    }
+}
+
+pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
+    let next = lock.at(SERVED).load().await + 1;
+    before_release(cpu, annotated).await;
+    lock.at(SERVED).store(next).await;
+}
