@@ -11,8 +11,12 @@ counters! {
         blocked_cycles: Option<u64> = Sum of "cycles",
         /// Epochs begun.
         epochs: Option<u64> = Sum of "epochs",
-        /// Dependences of an epoch on an epoch of another core.
+        /// Dependences of an epoch on an epoch of another core that is not durable.
         cross_dependences: Option<u64> = Sum of "dependences",
+        /// Dependences for which the flush or the commit of a core's oldest epoch waited.
+        blocking_dependences: Option<u64> = Sum of "dependences",
+        /// A core's oldest epoch waits for epochs of other cores alone; summed over the cores.
+        dependence_wait_cycles: Option<u64> = Sum of "cycles",
         /// Flushes sent before every write that is ordered before them was durable.
         early_flushes: Option<u64> = Sum of "flushes",
         /// Undo records created in the controllers.

@@ -41,6 +41,8 @@ def counts(records: Sequence[Record], designs: Listing, keys: Listing) -> Table 
 SHARED = (
     "epochs",
     "cross_dependences",
+    "blocking_dependences",
+    "dependence_wait_cycles",
     "bloom_lookups",
     "bloom_false_positives",
     "coalesced",

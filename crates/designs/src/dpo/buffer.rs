@@ -4,6 +4,7 @@ use super::accesses::Accesses;
 use super::dependences::{Dependence, Dependences, Id, Kind};
 use crate::dpo::rules::Rule;
 use crate::parts::bloom::{Bloom, LookUps};
+use crate::parts::dependence_wait::Waiting;
 use crate::parts::persist_buffer::Entries;
 use strandline_design::Access;
 use strandline_isa::{CoreId, Line, LineData};
@@ -317,11 +318,12 @@ impl PersistBuffer {
         oldest.map(|(_, entry)| entry.held)
     }
 
-    /// Whether the oldest entry may not drain because of a dependence.
+    /// What the oldest entry depends on, if it may not drain because of that.
     #[must_use]
-    pub fn is_blocked(&self) -> bool {
-        let oldest = self.entries.first();
-        oldest.is_some_and(|(_, entry)| !entry.waits.is_empty())
+    pub fn waits_for_others(&self) -> Option<Waiting> {
+        let (number, entry) = self.entries.first().filter(|(_, entry)| !entry.waits.is_empty())?;
+        let on = entry.waits.iter().count();
+        Some(Waiting { number, on })
     }
 
     /// The oldest entry, if it is a fence: its number, and which `dfence` it is, if one.

@@ -2,6 +2,7 @@
 
 use super::buffer::PersistBuffer;
 use super::settings::Settings;
+use crate::parts::dependence_wait::DependenceWait;
 use strandline_design::Occupancy;
 use strandline_isa::CoreId;
 
@@ -22,7 +23,7 @@ pub struct Core {
     pub timer: bool,
     pub occupancy: Occupancy,
     pub blocked_l1: Occupancy,
-    pub blocked_drain: Occupancy,
+    pub waits: DependenceWait,
 }
 
 impl Core {
@@ -39,7 +40,7 @@ impl Core {
             timer: false,
             occupancy: Occupancy::default(),
             blocked_l1: Occupancy::default(),
-            blocked_drain: Occupancy::default(),
+            waits: DependenceWait::default(),
         }
     }
 }

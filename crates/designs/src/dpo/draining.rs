@@ -74,8 +74,7 @@ impl Dpo {
         let full = state.buffer.is_full();
         state.occupancy.set(now, state.buffer.occupied());
         state.blocked_l1.set(now, usize::from(full));
-        let stuck = state.buffer.is_blocked();
-        state.blocked_drain.set(now, usize::from(stuck));
+        state.waits.note(now, state.buffer.waits_for_others());
         if !full && std::mem::take(&mut state.blocks) {
             hw.open(Gate::Unblocked(core));
         }

@@ -53,6 +53,7 @@ mod tests;
 
 use self::core::Core;
 use crate::dpo::rules::Rule;
+use crate::parts::dependence_wait::DependenceWait;
 use counts::Counts;
 use dependences::{Id, Kind};
 use epochs::Epochs;
@@ -402,11 +403,15 @@ impl Design for Dpo {
     }
 
     fn counters(&self, now: Cycles) -> Counters {
-        let sum = |of: fn(&Core) -> &Occupancy| self.cores.iter().map(|core| of(core).cycles_at(now, 1)).sum();
+        let blocked_l1 = self.cores.iter().map(|core| core.blocked_l1.cycles_at(now, 1)).sum();
+        let (blocking, waited) = DependenceWait::sum(self.cores.iter().map(|core| &core.waits), now);
         Counters {
-            blocked_cycles: Some(sum(|core| &core.blocked_drain)),
+            // Nothing but a dependence keeps the oldest entry from draining.
+            blocked_cycles: Some(waited),
+            blocking_dependences: Some(blocking),
+            dependence_wait_cycles: Some(waited),
             buffer_occupancy: Some(Occupancy::sum(self.cores.iter().map(|core| &core.occupancy), now)),
-            ..self.counts.counters(sum(|core| &core.blocked_l1))
+            ..self.counts.counters(blocked_l1)
         }
     }
 

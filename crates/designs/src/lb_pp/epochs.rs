@@ -1,6 +1,7 @@
 //! The epochs of a core.
 
 use super::own::EpochId;
+use crate::parts::dependence_wait::{DependenceWait, Waiting};
 use std::collections::{BTreeSet, VecDeque};
 use strandline_isa::{CoreId, Line};
 
@@ -41,6 +42,8 @@ pub struct CoreEpochs {
     epochs: VecDeque<Epoch>,
     /// The fence at which the core waits: for this epoch and all before.
     pub fence: Option<u64>,
+    /// The dependences on other cores that it has waited for.
+    pub waits: DependenceWait,
 }
 
 impl CoreEpochs {
@@ -50,6 +53,7 @@ impl CoreEpochs {
             oldest: 0,
             epochs: VecDeque::from([Epoch::default()]),
             fence: None,
+            waits: DependenceWait::default(),
         }
     }
 
@@ -71,6 +75,15 @@ impl CoreEpochs {
     /// The oldest epoch that is not durable.
     pub fn first(&mut self) -> &mut Epoch {
         self.epochs.front_mut().expect("an epoch is open")
+    }
+
+    /// What the oldest epoch depends on, if it would be flushed otherwise.
+    pub fn waits_for_others(&mut self, proactive: bool) -> Option<Waiting> {
+        let number = self.oldest;
+        let first = self.first();
+        let waits = first.phase == Phase::Ended && (first.is_wanted || proactive) && !first.sources.is_empty();
+        let on = first.sources.len();
+        waits.then_some(Waiting { number, on })
     }
 
     /// The open epoch.

@@ -28,6 +28,7 @@ mod settings;
 mod tests;
 
 use crate::lb_pp::rules::Rule;
+use crate::parts::dependence_wait::DependenceWait;
 use crate::parts::epochs::{admission, EPOCHS};
 use crate::parts::per_core;
 use epochs::{CoreEpochs, Phase};
@@ -137,6 +138,8 @@ impl LbPp {
             let proactive = self.settings.proactive;
             let epochs = self.core(core);
             let number = epochs.oldest();
+            let waiting = epochs.waits_for_others(proactive);
+            epochs.waits.note(hw.now(), waiting);
             let first = epochs.first();
             let may = first.phase == Phase::Ended && first.sources.is_empty();
             if !may || !(first.is_wanted || proactive) {
@@ -413,10 +416,13 @@ impl Design for LbPp {
         &COUNTERS
     }
 
-    fn counters(&self, _: Cycles) -> Counters {
+    fn counters(&self, now: Cycles) -> Counters {
+        let (blocking, waited) = DependenceWait::sum(self.cores.iter().map(|core| &core.waits), now);
         Counters {
             epochs: Some(self.begun),
             cross_dependences: Some(self.dependences),
+            blocking_dependences: Some(blocking),
+            dependence_wait_cycles: Some(waited),
             own: OwnCounts(COUNTERS.into_iter().zip(self.online).collect()),
             ..Counters::default()
         }

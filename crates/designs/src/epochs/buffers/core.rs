@@ -1,6 +1,7 @@
 //! The state of persist buffers for one core.
 
 use super::{EpochTable, Follows};
+use crate::parts::dependence_wait::DependenceWait;
 use crate::parts::persist_buffer::Buffer;
 use std::collections::BTreeMap;
 use strandline_design::Occupancy;
@@ -37,6 +38,7 @@ pub struct CoreState {
     contexts: Contexts,
     occupancy: Occupancy,
     blocked: Occupancy,
+    waits: DependenceWait,
 }
 
 /// The writes of the tasks that share the core.
@@ -69,6 +71,7 @@ impl CoreState {
             contexts: Contexts::default(),
             occupancy: Occupancy::default(),
             blocked: Occupancy::default(),
+            waits: DependenceWait::default(),
         }
     }
 
@@ -119,9 +122,10 @@ impl CoreState {
         (waiting < most).then_some(oldest)
     }
 
-    /// Notes the buffer's occupancy from now on, and whether it is blocked: it holds unsent writes
-    /// and may flush none of them.
-    pub fn note(&mut self, now: Cycles, blocked: bool) {
+    /// Notes the buffer's occupancy from now on, whether it is blocked (it holds unsent writes and may flush none of them),
+    /// and whether its oldest epoch waits for other cores'.
+    pub fn note(&mut self, now: Cycles, blocked: bool, eager: bool) {
+        self.waits.note(now, self.epochs.waits_for_others(eager));
         self.occupancy.set(now, self.buffer.occupied());
         self.blocked.set(now, usize::from(blocked));
     }
@@ -129,6 +133,7 @@ impl CoreState {
     /// Notes that the occupancy is still the same.
     #[inline]
     pub fn note_again(&mut self, now: Cycles) {
+        self.waits.note_again(now);
         self.occupancy.set_again(now);
         self.blocked.set_again(now);
     }
@@ -137,6 +142,12 @@ impl CoreState {
     #[must_use]
     pub fn occupancy(&self) -> &Occupancy {
         &self.occupancy
+    }
+
+    /// The dependences on other cores that it has waited for.
+    #[must_use]
+    pub fn dependence_wait(&self) -> &DependenceWait {
+        &self.waits
     }
 
     /// Cycles for which the buffer was blocked.

@@ -70,7 +70,7 @@ impl PersistBuffers {
         let blocked = state
             .buffer
             .is_blocked(last(epochs, eager), |number| eager || epochs.is_safe(number));
-        state.note(hw.now(), blocked);
+        state.note(hw.now(), blocked, eager);
     }
 
     /// Frees the entry of an acknowledged write, and releases its waiters.

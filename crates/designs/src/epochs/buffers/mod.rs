@@ -13,6 +13,7 @@ mod settings;
 
 use self::core::CoreState;
 use super::persistency::Persistency;
+use crate::parts::dependence_wait::DependenceWait;
 use crate::parts::epochs::{EpochId, EpochTable, Follows, LastWriters};
 use crate::parts::per_core;
 pub use own::{Gate, Message, Own, Wraps};
@@ -128,9 +129,12 @@ impl PersistBuffers {
     /// The counts by `now`.
     #[must_use]
     pub fn counters(&self, now: Cycles) -> Counters {
+        let (blocking, waited) = DependenceWait::sum(self.cores.iter().map(CoreState::dependence_wait), now);
         Counters {
             epochs: Some(self.epochs),
             cross_dependences: Some(self.dependences),
+            blocking_dependences: Some(blocking),
+            dependence_wait_cycles: Some(waited),
             blocked_cycles: Some(self.cores.iter().map(|core| core.blocked(now)).sum()),
             buffer_occupancy: Some(Occupancy::sum(self.cores.iter().map(CoreState::occupancy), now)),
             ..Counters::default()

@@ -1,5 +1,6 @@
 //! One core's epochs that are not durable.
 
+use crate::parts::dependence_wait::Waiting;
 use crate::parts::rules::Rule;
 use std::collections::{BTreeSet, VecDeque};
 use std::mem::take;
@@ -249,6 +250,19 @@ impl EpochTable {
                 self.last_safe = self.last_safe.max(epoch.number);
             }
         }
+    }
+
+    /// What the oldest epoch waits for, if that is other cores' epochs alone: until then it may not commit, and without
+    /// `eager` not be flushed either.
+    #[must_use]
+    pub fn waits_for_others(&self, eager: bool) -> Option<Waiting> {
+        let oldest = self.epochs.front().filter(|epoch| !epoch.awaits.is_empty())?;
+        let is_complete = oldest.writes == 0 && self.epochs.len() > 1;
+        let waits = is_complete || !eager && oldest.writes > 0;
+        waits.then_some(Waiting {
+            number: oldest.number,
+            on: oldest.awaits.len(),
+        })
     }
 
     /// The oldest epoch, and the epochs that it awaits.

@@ -179,3 +179,23 @@ fn no_epoch_after_the_last_safe_one_is_safe() {
     }
     assert!(bounded > 10_000, "{bounded}");
 }
+
+#[test]
+fn the_oldest_epoch_waits_for_others_when_nothing_else_holds_it_back() {
+    let waiting = |on| Some(Waiting { number: 0, on });
+    let mut epochs = EpochTable::new(CORE);
+    epochs.depend_on(other(4));
+    assert_eq!(epochs.waits_for_others(false), None, "nothing waits");
+    epochs.add_write();
+    assert_eq!(
+        epochs.waits_for_others(false),
+        waiting(1),
+        "its write may not be flushed"
+    );
+    assert_eq!(epochs.waits_for_others(true), None, "it may be flushed early");
+    epochs.acknowledge(0);
+    assert!(epochs.begin(Follows::Current));
+    assert_eq!(epochs.waits_for_others(true), waiting(1), "it may not commit");
+    epochs.resolve(other(4));
+    assert_eq!(epochs.waits_for_others(true), None);
+}
