@@ -11,8 +11,12 @@
 //! The engine updates in place: for each field, it logs the field's lines and then writes them. The tuple's version is
 //! written with the last field.
 //!
-//! Simplified: 10,000 tuples, because the paper gives no number; one table with a lock per tuple in DRAM, packed,
-//! instead of a partition per thread; keys are numbers; contents encode key, version and position in the tuple.
+//! With `partitions=threads`, as N-Store and ASAP's artifact have it, each thread owns an equal part of the tuples, and
+//! takes no lock: its transactions run one after the other. (Tasks that share a thread take the lock of its part.) By
+//! default, there is one table with a lock per tuple in DRAM, packed, so that threads share all.
+//!
+//! Simplified: 10,000 tuples, because the paper gives no number; keys are numbers; contents encode key, version and
+//! position in the tuple.
 
 mod check;
 mod index;
@@ -90,6 +94,14 @@ const PARAMS: &[Param] = &[
         help: "skew of the zipfian keys, in hundredths; 0 draws them evenly",
         words: &[],
     },
+    Param {
+        name: "partitions",
+        default: 0,
+        min: 0,
+        max: 1,
+        help: "who has the tuples: all threads, with a lock per tuple, or each thread its part",
+        words: &["shared", "threads"],
+    },
     OPERATIONS,
     log_records(two_regions(MOST_RECORDS)),
 ];
@@ -154,6 +166,7 @@ pub struct Nstore {
     index: Index,
     locks: Locks,
     zipf: Zipf,
+    partitions: Option<Partitions>,
     reads: u64,
     written: u64,
     operations: u64,
@@ -162,6 +175,30 @@ pub struct Nstore {
     /// The client's buffer for reads.
     buffers: Lists,
     logs: LogLayout,
+}
+
+/// Each thread has tuples of its own.
+#[derive(Clone, Copy)]
+struct Partitions {
+    /// Tuples of each.
+    rows: u64,
+    /// Tasks share threads, and take the lock of a thread's part.
+    locked: bool,
+}
+
+impl Partitions {
+    fn of(plan: &BuildPlan, rows: u64) -> Result<Partitions, ParamError> {
+        match rows / plan.threads as u64 {
+            0 => Err(ParamError(format!(
+                "workload.rows={rows} with workload.partitions=threads: must be at least the {} threads",
+                plan.threads
+            ))),
+            rows => Ok(Partitions {
+                rows,
+                locked: plan.window.is_some(),
+            }),
+        }
+    }
 }
 
 impl Nstore {
@@ -186,12 +223,18 @@ impl Nstore {
 impl Workload for Nstore {
     fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let (rows, operations) = (params.get("rows"), params.get("operations"));
+        let partitions = match params.get("partitions") {
+            0 => None,
+            _ => Some(Partitions::of(plan, rows)?),
+        };
+        let drawn = partitions.map_or(rows, |partitions| partitions.rows);
         let mut heap = Heap::new(plan);
         let store = Nstore {
             tuples: heap.table(rows),
             index: Index::allocate(&mut heap, rows),
             locks: Locks::allocate(&mut heap, rows),
-            zipf: Zipf::allocate(&mut heap, rows, params.get("theta"), plan.seed),
+            zipf: Zipf::allocate(&mut heap, drawn, params.get("theta"), plan.seed),
+            partitions,
             reads: params.get("reads"),
             written: params.get("written"),
             operations,

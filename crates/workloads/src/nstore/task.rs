@@ -25,13 +25,35 @@ impl Nstore {
         let end = first + 8 * self.operations;
         self.draw(thread, &mut held, first, end).await;
 
-        held.lock(thread, self.locks).await;
+        self.lock(thread, &mut held).await;
         if reads {
             self.read_all(thread, first, end).await;
         } else {
             self.update_all(thread, first, end).await;
         }
-        held.unlock(thread, self.locks).await;
+        self.unlock(thread, &held).await;
+    }
+
+    /// Takes the locks of the tuples, or of the thread's part.
+    async fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &mut Held<'c, C>) {
+        match self.partitions {
+            None => held.lock(thread, self.locks).await,
+            Some(partitions) if partitions.locked => thread.log.lock(self.own_lock(thread)).await,
+            Some(_) => {}
+        }
+    }
+
+    async fn unlock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &Held<'c, C>) {
+        match self.partitions {
+            None => held.unlock(thread, self.locks).await,
+            Some(partitions) if partitions.locked => thread.log.unlock(self.own_lock(thread)).await,
+            Some(_) => {}
+        }
+    }
+
+    /// The lock of the thread's part.
+    fn own_lock<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) -> W<'c, C> {
+        self.locks.at(thread.cpu.word(thread.thread as u64))
     }
 
     /// Draws the keys of a transaction, and lists their tuples from `first` to `end`.
@@ -44,9 +66,12 @@ impl Nstore {
     ) {
         let mut at = first;
         loop {
-            let key = self.zipf.draw(&mut thread.random).await;
+            let mut key = self.zipf.draw(&mut thread.random).await;
+            match self.partitions {
+                None => held.add(key).await,
+                Some(partitions) => key = key + partitions.rows * thread.thread as u64,
+            }
             at.store(self.index.find(thread.cpu, key).await).await;
-            held.add(key).await;
             at = at + 8;
             if !at.less(end).branch(MORE_KEYS_TO_DRAW) {
                 return;

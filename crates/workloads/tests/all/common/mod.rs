@@ -49,8 +49,9 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
 }
 
 /// Forms of a workload that a parameter selects: a key and its value behind the name.
-const FORMS: [&str; 4] = [
+const FORMS: [&str; 5] = [
     "cq locks=2",
+    "nstore partitions=threads",
     "avl-tree incremental=1",
     "b-tree incremental=1",
     "sp-rb-tree incremental=1",
