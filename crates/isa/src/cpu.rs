@@ -95,6 +95,15 @@ pub enum Note {
         /// What it has found.
         value: Option<u64>,
     },
+    /// A call on a shared structure starts. A program with regions announces its calls so that a run can be judged by
+    /// linearizability. At a crash its regions are judged: a call that has returned may be of a region that is not
+    /// acknowledged yet.
+    CallBegin(Call),
+    /// The task's call has returned.
+    CallEnd {
+        /// What it has returned, or `None`.
+        answer: Option<u64>,
+    },
     /// The outside world has seen this value: every crash state must account for it.
     Output {
         /// The location of the output, in the program's own numbering.
@@ -108,6 +117,30 @@ pub enum Note {
     Running(Running),
     /// The number of tasks that share the core from here on.
     Window(u32),
+}
+
+/// A call on a shared structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Adds a value at the end of a queue, and answers with it; with nothing if there is no room.
+    Enqueue(u64),
+    /// Removes the first value of a queue, and answers with it; with nothing if there is none.
+    Dequeue,
+    /// Adds a value to a priority queue, as [`Call::Enqueue`]. Its upper half is its priority.
+    Insert(u64),
+    /// Removes a value of least priority from a priority queue, as [`Call::Dequeue`].
+    DeleteMin,
+    /// Gives a key of a map this value, and answers with it; with nothing if there is no room.
+    Put {
+        /// The key.
+        key: u64,
+        /// Its new value.
+        value: u64,
+    },
+    /// Removes a key from a map, and answers with the key; with nothing if the map did not hold it.
+    Remove(u64),
+    /// Answers with the value of a key of a map; with nothing if the map does not hold it.
+    Get(u64),
 }
 
 /// What executes on a core that tasks share.

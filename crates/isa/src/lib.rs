@@ -13,7 +13,7 @@ mod sparse;
 mod value;
 
 pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};
-pub use cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling};
+pub use cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling};
 pub use intent::{Flush, Intent, Lowering, Tasking};
 pub use memory::{Image, Memory};
 pub use primitive::{Plain, Primitive};

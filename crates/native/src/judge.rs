@@ -1,10 +1,15 @@
-//! Whether what threads did to a map is linearizable.
+//! Whether what threads did to a map, a queue or a priority queue is linearizable.
 //!
 //! Each thread tells when its operations began and returned. A map is linearizable if each of its keys is (Herlihy and
 //! Wing, TOPLAS 1990, section 3.3). For each key, all orders are tried in which no operation comes after one that began
 //! when it had returned (Wing and Gong, JPDC 1993); states that were seen are not tried again (Lowe, CCPE 2017).
 
-use crate::source::isa::Note;
+#[cfg(test)]
+mod brute;
+mod heap;
+mod queue;
+
+use crate::source::isa::{Call, Note};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,16 +44,30 @@ struct Operation {
     returned: u64,
 }
 
+/// A call on a queue or a priority queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Called {
+    /// It adds its answer; otherwise it removes it, or finds nothing to remove.
+    adds: bool,
+    answer: Option<u64>,
+    begun: u64,
+    returned: u64,
+}
+
 /// The order of all beginnings and returns.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
-/// The operations of the threads that have ended.
-static ENDED: Mutex<Vec<Vec<Operation>>> = Mutex::new(Vec::new());
+/// The threads that have ended.
+static ENDED: Mutex<Vec<Thread>> = Mutex::new(Vec::new());
 
 #[derive(Default)]
 struct Thread {
     open: Option<(u64, Note)>,
     operations: Vec<Operation>,
+    /// Calls on a queue.
+    queue: Vec<Called>,
+    /// Calls on a priority queue.
+    heap: Vec<Called>,
 }
 
 thread_local! {
@@ -59,7 +78,10 @@ thread_local! {
 pub(crate) fn tell(note: Note) {
     let at = CLOCK.fetch_add(1, Ordering::SeqCst);
     THREAD.with_borrow_mut(|thread| match (note, thread.open) {
-        (Note::OperationBegin { .. } | Note::SearchBegin { .. }, _) => thread.open = Some((at, note)),
+        (Note::OperationBegin { .. } | Note::SearchBegin { .. } | Note::CallBegin(_), _) => {
+            thread.open = Some((at, note))
+        }
+        (Note::CallEnd { answer }, Some((begun, Note::CallBegin(call)))) => thread.called(call, answer, begun, at),
         (Note::OperationDurable { changed }, Some((begun, Note::OperationBegin { key, value }))) => {
             let what = match value {
                 Some(value) => What::Put(value),
@@ -88,19 +110,56 @@ pub(crate) fn tell(note: Note) {
     });
 }
 
+impl Thread {
+    /// A call has returned. One that had no room for what it adds has done nothing.
+    fn called(&mut self, call: Call, answer: Option<u64>, begun: u64, returned: u64) {
+        let called = |adds| Called {
+            adds,
+            answer,
+            begun,
+            returned,
+        };
+        let operation = |key, what| Operation {
+            key,
+            what,
+            begun,
+            returned,
+        };
+        match call {
+            Call::Enqueue(_) | Call::Insert(_) | Call::Put { .. } if answer.is_none() => {}
+            Call::Enqueue(_) => self.queue.push(called(true)),
+            Call::Dequeue => self.queue.push(called(false)),
+            Call::Insert(_) => self.heap.push(called(true)),
+            Call::DeleteMin => self.heap.push(called(false)),
+            Call::Put { key, value } => self.operations.push(operation(key, What::Put(value))),
+            Call::Remove(key) => self.operations.push(operation(key, What::Remove(answer.is_some()))),
+            Call::Get(key) => self.operations.push(operation(key, What::Get(answer))),
+        }
+    }
+}
+
 /// This thread has ended.
 pub(crate) fn end_thread() {
-    let operations = THREAD.with_borrow_mut(std::mem::take).operations;
-    ENDED.lock().expect("no thread panics here").push(operations);
+    let thread = THREAD.with_borrow_mut(std::mem::take);
+    ENDED.lock().expect("no thread panics here").push(thread);
 }
 
 /// How many operations the threads told, if they are linearizable between these contents.
 pub(crate) fn verdict(before: &BTreeMap<u64, u64>, after: &BTreeMap<u64, u64>) -> Result<u64, String> {
-    judge(
-        &std::mem::take(&mut *ENDED.lock().expect("no thread panics here")),
-        before,
-        after,
-    )
+    let ended = std::mem::take(&mut *ENDED.lock().expect("no thread panics here"));
+    let values = |contents: &BTreeMap<u64, u64>| -> Vec<u64> { contents.values().copied().collect() };
+    let calls = |of: fn(&Thread) -> &Vec<Called>| -> Option<Vec<Vec<Called>>> {
+        let calls: Vec<_> = ended.iter().map(of).cloned().collect();
+        calls.iter().any(|calls| !calls.is_empty()).then_some(calls)
+    };
+    if let Some(calls) = calls(|thread| &thread.queue) {
+        return queue::judge(&calls, &values(before), &values(after));
+    }
+    if let Some(calls) = calls(|thread| &thread.heap) {
+        return heap::judge(&calls, &values(before), &values(after));
+    }
+    let operations: Vec<_> = ended.into_iter().map(|thread| thread.operations).collect();
+    judge(&operations, before, after)
 }
 
 fn judge(threads: &[Vec<Operation>], before: &BTreeMap<u64, u64>, after: &BTreeMap<u64, u64>) -> Result<u64, String> {

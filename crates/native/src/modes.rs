@@ -12,7 +12,7 @@ pub enum Mode {
     Counted,
     /// No log, no flush, no fence.
     Volatile,
-    /// As `Volatile`; what threads did to a map is judged at the end ([`crate::judge`]).
+    /// As `Volatile`; what threads did to a structure is judged at the end ([`crate::judge`]).
     Judged,
 }
 
@@ -22,7 +22,7 @@ pub(crate) trait Lowered: Sync {
     const LOWERING: &'static Lowering;
     /// Whether flushes and fences are counted ([`crate::count`]).
     const COUNTS: bool = false;
-    /// Whether the history of operations on a map is recorded ([`crate::judge`]).
+    /// Whether the history of operations is recorded ([`crate::judge`]).
     const TELLS: bool = false;
 }
 

@@ -51,7 +51,7 @@ pub struct Ran {
     pub flush: Option<Flush>,
     /// The counts, if requested.
     pub counts: Option<Counts>,
-    /// How many operations on a map were judged, and are linearizable.
+    /// How many operations were judged, and are linearizable.
     pub judged: Option<u64>,
     /// Whether the invariant was checked, and holds.
     pub checked: bool,
@@ -250,7 +250,7 @@ fn new_file(path: &Path, bytes: u64) -> io::Result<File> {
 fn linearizable<W: Workload>(workload: &W, filled: &Memory, real: &Real) -> Result<u64, Error> {
     match judge::verdict(&workload.contents(filled), &workload.contents(real)) {
         Ok(0) => Err(Error::Input(
-            "--design judged: this workload is no map that announces its operations; cceh is one".to_owned(),
+            "--design judged: this workload announces no operations; cceh does".to_owned(),
         )),
         Ok(operations) => Ok(operations),
         Err(what) => Err(Error::Broken(format!("not linearizable: {what}"))),

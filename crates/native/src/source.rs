@@ -17,7 +17,7 @@ macro_rules! straight {
 }
 
 pub mod isa {
-    pub use self::cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling};
+    pub use self::cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling};
     pub use self::value::{Cond, W};
     pub use strandline_isa::{
         sites, Addr, CoreId, Flush, Image, Intent, Line, LineData, Lowering, Memory, Primitive, Site, LINE_BYTES,

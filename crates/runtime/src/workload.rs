@@ -68,8 +68,10 @@ pub trait Workload: Sized + Sync {
     /// The fault, and its address.
     fn check(&self, image: &dyn Image) -> Result<(), String>;
 
-    /// What a map holds, on memory at rest or on a recovered image, if its operations are announced
-    /// ([`Note::OperationBegin`](strandline_isa::Note::OperationBegin)).
+    /// What a structure holds, on memory at rest or on a recovered image, if its operations or calls are announced
+    /// ([`Note::OperationBegin`](strandline_isa::Note::OperationBegin),
+    /// [`Note::CallBegin`](strandline_isa::Note::CallBegin)): the values of a map by key, those of a queue by place, from
+    /// its first on, and those of a priority queue by any place.
     fn contents(&self, _image: &dyn Image) -> BTreeMap<u64, u64> {
         BTreeMap::new()
     }

@@ -2,6 +2,7 @@
 //!
 //! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] maps a name to a type.
 
+pub mod atlas_queue;
 pub mod avl_tree;
 pub mod b_tree;
 pub mod bandwidth;
@@ -9,11 +10,13 @@ pub mod cceh;
 mod chain;
 pub mod cq;
 pub mod dash_eh;
+mod elements;
 mod extendible;
 pub mod fast_fair;
 mod filler;
 pub mod graph;
 pub mod hashmap;
+pub mod heap;
 pub mod linked_list;
 mod list;
 pub mod maps;
@@ -23,6 +26,7 @@ pub mod p_clht;
 pub mod pc;
 pub mod rb_tree;
 mod registry;
+pub mod skiplist;
 pub mod sp_hashmap;
 pub mod sp_rb_tree;
 pub mod sps;

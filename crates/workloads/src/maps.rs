@@ -7,6 +7,7 @@
 //! Numbers of keys are spread over all words by a multiplication; a value holds a random half and that half mixed with
 //! the key, so that a torn or foreign one shows.
 
+use crate::operations::filling;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Intent, Lowering, Memory, Note, LINE_BYTES, W};
@@ -156,15 +157,7 @@ impl<M: Map> Program<M> {
     fn load(&self, memory: &Memory, seed: u64) {
         let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
         let ended = block_on(async move {
-            let mut state = ThreadState {
-                cpu,
-                thread: 0,
-                threads: 1,
-                lane: 0,
-                // No thread of a run has this number, so none repeats these operations.
-                random: Random::new(cpu, seed, MAX_THREADS),
-                log: Log::open(cpu, &self.logs, 0).await,
-            };
+            let mut state = filling(cpu, seed, Log::open(cpu, &self.logs, 0).await);
             for _ in 0..self.init_ops {
                 self.insert(&mut state).await;
             }
@@ -175,9 +168,6 @@ impl<M: Map> Program<M> {
 
 /// The low half of a word.
 const LOW: u64 = 0xffff_ffff;
-
-/// More than any run has.
-const MAX_THREADS: usize = 1 << 16;
 
 impl<M: Map> Workload for Program<M> {
     fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {

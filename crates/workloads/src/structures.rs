@@ -4,10 +4,11 @@
 //! The paper runs one thread. So a program of one lane takes no locks; with several lanes, a task holds the lock of its
 //! structure.
 
+use crate::operations::filling;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Lowering, Memory, LINE_BYTES, W};
 use strandline_kernel::Param;
-use strandline_runtime::{block_on, BuildPlan, Heap, Locks, Log, Plain, Random, Table, ThreadState, Workload};
+use strandline_runtime::{block_on, BuildPlan, Heap, Locks, Log, Plain, Random, Table, Workload};
 
 sites! {
     NO_NODE_IS_FREE = 0x6b1f_93d2;
@@ -246,21 +247,10 @@ impl<C: Cpu> Copy for Free<'_, C> {}
 pub(crate) fn populate<W: Workload>(workload: &W, memory: &Memory, seed: u64, operations: u64) {
     let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
     let ended = block_on(async move {
-        let mut state = ThreadState {
-            cpu,
-            thread: 0,
-            threads: 1,
-            lane: 0,
-            // No thread of a run has this number, so none repeats these operations.
-            random: Random::new(cpu, seed, MAX_THREADS),
-            log: Log::open(cpu, &workload.logs(), 0).await,
-        };
+        let mut state = filling(cpu, seed, Log::open(cpu, &workload.logs(), 0).await);
         for _ in 0..operations {
             workload.task(&mut state).await;
         }
     });
     ended.expect("nobody holds a lock");
 }
-
-/// More than any run has.
-const MAX_THREADS: usize = 1 << 16;

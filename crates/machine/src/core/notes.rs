@@ -201,6 +201,8 @@ impl Notes {
             | Note::OperationBegin { .. }
             | Note::SearchBegin { .. }
             | Note::SearchEnd { .. }
+            | Note::CallBegin(_)
+            | Note::CallEnd { .. }
             | Note::Running(_)
             | Note::Window(_) => Some(now.cycle),
         };

@@ -142,11 +142,15 @@ impl Watch {
         self.aborted
     }
 
-    /// Whether a map that held `initial` before the run may hold `contents` after a crash now.
+    /// Whether a map that held `initial` before the run may hold `contents` after a crash now. A program that has announced
+    /// no operations promises regions.
     ///
     /// # Errors
     /// The first key that no order of the operations explains.
     pub fn explain(&self, initial: &BTreeMap<u64, u64>, contents: &BTreeMap<u64, u64>) -> Result<(), String> {
+        if self.operations.begun() == 0 {
+            return Ok(());
+        }
         let explained = self.operations.explain(initial, contents, self.time, self.time + 1);
         explained.map_err(|unexplained| unexplained.to_string())
     }

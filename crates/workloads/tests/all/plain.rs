@@ -335,6 +335,7 @@ fn notes_come_in_order() {
                     inside.1 = false;
                     (true, true)
                 }
+                Note::CallBegin(_) | Note::CallEnd { .. } => (true, false),
                 Note::RegionAbort => panic!("{name}: nothing aborts a region here"),
                 Note::Output { .. } | Note::Running(_) | Note::Window(_) => before,
                 Note::TaskEnd => {

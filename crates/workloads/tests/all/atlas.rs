@@ -1,0 +1,361 @@
+//! The programs of Atlas's kind: against models, their cost, and the faults that crash tests find in them.
+
+use crate::common::counting::{Counting, Counts};
+use crate::common::crashing::{judge, run, sampled, Game};
+use crate::common::{run_plain, thread_plan, with_small};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use strandline_isa::{Addr, Call, CoreId, Image, Lowering, Memory, Note, PM_BASE};
+use strandline_runtime::adversary::{Play, Watch, FENCED};
+use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Runtime, Workload};
+use strandline_workloads::{describe, with_workload, Visitor};
+
+const NAMES: [&str; 3] = ["heap", "atlas-queue", "skiplist"];
+
+fn plan(threads: usize, logging: Logging) -> BuildPlan {
+    BuildPlan {
+        threads,
+        window: None,
+        seed: 5,
+        logging,
+    }
+}
+
+fn under(name: &str) -> Logging {
+    Logging {
+        runtime: Runtime::named(name).expect("a runtime"),
+        batch: 16,
+    }
+}
+
+/// What a structure of the standard library does at a call.
+enum Model {
+    Queue(VecDeque<u64>),
+    /// The upper half of a value is its priority.
+    Heap(BTreeSet<u64>),
+    Map(BTreeMap<u64, u64>),
+}
+
+impl Model {
+    fn of(name: &str, contents: BTreeMap<u64, u64>) -> Model {
+        match name {
+            "atlas-queue" => Model::Queue(contents.into_values().collect()),
+            "heap" => Model::Heap(contents.into_values().collect()),
+            _ => Model::Map(contents),
+        }
+    }
+
+    /// The answer to a call. Of values of least priority, `found` is as good as any.
+    fn call(&mut self, call: Call, found: Option<u64>) -> Option<u64> {
+        match (self, call) {
+            (Model::Queue(queue), Call::Enqueue(value)) => {
+                queue.push_back(value);
+                Some(value)
+            }
+            (Model::Queue(queue), Call::Dequeue) => queue.pop_front(),
+            (Model::Heap(heap), Call::Insert(value)) => heap.insert(value).then_some(value),
+            (Model::Heap(heap), Call::DeleteMin) => {
+                let least = *heap.first()?;
+                let taken = found.filter(|found| found >> 32 == least >> 32).unwrap_or(least);
+                heap.take(&taken)
+            }
+            (Model::Map(map), Call::Put { key, value }) => {
+                map.insert(key, value);
+                Some(value)
+            }
+            (Model::Map(map), Call::Remove(key)) => map.remove(&key).map(|_| key),
+            (Model::Map(map), Call::Get(key)) => map.get(&key).copied(),
+            (_, call) => panic!("{call:?} on another structure"),
+        }
+    }
+
+    fn is(&self, contents: BTreeMap<u64, u64>) -> bool {
+        match self {
+            Model::Queue(queue) => contents.into_values().eq(queue.iter().copied()),
+            Model::Heap(heap) => contents.into_values().collect::<BTreeSet<_>>() == *heap,
+            Model::Map(map) => contents == *map,
+        }
+    }
+}
+
+/// Compares each call of a thread with a model's; counts those that did something and those that did not.
+struct Modelled {
+    name: &'static str,
+    tasks: u64,
+}
+
+impl Visitor for Modelled {
+    type Out = [u64; 2];
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> [u64; 2] {
+        let mut model = Model::of(self.name, workload.contents(&memory));
+        let mut did = [0, 0];
+        for part in 0..self.tasks / 1000 {
+            let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
+            block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 1000, 90 + part))).unwrap();
+            let mut notes = cpu.take_notes().into_iter();
+            let mut begun = None;
+            for note in &mut notes {
+                match note {
+                    Note::CallBegin(call) => begun = Some(call),
+                    Note::CallEnd { answer } => {
+                        let call = begun.take().expect("it has begun");
+                        assert_eq!(answer, model.call(call, answer), "{}: {call:?}", self.name);
+                        did[usize::from(answer.is_some())] += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        workload.check(&memory).unwrap();
+        assert!(model.is(workload.contents(&memory)), "{}", self.name);
+        did
+    }
+}
+
+/// A hundred thousand operations; in `make thorough` a million. The structures are small, so that they are empty at times,
+/// and large enough that they are never full.
+#[test]
+fn calls_do_what_a_model_does() {
+    let tasks = match std::env::var_os("STRANDLINE_THOROUGH") {
+        Some(_) => 1_000_000,
+        None => 100_000,
+    };
+    for (name, set) in [
+        ("heap", &[("nodes", "100000"), ("loaded", "0"), ("inserts", "50")][..]),
+        (
+            "atlas-queue",
+            &[("nodes", "100000"), ("loaded", "0"), ("inserts", "50")],
+        ),
+        ("skiplist", &[("keys", "3000"), ("reads", "30"), ("inserts", "35")]),
+    ] {
+        for bytes in ["16", "128"] {
+            let set = set.iter().copied().chain([("item_bytes", bytes)]);
+            let modelled = Modelled { name, tasks };
+            let did = with_workload(name, set, &plan(1, Logging::UNDO), modelled).unwrap();
+            assert!(did[0] > 20 && did[1] > tasks / 2, "{name}: {did:?}");
+        }
+    }
+}
+
+/// What an operation costs.
+struct Cost;
+
+impl Visitor for Cost {
+    type Out = Counts;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+        let cpu = Counting::new(&memory, FENCED);
+        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 2000, 3))).unwrap();
+        workload.check(&memory).unwrap();
+        cpu.counts()
+    }
+}
+
+fn cost(name: &str, logging: Logging, set: &[(&'static str, &'static str)]) -> (f64, f64) {
+    let counts = with_workload(name, set.iter().copied(), &plan(1, logging), Cost).unwrap();
+    let found = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
+    println!(
+        "{name} {} {set:?}: {found:?} flushes and fences, {:.0} instructions, {:.0} loads, {:.0} stores",
+        logging.runtime.name(),
+        counts.per_task(counts.instructions()),
+        counts.per_task(counts.loads),
+        counts.per_task(counts.stores)
+    );
+    found
+}
+
+/// What follows from the programs' stores: under the undo log each store by itself has a record, a line and two fences; so
+/// has the end of a region. A node of 80 bytes has three records of four words, two lines and two fences.
+#[test]
+fn a_queue_flushes_and_fences_for_each_store() {
+    let (end, store, node) = ((2.0, 2.0), (2.0, 2.0), (5.0, 2.0));
+    let dequeue = (store.0 + end.0, store.1 + end.1);
+    let enqueue = (node.0 + 3.0 * store.0 + end.0, node.1 + 3.0 * store.1 + end.1);
+    assert_eq!(cost("atlas-queue", Logging::UNDO, &[("inserts", "0")]), dequeue);
+    assert_eq!(cost("atlas-queue", Logging::UNDO, &[("inserts", "100")]), enqueue);
+    for name in NAMES {
+        for runtime in ["undo", "atlas", "sfr", "txn", "redo", "log-p-sf"] {
+            cost(name, under(runtime), &[]);
+        }
+    }
+}
+
+/// Crashes small structures wherever their durable image changes.
+struct Crash {
+    play: Play,
+}
+
+impl Visitor for Crash {
+    type Out = Option<String>;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
+        let game = Game {
+            lowering: FENCED,
+            threads: 4,
+            tasks: 40,
+            sharing: None,
+            play: self.play,
+        };
+        run(
+            &workload,
+            &memory,
+            game,
+            &mut sampled(&workload, &memory, 1, judge::<W>),
+        )
+        .failure
+    }
+}
+
+/// The first failure of a small structure with this fault, under plays of several kinds.
+fn failure(name: &str, logging: Logging, fault: &'static str) -> Option<String> {
+    let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=24);
+    plays.into_iter().find_map(|(evict_one_in, seed)| {
+        let small = describe(name).unwrap().small.iter().copied();
+        let set = small.chain([("omits", fault)]);
+        let play = Play { seed, evict_one_in };
+        with_workload(name, set, &plan(4, logging), Crash { play }).unwrap()
+    })
+}
+
+/// A log or a flush that is left out is found, by the invariant or by what regions promise; nothing is where none is.
+#[test]
+fn what_a_faulty_program_leaves_out_is_found() {
+    for name in NAMES {
+        let about = describe(name).unwrap();
+        let omits = about.params.iter().find(|param| param.name == "omits").unwrap();
+        for fault in omits.words {
+            for runtime in ["undo", "atlas"] {
+                let found = failure(name, under(runtime), fault);
+                println!("{name} without {fault} under {runtime}: {found:?}");
+                assert_eq!(
+                    found.is_some(),
+                    *fault != "nothing",
+                    "{name} without {fault} under {runtime}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Runs, crashes and restarts a structure several times.
+struct Crashed {
+    crashes: u64,
+}
+
+impl Visitor for Crashed {
+    type Out = Memory;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Memory {
+        run_plain(&workload, &memory, FENCED, 4, 500);
+        let mut memory = restarted(&workload, memory);
+        for seed in 0..self.crashes {
+            let game = Game {
+                lowering: FENCED,
+                threads: 4,
+                tasks: 10,
+                sharing: None,
+                play: Play { seed, evict_one_in: 8 },
+            };
+            let (mut images, mut left) = (0, None);
+            let mut keep = |image: &Memory, _: &Watch| {
+                images += 1;
+                if images == 40 {
+                    left = Some(image.clone());
+                }
+                Ok(())
+            };
+            run(&workload, &memory, game, &mut keep);
+            memory = restarted(&workload, left.expect("there were as many images"));
+        }
+        memory
+    }
+}
+
+/// Memory after a crash that leaves this, recovered.
+fn restarted<W: Workload>(workload: &W, left: Memory) -> Memory {
+    let memory = left.persistent_half();
+    workload.recover(&memory);
+    workload.repair(&memory);
+    workload.restart(&memory);
+    workload.check(&memory).unwrap();
+    memory
+}
+
+/// Adds until nothing fits any more; returns how much the structure holds then.
+struct FillUp {
+    left: Memory,
+}
+
+impl Visitor for FillUp {
+    type Out = usize;
+
+    fn visit<W: Workload + 'static>(self, workload: W, _: Memory) -> usize {
+        run_plain(&workload, &self.left, FENCED, 4, 500);
+        workload.check(&self.left).unwrap();
+        workload.contents(&self.left).len()
+    }
+}
+
+/// A row that is neither in the structure nor free would be missing when nothing fits any more.
+#[test]
+fn no_memory_is_lost_for_good() {
+    for (name, room) in [("heap", 12), ("atlas-queue", 6), ("skiplist", 24)] {
+        let small = || describe(name).unwrap().small.iter().copied();
+        for (runtime, crashes) in [("undo", 0), ("undo", 30), ("atlas", 30), ("redo", 30)] {
+            let plan = plan(4, under(runtime));
+            let left = with_workload(name, small(), &plan, Crashed { crashes }).unwrap();
+            let others = small().filter(|(key, _)| !["reads", "inserts"].contains(key));
+            let adding = others.chain([("inserts", "100")]);
+            let filled = with_workload(name, adding, &plan, FillUp { left }).unwrap();
+            assert_eq!(filled, room, "{name}, {runtime}, {crashes} crashes");
+        }
+    }
+}
+
+/// An element with a word that is another's.
+struct Torn;
+
+impl Visitor for Torn {
+    type Out = ();
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+        let (_, value) = workload
+            .contents(&memory)
+            .pop_first()
+            .expect("a structure that is not empty");
+        let all = (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr);
+        let second: Vec<Addr> = all.filter(|addr| memory.word(*addr) == value.wrapping_add(1)).collect();
+        assert!(!second.is_empty());
+        for addr in second {
+            memory.set_word(addr, 7);
+        }
+        let found = workload.check(&memory).unwrap_err();
+        assert!(found.contains("word 1 of the element at"), "{found}");
+    }
+}
+
+#[test]
+fn a_torn_element_is_named() {
+    for name in NAMES {
+        with_small(name, Torn);
+    }
+}
+
+#[test]
+fn sizes_that_do_not_go_together_are_refused() {
+    for (name, set, expected) in [
+        (
+            "heap",
+            &[("item_bytes", "20")][..],
+            "workload.item_bytes=20: must be a multiple of 8; 24",
+        ),
+        (
+            "skiplist",
+            &[("reads", "30")],
+            "workload.reads=30 with workload.inserts=80: together",
+        ),
+    ] {
+        let error = with_workload(name, set.iter().copied(), &plan(1, Logging::UNDO), Torn).unwrap_err();
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}
