@@ -45,6 +45,9 @@ OTHERS: dict[str, tuple[int, tuple[str, ...]]] = {
     "dash-eh": (100, ("workload.depth=2", "workload.buckets=8", "workload.init_ops=200", "workload.deletes=10")),
     "fast-fair": (200, ("workload.init_ops=500", "workload.deletes=10")),
     "p-clht": (200, (*FILLED, "workload.deletes=10")),
+    "heap": (60, ("workload.nodes=2000",)),
+    "atlas-queue": (100, ("workload.nodes=2000",)),
+    "skiplist": (100, ("workload.keys=2000", "workload.reads=10", "workload.inserts=60")),
 }
 #: More threads, with tasks.
 CORES = {16: 30, 64: 10}

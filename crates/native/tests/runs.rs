@@ -185,6 +185,35 @@ fn maps_are_linearizable_under_eight_threads() {
     }
 }
 
+/// As the maps, for structures whose calls are announced: full and empty at times.
+#[test]
+fn calls_are_linearizable_under_eight_threads() {
+    for (name, set) in [
+        ("heap", ["nodes=40", "loaded=50"]),
+        ("atlas-queue", ["nodes=40", "loaded=50"]),
+        ("skiplist", ["keys=40", "reads=30"]),
+    ] {
+        let set = set
+            .into_iter()
+            .chain(["inserts=50"])
+            .map(|set| format!("--set=workload.{set}"));
+        let mut args = vec![name.to_owned(), "--design=judged".to_owned()];
+        args.extend(["--check", "--threads=8", "--tasks=40000", "--warm=0"].map(str::to_owned));
+        args.extend(set);
+        let output = native(&args.iter().map(String::as_str).collect::<Vec<&str>>());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let judged = said
+            .split("; ")
+            .find_map(|part| part.strip_suffix(" operations are linearizable"));
+        let judged: u64 = judged
+            .and_then(|judged| judged.parse().ok())
+            .unwrap_or_else(|| panic!("{name}: {said}"));
+        // Those that found no room have done nothing.
+        assert!((20_000..=40_000).contains(&judged), "{name}: {said}");
+        assert!(said.contains("; the invariant holds"), "{name}: {said}");
+    }
+}
+
 #[test]
 fn a_workload_that_announces_nothing_is_not_judged() {
     let output = native(&["sps", "--design=judged", "--tasks=10", "--set=workload.rows=10"]);

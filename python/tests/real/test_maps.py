@@ -1,4 +1,4 @@
-"""The commands of docs/maps.md, and what its page says of them."""
+"""The commands of docs/maps.md and docs/atlas.md, and what the pages say of them."""
 
 import shlex
 from pathlib import Path
@@ -7,20 +7,21 @@ import pytest
 
 from .conftest import Installed
 
-PAGE = Path(__file__).parents[3] / "docs" / "maps.md"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
-def commands() -> list[str]:
+def commands(page: str) -> list[str]:
     """Its command lines, each joined where it goes on."""
-    lines = PAGE.read_text(encoding="utf-8").replace("\\\n   ", "").splitlines()
+    lines = (DOCS / page).read_text(encoding="utf-8").replace("\\\n   ", "").splitlines()
     return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
 
 
-@pytest.mark.parametrize("command", commands())
-def test_the_page_s_commands_end_as_it_says(installed: Installed, command: str) -> None:
+@pytest.mark.parametrize("command", [*commands("maps.md"), *commands("atlas.md")])
+def test_the_pages_commands_end_as_they_say(installed: Installed, command: str) -> None:
     done = installed(*shlex.split(command, comments=True))
     assert done.code == (1 if command.endswith("# exits 1") else 0), done.err
 
 
-def test_the_page_has_commands() -> None:
-    assert sum(command.startswith("crash") for command in commands()) == 3
+def test_the_pages_have_commands() -> None:
+    crashes = {page: sum(line.startswith("crash") for line in commands(page)) for page in ("maps.md", "atlas.md")}
+    assert crashes == {"maps.md": 3, "atlas.md": 2}

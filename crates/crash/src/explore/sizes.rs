@@ -31,11 +31,12 @@ const SMALL: &[(&str, u64)] = &[
     ("pool", 64),
 ];
 
-/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need.
+/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need, and `heap` has some levels.
 const OWN: &[(&str, &str, u64)] = &[
     ("dash-eh", "keys", 400),
     ("dash-eh", "init_ops", 90),
     ("dash-eh", "buckets", 2),
+    ("heap", "nodes", 24),
 ];
 
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.

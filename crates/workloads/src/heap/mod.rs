@@ -48,7 +48,7 @@ pub const ABOUT: About = About {
     runtime: "atlas",
     tasks: 8_000,
     params: PARAMS,
-    small: &[("nodes", "12"), ("log_records", "58")],
+    small: &[("nodes", "16"), ("log_records", "58")],
 };
 
 const PARAMS: &[Param] = &[

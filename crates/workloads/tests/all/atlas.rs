@@ -173,10 +173,22 @@ fn a_queue_flushes_and_fences_for_each_store() {
     let enqueue = (node.0 + 3.0 * store.0 + end.0, node.1 + 3.0 * store.1 + end.1);
     assert_eq!(cost("atlas-queue", Logging::UNDO, &[("inserts", "0")]), dequeue);
     assert_eq!(cost("atlas-queue", Logging::UNDO, &[("inserts", "100")]), enqueue);
-    for name in NAMES {
-        for runtime in ["undo", "atlas", "sfr", "txn", "redo", "log-p-sf"] {
-            cost(name, under(runtime), &[]);
-        }
+}
+
+/// What docs/atlas.md says: means of 2,000 operations.
+#[test]
+fn operations_flush_and_fence_as_often_as_the_page_says() {
+    for (name, runtime, flushes, fences) in [
+        ("heap", "undo", 20.7, 19.1),
+        ("heap", "atlas", 32.4, 10.2),
+        ("atlas-queue", "undo", 8.6, 7.1),
+        ("atlas-queue", "atlas", 18.4, 4.7),
+        ("skiplist", "undo", 9.6, 4.7),
+        ("skiplist", "atlas", 17.5, 4.2),
+    ] {
+        let found = cost(name, under(runtime), &[]);
+        assert!((found.0 - flushes).abs() < 0.06, "{name} under {runtime}: {found:?}");
+        assert!((found.1 - fences).abs() < 0.06, "{name} under {runtime}: {found:?}");
     }
 }
 
@@ -299,7 +311,7 @@ impl Visitor for FillUp {
 /// A row that is neither in the structure nor free would be missing when nothing fits any more.
 #[test]
 fn no_memory_is_lost_for_good() {
-    for (name, room) in [("heap", 12), ("atlas-queue", 6), ("skiplist", 24)] {
+    for (name, room) in [("heap", 16), ("atlas-queue", 6), ("skiplist", 24)] {
         let small = || describe(name).unwrap().small.iter().copied();
         for (runtime, crashes) in [("undo", 0), ("undo", 30), ("atlas", 30), ("redo", 30)] {
             let plan = plan(4, under(runtime));
