@@ -148,27 +148,29 @@ mod tests {
         agrees_with_search(step, judge);
     }
 
+    /// The fault of one thread's calls.
+    fn fault(calls: &[Called], before: &[u64], after: &[u64]) -> String {
+        judge(&[calls.to_vec()], before, after).unwrap_err()
+    }
+
     #[test]
     fn each_violation_is_named() {
         let add = |value, begun, returned| called(true, Some(value), begun, returned);
         let remove = |value, begun, returned| called(false, Some(value), begun, returned);
-        let nothing = |begun, returned| called(false, None, begun, returned);
-        let cases: [(&[Called], &[u64], &[u64], &str); 7] = [
+        let nothing = called(false, None, 2, 3);
+        for (found, expected) in [
             (
-                &[add(1, 0, 1), add(2, 2, 3), remove(2, 4, 5)],
-                &[],
-                &[1],
+                fault(&[add(1, 0, 1), add(2, 2, 3), remove(2, 4, 5)], &[], &[1]),
                 "0x1 was added before 0x2",
             ),
-            (&[remove(9, 0, 1)], &[8, 9], &[8], "0x8 was added before 0x9"),
-            (&[remove(7, 0, 1)], &[], &[], "never added"),
-            (&[remove(7, 0, 1), add(7, 2, 3)], &[], &[], "removed before"),
-            (&[add(7, 0, 1), remove(7, 2, 3)], &[], &[7], "removed twice"),
-            (&[add(7, 0, 1)], &[], &[], "lost"),
-            (&[add(7, 0, 1), nothing(2, 3)], &[], &[7], "found nothing"),
-        ];
-        for (calls, before, after, expected) in cases {
-            let found = judge(&[calls.to_vec()], before, after).unwrap_err();
+            (fault(&[remove(9, 0, 1)], &[8, 9], &[8]), "0x8 was added before 0x9"),
+            (fault(&[remove(7, 0, 1)], &[], &[]), "never added"),
+            (fault(&[remove(7, 0, 1), add(7, 2, 3)], &[], &[]), "removed before"),
+            (fault(&[add(7, 0, 1), remove(7, 2, 3)], &[], &[7]), "removed twice"),
+            (fault(&[add(7, 0, 1), add(7, 2, 3)], &[], &[7]), "added twice"),
+            (fault(&[add(7, 0, 1)], &[], &[]), "lost"),
+            (fault(&[add(7, 0, 1), nothing], &[], &[7]), "found nothing"),
+        ] {
             assert!(found.contains(expected), "{found}");
         }
     }
