@@ -78,6 +78,9 @@ impl LockKind {
     }
 }
 
+/// Bytes of the largest lock, for a program that places its locks itself.
+pub const LOCK_BYTES: u64 = LockKind::Pthread.stride();
+
 /// An array of locks, packed.
 #[derive(Clone, Copy, Debug)]
 pub struct Locks {

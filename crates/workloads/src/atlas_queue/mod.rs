@@ -27,7 +27,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Call, Cpu, Image, Memory, Note, W};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    log_records, BuildPlan, FreeLists, Heap, LogLayout, Region, Rows, Step, Table, ThreadState, Workload,
+    log_records, BuildPlan, FreeLists, Heap, LockKind, LogLayout, Region, Rows, Step, Table, ThreadState, Workload,
 };
 
 sites! {
@@ -44,6 +44,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Queue, after Atlas (OOPSLA 2014)",
     machine: "asap",
     runtime: "atlas",
+    lock: LockKind::Pthread,
     tasks: 8_000,
     params: PARAMS,
     small: &[("nodes", "6"), ("log_records", "20")],
@@ -108,12 +109,13 @@ mod end {
 /// Offsets in volatile memory, each lock in its own line.
 mod volatile {
     use strandline_isa::LINE_BYTES;
+    use strandline_runtime::LOCK_BYTES;
 
     /// The lock of dequeues. That of enqueues is at 0.
     pub const HEAD: u64 = LINE_BYTES;
     pub const HAND_OVER: u64 = 2 * LINE_BYTES;
     /// The last node whose region has ended.
-    pub const HANDED_OVER: u64 = HAND_OVER + 8;
+    pub const HANDED_OVER: u64 = HAND_OVER + LOCK_BYTES;
     pub const BYTES: u64 = 3 * LINE_BYTES;
 }
 

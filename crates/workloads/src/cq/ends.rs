@@ -10,7 +10,7 @@
 use super::{Cq, NODE_BYTES};
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
-use strandline_runtime::{Heap, Step, ThreadState};
+use strandline_runtime::{Heap, Step, ThreadState, LOCK_BYTES};
 
 sites! {
     NOTHING_HANDED_OVER = 0x9e37_79b1;
@@ -34,8 +34,7 @@ pub(super) struct Ends(Addr);
 const STRIDE: u64 = 8;
 const POPS: u64 = LINE_BYTES;
 const HAND_OVER: u64 = 2 * LINE_BYTES;
-/// Behind the largest lock.
-const HANDED_OVER: u64 = HAND_OVER + 48;
+const HANDED_OVER: u64 = HAND_OVER + LOCK_BYTES;
 
 impl Ends {
     pub fn allocate(heap: &mut Heap, queues: u64) -> Ends {

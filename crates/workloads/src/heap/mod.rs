@@ -23,8 +23,8 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Call, Cpu, Image, Memory, Note, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Region, Rows, Step, Table, ThreadState, Workload,
-    PAYLOAD_BYTES,
+    log_records, place, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Region, Rows, Step, Table, ThreadState,
+    Workload, PAYLOAD_BYTES,
 };
 
 sites! {
@@ -46,6 +46,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Heap, after Atlas (OOPSLA 2014)",
     machine: "asap",
     runtime: "atlas",
+    lock: LockKind::Pthread,
     tasks: 8_000,
     params: PARAMS,
     small: &[("nodes", "16"), ("log_records", "58")],
@@ -212,7 +213,7 @@ impl PriorityQueue {
         };
         thread.log.takes(taken).await;
         let row = taken.row();
-        let guard = cpu.word(self.locks.0 .0);
+        let guard = self.locks.first(cpu);
         thread.log.lock(guard).await;
 
         let count = cpu.word(self.size.addr(0).0);
@@ -231,7 +232,7 @@ impl PriorityQueue {
     /// Deletes an element of least priority; returns its first word, or nothing if the heap is empty.
     async fn delete_min<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
         let cpu = thread.cpu;
-        let guard = cpu.word(self.locks.0 .0);
+        let guard = self.locks.first(cpu);
         thread.log.lock(guard).await;
         let count = cpu.word(self.size.addr(0).0);
         let size = count.load().await;
@@ -286,7 +287,7 @@ impl Workload for PriorityQueue {
             array: heap.table(nodes.div_ceil(LINE_SLOTS)),
             rows,
             elements,
-            locks: Locks(heap.dram(8)),
+            locks: Locks::allocate(&mut heap, 1),
             free: FreeLists::allocate(&mut heap, rows, plan.threads),
             loaded: params.get("loaded"),
             inserts: params.get("inserts"),

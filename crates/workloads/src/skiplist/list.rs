@@ -65,7 +65,7 @@ impl SkipList {
     /// The value of a key.
     pub(super) async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let cpu = thread.cpu;
-        let (path, guard) = (self.paths.of(thread), cpu.word(self.locks.0 .0));
+        let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         thread.log.lock(guard).await;
         let value = match self.find(cpu, path, key).await {
             Some(node) => Some(self.elements.read(node).await),
@@ -83,7 +83,7 @@ impl SkipList {
         value: W<'c, C>,
     ) -> bool {
         let cpu = thread.cpu;
-        let (path, guard) = (self.paths.of(thread), cpu.word(self.locks.0 .0));
+        let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         // Whether it is needed is not known yet, but it costs less than to draw it under the lock.
         let height = SkipList::height(thread.random.word());
         thread.log.lock(guard).await;
@@ -184,7 +184,7 @@ impl SkipList {
     /// Removes a key; whether it was there.
     pub(super) async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
         let cpu = thread.cpu;
-        let (path, guard) = (self.paths.of(thread), cpu.word(self.locks.0 .0));
+        let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         thread.log.lock(guard).await;
         let found = self.find(cpu, path, key).await;
         if let Some(node) = found {

@@ -25,8 +25,8 @@ use std::ops::Range;
 use strandline_isa::{sites, Call, CoreId, Cpu, Image, Lowering, Memory, Note, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    block_on, log_records, BuildPlan, FreeLists, Heap, Locks, Log, LogLayout, Plain, Random, Rows, Table, ThreadState,
-    Workload,
+    block_on, log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, Log, LogLayout, Plain, Random, Rows, Table,
+    ThreadState, Workload,
 };
 
 sites! {
@@ -42,6 +42,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Skiplist, after Atlas (OOPSLA 2014)",
     machine: "asap",
     runtime: "atlas",
+    lock: LockKind::Pthread,
     tasks: 2_000,
     params: PARAMS,
     small: &[
@@ -170,7 +171,7 @@ impl Workload for SkipList {
             head: heap.table(1),
             nodes,
             elements,
-            locks: Locks(heap.dram(8)),
+            locks: Locks::allocate(&mut heap, 1),
             free: FreeLists::allocate(&mut heap, nodes, plan.threads),
             paths: Lists::allocate(&mut heap, plan.lanes(), LEVELS),
             keys,

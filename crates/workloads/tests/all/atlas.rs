@@ -24,6 +24,7 @@ fn under(name: &str) -> Logging {
     Logging {
         runtime: Runtime::named(name).expect("a runtime"),
         batch: 16,
+        ..Logging::UNDO
     }
 }
 
