@@ -22,6 +22,7 @@ mod list;
 pub mod maps;
 pub mod nstore;
 mod operations;
+pub mod p_art;
 pub mod p_clht;
 pub mod pc;
 pub mod rb_tree;

@@ -73,6 +73,20 @@ const LOG_RECORDS: u64 = 8;
 /// A multiplier that spreads the numbers of keys: 2^64 over the golden ratio (Knuth, The Art of Computer Programming, 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// A key times this is its number.
+pub(crate) const NUMBER: u64 = inverse(SPREAD);
+
+/// The inverse of an odd word, by Newton's iteration: each step doubles the bits that are right, three at first.
+const fn inverse(word: u64) -> u64 {
+    let mut inverse = word;
+    let mut bits = 3;
+    while bits < u64::BITS {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(word.wrapping_mul(inverse)));
+        bits *= 2;
+    }
+    inverse
+}
+
 /// The word of a lock that one thread holds alone; otherwise it counts those that share it.
 pub(crate) const EXCLUSIVE: u64 = u64::MAX;
 

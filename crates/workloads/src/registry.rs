@@ -174,6 +174,7 @@ workloads! {
     crate::maps::Program<crate::cceh::Cceh>: crate::cceh::ABOUT,
     crate::maps::Program<crate::dash_eh::DashEh>: crate::dash_eh::ABOUT,
     crate::maps::Program<crate::fast_fair::FastFair>: crate::fast_fair::ABOUT,
+    crate::maps::Program<crate::p_art::Art>: crate::p_art::ABOUT,
     crate::maps::Program<crate::p_clht::Clht>: crate::p_clht::ABOUT,
     crate::heap::PriorityQueue: crate::heap::ABOUT,
     crate::atlas_queue::AtlasQueue: crate::atlas_queue::ABOUT,

@@ -1,0 +1,118 @@
+//! Deletions: leaves, and the nodes that become too large.
+
+use super::descent::{End, Spot};
+use super::node::{kind, next, node, Kind, COUNT, LEAF};
+use super::{Art, Turn, LEAVES};
+use strandline_isa::{sites, Cpu, Intent, W};
+use strandline_runtime::ThreadState;
+
+sites! {
+    DELETED_KEY_IS_THERE = 0x7f2f_dfa4;
+    NODE_HAS_TWO = 0xf1a1_77ae;
+    NODE_IS_ROOT = 0x7e8a_ce0a;
+    NODE_IS_LARGE = 0xb519_b93d;
+    IS_DELETED_LEAF = 0xdb67_5153;
+    OTHER_IS_LEAF = 0x080a_848c;
+}
+
+impl Art {
+    /// One try to delete a key.
+    pub(super) async fn try_remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Turn {
+        let cpu = thread.cpu;
+        let path = self.path(key);
+        let Some((spot, end)) = self.descend(cpu, path).await else {
+            return Turn::Again;
+        };
+        let End::Leaf { byte, place, child } = end else {
+            return Turn::Done(false);
+        };
+        if !(child - LEAF).load().await.equals(key).branch(DELETED_KEY_IS_THERE) {
+            return Turn::Done(false);
+        }
+        if !self.lock(cpu, spot.node, spot.version).await {
+            return Turn::Again;
+        }
+        let turn = self.remove_leaf(thread, spot, (byte, place, child)).await;
+        if turn == Turn::Done(true) {
+            self.epochs.retire(thread, child - LEAF, LEAVES as u64).await;
+        }
+        turn
+    }
+
+    /// Deletes a leaf of a locked node, which is unlocked.
+    async fn remove_leaf<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        spot: Spot<'c, C>,
+        (byte, place, child): (W<'c, C>, W<'c, C>, W<'c, C>),
+    ) -> Turn {
+        let (cpu, kind) = (thread.cpu, kind(spot.head));
+        if !spot.parent.is(0).branch(NODE_IS_ROOT) {
+            let count = spot.head >> COUNT;
+            if count.is(2).branch(NODE_HAS_TWO) {
+                return self.merge(thread, spot, kind, child).await;
+            }
+            if kind != Kind::N4 && count.below(kind.shrinks() + 1).branch(NODE_IS_LARGE) {
+                let kinds = (kind, kind.smaller());
+                // Without a row for a smaller node, the node stays.
+                let turn = self.rebuild(thread, spot, kinds, child, None).await;
+                if turn != Turn::NoRoom {
+                    return turn;
+                }
+            }
+        }
+        self.drop_child(cpu, spot.node, (kind, spot.head), (byte, place)).await;
+        cpu.intent(Intent::Durable).await;
+        Art::unlock(cpu, spot.node, spot.version).await;
+        Turn::Done(true)
+    }
+
+    /// Has the parent of a locked node of two children point to the one that is left.
+    async fn merge<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        spot: Spot<'c, C>,
+        kind: Kind,
+        deleted: W<'c, C>,
+    ) -> Turn {
+        let cpu = thread.cpu;
+        let Some(other) = Art::other(cpu, spot.node, kind, deleted).await else {
+            return Art::again(cpu, spot.node, spot.version).await;
+        };
+        if (other & LEAF).is(LEAF).branch(OTHER_IS_LEAF) {
+            let Some(parent) = self.replace(cpu, spot, other).await else {
+                return Art::again(cpu, spot.node, spot.version).await;
+            };
+            Art::unlock(cpu, spot.parent, parent).await;
+        } else {
+            let version = other.at(node::LOCK).load().await;
+            if !self.lock(cpu, other, version).await {
+                return Art::again(cpu, spot.node, spot.version).await;
+            }
+            let Some(parent) = self.replace(cpu, spot, other).await else {
+                Art::unlock(cpu, other, version).await;
+                return Art::again(cpu, spot.node, spot.version).await;
+            };
+            // Whoever finds the shorter prefix before this, or after a crash, sees by its level that bytes are missing.
+            self.set_prefix(cpu, other, spot.depth).await;
+            cpu.intent(Intent::Durable).await;
+            Art::unlock(cpu, spot.parent, parent).await;
+            Art::unlock(cpu, other, version).await;
+        }
+        Art::unlock_obsolete(cpu, spot.node, spot.version).await;
+        self.epochs.retire(thread, spot.node, kind as u64).await;
+        Turn::Done(true)
+    }
+
+    /// The child of a node that is not this one.
+    async fn other<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, deleted: W<'c, C>) -> Option<W<'c, C>> {
+        let mut position = cpu.word(0);
+        loop {
+            let found = next(at, kind, position).await?;
+            if !found.child.equals(deleted).branch(IS_DELETED_LEAF) {
+                return Some(found.child);
+            }
+            position = found.position + 1;
+        }
+    }
+}
