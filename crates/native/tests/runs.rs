@@ -160,7 +160,7 @@ fn every_kind_of_lock_keeps_threads_apart() {
 }
 
 /// Maps whose operations are announced.
-const MAPS: [&str; 4] = ["cceh", "dash-eh", "fast-fair", "p-clht"];
+const MAPS: [&str; 5] = ["cceh", "dash-eh", "fast-fair", "p-art", "p-clht"];
 
 /// Eight threads on few keys: they meet in every structure.
 #[test]

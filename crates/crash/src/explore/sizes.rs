@@ -32,11 +32,16 @@ const SMALL: &[(&str, u64)] = &[
 ];
 
 /// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need, and `heap` has some levels.
+/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need; nodes of `p-art` grow,
+/// and get prefixes, only where keys are near each other.
 const OWN: &[(&str, &str, u64)] = &[
     ("dash-eh", "keys", 400),
     ("dash-eh", "init_ops", 90),
     ("dash-eh", "buckets", 2),
     ("heap", "nodes", 24),
+    ("p-art", "keys", 40),
+    ("p-art", "init_ops", 4),
+    ("p-art", "gap", 8),
 ];
 
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.

@@ -1,7 +1,7 @@
 //! Deletions: leaves, and the nodes that become too large.
 
 use super::descent::{End, Spot};
-use super::node::{kind, next, node, Kind, COUNT, LEAF};
+use super::node::{field, kind, next, Kind, COUNT, LEAF};
 use super::{Art, Turn, LEAVES};
 use strandline_isa::{sites, Cpu, Intent, W};
 use strandline_runtime::ThreadState;
@@ -85,7 +85,7 @@ impl Art {
             };
             Art::unlock(cpu, spot.parent, parent).await;
         } else {
-            let version = other.at(node::LOCK).load().await;
+            let version = other.at(field::LOCK).load().await;
             if !self.lock(cpu, other, version).await {
                 return Art::again(cpu, spot.node, spot.version).await;
             }

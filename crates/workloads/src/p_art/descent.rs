@@ -1,6 +1,6 @@
 //! The ways of writers and searches from the root, and the prefixes that they pass.
 
-use super::node::{byte, bytes, find, kind, level, next, node, Child, LEAF, LOCKED, OBSOLETE};
+use super::node::{byte, bytes, field, find, kind, level, next, Child, LEAF, LOCKED, OBSOLETE};
 use super::{Art, Omits, Turn};
 use strandline_isa::{sites, Cpu, Intent, Primitive, W};
 
@@ -66,8 +66,8 @@ impl Art {
         let path = self.path(key);
         let (mut at, mut depth) = (cpu.word(self.root), cpu.word(0));
         loop {
-            let head = at.at(node::HEAD).load().await;
-            let prefix = at.at(node::PREFIX).load().await;
+            let head = at.at(field::HEAD).load().await;
+            let prefix = at.at(field::PREFIX).load().await;
             let level = level(head);
             let from = depth.max(level - (prefix & 0xff));
             let differ = (prefix ^ path) & bytes(cpu, from, level);
@@ -100,9 +100,9 @@ impl Art {
         };
         loop {
             let at = spot.node;
-            spot.version = at.at(node::LOCK).load().await;
-            spot.head = at.at(node::HEAD).load().await;
-            let prefix = at.at(node::PREFIX).load().await;
+            spot.version = at.at(field::LOCK).load().await;
+            spot.head = at.at(field::HEAD).load().await;
+            let prefix = at.at(field::PREFIX).load().await;
             let level = level(spot.head);
             let mut from = spot.depth;
             if !(from + (prefix & 0xff)).equals(level).branch(PREFIX_IS_WHOLE) {
@@ -141,7 +141,7 @@ impl Art {
         if !self.lock(cpu, spot.node, spot.version).await {
             return;
         }
-        let now = spot.parent.at(node::LOCK).load().await;
+        let now = spot.parent.at(field::LOCK).load().await;
         if now.equals(above).branch(WAY_IS_STILL) {
             self.set_prefix(cpu, spot.node, spot.depth).await;
             cpu.intent(Intent::Durable).await;
@@ -151,10 +151,10 @@ impl Art {
 
     /// Writes the prefix of a locked node from byte `depth` on, as a leaf has it, and flushes it.
     pub(super) async fn set_prefix<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, depth: W<'c, C>) {
-        let level = level(at.at(node::HEAD).load().await);
+        let level = level(at.at(field::HEAD).load().await);
         if let Some(path) = self.any_path(cpu, at).await {
             let prefix = (path & bytes(cpu, depth, level)) | (level - depth);
-            at.at(node::PREFIX).store(prefix).await;
+            at.at(field::PREFIX).store(prefix).await;
             at.flush().await;
         }
     }
@@ -162,7 +162,7 @@ impl Art {
     /// The path of a leaf below a node. `None`: others have just deleted what was seen on the way.
     async fn any_path<'c, C: Cpu>(&self, cpu: &'c C, mut at: W<'c, C>) -> Option<W<'c, C>> {
         loop {
-            let head = at.at(node::HEAD).load().await;
+            let head = at.at(field::HEAD).load().await;
             let child = next(at, kind(head), cpu.word(0)).await?.child;
             if (child & LEAF).is(LEAF).branch(ANY_IS_LEAF) {
                 return Some(self.path((child - LEAF).load().await));
@@ -175,7 +175,7 @@ impl Art {
     pub(super) async fn lock<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, version: W<'c, C>) -> bool {
         let is_locked = (version & (OBSOLETE | LOCKED)).is(0).branch(NODE_IS_AS_SEEN)
             && at
-                .at(node::LOCK)
+                .at(field::LOCK)
                 .compare_swap(version, version + LOCKED)
                 .await
                 .equals(version)
@@ -199,12 +199,12 @@ impl Art {
     async fn release<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, word: W<'c, C>) {
         cpu.intent(Intent::Release).await;
         cpu.primitive(Primitive::StoreBarrier).await;
-        at.at(node::LOCK).store(word).await;
+        at.at(field::LOCK).store(word).await;
     }
 
     /// Locks the parent of a locked node, if it is still that. What its lock was.
     pub(super) async fn lock_parent<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>) -> Option<W<'c, C>> {
-        let lock = spot.parent.at(node::LOCK);
+        let lock = spot.parent.at(field::LOCK);
         let version = loop {
             let version = lock.load().await;
             if (version & OBSOLETE).is(OBSOLETE).branch(PARENT_IS_OBSOLETE) {

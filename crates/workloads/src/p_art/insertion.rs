@@ -1,7 +1,7 @@
 //! Insertions: leaves, and the nodes that they need.
 
 use super::descent::{End, Spot};
-use super::node::{append, begin, byte, bytes, head_of, kind, level, next, node, used, Entry, Kind, COUNT, LEAF};
+use super::node::{append, begin, byte, bytes, field, head_of, kind, level, next, used, Entry, Kind, COUNT, LEAF};
 use super::{Art, Omits, Turn, LEAVES};
 use crate::maps::flush_lines;
 use strandline_isa::{sites, Cpu, Intent, W};
@@ -139,7 +139,7 @@ impl Art {
             append(new, to, count, entry).await;
             count = count + 1;
         }
-        let prefix = spot.node.at(node::PREFIX).load().await;
+        let prefix = spot.node.at(field::PREFIX).load().await;
         begin(cpu, new, prefix, head_of(to, level(spot.head), count)).await;
         self.persist(cpu, new, to).await;
         let Some(parent) = self.replace(cpu, spot, new).await else {
@@ -176,7 +176,7 @@ impl Art {
         // Whoever finds the longer prefix before this, or after a crash, sees by its level where it begins.
         let (rest, level) = (differs + 1, level(spot.head));
         let shorter = (prefix & bytes(cpu, rest, level)) | (level - rest);
-        spot.node.at(node::PREFIX).store(shorter).await;
+        spot.node.at(field::PREFIX).store(shorter).await;
         spot.node.flush().await;
         cpu.intent(Intent::Durable).await;
         Art::unlock(cpu, new, cpu.word(0)).await;
@@ -240,7 +240,7 @@ impl Art {
 
     /// Clears what is behind a row's header: it may have been in use.
     async fn clear<'c, C: Cpu>(cpu: &'c C, row: W<'c, C>, kind: Kind) {
-        for offset in (node::KEYS..kind.bytes()).step_by(8) {
+        for offset in (field::KEYS..kind.bytes()).step_by(8) {
             row.at(offset).store(cpu.word(0)).await;
         }
     }

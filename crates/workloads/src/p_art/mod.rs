@@ -19,9 +19,12 @@
 //! - *Memory* that a deletion or a copy has left is given back by epochs, as in the public program, so that nobody looks at
 //!   it any more. *Recovery* frees the locks, counts children anew, and finds the memory that nothing reaches.
 //!
-//! Simplified: all 7 bytes of a prefix fit into its word. The public program stores pointers past the caches, by `movnti`
-//! and without a flush; its sources count 1.4 flushes of insertions and as many such stores as insertions. Models of
-//! strands know no such stores, so here each is a store and a flush.
+//! Not in the public program: a writer that holds a parent's lock looks whether the node is still its child; new nodes are
+//! born locked; a merge takes the prefix from a leaf, since that of the child may be half done.
+//!
+//! Simplified: all 7 bytes of a prefix fit into its word. The public program stores pointers past the caches (`movnti`),
+//! which needs no flush. Models of strands know no such stores, so here each is a store and a flush: an insertion flushes
+//! 2.5 times, where the public program flushes 1.4 times and stores a pointer past the caches.
 
 mod deletion;
 mod descent;
@@ -213,7 +216,7 @@ impl Map for Art {
 
     /// A root without children.
     fn format(&self, image: &dyn Image) {
-        maps::set(image, self.root + node::node::HEAD, Kind::N256 as u64);
+        maps::set(image, self.root + node::field::HEAD, Kind::N256 as u64);
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {

@@ -18,7 +18,7 @@ sites! {
 }
 
 /// Offsets in a node.
-pub(super) mod node {
+pub(super) mod field {
     /// Twice [`super::LOCKED`] for each change, whether it is locked, and whether another node has replaced it.
     pub const LOCK: u64 = 0;
     /// The bytes of all its keys before its level that its parent does not compare, each at its place in the key; in the
@@ -184,7 +184,7 @@ pub(super) async fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte:
     match kind {
         Kind::N4 | Kind::N16 => find_key(cpu, at, kind, byte).await,
         Kind::N48 => {
-            let number = (at + byte).at(node::INDEX).load_sized(1).await;
+            let number = (at + byte).at(field::INDEX).load_sized(1).await;
             if number.is(0).branch(BYTE_HAS_NO_CHILD) {
                 return Child {
                     place: at,
@@ -210,10 +210,10 @@ pub(super) async fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte:
 /// As [`find`] in a node with an array of bytes. A place keeps its byte when its child is deleted.
 async fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
     let wanted = byte * 0x0101_0101_0101_0101;
-    let lower = at.at(node::KEYS).load().await.equal_bytes(wanted);
+    let lower = at.at(field::KEYS).load().await.equal_bytes(wanted);
     let mut matches = match kind {
         Kind::N4 => lower & 0xf,
-        _ => lower | (at.at(node::KEYS + 8).load().await.equal_bytes(wanted) << 8),
+        _ => lower | (at.at(field::KEYS + 8).load().await.equal_bytes(wanted) << 8),
     };
     loop {
         if matches.is(0).branch(NO_MORE_MATCHES) {
@@ -237,9 +237,9 @@ pub(super) async fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'
         let (mut number, mut byte) = (position, position);
         let mut is_there = true;
         match kind {
-            Kind::N4 | Kind::N16 => byte = (at + position).at(node::KEYS).load_sized(1).await,
+            Kind::N4 | Kind::N16 => byte = (at + position).at(field::KEYS).load_sized(1).await,
             Kind::N48 => {
-                number = (at + position).at(node::INDEX).load_sized(1).await;
+                number = (at + position).at(field::INDEX).load_sized(1).await;
                 is_there = !number.is(0).branch(INDEX_IS_EMPTY);
                 number = number - 1;
             }
@@ -260,8 +260,8 @@ pub(super) async fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'
 pub(super) async fn append<'c, C: Cpu>(at: W<'c, C>, kind: Kind, used: W<'c, C>, entry: Entry<'c, C>) {
     let mut number = used;
     match kind {
-        Kind::N4 | Kind::N16 => (at + used).at(node::KEYS).store_sized(entry.byte, 1).await,
-        Kind::N48 => (at + entry.byte).at(node::INDEX).store_sized(used + 1, 1).await,
+        Kind::N4 | Kind::N16 => (at + used).at(field::KEYS).store_sized(entry.byte, 1).await,
+        Kind::N48 => (at + entry.byte).at(field::INDEX).store_sized(used + 1, 1).await,
         Kind::N256 => number = entry.byte,
     }
     place(at, kind, number).store(entry.child).await;
@@ -278,9 +278,9 @@ pub(super) fn head_of<'c, C: Cpu>(kind: Kind, level: W<'c, C>, count: W<'c, C>) 
 
 /// Writes the header of a new node, which is born locked: nobody changes it before it is reached durably.
 pub(super) async fn begin<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, prefix: W<'c, C>, head: W<'c, C>) {
-    at.at(node::LOCK).store(cpu.word(LOCKED)).await;
-    at.at(node::PREFIX).store(prefix).await;
-    at.at(node::HEAD).store(head).await;
+    at.at(field::LOCK).store(cpu.word(LOCKED)).await;
+    at.at(field::PREFIX).store(prefix).await;
+    at.at(field::HEAD).store(head).await;
 }
 
 impl Art {
@@ -299,8 +299,8 @@ impl Art {
         };
         match kind {
             Kind::N4 | Kind::N16 => {
-                (at + used).at(node::KEYS).store_sized(entry.byte, 1).await;
-                at.at(node::HEAD).store(grown).await;
+                (at + used).at(field::KEYS).store_sized(entry.byte, 1).await;
+                at.at(field::HEAD).store(grown).await;
                 // The key and the child of a 4 are in one line.
                 if kind == Kind::N16 && self.omits != Omits::Byte {
                     at.flush().await;
@@ -312,19 +312,19 @@ impl Art {
             Kind::N48 => {
                 let place = place(at, kind, used);
                 place.store(entry.child).await;
-                at.at(node::HEAD).store(grown).await;
+                at.at(field::HEAD).store(grown).await;
                 if self.omits != Omits::Byte {
                     place.flush().await;
                     cpu.intent(Intent::Order).await;
                 }
                 cpu.primitive(Primitive::StoreBarrier).await;
-                let index = (at + entry.byte).at(node::INDEX);
+                let index = (at + entry.byte).at(field::INDEX);
                 index.store_sized(used + 1, 1).await;
                 index.flush().await;
             }
             Kind::N256 => {
                 self.publish(place(at, kind, entry.byte), entry.child).await;
-                at.at(node::HEAD).store(grown).await;
+                at.at(field::HEAD).store(grown).await;
             }
         }
     }
@@ -339,14 +339,14 @@ impl Art {
     ) {
         let nothing = cpu.word(0);
         if kind == Kind::N48 {
-            let index = (at + byte).at(node::INDEX);
+            let index = (at + byte).at(field::INDEX);
             index.store_sized(nothing, 1).await;
             index.flush().await;
             place.store(nothing).await;
         } else {
             self.publish(place, nothing).await;
         }
-        at.at(node::HEAD).store(head - (1 << COUNT)).await;
+        at.at(field::HEAD).store(head - (1 << COUNT)).await;
     }
 
     /// Stores a child that others see, and flushes it.

@@ -1,6 +1,6 @@
 //! Recovery of the tree, and its contents.
 
-use super::node::{node, Kind, COUNT, LEAF, LEVEL, LOCKED, OBSOLETE, USED};
+use super::node::{field, Kind, COUNT, LEAF, LEVEL, LOCKED, OBSOLETE, USED};
 use super::{Art, LEAVES};
 use crate::maps::{set, word};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ impl Art {
         let is_row = |kind: &Kind| self.pools[*kind as usize].index_of(at).is_some();
         let kind = Kind::ALL.into_iter().find(is_row);
         let kind = kind.ok_or_else(|| format!("the tree goes on at {at:#x}, which is no node"))?;
-        let head = word(image, at + node::HEAD);
+        let head = word(image, at + field::HEAD);
         let level = head >> LEVEL & 0xff;
         if head & 0xff != kind as u64 || level < least || level > 7 {
             return Err(format!("the node at {at:#x} of {kind:?} has the head {head:#x}"));
@@ -50,8 +50,8 @@ impl Art {
         for position in 0..kind.positions() {
             let (mut place, mut byte) = (position, position);
             match kind {
-                Kind::N4 | Kind::N16 => byte = byte_at(image, at + node::KEYS + position),
-                Kind::N48 => match byte_at(image, at + node::INDEX + position) {
+                Kind::N4 | Kind::N16 => byte = byte_at(image, at + field::KEYS + position),
+                Kind::N48 => match byte_at(image, at + field::INDEX + position) {
                     0 => continue,
                     number => place = (number - 1).min(kind.most() - 1),
                 },
@@ -110,7 +110,7 @@ impl Art {
 
     /// A prefix may be too long or too short, but not wrong.
     fn check_prefix(&self, image: &dyn Image, found: &Found, path: u64) -> Result<(), String> {
-        let prefix = word(image, found.at + node::PREFIX);
+        let prefix = word(image, found.at + field::PREFIX);
         let count = prefix & 0xff;
         if count > found.level || (prefix ^ path) & bytes(found.level - count, found.level) != 0 {
             return Err(format!(
@@ -130,11 +130,11 @@ impl Art {
     /// Frees the locks, and counts children anew. Prefixes are left to writers.
     pub(super) fn mend_nodes(&self, image: &dyn Image) {
         for found in self.tree(image).unwrap_or_default().nodes {
-            set(image, found.at + node::LOCK, 0);
-            set(image, found.at + node::HEAD, found.head());
+            set(image, found.at + field::LOCK, 0);
+            set(image, found.at + field::HEAD, found.head());
             // Their places may be given to others.
             for byte in found.dangling.iter().filter(|_| found.kind == Kind::N48) {
-                let at = found.at + node::INDEX + byte;
+                let at = found.at + field::INDEX + byte;
                 set(image, at & !7, word(image, at & !7) & !(0xff << (8 * (at & 7))));
             }
         }
@@ -155,11 +155,11 @@ impl Art {
     pub(super) fn pairs(&self, image: &dyn Image) -> Result<BTreeMap<u64, u64>, String> {
         let tree = self.tree(image)?;
         for found in &tree.nodes {
-            let lock = word(image, found.at + node::LOCK);
+            let lock = word(image, found.at + field::LOCK);
             if lock & (LOCKED | OBSOLETE) != 0 {
                 return Err(format!("the lock of the node at {:#x} is {lock:#x}", found.at));
             }
-            let count = word(image, found.at + node::HEAD) >> COUNT;
+            let count = word(image, found.at + field::HEAD) >> COUNT;
             if count != found.children.len() as u64 {
                 return Err(format!("the node at {:#x} counts {count} children", found.at));
             }
