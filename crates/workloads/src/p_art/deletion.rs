@@ -1,7 +1,7 @@
 //! Deletions: leaves, and the nodes that become too large.
 
 use super::descent::{End, Spot};
-use super::node::{field, kind, next, Kind, COUNT, LEAF};
+use super::node::{field, kind, next, Kind, COUNT, LEAF, LOCKED};
 use super::{Art, Turn, LEAVES};
 use strandline_isa::{sites, Cpu, Intent, W};
 use strandline_runtime::ThreadState;
@@ -12,6 +12,7 @@ sites! {
     NODE_IS_ROOT = 0x7e8a_ce0a;
     NODE_IS_LARGE = 0xb519_b93d;
     IS_DELETED_LEAF = 0xdb67_5153;
+    OTHER_IS_FREE = 0x5b1e_c7a3;
     OTHER_IS_LEAF = 0x080a_848c;
 }
 
@@ -87,7 +88,8 @@ impl Art {
         } else {
             let version = other.at(field::LOCK).load().await;
             if !self.lock(cpu, other, version).await {
-                return Art::again(cpu, spot.node, spot.version).await;
+                Art::unlock(cpu, spot.node, spot.version).await;
+                return Art::let_pass(cpu, other).await;
             }
             let Some(parent) = self.replace(cpu, spot, other).await else {
                 Art::unlock(cpu, other, version).await;
@@ -102,6 +104,15 @@ impl Art {
         Art::unlock_obsolete(cpu, spot.node, spot.version).await;
         self.epochs.retire(thread, spot.node, kind as u64).await;
         Turn::Done(true)
+    }
+
+    /// Waits until a node is unlocked: whoever holds it may wait for its parent, which this thread would lock again.
+    async fn let_pass<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>) -> Turn {
+        while !(at.at(field::LOCK).load().await & LOCKED).is(0).branch(OTHER_IS_FREE) {
+            cpu.give_way().await;
+            cpu.spins();
+        }
+        Turn::Again
     }
 
     /// The child of a node that is not this one.

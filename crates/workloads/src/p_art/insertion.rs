@@ -16,7 +16,7 @@ sites! {
 }
 
 impl Art {
-    /// One try to give a key a value. The leaf is kept for the next one.
+    /// One try to give a key a value. A leaf that nothing points to yet is kept for the next one.
     pub(super) async fn try_put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
@@ -48,14 +48,18 @@ impl Art {
             return Turn::Again;
         }
         let child = leaf.at(LEAF);
-        match end {
+        let turn = match end {
             End::Prefix(prefix) => self.split_prefix(thread, spot, prefix, (path, child)).await,
             End::Empty(byte) => self.add_leaf(thread, spot, Entry { byte, child }).await,
             End::Leaf { place, child: old, .. } => {
                 self.split_leaf(thread, spot, place, [(path, child), (other, old)])
                     .await
             }
+        };
+        if turn == Turn::Done(true) {
+            *made = None;
         }
+        turn
     }
 
     /// A leaf that is durable before anything points to it.

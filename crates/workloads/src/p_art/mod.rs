@@ -242,6 +242,10 @@ impl Map for Art {
                 }
             }
         };
+        // Another thread has inserted the key first, or there was no room for a node.
+        if let Some(leaf) = made {
+            self.give(thread, LEAVES, leaf).await;
+        }
         self.leave(thread).await;
         done
     }
