@@ -24,6 +24,7 @@ pub mod nstore;
 mod operations;
 pub mod p_art;
 pub mod p_clht;
+pub mod p_masstree;
 pub mod pc;
 pub mod rb_tree;
 mod registry;

@@ -179,6 +179,7 @@ workloads! {
     crate::heap::PriorityQueue: crate::heap::ABOUT,
     crate::atlas_queue::AtlasQueue: crate::atlas_queue::ABOUT,
     crate::skiplist::SkipList: crate::skiplist::ABOUT,
+    crate::maps::Program<crate::p_masstree::Masstree>: crate::p_masstree::ABOUT,
 }
 
 /// The requested workload and its parameters.

@@ -9,6 +9,7 @@ use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Worklo
 use strandline_workloads::{describe, with_workload, Visitor};
 
 const MAPS: [&str; 5] = ["cceh", "dash-eh", "fast-fair", "p-art", "p-clht"];
+const MAPS: [&str; 5] = ["cceh", "dash-eh", "fast-fair", "p-clht", "p-masstree"];
 
 fn plan(threads: usize) -> BuildPlan {
     BuildPlan {
@@ -86,6 +87,7 @@ fn mixed(name: &str) -> Vec<(&'static str, &'static str)> {
         // Nodes of the lowest level have up to 85 keys, of which half are there.
         "p-art" => &[("gap", "3"), ("pool", "8192")],
         "p-clht" => &[("buckets", "2"), ("pool", "8192")],
+        "p-masstree" => &[("slice", "8"), ("width", "3"), ("pool", "8192")],
         _ => &[],
     };
     let shares = [("keys", "6000"), ("init_ops", "0"), ("reads", "30"), ("deletes", "30")];
@@ -116,6 +118,7 @@ fn insertions_flush_and_fence_as_often_as_the_public_programs() {
         // 1.4 flushes; the public program stores each pointer past the caches, where ours flushes it.
         ("p-art", 2.4, 2.2),
         ("p-clht", 2.3, 2.0),
+        ("p-masstree", 3.2, 2.6),
     ] {
         let set = [("reads", "0"), ("deletes", "0")];
         let counts = with_workload(name, set, &plan(1), Cost).unwrap();

@@ -1,0 +1,264 @@
+//! Searches, which take no lock.
+
+use super::permutation::Permutation;
+use super::{node, Layer, Masstree, ENTRY, IS_RECORD, SECOND};
+use strandline_isa::{sites, Cpu, W};
+
+sites! {
+    HAS_SIBLING = 0xab91_b6e0;
+    SIBLING_COVERS = 0x64a7_cc87;
+    IS_AT_LEVEL = 0x9425_9e47;
+    ROOT_IS_BELOW = 0xbe43_ec5e;
+    ENTRIES_END = 0x423a_3e60;
+    ENTRY_IS_LESS = 0x3eb1_7f12;
+    ENTRY_MATCHES = 0x46cf_169a;
+    CHILDREN_END = 0x889f_7db3;
+    CHILD_IS_GREATER = 0x67e1_8f29;
+    CHILD_VERSION_STAYED = 0x6e8b_b6dd;
+    LINK_IS_LAYER = 0x371a_f02c;
+    RECORD_MATCHES = 0x87fa_ccf2;
+    BORDER_VERSION_STAYED = 0x5739_0e2c;
+}
+
+/// What a border node has of a key.
+pub(super) enum Found<'c, C: Cpu> {
+    /// No entry of its slice.
+    Absent,
+    /// The record of another key with its slice.
+    Other(W<'c, C>),
+    /// The address of its value.
+    Value(W<'c, C>),
+    /// The root of the layer that goes on with its next slice.
+    Layer(W<'c, C>),
+}
+
+/// What a search has found in one node.
+enum Seen<'c, C: Cpu> {
+    Nothing,
+    Value(W<'c, C>),
+    Layer(W<'c, C>),
+}
+
+/// A node of a level.
+pub(super) struct Reached<'c, C: Cpu> {
+    pub(super) at: W<'c, C>,
+    /// Its parent has no entry for it.
+    pub(super) is_orphan: bool,
+}
+
+/// Where a slice is, or belongs, in a node.
+pub(super) struct Place<'c, C: Cpu> {
+    /// How many entries are before it.
+    pub(super) place: W<'c, C>,
+    /// Its entry.
+    pub(super) entry: Option<W<'c, C>>,
+}
+
+/// A slot's entry.
+pub(super) fn entry<'c, C: Cpu>(at: W<'c, C>, slot: W<'c, C>) -> W<'c, C> {
+    (at + (slot << u64::from(ENTRY.trailing_zeros()))).at(node::ENTRIES)
+}
+
+impl Masstree {
+    /// The first layer.
+    pub(super) async fn first<'c, C: Cpu>(&self, cpu: &'c C) -> Layer<'c, C> {
+        Layer {
+            depth: 0,
+            root: cpu.word(self.root.0).load().await,
+            above: None,
+        }
+    }
+
+    pub(super) async fn permutation<'c, C: Cpu>(&self, at: W<'c, C>) -> Permutation<'c, C> {
+        Permutation {
+            word: at.at(node::PERMUTATION).load().await,
+            width: self.width,
+        }
+    }
+
+    /// The sibling of a node if it covers the slice.
+    pub(super) async fn right<'c, C: Cpu>(at: W<'c, C>, slice: W<'c, C>) -> Option<W<'c, C>> {
+        let sibling = at.at(node::NEXT).load().await;
+        if sibling.is(0).branch(HAS_SIBLING) {
+            return None;
+        }
+        let low = sibling.at(node::LOW).load().await;
+        (!slice.less(low).branch(SIBLING_COVERS)).then_some(sibling)
+    }
+
+    /// The node of a level that covers a slice, from a root; `None` if the tree is not as high.
+    pub(super) async fn descend<'c, C: Cpu>(
+        &self,
+        cpu: &'c C,
+        root: W<'c, C>,
+        slice: W<'c, C>,
+        level: u64,
+    ) -> Option<Reached<'c, C>> {
+        let mut at = root;
+        let mut height = at.at(node::LEVEL).load().await;
+        if height.below(level).branch(ROOT_IS_BELOW) {
+            return None;
+        }
+        loop {
+            let mut is_orphan = false;
+            while let Some(sibling) = Masstree::right(at, slice).await {
+                (at, is_orphan) = (sibling, true);
+            }
+            if height.is(level).branch(IS_AT_LEVEL) {
+                return Some(Reached { at, is_orphan });
+            }
+            at = self.child(cpu, at, slice).await;
+            height = height - 1;
+        }
+    }
+
+    /// The child of an inner node for a slice.
+    async fn child<'c, C: Cpu>(&self, cpu: &'c C, parent: W<'c, C>, slice: W<'c, C>) -> W<'c, C> {
+        loop {
+            let version = parent.at(node::VERSION).load().await;
+            let permutation = self.permutation(parent).await;
+            let (mut rest, mut left) = (permutation.from(0), permutation.count());
+            let mut link = parent.at(node::LEFTMOST);
+            while !left.is(0).branch(CHILDREN_END) {
+                let entry = entry(parent, Permutation::next(rest));
+                if slice.less(entry.load().await).branch(CHILD_IS_GREATER) {
+                    break;
+                }
+                link = entry.at(SECOND);
+                (rest, left) = (Permutation::after(rest), left - 1);
+            }
+            let child = link.load().await;
+            let now = parent.at(node::VERSION).load().await;
+            if now.equals(version).branch(CHILD_VERSION_STAYED) {
+                return child;
+            }
+            cpu.spins();
+        }
+    }
+
+    /// The place of a slice in a node: the first whose entry is not less.
+    pub(super) async fn place<'c, C: Cpu>(
+        cpu: &'c C,
+        at: W<'c, C>,
+        permutation: &Permutation<'c, C>,
+        slice: W<'c, C>,
+    ) -> Place<'c, C> {
+        let (mut rest, count, mut place) = (permutation.from(0), permutation.count(), cpu.word(0));
+        while !place.equals(count).branch(ENTRIES_END) {
+            let entry = entry(at, Permutation::next(rest));
+            let held = entry.load().await;
+            if !held.less(slice).branch(ENTRY_IS_LESS) {
+                let entry = held.equals(slice).branch(ENTRY_MATCHES).then_some(entry);
+                return Place { place, entry };
+            }
+            (rest, place) = (Permutation::after(rest), place + 1);
+        }
+        Place { place, entry: None }
+    }
+
+    /// What an entry of a border node has of a key.
+    pub(super) async fn found<'c, C: Cpu>(&self, entry: Option<W<'c, C>>, key: W<'c, C>) -> Found<'c, C> {
+        let Some(entry) = entry else { return Found::Absent };
+        if self.is_inline() {
+            return Found::Value(entry.at(SECOND));
+        }
+        let link = entry.at(SECOND).load().await;
+        if (link & IS_RECORD).is(0).branch(LINK_IS_LAYER) {
+            return Found::Layer(link);
+        }
+        let record = link - IS_RECORD;
+        match record.load().await.equals(key).branch(RECORD_MATCHES) {
+            true => Found::Value(record.at(SECOND)),
+            false => Found::Other(record),
+        }
+    }
+
+    /// What a border node has of a key, without its lock.
+    async fn look<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, slice: W<'c, C>, key: W<'c, C>) -> Seen<'c, C> {
+        loop {
+            let version = at.at(node::VERSION).load().await;
+            let permutation = self.permutation(at).await;
+            let place = Masstree::place(cpu, at, &permutation, slice).await;
+            let seen = match self.found(place.entry, key).await {
+                Found::Absent | Found::Other(_) => Seen::Nothing,
+                Found::Value(word) => Seen::Value(word.load().await),
+                Found::Layer(root) => Seen::Layer(root),
+            };
+            let now = at.at(node::VERSION).load().await;
+            if now.equals(version).branch(BORDER_VERSION_STAYED) {
+                return seen;
+            }
+            cpu.spins();
+        }
+    }
+
+    /// What a layer has of a key, and the border node, from this one or a sibling on.
+    async fn search<'c, C: Cpu>(
+        &self,
+        cpu: &'c C,
+        mut at: W<'c, C>,
+        slice: W<'c, C>,
+        key: W<'c, C>,
+    ) -> (Seen<'c, C>, W<'c, C>) {
+        loop {
+            let seen = self.look(cpu, at, slice, key).await;
+            if !matches!(seen, Seen::Nothing) {
+                return (seen, at);
+            }
+            // A split may have moved the entry.
+            match Masstree::right(at, slice).await {
+                Some(sibling) => at = sibling,
+                None => return (seen, at),
+            }
+        }
+    }
+
+    /// The root of a layer now: lower ones may have grown since the layer was entered.
+    pub(super) async fn root<'c, C: Cpu>(&self, cpu: &'c C, layer: &Layer<'c, C>) -> Option<W<'c, C>> {
+        let Some((border, slice)) = layer.above else {
+            return Some(cpu.word(self.root.0).load().await);
+        };
+        match self.search(cpu, border, slice, cpu.word(0)).await {
+            (Seen::Layer(root), _) => Some(root),
+            _ => None,
+        }
+    }
+
+    /// The layer that ends a key, as far as there are layers; and the border node for it.
+    pub(super) async fn bottom<'c, C: Cpu>(
+        &self,
+        cpu: &'c C,
+        key: W<'c, C>,
+    ) -> Option<(Layer<'c, C>, W<'c, C>, Reached<'c, C>)> {
+        let mut layer = self.first(cpu).await;
+        loop {
+            let slice = self.slice(key, layer.depth);
+            let reached = self.descend(cpu, layer.root, slice, 0).await?;
+            if layer.depth + 1 == self.layers() {
+                return Some((layer, slice, reached));
+            }
+            let (Seen::Layer(root), border) = self.search(cpu, reached.at, slice, key).await else {
+                return Some((layer, slice, reached));
+            };
+            layer = Layer {
+                depth: layer.depth + 1,
+                root,
+                above: Some((border, slice)),
+            };
+        }
+    }
+
+    /// The value of a key.
+    pub(super) async fn value<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<W<'c, C>> {
+        let (mut root, mut depth) = (self.first(cpu).await.root, 0);
+        loop {
+            let slice = self.slice(key, depth);
+            let reached = self.descend(cpu, root, slice, 0).await?;
+            match self.search(cpu, reached.at, slice, key).await.0 {
+                Seen::Nothing => return None,
+                Seen::Value(value) => return Some(value),
+                Seen::Layer(next) => (root, depth) = (next, depth + 1),
+            }
+        }
+    }
+}
