@@ -49,6 +49,7 @@ OTHERS: dict[str, tuple[int, tuple[str, ...]]] = {
     "heap": (60, ("workload.nodes=2000",)),
     "atlas-queue": (100, ("workload.nodes=2000",)),
     "skiplist": (100, ("workload.keys=2000", "workload.reads=10", "workload.inserts=60")),
+    "p-masstree": (200, (*FILLED, "workload.slice=8", "workload.deletes=10")),
 }
 #: More threads, with tasks.
 CORES = {16: 30, 64: 10}

@@ -29,11 +29,15 @@ const SMALL: &[(&str, u64)] = &[
     ("lines", 2),
     ("segments", 64),
     ("pool", 64),
+    ("slice", 4),
+    ("width", 3),
 ];
 
 /// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need, and `heap` has some levels.
 /// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need; nodes of `p-art` grow,
 /// and get prefixes, only where keys are near each other.
+/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need; nodes of `p-masstree`
+/// split, and layers come, only with keys that are new.
 const OWN: &[(&str, &str, u64)] = &[
     ("dash-eh", "keys", 400),
     ("dash-eh", "init_ops", 90),
@@ -42,6 +46,9 @@ const OWN: &[(&str, &str, u64)] = &[
     ("p-art", "keys", 40),
     ("p-art", "init_ops", 4),
     ("p-art", "gap", 8),
+    ("p-masstree", "keys", 200),
+    ("p-masstree", "init_ops", 24),
+    ("p-masstree", "pool", 128),
 ];
 
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.

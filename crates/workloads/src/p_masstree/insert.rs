@@ -1,7 +1,7 @@
 //! Insertions and deletions.
 
 use super::permutation::Permutation;
-use super::search::{entry, Found, Place};
+use super::search::{entry, Border, Found, Place};
 use super::{node, Entry, Layer, Masstree, Omits, IS_RECORD, SECOND};
 use crate::maps::lock_alone;
 use strandline_isa::{sites, Cpu, Intent, Primitive, W};
@@ -9,14 +9,6 @@ use strandline_runtime::{unlock, ThreadState};
 
 sites! {
     NODE_IS_FULL = 0x0f6d_1064;
-}
-
-/// The locked border node for a key.
-pub(super) struct Border<'c, C: Cpu> {
-    pub(super) layer: Layer<'c, C>,
-    pub(super) at: W<'c, C>,
-    pub(super) slice: W<'c, C>,
-    is_orphan: bool,
 }
 
 /// What became of an insertion into a node.
@@ -47,22 +39,18 @@ impl Masstree {
     }
 
     async fn lock_border<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<Border<'c, C>> {
-        let (layer, slice, reached) = self.bottom(cpu, key).await?;
-        Some(Border {
-            layer,
-            at: Masstree::lock(cpu, reached.at, slice).await,
-            slice,
-            is_orphan: reached.is_orphan,
-        })
+        let mut border = self.border(cpu, key).await?;
+        border.at = Masstree::lock(cpu, border.at, border.slice).await;
+        Some(border)
     }
 
-    /// Unlocks a border node, and gives its parent the entry that it lacks.
+    /// Unlocks a border node, and gives a parent the entry that it lacked on the way.
     async fn leave<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, border: &Border<'c, C>) {
         let cpu = thread.cpu;
         Masstree::unlock(cpu, border.at).await;
-        if border.is_orphan {
-            let parent = Masstree::entry_of(border.at, 1).await;
-            self.climb(thread, &border.layer, parent).await;
+        if let Some((layer, orphan)) = &border.orphan {
+            let parent = Masstree::entry_of(*orphan).await;
+            self.climb(thread, layer, parent).await;
         }
     }
 
@@ -83,7 +71,8 @@ impl Masstree {
                 }
                 (Found::Value(word), _) => {
                     word.store(value).await;
-                    self.flush_unless(Omits::Record, word).await;
+                    let fault = if self.is_inline() { Omits::Entry } else { Omits::Record };
+                    self.flush_unless(fault, word).await;
                     cpu.intent(Intent::Durable).await;
                     true
                 }

@@ -1,7 +1,6 @@
 //! Records, and new layers.
 
-use super::insert::Border;
-use super::search::entry;
+use super::search::{entry, Border};
 use super::split::Header;
 use super::{Masstree, Omits, IS_RECORD, SECOND};
 use crate::maps::{flush_lines, EXCLUSIVE};

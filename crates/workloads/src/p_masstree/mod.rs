@@ -29,6 +29,8 @@ mod permutation;
 mod recovery;
 mod search;
 mod split;
+#[cfg(test)]
+mod tests;
 
 use crate::maps::{self, Map, DELETES};
 use crate::About;

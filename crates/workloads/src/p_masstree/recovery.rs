@@ -11,9 +11,9 @@ const MOST_LEVELS: u64 = 64;
 
 /// What the root reaches.
 #[derive(Default)]
-struct Whole {
-    nodes: Vec<u64>,
-    records: Vec<u64>,
+pub(super) struct Whole {
+    pub(super) nodes: Vec<u64>,
+    pub(super) records: Vec<u64>,
     seen: BTreeSet<u64>,
     /// The pairs.
     pairs: BTreeMap<u64, u64>,
@@ -52,14 +52,14 @@ impl Masstree {
     }
 
     /// The entries that the sibling does not have.
-    fn own_entries(&self, image: &dyn Image, at: u64) -> Result<Vec<u64>, String> {
+    pub(super) fn own_entries(&self, image: &dyn Image, at: u64) -> Result<Vec<u64>, String> {
         let (mut entries, high) = (self.entries(image, at)?, self.high(image, at)?);
         entries.retain(|entry| high.is_none_or(|high| word(image, *entry) < high));
         Ok(entries)
     }
 
     /// Everything that the root reaches.
-    fn walk(&self, image: &dyn Image) -> Result<Whole, String> {
+    pub(super) fn walk(&self, image: &dyn Image) -> Result<Whole, String> {
         let mut whole = Whole::default();
         let mut next = vec![Next {
             root: word(image, self.root.0),

@@ -39,11 +39,23 @@ enum Seen<'c, C: Cpu> {
     Layer(W<'c, C>),
 }
 
+/// A node that only its sibling points to, and its level: its parent has no entry for it.
+pub(super) type Orphan<'c, C> = (W<'c, C>, u64);
+
 /// A node of a level.
 pub(super) struct Reached<'c, C: Cpu> {
     pub(super) at: W<'c, C>,
-    /// Its parent has no entry for it.
-    pub(super) is_orphan: bool,
+    /// The last one on the way.
+    pub(super) orphan: Option<Orphan<'c, C>>,
+}
+
+/// The border node for a key, in the last of its layers.
+pub(super) struct Border<'c, C: Cpu> {
+    pub(super) layer: Layer<'c, C>,
+    pub(super) at: W<'c, C>,
+    pub(super) slice: W<'c, C>,
+    /// The last one on the way, with its layer.
+    pub(super) orphan: Option<(Layer<'c, C>, Orphan<'c, C>)>,
 }
 
 /// Where a slice is, or belongs, in a node.
@@ -99,13 +111,14 @@ impl Masstree {
         if height.below(level).branch(ROOT_IS_BELOW) {
             return None;
         }
+        let mut orphan = None;
         loop {
-            let mut is_orphan = false;
             while let Some(sibling) = Masstree::right(at, slice).await {
-                (at, is_orphan) = (sibling, true);
+                at = sibling;
+                orphan = Some((at, height.bits()));
             }
             if height.is(level).branch(IS_AT_LEVEL) {
-                return Some(Reached { at, is_orphan });
+                return Some(Reached { at, orphan });
             }
             at = self.child(cpu, at, slice).await;
             height = height - 1;
@@ -224,26 +237,29 @@ impl Masstree {
         }
     }
 
-    /// The layer that ends a key, as far as there are layers; and the border node for it.
-    pub(super) async fn bottom<'c, C: Cpu>(
-        &self,
-        cpu: &'c C,
-        key: W<'c, C>,
-    ) -> Option<(Layer<'c, C>, W<'c, C>, Reached<'c, C>)> {
-        let mut layer = self.first(cpu).await;
+    /// The border node for a key, in the last layer that there is for it.
+    pub(super) async fn border<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<Border<'c, C>> {
+        let (mut layer, mut orphan) = (self.first(cpu).await, None);
         loop {
             let slice = self.slice(key, layer.depth);
             let reached = self.descend(cpu, layer.root, slice, 0).await?;
+            orphan = reached.orphan.map(|found| (layer, found)).or(orphan);
+            let border = Border {
+                layer,
+                at: reached.at,
+                slice,
+                orphan,
+            };
             if layer.depth + 1 == self.layers() {
-                return Some((layer, slice, reached));
+                return Some(border);
             }
-            let (Seen::Layer(root), border) = self.search(cpu, reached.at, slice, key).await else {
-                return Some((layer, slice, reached));
+            let (Seen::Layer(root), above) = self.search(cpu, reached.at, slice, key).await else {
+                return Some(border);
             };
             layer = Layer {
                 depth: layer.depth + 1,
                 root,
-                above: Some((border, slice)),
+                above: Some((above, slice)),
             };
         }
     }

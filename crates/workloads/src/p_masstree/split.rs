@@ -2,7 +2,7 @@
 
 use super::insert::Inserted;
 use super::permutation::{self, Permutation};
-use super::search::entry;
+use super::search::{entry, Orphan};
 use super::{node, Entry, Layer, Masstree, Omits, ENTRY, SECOND};
 use crate::maps::{flush_lines, lock_alone, EXCLUSIVE};
 use strandline_isa::{sites, Cpu, Intent, Primitive, W};
@@ -12,7 +12,6 @@ sites! {
     GOES_LEFT = 0x9dc2_c4ac;
     NODE_IS_ROOT = 0xea78_ad93;
     ROOT_STAYED = 0x49cb_f7ac;
-    PARENT_HAS_ENTRY = 0x7a9c_9b1b;
     UPPER_ENDS = 0x1a38_f03b;
 }
 
@@ -43,10 +42,10 @@ impl Masstree {
         }
     }
 
-    /// The entry of a node for its parent, which is at this level.
-    pub(super) async fn entry_of<'c, C: Cpu>(at: W<'c, C>, level: u64) -> Entry<'c, C> {
+    /// The entry of a node of this level for its parent.
+    pub(super) async fn entry_of<'c, C: Cpu>((at, level): Orphan<'c, C>) -> Entry<'c, C> {
         Entry {
-            level,
+            level: level + 1,
             slice: at.at(node::LOW).load().await,
             link: at,
         }
@@ -161,16 +160,17 @@ impl Masstree {
             let at = Masstree::lock(cpu, reached.at, entry.slice).await;
             let permutation = self.permutation(at).await;
             let place = Masstree::place(cpu, at, &permutation, entry.slice).await;
-            if place.entry.is_some() {
-                return Masstree::unlock(cpu, at).await;
-            }
-            next = match self.insert(thread, layer, at, permutation, place.place, entry).await {
+            let inserted = match place.entry.is_some() {
+                true => Inserted::Done,
+                false => self.insert(thread, layer, at, permutation, place.place, entry).await,
+            };
+            next = match inserted {
                 Inserted::Split(parent) => parent,
                 Inserted::Done | Inserted::NoRoom => {
                     Masstree::unlock(cpu, at).await;
-                    match reached.is_orphan {
-                        true => Some(Masstree::entry_of(at, entry.level + 1).await),
-                        false => None,
+                    match reached.orphan {
+                        Some(orphan) => Some(Masstree::entry_of(orphan).await),
+                        None => None,
                     }
                 }
             };

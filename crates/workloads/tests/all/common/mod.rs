@@ -52,6 +52,7 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
 const FORMS: [&str; 5] = [
     "cq locks=2",
     "nstore partitions=threads",
+    "p-masstree slice=64",
     "avl-tree incremental=1",
     "b-tree incremental=1",
     "sp-rb-tree incremental=1",
