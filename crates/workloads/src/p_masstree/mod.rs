@@ -29,8 +29,6 @@ mod permutation;
 mod recovery;
 mod search;
 mod split;
-#[cfg(test)]
-mod tests;
 
 use crate::maps::{self, Map, DELETES};
 use crate::About;
@@ -284,3 +282,6 @@ impl Map for Masstree {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests;
