@@ -85,7 +85,7 @@ const PARAMS: &[Param] = &[
         default: 1 << 16,
         min: 4,
         max: 1 << 24,
-        help: "nodes that there is room for; with more than one layer, eight times as many records",
+        help: "nodes that there is room for; with more than one layer, a record for every other entry",
         words: &[],
     },
     Param {
@@ -100,9 +100,6 @@ const PARAMS: &[Param] = &[
 
 /// Bits of a key.
 const KEY_BITS: u64 = 64;
-
-/// Records that there is room for, for each node.
-const RECORDS_OF_NODE: u64 = 8;
 
 /// Offsets in a node.
 mod node {
@@ -221,7 +218,8 @@ impl Map for Masstree {
         let rows = params.get("pool");
         let bytes = (node::ENTRIES + width * ENTRY).next_multiple_of(LINE_BYTES);
         let nodes = heap.rows(rows, bytes, rows / 4 + 1);
-        let most = if slice == KEY_BITS { 1 } else { rows * RECORDS_OF_NODE };
+        // With layers, for half of the entries: nodes are not full, and there are inner ones.
+        let most = if slice == KEY_BITS { 1 } else { rows * width.div_ceil(2) };
         let records = heap.rows(most, LINE_BYTES, most / 4 + 1);
         Ok(Masstree {
             root: heap.pm(LINE_BYTES),
