@@ -160,8 +160,7 @@ fn every_kind_of_lock_keeps_threads_apart() {
 }
 
 /// Maps whose operations are announced.
-const MAPS: [&str; 5] = ["cceh", "dash-eh", "fast-fair", "p-art", "p-clht"];
-const MAPS: [&str; 5] = ["cceh", "dash-eh", "fast-fair", "p-clht", "p-masstree"];
+const MAPS: [&str; 6] = ["cceh", "dash-eh", "fast-fair", "p-art", "p-clht", "p-masstree"];
 
 /// Eight threads on few keys: they meet in every structure.
 #[test]

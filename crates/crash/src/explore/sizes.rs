@@ -33,11 +33,9 @@ const SMALL: &[(&str, u64)] = &[
     ("width", 3),
 ];
 
-/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need, and `heap` has some levels.
-/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need; nodes of `p-art` grow,
-/// and get prefixes, only where keys are near each other.
-/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need; nodes of `p-masstree`
-/// split, and layers come, only with keys that are new.
+/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need, and `heap` has some
+/// levels; nodes of `p-art` grow, and get prefixes, only where keys are near each other; nodes of `p-masstree` split, and
+/// layers come, only with keys that are new.
 const OWN: &[(&str, &str, u64)] = &[
     ("dash-eh", "keys", 400),
     ("dash-eh", "init_ops", 90),

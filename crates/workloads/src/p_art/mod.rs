@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
 
 sites! {
     ROW_IS_LEAF = 0x0124_6c95;
@@ -58,6 +58,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Table III, after RECIPE's P-ART (SOSP 2019)",
     machine: "asap",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[

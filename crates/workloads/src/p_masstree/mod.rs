@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -46,6 +46,7 @@ pub const ABOUT: About = About {
     paper: "ASAP (HPCA 2022), Table III, after RECIPE's P-Masstree (SOSP 2019)",
     machine: "asap",
     runtime: "undo",
+    lock: LockKind::Test,
     tasks: 100_000,
     params: PARAMS,
     small: &[

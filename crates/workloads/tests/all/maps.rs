@@ -8,8 +8,7 @@ use strandline_runtime::adversary::{Play, FENCED};
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
 use strandline_workloads::{describe, with_workload, Visitor};
 
-const MAPS: [&str; 5] = ["cceh", "dash-eh", "fast-fair", "p-art", "p-clht"];
-const MAPS: [&str; 5] = ["cceh", "dash-eh", "fast-fair", "p-clht", "p-masstree"];
+const MAPS: [&str; 6] = ["cceh", "dash-eh", "fast-fair", "p-art", "p-clht", "p-masstree"];
 
 /// The maps, and other forms of them.
 fn forms() -> impl Iterator<Item = &'static str> {
@@ -165,13 +164,13 @@ impl Visitor for Crash {
     }
 }
 
-/// The first failure of a small map with this fault, under plays of several kinds.
-fn failure(form: &'static str, fault: &'static str) -> Option<String> {
+/// The first failure of a small map with these settings, under plays of several kinds.
+fn failure(form: &'static str, set: &[(&'static str, &'static str)]) -> Option<String> {
     let (name, own) = parts(form);
     let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=24);
     plays.into_iter().find_map(|(evict_one_in, seed)| {
         let small = describe(name).unwrap().small.iter().copied();
-        let set = small.chain(own).chain([("omits", fault)]);
+        let set = small.chain(own).chain(set.iter().copied());
         with_workload(
             name,
             set,
@@ -205,7 +204,7 @@ fn what_a_faulty_program_leaves_out_is_found() {
             if ["next", "level"].contains(fault) {
                 continue;
             }
-            let found = failure(form, fault);
+            let found = failure(form, &[("omits", fault)]);
             println!("{form} without {fault}: {found:?}");
             assert_eq!(
                 found.is_none(),

@@ -49,7 +49,7 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
 }
 
 /// Forms of a workload that a parameter selects: a key and its value behind the name.
-const FORMS: [&str; 5] = [
+const FORMS: [&str; 6] = [
     "cq locks=2",
     "nstore partitions=threads",
     "p-masstree slice=64",
