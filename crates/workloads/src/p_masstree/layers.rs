@@ -34,8 +34,8 @@ impl Masstree {
             .await;
     }
 
-    /// Puts layers between a locked border node's entry and its record, until the slices of that record's key and of a new
-    /// one differ: all but the last have one entry. False if there is no room.
+    /// Puts layers between a locked border node's entry and its record, until the slices of that record's key and of a
+    /// new one differ: all but the last have one entry. False if there is no room.
     pub(super) async fn deepen<'c, C: Cpu>(
         &self,
         thread: &ThreadState<'c, C>,

@@ -1,27 +1,27 @@
 //! `p-masstree`: a trie of B+-trees whose nodes are ordered by a permutation, without a log.
 //!
-//! Masstree (Mao, Kohler, Morris, EuroSys 2012) as RECIPE made it persistent (Lee et al., SOSP 2019, section 6.5): a trie
-//! with a B+-tree in each layer, which branches by a slice of the key. All nodes, inner ones too, have the form of border
-//! nodes: a header of one line, and 15 entries of a slice and a link. The *permutation*, a word of the header, counts the
-//! entries and lists their slots in the order of their slices.
+//! Masstree (Mao, Kohler, Morris, EuroSys 2012) as RECIPE made it persistent (Lee et al., SOSP 2019, section 6.5): a
+//! trie with a B+-tree in each layer, which branches by a slice of the key. All nodes, inner ones too, have the form of
+//! border nodes: a header of one line, and 15 entries of a slice and a link. The *permutation*, a word of the header,
+//! counts the entries and lists their slots in the order of their slices.
 //!
-//! - *Insertion*: the entry in a free slot, flushed and ordered; then the permutation, whose one store makes it visible.
-//!   *Deletion* is a store of the permutation, too. *A new value* replaces the old one in place.
+//! - *Insertion*: the entry in a free slot, flushed and ordered; then the permutation, whose one store makes it
+//!   visible. *Deletion* is a store of the permutation, too. *A new value* replaces the old one in place.
 //! - *Split*: a new sibling with the upper half is durable before the node's pointer to it, which is durable before the
 //!   permutation drops that half. The parent gets its entry last.
 //! - *Layers*: with keys of one slice, links of border nodes are values, as in the public program for integer keys.
-//!   With shorter slices, they are records of a key and a value, as in the one for strings, or roots of the next layer. The
-//!   second key with the same slice makes a layer, which is durable before the link to it.
+//!   With shorter slices, they are records of a key and a value, as in the one for strings, or roots of the next layer.
+//!   The second key with the same slice makes a layer, which is durable before the link to it.
 //! - *Searches take no lock*: they go to a sibling for keys that it covers. A node's version counts what gives slots or
 //!   records away (deletions, splits, new layers); a search that has met such a change looks again.
-//! - *Writers* hold the lock of a node until what they did is durable. A new sibling or layer is born locked, since what
-//!   others insert there could be durable before the pointer to it. A writer that comes to a node by its sibling alone
-//!   gives the parent its entry: RECIPE's way to complete a split that a crash has interrupted.
+//! - *Writers* hold the lock of a node until what they did is durable. A new sibling or layer is born locked, since
+//!   what others insert there could be durable before the pointer to it. A writer that comes to a node by its sibling
+//!   alone gives the parent its entry: RECIPE's way to complete a split that a crash has interrupted.
 //! - *Recovery* frees the locks, and drops from permutations what siblings have; writers do the rest. Nodes and records
 //!   that a crash has left unreachable are free after it.
 //!
-//! Not in the papers: a layer is found without the locks of those above it (RECIPE locks a border node to look at a link).
-//! A record is free again at once, since searches look at versions; RECIPE waits for an epoch. Empty nodes stay.
+//! Not in the papers: a layer is found without the locks of those above it (RECIPE locks a border node to look at a
+//! link). A record is free again at once, since searches look at versions; RECIPE waits for an epoch. Empty nodes stay.
 
 mod insert;
 mod layers;

@@ -1,7 +1,7 @@
 //! The permutation: one word with the order of a node's entries.
 //!
-//! Its lowest four bits count the entries. The next four are the slot of the lowest entry, and so on; behind the entries come
-//! the free slots, of which the last is taken first (Masstree 4.6.2).
+//! Its lowest four bits count the entries. The next four are the slot of the lowest entry, and so on; behind the
+//! entries come the free slots, of which the last is taken first (Masstree 4.6.2).
 
 use strandline_isa::{Cpu, W};
 

@@ -101,8 +101,8 @@ impl Masstree {
         Inserted::Split((!is_root).then_some(parent))
     }
 
-    /// Makes a sibling of the entries behind the first `left`: locked, and before the node's own sibling. An inner node's
-    /// first of these goes to the parent. The lowest slice that the sibling covers.
+    /// Makes a sibling of the entries behind the first `left`: locked, and before the node's own sibling. An inner
+    /// node's first of these goes to the parent. The lowest slice that the sibling covers.
     async fn copy_upper<'c, C: Cpu>(
         &self,
         cpu: &'c C,
@@ -137,8 +137,8 @@ impl Masstree {
         low
     }
 
-    /// Inserts the entry of a node that was split, and those of nodes which that splits or finds without one. What finds no
-    /// room is still reached by siblings.
+    /// Inserts the entry of a node that was split, and those of nodes which that splits or finds without one. What
+    /// finds no room is still reached by siblings.
     pub(super) async fn climb<'c, C: Cpu>(
         &self,
         thread: &ThreadState<'c, C>,
@@ -177,8 +177,8 @@ impl Masstree {
         }
     }
 
-    /// Enters an entry of a level that there is not yet: a sibling of the root was split before the root had a parent, or a
-    /// crash came between. False if the root has got one meanwhile.
+    /// Enters an entry of a level that there is not yet: a sibling of the root was split before the root had a parent,
+    /// or a crash came between. False if the root has got one meanwhile.
     async fn grow_above<'c, C: Cpu>(
         &self,
         thread: &ThreadState<'c, C>,

@@ -81,8 +81,8 @@ fn roots(map: &Masstree, memory: &Memory) -> Vec<u64> {
     roots
 }
 
-/// A crash came before any root had grown, in each layer: all but the first border node are reached by siblings. (RECIPE,
-/// 6.5)
+/// A crash came before any root had grown, in each layer: all but the first border node are reached by siblings.
+/// (RECIPE, 6.5)
 #[test]
 fn writers_give_parents_to_nodes_that_only_siblings_point_to() {
     for slice in [64, 8] {
@@ -190,7 +190,10 @@ fn damage_is_named() {
 proptest! {
     /// Against a list of slots.
     #[test]
-    fn permutations_order_slots(width in 2_u64..=15, edits in prop::collection::vec((any::<bool>(), 0_u64..15), 0..60)) {
+    fn permutations_order_slots(
+        width in 2_u64..=15,
+        edits in prop::collection::vec((any::<bool>(), 0_u64..15), 0..60),
+    ) {
         let memory = Memory::new(64, 0);
         let cpu = &Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let (mut now, mut expected) = (sorted(width, 0), Vec::new());
