@@ -12,7 +12,7 @@ Runs a built-in workload (`strandline list workloads`) natively, its tasks and i
 `strandline record --from marker`.
 
   -d, --design DESIGN        x86: undo log, flushes and fences; counted: the same, and how many flushes and fences;
-                             volatile: none of them; judged: none, and whether a map's operations are linearizable
+                             volatile: none of them; judged: none, and whether the operations are linearizable
                              (default: x86)
   --threads N                threads (default: 1)
   --tasks N                  tasks of the timed region, all threads together (default: the workload's)

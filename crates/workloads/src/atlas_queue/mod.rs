@@ -1,7 +1,7 @@
 //! `atlas-queue`: enqueues to and dequeues from a linked queue with two locks.
 //!
 //! One of the programs written for Atlas (Chakrabarti, Boehm and Bhandari, OOPSLA 2014) that ASAP (HPCA 2022) measures:
-//! 8,000 operations on 4 threads, half of them enqueues. Their source is not public, so sizes are ours. The queue is the
+//! 8,000 operations on 4 threads, half of them enqueues. Structure and sizes beyond that are ours. The queue is the
 //! one with two locks of Michael and Scott (PODC 1996). Its first node is a dummy: a dequeue makes the next node the
 //! dummy. So an enqueue and a dequeue take different locks.
 //!

@@ -1,7 +1,7 @@
 //! `heap`: insertions into and deletions from a priority queue, a binary heap in an array.
 //!
 //! One of the programs written for Atlas (Chakrabarti, Boehm and Bhandari, OOPSLA 2014) that ASAP (HPCA 2022) measures:
-//! 8,000 operations on 4 threads, half of them insertions. Their source is not public, so sizes are ours. The heap is
+//! 8,000 operations on 4 threads, half of them insertions. Structure and sizes beyond that are ours. The heap is
 //! Williams's (Algorithm 232, CACM 1964). A slot of the array is one word: the priority and the place of the element,
 //! which has `item_bytes` bytes in a row of its own. So moving an element up or down stores one word.
 //!

@@ -1,7 +1,7 @@
 //! `skiplist`: insertions, deletions and searches of random keys in a skip list.
 //!
 //! One of the programs written for Atlas (Chakrabarti, Boehm and Bhandari, OOPSLA 2014) that ASAP (HPCA 2022) measures:
-//! 2,000 operations on 4 threads, 80 % of them insertions. Their source is not public, so sizes are ours. The list is
+//! 2,000 operations on 4 threads, 80 % of them insertions. Structure and sizes beyond that are ours. The list is
 //! Pugh's (CACM 1990): a node is linked at its lowest levels, at each further one with a probability of a quarter. A
 //! node has its key, a link for each level, and an element of `item_bytes` bytes: the key's value.
 //!
