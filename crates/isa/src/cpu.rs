@@ -72,8 +72,8 @@ pub enum Note {
     RegionDurable,
     /// The task's newest region was aborted: a crash keeps nothing of it. Its task starts again.
     RegionAbort,
-    /// An operation on a map starts: it gives the key this value, or removes the key. A program without regions announces
-    /// its operations instead; they may take effect in any order that durable linearizability allows.
+    /// An operation on a map starts: it gives the key this value, or removes the key. A program without regions
+    /// announces its operations instead; they may take effect in any order that durable linearizability allows.
     OperationBegin {
         /// The key.
         key: u64,
@@ -227,22 +227,23 @@ pub trait Cpu: Sized {
         false
     }
 
-    /// Waits, at no cost in instructions, until all fences before it have retired, as a precise interrupt does: what comes
-    /// then in program order has not been executed yet.
+    /// Waits, at no cost in instructions, until all fences before it have retired, as a precise interrupt does: what
+    /// comes then in program order has not been executed yet.
     #[inline(always)]
     fn fenced(&self) -> impl Future<Output = ()> {
         async move {}
     }
 
-    /// The program has opened its state, by the operations before this call. If the back end has created it anew, in place
-    /// of itself: the registers that it saved at one of its resume points ([`Cpu::resume_point`]), from which it goes on.
+    /// The program has opened its state, by the operations before this call. If the back end has created it anew, in
+    /// place of itself: the registers that it saved at one of its resume points ([`Cpu::resume_point`]), from which it
+    /// goes on.
     #[inline(always)]
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
         None
     }
 
-    /// A point from which the program can go on if it is created anew, given the registers that `save` returns. They and
-    /// memory are then its whole state. `None`: it cannot go on from here.
+    /// A point from which the program can go on if it is created anew, given the registers that `save` returns. They
+    /// and memory are then its whole state. `None`: it cannot go on from here.
     #[inline(always)]
     fn resume_point<'c>(&'c self, save: impl FnOnce() -> Option<Vec<W<'c, Self>>>) {
         let _ = save;

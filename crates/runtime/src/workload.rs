@@ -70,8 +70,8 @@ pub trait Workload: Sized + Sync {
 
     /// What a structure holds, on memory at rest or on a recovered image, if its operations or calls are announced
     /// ([`Note::OperationBegin`](strandline_isa::Note::OperationBegin),
-    /// [`Note::CallBegin`](strandline_isa::Note::CallBegin)): the values of a map by key, those of a queue by place, from
-    /// its first on, and those of a priority queue by any place.
+    /// [`Note::CallBegin`](strandline_isa::Note::CallBegin)): the values of a map by key, those of a queue by place,
+    /// from its first on, and those of a priority queue by any place.
     fn contents(&self, _image: &dyn Image) -> BTreeMap<u64, u64> {
         BTreeMap::new()
     }
@@ -83,14 +83,14 @@ pub trait Workload: Sized + Sync {
     /// warm LLC as far as it fits, most useful last.
     fn footprint(&self) -> Vec<Range<u64>>;
 
-    /// The first part of recovery: of each failure-atomic region, the crash image then has all or nothing. Recovery must
-    /// be idempotent: after a crash during either part it runs again from the start.
+    /// The first part of recovery: of each failure-atomic region, the crash image then has all or nothing. Recovery
+    /// must be idempotent: after a crash during either part it runs again from the start.
     fn recover(&self, image: &dyn Image) {
         recover(image, &self.logs());
     }
 
-    /// The second part: continues what the crash has interrupted between two regions, until the invariant holds. Nothing
-    /// to do if it holds after every region.
+    /// The second part: continues what the crash has interrupted between two regions, until the invariant holds.
+    /// Nothing to do if it holds after every region.
     fn repair(&self, _image: &dyn Image) {}
 
     /// Rebuilds volatile memory, zero after a crash, from a recovered image, so that threads can

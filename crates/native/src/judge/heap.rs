@@ -1,8 +1,8 @@
 //! Whether calls on a priority queue of distinct values are linearizable. The upper half of a value is its priority.
 //!
-//! All orders are tried as for a key of a map. What the queue holds follows from the calls that are done, so these alone
-//! are the state. A removal that fits is done at once: any order in which it comes later stays one if it comes first, as
-//! no other removal needs its value. So only additions are a choice.
+//! All orders are tried as for a key of a map. What the queue holds follows from the calls that are done, so these
+//! alone are the state. A removal that fits is done at once: any order in which it comes later stays one if it comes
+//! first, as no other removal needs its value. So only additions are a choice.
 
 use super::Called;
 use std::collections::{BTreeSet, HashSet};
@@ -120,7 +120,8 @@ impl Search<'_> {
         }
     }
 
-    /// The threads with additions that may come first: those that a removal waits for last, then those that return first.
+    /// The threads with additions that may come first: those that a removal waits for last, then those that return
+    /// first.
     fn additions(&self) -> Vec<usize> {
         let candidates = self.candidates();
         let wanted = |value| candidates.iter().any(|(_, call)| !call.adds && call.answer == value);

@@ -4,7 +4,8 @@
 //! not added before; it is removed twice; two values are added in one order and removed in the other; a call finds
 //! nothing although at each moment some value was there.
 //!
-//! What the queue holds before the run counts as added before, and what it holds at the end as removed after, in their order.
+//! What the queue holds before the run counts as added before, and what it holds at the end as removed after, in their
+//! order.
 
 use super::Called;
 use std::collections::BTreeMap;

@@ -142,8 +142,8 @@ impl Watch {
         self.aborted
     }
 
-    /// Whether a map that held `initial` before the run may hold `contents` after a crash now. A program that has announced
-    /// no operations promises regions.
+    /// Whether a map that held `initial` before the run may hold `contents` after a crash now. A program that has
+    /// announced no operations promises regions.
     ///
     /// # Errors
     /// The first key that no order of the operations explains.

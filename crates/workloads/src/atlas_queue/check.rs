@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image};
 
 impl AtlasQueue {
-    /// Passes the dummy and each node behind it to `visit`: address, number among all nodes, and place in the queue. Numbers
-    /// that ascend exclude a circle.
+    /// Passes the dummy and each node behind it to `visit`: address, number among all nodes, and place in the queue.
+    /// Numbers that ascend exclude a circle.
     fn walk(
         &self,
         image: &dyn Image,

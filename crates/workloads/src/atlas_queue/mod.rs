@@ -5,14 +5,14 @@
 //! one with two locks of Michael and Scott (PODC 1996). Its first node is a dummy: a dequeue makes the next node the
 //! dummy. So an enqueue and a dequeue take different locks.
 //!
-//! Each critical section is one failure-atomic region. A new node's lines are logged whole, as Atlas logs a copy of many
-//! bytes; each other store is logged before it is made.
+//! Each critical section is one failure-atomic region. A new node's lines are logged whole, as Atlas logs a copy of
+//! many bytes; each other store is logged before it is made.
 //!
-//! In a queue of only the dummy, the published queue has a race: a dequeue looks at the link that an enqueue writes under
-//! the other lock. A region that follows such a link depends on a region that may be undone, and no log sees it. Here an
-//! enqueue hands its node over when its region has ended, in volatile memory, under a third lock for two instructions.
-//! The runtimes whose regions are durable later find there what a dequeue depends on. `workload.omits=hand-over` is the
-//! published queue.
+//! In a queue of only the dummy, the published queue has a race: a dequeue looks at the link that an enqueue writes
+//! under the other lock. A region that follows such a link depends on a region that may be undone, and no log sees it.
+//! Here an enqueue hands its node over when its region has ended, in volatile memory, under a third lock for two
+//! instructions. The runtimes whose regions are durable later find there what a dequeue depends on.
+//! `workload.omits=hand-over` is the published queue.
 //!
 //! Nodes are numbered in their order, which the invariant checks. Simplified: nodes come from a fixed pool, by volatile
 //! free lists that a restart rebuilds. An enqueue without a free node and a dequeue from an empty queue do nothing.
@@ -339,7 +339,8 @@ impl Workload for AtlasQueue {
         ]
     }
 
-    /// Every node that is not in the queue is free, and all in it are handed over. If the queue is broken, no node is free.
+    /// Every node that is not in the queue is free, and all in it are handed over. If the queue is broken, no node is
+    /// free.
     fn restart(&self, image: &dyn Image) {
         let used = self.reachable(image).ok();
         self.free

@@ -5,13 +5,13 @@
 //! Williams's (Algorithm 232, CACM 1964). A slot of the array is one word: the priority and the place of the element,
 //! which has `item_bytes` bytes in a row of its own. So moving an element up or down stores one word.
 //!
-//! One lock guards the heap. Its critical section is one failure-atomic region. A new element's lines are logged whole, as
-//! Atlas logs a copy of many bytes; each other store is logged before it is made. The lock is released after the
-//! runtime has ended the region: under `atlas` that is before the region is committed, and the lock passes on the
+//! One lock guards the heap. Its critical section is one failure-atomic region. A new element's lines are logged
+//! whole, as Atlas logs a copy of many bytes; each other store is logged before it is made. The lock is released after
+//! the runtime has ended the region: under `atlas` that is before the region is committed, and the lock passes on the
 //! dependence.
 //!
-//! Simplified: rows come from a fixed pool, by volatile free lists that a restart rebuilds. An insertion without a free row
-//! and a deletion from an empty heap do nothing.
+//! Simplified: rows come from a fixed pool, by volatile free lists that a restart rebuilds. An insertion without a
+//! free row and a deletion from an empty heap do nothing.
 
 mod check;
 
@@ -102,7 +102,8 @@ const LINE_SHIFT: u64 = LINE_BYTES.trailing_zeros() as u64;
 /// Slots of a line.
 const LINE_SLOTS: u64 = PAYLOAD_BYTES / 8;
 
-/// 2^64 over [`LINE_SLOTS`], rounded up: the upper half of the product with a number of a slot is the number of its line.
+/// 2^64 over [`LINE_SLOTS`], rounded up: the upper half of the product with a number of a slot is the number of its
+/// line.
 const PER_LINE: u64 = u64::MAX / LINE_SLOTS + 1;
 
 /// What a faulty program leaves out.

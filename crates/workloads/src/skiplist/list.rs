@@ -32,8 +32,8 @@ pub(super) fn link(level: u64) -> u64 {
 }
 
 impl SkipList {
-    /// Stores the node before `key` at each level at `path`, the lowest first; returns the node behind at the lowest level,
-    /// or 0.
+    /// Stores the node before `key` at each level at `path`, the lowest first; returns the node behind at the lowest
+    /// level, or 0.
     async fn search<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         let mut before = cpu.word(self.head.addr(0).0);
         let mut behind = cpu.word(0);

@@ -6,8 +6,8 @@
 //! node has its key, a link for each level, and an element of `item_bytes` bytes: the key's value.
 //!
 //! One lock guards the list. A critical section that changes it is one failure-atomic region. A new node's lines, or
-//! the element that a new value replaces, are logged whole, as Atlas logs a copy of many bytes; each other store is logged
-//! before it is made. A search writes nothing, so it has no region.
+//! the element that a new value replaces, are logged whole, as Atlas logs a copy of many bytes; each other store is
+//! logged before it is made. A search writes nothing, so it has no region.
 //!
 //! Simplified: every node has room for the links of all levels, and every search begins at the highest. Nodes come from
 //! a fixed pool, by volatile free lists that a restart rebuilds.

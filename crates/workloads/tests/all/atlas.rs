@@ -113,8 +113,8 @@ impl Visitor for Modelled {
     }
 }
 
-/// A hundred thousand operations; in `make thorough` a million. The structures are small, so that they are empty at times,
-/// and large enough that they are never full.
+/// A hundred thousand operations; in `make thorough` a million. The structures are small, so that they are empty at
+/// times, and large enough that they are never full.
 #[test]
 fn calls_do_what_a_model_does() {
     let tasks = match std::env::var_os("STRANDLINE_THOROUGH") {
@@ -165,8 +165,8 @@ fn cost(name: &str, logging: Logging, set: &[(&'static str, &'static str)]) -> (
     found
 }
 
-/// What follows from the programs' stores: under the undo log each store by itself has a record, a line and two fences; so
-/// has the end of a region. A node of 80 bytes has three records of four words, two lines and two fences.
+/// What follows from the programs' stores: under the undo log each store by itself has a record, a line and two
+/// fences; so has the end of a region. A node of 80 bytes has three records of four words, two lines and two fences.
 #[test]
 fn a_queue_flushes_and_fences_for_each_store() {
     let (end, store, node) = ((2.0, 2.0), (2.0, 2.0), (5.0, 2.0));
