@@ -37,5 +37,6 @@ mod structures;
 pub mod tatp;
 pub mod tpcc;
 mod trees;
+mod zipf;
 
 pub use registry::{describe, memory_bytes, names, with_workload, About, Alias, Error, Visitor};

@@ -8,6 +8,7 @@
 //! the key, so that a torn or foreign one shows.
 
 use crate::operations::filling;
+use crate::zipf::Zipf;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Intent, Lowering, Memory, Note, LINE_BYTES, W};
@@ -125,6 +126,8 @@ pub trait Map: Sized + Sync {
 pub struct Program<M> {
     map: M,
     keys: u64,
+    /// If keys are not drawn evenly.
+    zipf: Option<Zipf>,
     init_ops: u64,
     /// Percent of the operations.
     reads: u64,
@@ -134,8 +137,12 @@ pub struct Program<M> {
 
 impl<M: Map> Program<M> {
     /// A key that is drawn.
-    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        (random.below(self.keys) + 1) * SPREAD
+    async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        let number = match self.zipf {
+            None => random.below(self.keys),
+            Some(zipf) => zipf.draw(random).await,
+        };
+        (number + 1) * SPREAD
     }
 
     /// A new value of a key.
@@ -145,7 +152,7 @@ impl<M: Map> Program<M> {
     }
 
     async fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
-        let key = self.draw(&mut thread.random);
+        let key = self.draw(&mut thread.random).await;
         let value = Self::value(&mut thread.random, key);
         let cpu = thread.cpu;
         cpu.note(Note::OperationBegin {
@@ -157,7 +164,7 @@ impl<M: Map> Program<M> {
     }
 
     async fn delete<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
-        let key = self.draw(&mut thread.random);
+        let key = self.draw(&mut thread.random).await;
         let cpu = thread.cpu;
         cpu.note(Note::OperationBegin {
             key: key.bits(),
@@ -180,6 +187,9 @@ impl<M: Map> Program<M> {
     }
 }
 
+/// Keys whose weights fit into a table of 16 MB.
+const MOST_ZIPFIAN: u64 = 1 << 20;
+
 /// The low half of a word.
 const LOW: u64 = 0xffff_ffff;
 
@@ -191,10 +201,17 @@ impl<M: Map> Workload for Program<M> {
                 "workload.reads={reads} with workload.deletes={deletes}: together at most 100 percent"
             )));
         }
+        let (keys, theta) = (params.get("keys"), params.get("theta"));
+        if theta > 0 && keys > MOST_ZIPFIAN {
+            return Err(ParamError(format!(
+                "workload.keys={keys} with workload.theta={theta}: at most {MOST_ZIPFIAN} keys have a table of weights; set fewer keys, or workload.theta=0"
+            )));
+        }
         let mut heap = Heap::new(plan);
         let program = Program {
             map: M::lay_out(params, plan, &mut heap)?,
-            keys: params.get("keys"),
+            keys,
+            zipf: (theta > 0).then(|| Zipf::allocate(&mut heap, keys, theta, plan.seed)),
             init_ops: params.get("init_ops"),
             reads,
             deletes,
@@ -205,7 +222,7 @@ impl<M: Map> Workload for Program<M> {
 
     fn fill(&self, memory: &Memory, seed: u64) {
         self.map.format(memory);
-        self.map.restart(memory);
+        self.restart(memory);
         self.load(memory, seed);
     }
 
@@ -215,7 +232,7 @@ impl<M: Map> Workload for Program<M> {
         }
         let draw = thread.random.below(100);
         if draw.below(self.reads).branch(OPERATION_READS) {
-            let key = self.draw(&mut thread.random);
+            let key = self.draw(&mut thread.random).await;
             let cpu = thread.cpu;
             cpu.note(Note::SearchBegin { key: key.bits() });
             let found = self.map.get(thread, key).await;
@@ -248,7 +265,9 @@ impl<M: Map> Workload for Program<M> {
     }
 
     fn footprint(&self) -> Vec<Range<u64>> {
-        self.map.footprint()
+        let mut all: Vec<Range<u64>> = self.zipf.iter().map(Zipf::range).collect();
+        all.extend(self.map.footprint());
+        all
     }
 
     fn repair(&self, image: &dyn Image) {
@@ -256,6 +275,9 @@ impl<M: Map> Workload for Program<M> {
     }
 
     fn restart(&self, image: &dyn Image) {
+        if let Some(zipf) = self.zipf {
+            zipf.write(image);
+        }
         self.map.restart(image);
     }
 }

@@ -27,6 +27,7 @@ mod split;
 
 use crate::extendible::{Extendible, Open};
 use crate::maps::{self, hash, lock_alone, Map, DELETES, EXCLUSIVE};
+use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -77,6 +78,7 @@ const PARAMS: &[Param] = &[
     maps::keys(1 << 32),
     maps::init_ops(0),
     maps::reads(0),
+    theta(0),
     DELETES,
     Param {
         name: "depth",

@@ -25,6 +25,7 @@ mod split;
 
 use crate::extendible::{Extendible, Open};
 use crate::maps::{self, hash, Map, DELETES};
+use crate::zipf::theta;
 use crate::About;
 use bucket::{meta, Bucket, BUCKET, SLOTS};
 use std::collections::BTreeMap;
@@ -74,6 +75,7 @@ const PARAMS: &[Param] = &[
     maps::keys(1 << 32),
     maps::init_ops(4_000),
     maps::reads(0),
+    theta(0),
     DELETES,
     Param {
         name: "depth",

@@ -25,6 +25,7 @@ mod shift;
 mod split;
 
 use crate::maps::{self, lock_alone, Map, DELETES};
+use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -85,6 +86,7 @@ const PARAMS: &[Param] = &[
     maps::keys(1 << 32),
     maps::init_ops(0),
     maps::reads(0),
+    theta(0),
     DELETES,
     Param {
         name: "lines",

@@ -21,9 +21,9 @@
 mod check;
 mod index;
 mod task;
-mod zipf;
 
 use crate::operations::{ring, two_regions, Lists, OPERATIONS};
+use crate::zipf::{theta, Zipf};
 use crate::{About, Alias};
 use index::Index;
 use std::ops::Range;
@@ -32,7 +32,6 @@ use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
     log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
-use zipf::Zipf;
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -86,14 +85,7 @@ const PARAMS: &[Param] = &[
         help: "fields that an update writes, from the first on",
         words: &[],
     },
-    Param {
-        name: "theta",
-        default: 99,
-        min: 0,
-        max: 100,
-        help: "skew of the zipfian keys, in hundredths; 0 draws them evenly",
-        words: &[],
-    },
+    theta(99),
     Param {
         name: "partitions",
         default: 0,

@@ -34,6 +34,7 @@ mod node;
 mod recovery;
 
 use crate::maps::{self, Map, DELETES, NUMBER};
+use crate::zipf::theta;
 use crate::About;
 use epoch::Epochs;
 use node::Kind;
@@ -75,6 +76,7 @@ const PARAMS: &[Param] = &[
     maps::keys(1 << 32),
     maps::init_ops(100_000),
     maps::reads(50),
+    theta(0),
     DELETES,
     Param {
         name: "gap",

@@ -19,6 +19,7 @@ mod recovery;
 mod resize;
 
 use crate::maps::{self, hash, Map, DELETES};
+use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -64,6 +65,7 @@ const PARAMS: &[Param] = &[
     maps::keys(1 << 32),
     maps::init_ops(100_000),
     maps::reads(50),
+    theta(0),
     DELETES,
     Param {
         name: "buckets",

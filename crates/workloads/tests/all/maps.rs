@@ -3,6 +3,7 @@
 use crate::common::counting::{Counting, Counts};
 use crate::common::crashing::{judge, run, sampled, Game};
 use crate::common::{parts, thread_plan, with_small};
+use std::collections::BTreeMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::{Play, FENCED};
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
@@ -363,4 +364,40 @@ fn a_foreign_value_is_named() {
     for name in MAPS {
         with_small(name, Foreign);
     }
+}
+
+/// How often a thread's operations have each key.
+struct Popular;
+
+impl Visitor for Popular {
+    type Out = BTreeMap<u64, u64>;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> BTreeMap<u64, u64> {
+        let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
+        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 20_000, 4))).unwrap();
+        let mut counts = BTreeMap::new();
+        for note in cpu.take_notes() {
+            if let Note::OperationBegin { key, .. } | Note::SearchBegin { key } = note {
+                *counts.entry(key).or_default() += 1;
+            }
+        }
+        counts
+    }
+}
+
+#[test]
+fn keys_may_be_zipfian() {
+    let most = |theta: &'static str| {
+        let set = [("theta", theta), ("keys", "1000"), ("init_ops", "0")];
+        let counts = with_workload("p-clht", set, &plan(1), Popular).unwrap();
+        *counts.values().max().unwrap()
+    };
+    // The sum of 1 / k^0.99 over a thousand keys is 7.73: the first has 12.9 % of 20,000.
+    assert!((2_300..2_900).contains(&most("99")), "{}", most("99"));
+    assert!(most("0") < 60, "{}: 20 each, evenly", most("0"));
+    let many = with_workload("p-clht", [("theta", "99")], &plan(1), Popular).unwrap_err();
+    assert!(
+        many.to_string().contains("set fewer keys, or workload.theta=0"),
+        "{many}"
+    );
 }

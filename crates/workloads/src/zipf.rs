@@ -1,7 +1,7 @@
 //! YCSB's key distribution: zipfian, with popular keys scattered over the table.
 
 use strandline_isa::{sites, Addr, Cpu, Image, W};
-use strandline_kernel::Rng;
+use strandline_kernel::{Param, Rng};
 use strandline_runtime::{Heap, Random};
 
 sites! {
@@ -14,7 +14,7 @@ sites! {
 /// by a hash. N-Store draws all keys in advance. Here, a table for the alias method (Walker 1977, Vose 1991) has
 /// exactly the same weights. A random permutation assigns ranks to keys.
 #[derive(Clone, Copy)]
-pub(super) struct Zipf {
+pub(crate) struct Zipf {
     base: Addr,
     keys: u64,
     theta: u64,
@@ -24,6 +24,18 @@ pub(super) struct Zipf {
 /// Words of a key's entry: the limit below which a random number selects the key itself, and the key that it selects
 /// otherwise.
 const ENTRY_BYTES: u64 = 16;
+
+/// The parameter: how skewed keys are.
+pub(crate) const fn theta(default: u64) -> Param {
+    Param {
+        name: "theta",
+        default,
+        min: 0,
+        max: 100,
+        help: "skew of the zipfian keys, in hundredths; 0 draws them evenly",
+        words: &[],
+    }
+}
 
 /// How many words there are.
 const RANDOM_NUMBERS: f64 = (1_u128 << 64) as f64;
