@@ -43,6 +43,7 @@ OTHERS: dict[str, tuple[int, tuple[str, ...]]] = {
     "sp-rb-tree": (40, FILLED),
     "cceh": (200, ("workload.depth=2", "workload.lines=8", "workload.deletes=10")),
     "dash-eh": (100, ("workload.depth=2", "workload.buckets=8", "workload.init_ops=200", "workload.deletes=10")),
+    "dash-lh": (100, ("workload.depth=2", "workload.buckets=4", "workload.init_ops=400", "workload.deletes=10")),
     "fast-fair": (200, ("workload.init_ops=500", "workload.deletes=10")),
     "p-art": (200, (*FILLED, "workload.keys=20000", "workload.gap=5", "workload.deletes=10")),
     "p-clht": (200, (*FILLED, "workload.deletes=10")),

@@ -70,6 +70,14 @@ impl<'c, C: Cpu> W<'c, C> {
         W::new(self.cpu, bits, self.cpu.alu(Alu::Mul, self.tag, C::Tag::default()))
     }
 
+    /// The number of the highest bit that is set, of a value other than 0: `bsr`, which takes as long as a multiplication.
+    #[inline(always)]
+    #[must_use]
+    pub fn highest_one(self) -> Self {
+        let bits = u64::from(63 - self.bits.leading_zeros());
+        W::new(self.cpu, bits, self.cpu.alu(Alu::Mul, self.tag, C::Tag::default()))
+    }
+
     /// How many bits are set: `popcnt`, which takes as long as a multiplication.
     #[inline(always)]
     #[must_use]

@@ -160,7 +160,15 @@ fn every_kind_of_lock_keeps_threads_apart() {
 }
 
 /// Maps whose operations are announced.
-const MAPS: [&str; 6] = ["cceh", "dash-eh", "fast-fair", "p-art", "p-clht", "p-masstree"];
+const MAPS: [&str; 7] = [
+    "cceh",
+    "dash-eh",
+    "dash-lh",
+    "fast-fair",
+    "p-art",
+    "p-clht",
+    "p-masstree",
+];
 
 /// Eight threads on few keys: they meet in every structure.
 #[test]

@@ -173,6 +173,7 @@ workloads! {
     crate::sp_rb_tree::SpRbTree: crate::sp_rb_tree::ABOUT,
     crate::maps::Program<crate::cceh::Cceh>: crate::cceh::ABOUT,
     crate::maps::Program<crate::dash_eh::DashEh>: crate::dash_eh::ABOUT,
+    crate::maps::Program<crate::dash_lh::DashLh>: crate::dash_lh::ABOUT,
     crate::maps::Program<crate::fast_fair::FastFair>: crate::fast_fair::ABOUT,
     crate::maps::Program<crate::p_art::Art>: crate::p_art::ABOUT,
     crate::maps::Program<crate::p_clht::Clht>: crate::p_clht::ABOUT,

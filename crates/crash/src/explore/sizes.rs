@@ -30,10 +30,11 @@ const SMALL: &[(&str, u64)] = &[
     ("segments", 64),
     ("pool", 64),
     ("slice", 4),
+    ("stride", 1),
     ("width", 3),
 ];
 
-/// Other maxima of a workload: a segment of `dash-eh` splits only with more keys than others need, and `heap` has some
+/// Other maxima of a workload: a segment of Dash overflows only with more keys than others need, and `heap` has some
 /// levels; nodes of `p-art` grow, and get prefixes, only where keys are near each other; nodes of `p-masstree` split, and
 /// layers come, only with keys that are new.
 const OWN: &[(&str, &str, u64)] = &[
@@ -47,6 +48,9 @@ const OWN: &[(&str, &str, u64)] = &[
     ("p-masstree", "keys", 200),
     ("p-masstree", "init_ops", 24),
     ("p-masstree", "pool", 128),
+    ("dash-lh", "keys", 400),
+    ("dash-lh", "init_ops", 110),
+    ("dash-lh", "buckets", 2),
 ];
 
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.

@@ -19,33 +19,23 @@
 //! Not in the paper: a new segment keeps each record in its slot; the paper inserts it anew. A bucket that has overflowed
 //! once is looked for in the stash until recovery.
 
-mod bucket;
-mod recovery;
 mod split;
 
+use crate::dash::{Attempt, Buckets, Omits, Pair, Record, BUCKETS};
 use crate::extendible::{Extendible, Open};
 use crate::maps::{self, hash, Map, DELETES};
 use crate::zipf::theta;
 use crate::About;
-use bucket::{meta, Bucket, BUCKET, SLOTS};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strandline_isa::{sites, Cpu, Image, Intent, LINE_BYTES, W};
+use strandline_isa::{sites, Cpu, Image, Intent, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, ThreadState};
 
 sites! {
     STILL_COVERS = 0xe902_9e65;
-    NEXT_WRAPS = 0x6232_062e;
-    FIRST_HAS_LESS = 0x27ed_11e7;
-    FIRST_IS_FULL = 0xdfc3_90e2;
-    SECOND_IS_FULL = 0x56e2_44f7;
-    BUCKET_OVERFLOWS = 0x1399_7e64;
-    SEARCH_OVERFLOWS = 0xc970_587e;
     FIRST_STAYED = 0xa357_8802;
     SECOND_STAYED = 0xed64_8793;
-    NEIGHBOUR_IS_FULL = 0xfbc7_d166;
-    STASH_IS_FULL = 0xdeb4_30c0;
     SEGMENT_STAYED = 0x2cae_64dc;
 }
 
@@ -85,14 +75,7 @@ const PARAMS: &[Param] = &[
         help: "bits of a hash that choose a segment at first: the public program begins with 64 segments",
         words: &[],
     },
-    Param {
-        name: "buckets",
-        default: 64,
-        min: 2,
-        max: 1 << 12,
-        help: "buckets of a segment beside the two of its stash; rounded up to a power of two",
-        words: &[],
-    },
+    BUCKETS,
     Param {
         name: "segments",
         default: 4096,
@@ -111,83 +94,19 @@ const PARAMS: &[Param] = &[
     },
 ];
 
-/// Buckets of a segment's stash.
-const STASH: u64 = 2;
-
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Record,
-    Metadata,
-    Segment,
-    Directory,
-}
-
 /// The hash table.
 pub struct DashEh {
     table: Extendible,
     free: FreeLists,
-    /// Buckets of a segment without its stash.
-    buckets: u64,
-    omits: Omits,
-}
-
-/// A key, its hash, and the value that it is given.
-struct Record<'c, C: Cpu> {
-    key: W<'c, C>,
-    hash: W<'c, C>,
-    value: W<'c, C>,
-}
-
-/// A key's two buckets in a segment.
-struct Pair<'c, C: Cpu> {
-    first: Bucket<'c, C>,
-    second: Bucket<'c, C>,
-}
-
-/// What became of an insertion.
-enum Attempt {
-    Done,
-    Full,
+    buckets: Buckets,
 }
 
 impl DashEh {
-    /// Bytes of a segment.
-    fn bytes(&self) -> u64 {
-        LINE_BYTES + (self.buckets + STASH) * BUCKET
-    }
-
-    /// A hash's bucket, by its offset in a segment, and the next.
-    fn home<'c, C: Cpu>(&self, cpu: &'c C, segment: W<'c, C>, hash: W<'c, C>) -> Pair<'c, C> {
-        let index = (hash >> 8) & (self.buckets - 1);
-        let next = match index.is(self.buckets - 1).branch(NEXT_WRAPS) {
-            true => cpu.word(0),
-            false => index + 1,
-        };
-        let at = |index: W<'c, C>| Bucket((segment + (index << u64::from(BUCKET.trailing_zeros()))).at(LINE_BYTES));
-        Pair {
-            first: at(index),
-            second: at(next),
-        }
-    }
-
-    fn stash<'c, C: Cpu>(&self, segment: W<'c, C>, number: u64) -> Bucket<'c, C> {
-        Bucket(segment.at(LINE_BYTES + (self.buckets + number) * BUCKET))
-    }
-
-    /// The bucket beside one of a segment's.
-    fn beside<'c, C: Cpu>(&self, segment: W<'c, C>, bucket: &Bucket<'c, C>, forwards: bool) -> Bucket<'c, C> {
-        let first = segment.at(LINE_BYTES);
-        let step = if forwards { BUCKET } else { (self.buckets - 1) * BUCKET };
-        Bucket(first + ((bucket.0 - first + step) & (self.buckets * BUCKET - 1)))
-    }
-
     /// Locks a hash's two buckets in the segment that the directory has for it.
     async fn lock<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
         loop {
             let mut open = self.table.open(cpu, hash).await;
-            let pair = self.home(cpu, open.segment, hash);
+            let pair = self.buckets.home(cpu, open.segment, hash);
             pair.lock(cpu).await;
             open.prefix = open.segment.load().await;
             if open.covers(hash).branch(STILL_COVERS) {
@@ -197,155 +116,26 @@ impl DashEh {
         }
     }
 
-    /// The slot of a key in its locked buckets or in the stash: its bucket and its number.
-    async fn find<'c, C: Cpu>(
-        &self,
-        segment: W<'c, C>,
-        pair: &Pair<'c, C>,
-        (key, hash): (W<'c, C>, W<'c, C>),
-    ) -> Option<(Bucket<'c, C>, W<'c, C>)> {
-        for bucket in [pair.first, pair.second] {
-            if let Some(slot) = bucket.find(key, hash).await {
-                return Some((bucket, slot));
-            }
-        }
-        if (pair.first.meta().await & meta::OVERFLOWS)
-            .is(0)
-            .branch(BUCKET_OVERFLOWS)
-        {
-            return None;
-        }
-        for number in 0..STASH {
-            let bucket = self.stash(segment, number);
-            if let Some(slot) = bucket.find(key, hash).await {
-                return Some((bucket, slot));
-            }
-        }
-        None
-    }
-
-    /// Inserts a record into one of its locked buckets or the stash.
-    async fn insert<'c, C: Cpu>(
-        &self,
-        cpu: &'c C,
-        segment: W<'c, C>,
-        pair: &Pair<'c, C>,
-        record: &Record<'c, C>,
-    ) -> Attempt {
-        let (first, second) = (pair.first.used().await, pair.second.used().await);
-        let is_first = !second.less(first).branch(FIRST_HAS_LESS);
-        if is_first && !first.is(SLOTS).branch(FIRST_IS_FULL) {
-            self.write(cpu, &pair.first, record, 0).await;
-            return Attempt::Done;
-        }
-        if !second.is(SLOTS).branch(SECOND_IS_FULL) {
-            self.write(cpu, &pair.second, record, meta::BEFORE).await;
-            return Attempt::Done;
-        }
-        if self
-            .displace(cpu, &pair.second, &self.beside(segment, &pair.second, true), true)
-            .await
-        {
-            self.write(cpu, &pair.second, record, meta::BEFORE).await;
-            return Attempt::Done;
-        }
-        if self
-            .displace(cpu, &pair.first, &self.beside(segment, &pair.first, false), false)
-            .await
-        {
-            self.write(cpu, &pair.first, record, 0).await;
-            return Attempt::Done;
-        }
-        for number in 0..STASH {
-            let stash = self.stash(segment, number);
-            stash.lock(cpu).await;
-            let has_room = !stash.used().await.is(SLOTS).branch(STASH_IS_FULL);
-            if has_room {
-                // A search looks into the stash before it finds the record there.
-                pair.first.overflows().await;
-                self.write(cpu, &stash, record, 0).await;
-                cpu.intent(Intent::Durable).await;
-            }
-            stash.unlock(cpu).await;
-            if has_room {
-                return Attempt::Done;
-            }
-        }
-        Attempt::Full
-    }
-
-    /// Moves a record of a locked full bucket to the bucket beside it, to which it may belong as well; whether there was
-    /// one, and room for it. `forwards`: one that belongs to the bucket itself moves to the next; otherwise one that belongs
-    /// to the bucket before moves there.
-    async fn displace<'c, C: Cpu>(&self, cpu: &'c C, from: &Bucket<'c, C>, to: &Bucket<'c, C>, forwards: bool) -> bool {
-        // Whoever holds it may wait for ours.
-        if !to.try_lock(cpu).await {
-            return false;
-        }
-        let mut moves = false;
-        if !to.used().await.is(SLOTS).branch(NEIGHBOUR_IS_FULL) {
-            if let Some((slot, key, value)) = from.movable(forwards).await {
-                let hash = hash(key);
-                let record = Record { key, hash, value };
-                self.write(cpu, to, &record, if forwards { meta::BEFORE } else { 0 })
-                    .await;
-                // A crash leaves it twice rather than never.
-                cpu.intent(Intent::Order).await;
-                from.drop_slot(cpu, slot).await;
-                cpu.intent(Intent::Durable).await;
-                moves = true;
-            }
-        }
-        to.unlock(cpu).await;
-        moves
-    }
-
-    /// Writes a record into a free slot of a locked bucket, then the metadata that makes it visible.
-    async fn write<'c, C: Cpu>(&self, cpu: &'c C, bucket: &Bucket<'c, C>, record: &Record<'c, C>, belongs: u64) {
-        let slot = bucket.free_slot().await;
-        bucket.write(slot, record.key, record.value).await;
-        if self.omits != Omits::Record {
-            cpu.intent(Intent::Order).await;
-        }
-        bucket.show(cpu, slot, record.hash, belongs).await;
-        if self.omits != Omits::Metadata {
-            bucket.0.flush().await;
-        }
-    }
-}
-
-impl<'c, C: Cpu> Pair<'c, C> {
-    /// Locks both, the one at the lower address first.
-    async fn lock(&self, cpu: &'c C) {
-        let [low, high] = match self.first.0.bits() < self.second.0.bits() {
-            true => [self.first, self.second],
-            false => [self.second, self.first],
-        };
-        low.lock(cpu).await;
-        high.lock(cpu).await;
-    }
-
-    async fn unlock(&self, cpu: &'c C) {
-        self.first.unlock(cpu).await;
-        self.second.unlock(cpu).await;
+    fn covers(hash: u64, depth: u64, bits: u64) -> bool {
+        hash >> (64 - depth) == bits
     }
 }
 
 impl Map for DashEh {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
-        let buckets = params.get("buckets").next_power_of_two();
-        let table = Extendible::lay_out(heap, params, LINE_BYTES + (buckets + STASH) * BUCKET)?;
+        let omits = match params.get("omits") {
+            0 => Omits::Nothing,
+            1 => Omits::Record,
+            2 => Omits::Metadata,
+            3 => Omits::Segment,
+            _ => Omits::Directory,
+        };
+        let buckets = Buckets::of(params, omits);
+        let table = Extendible::lay_out(heap, params, buckets.bytes())?;
         Ok(DashEh {
             free: FreeLists::allocate(heap, table.segments, plan.threads),
             table,
             buckets,
-            omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Record,
-                2 => Omits::Metadata,
-                3 => Omits::Segment,
-                _ => Omits::Directory,
-            },
         })
     }
 
@@ -357,10 +147,10 @@ impl Map for DashEh {
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let open = self.table.open(cpu, hash).await;
-            let pair = self.home(cpu, open.segment, hash);
+            let pair = self.buckets.home(cpu, open.segment, hash);
             let versions = (pair.first.version(cpu).await, pair.second.version(cpu).await);
-            let found = match self.find(open.segment, &pair, (key, hash)).await {
-                Some((bucket, slot)) => Some(bucket.value(slot).await),
+            let found = match self.buckets.find(open.segment, &pair, (key, hash)).await {
+                Some(place) => Some(place.bucket.value(place.slot).await),
                 None => None,
             };
             let prefix = open.segment.load().await;
@@ -379,12 +169,12 @@ impl Map for DashEh {
         let record = Record { key, hash, value };
         loop {
             let (open, pair) = self.lock(cpu, hash).await;
-            let attempt = match self.find(open.segment, &pair, (key, hash)).await {
-                Some((bucket, slot)) => {
-                    bucket.set_value(slot, value).await;
+            let attempt = match self.buckets.find(open.segment, &pair, (key, hash)).await {
+                Some(place) => {
+                    place.bucket.set_value(place.slot, value).await;
                     Attempt::Done
                 }
-                None => self.insert(cpu, open.segment, &pair, &record).await,
+                None => self.buckets.insert(cpu, open.segment, &pair, &record).await,
             };
             cpu.intent(Intent::Durable).await;
             pair.unlock(cpu).await;
@@ -402,17 +192,9 @@ impl Map for DashEh {
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         let (open, pair) = self.lock(cpu, hash).await;
-        let found = self.find(open.segment, &pair, (key, hash)).await;
-        if let Some((bucket, slot)) = &found {
-            let is_in_stash = bucket.0.bits() != pair.first.0.bits() && bucket.0.bits() != pair.second.0.bits();
-            if is_in_stash {
-                bucket.lock(cpu).await;
-            }
-            bucket.drop_slot(cpu, *slot).await;
-            cpu.intent(Intent::Durable).await;
-            if is_in_stash {
-                bucket.unlock(cpu).await;
-            }
+        let found = self.buckets.find(open.segment, &pair, (key, hash)).await;
+        if let Some(place) = &found {
+            place.clear(cpu).await;
         }
         pair.unlock(cpu).await;
         found.is_some()
@@ -420,7 +202,11 @@ impl Map for DashEh {
 
     fn mend(&self, image: &dyn Image) {
         self.table.complete_splits(image);
-        self.mend_segments(image);
+        for (segment, depth, bits) in self.table.all(image).unwrap_or_default() {
+            let buckets = self.buckets.addresses(segment);
+            self.buckets
+                .mend(image, &buckets, |hash| DashEh::covers(hash, depth, bits));
+        }
     }
 
     fn restart(&self, image: &dyn Image) {
@@ -429,7 +215,13 @@ impl Map for DashEh {
     }
 
     fn read(&self, image: &dyn Image) -> Result<BTreeMap<u64, u64>, String> {
-        self.records(image)
+        let mut records = BTreeMap::new();
+        for (segment, depth, bits) in self.table.all(image)? {
+            let buckets = self.buckets.addresses(segment);
+            self.buckets
+                .read(image, &buckets, |hash| DashEh::covers(hash, depth, bits), &mut records)?;
+        }
+        Ok(records)
     }
 
     fn footprint(&self) -> Vec<Range<u64>> {

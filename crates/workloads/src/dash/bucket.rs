@@ -26,6 +26,8 @@ const RECORD: u64 = 16;
 pub mod offset {
     /// Odd while the bucket is locked.
     pub const VERSION: u64 = 0;
+    /// The next bucket of a chain, which needs no lock of its own.
+    pub const NEXT: u64 = 0;
     pub const META: u64 = 8;
     /// A byte of each slot's hash.
     pub const FINGERPRINTS: u64 = 16;
@@ -215,7 +217,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
     }
 
     /// Marks that records which belong to it may be in the stash. A crash may lose the mark; recovery finds them.
-    pub async fn overflows(&self) {
+    pub async fn mark_overflow(&self) {
         let meta = self.meta().await;
         self.0.at(offset::META).store(meta | meta::OVERFLOWS).await;
     }

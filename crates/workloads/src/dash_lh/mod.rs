@@ -1,0 +1,274 @@
+//! `dash-lh`: linear hashing with fingerprints, balanced buckets and chains of stash buckets, without a log.
+//!
+//! Lu et al., "Dash: Scalable Hashing on Persistent Memory" (VLDB 2020), section 5: the segments are those of `dash-eh`.
+//! Any segment takes what overflows, in stash buckets that form a chain. The table grows by the segments in turn.
+//!
+//! - *Next* (5.1, 5.3): one word holds the round N and Next. A hash's segment is its bits modulo 2^N, or modulo 2^(N + 1) if
+//!   that segment's turn has been. Who adds a bucket to a chain then advances Next by one compare-and-swap, and flushes
+//!   it.
+//! - *Hybrid expansion* (5.2): the directory points to arrays of segments. After `stride` arrays of a size comes a size
+//!   twice as large. An array is durable in the directory before Next reaches it.
+//! - *Split* (5.3): advancing Next splits nothing. Who comes to a new segment that is not whole splits the old one, with
+//!   all its locks held: what belongs to the new segment is copied, and durable before the new segment says that it is
+//!   whole. That is durable before the old one says that it has lost that half, and that before its records are dropped.
+//!   Then what is left in the chain moves to free slots of the old segment, and empty stash buckets are free.
+//! - *Operations* within a segment, and its locks, are those of `dash-eh`. The lock of the first stash bucket guards the
+//!   chain. Locks are released after durability; Next is advanced before it is durable.
+//! - *Recovery* (4.8): as `dash-eh`; a segment that is not whole is split off again.
+//!
+//! Not in the paper: before a new segment is whole, who splits writes the word of Next once more, and that is durable. The
+//! public program does not: what other threads insert into a new segment is lost if power fails before Next is durable.
+//! A segment has a mask, of the bits that all its hashes share with its number. So it gives halves away in the order of
+//! the rounds, even if nobody came to a segment for a round, and an operation checks the mask rather than Next. If no stash
+//! bucket is left for a split, operations go on in the old segment. A new segment keeps each record in its slot.
+
+mod directory;
+mod recovery;
+mod split;
+mod stash;
+
+use crate::dash::bucket::BUCKET;
+use crate::dash::{Attempt, Buckets, Omits, Pair, Record, BUCKETS};
+use crate::maps::{self, hash, Map, DELETES};
+use crate::zipf::theta;
+use crate::About;
+use directory::{Directory, Open};
+use stash::Added;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use strandline_isa::{sites, Cpu, Image, Intent, W};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
+
+sites! {
+    SEGMENT_IS_NOT_WHOLE = 0x1c5f_140d;
+    SEGMENT_COVERS = 0x4735_4c83;
+    STILL_COVERS = 0x8d51_c169;
+    FIRST_STAYED = 0x4c64_b16e;
+    SECOND_STAYED = 0x822d_d5f2;
+    SEGMENT_STAYED = 0x250b_adfb;
+}
+
+/// The workload's description.
+pub const ABOUT: About = About {
+    name: "dash-lh",
+    aliases: &[],
+    line: "inserts into a linear hash table with fingerprints and chains of stash buckets",
+    paper: "ASAP (HPCA 2022), Table III, after Dash (VLDB 2020)",
+    machine: "asap",
+    runtime: "undo",
+    lock: LockKind::Test,
+    tasks: 40_000,
+    params: PARAMS,
+    small: &[
+        ("keys", "400"),
+        ("init_ops", "110"),
+        ("depth", "1"),
+        ("stride", "1"),
+        ("buckets", "2"),
+        ("segments", "16"),
+        ("pool", "16"),
+        ("reads", "10"),
+        ("deletes", "15"),
+    ],
+};
+
+const PARAMS: &[Param] = &[
+    maps::keys(1 << 32),
+    maps::init_ops(4_000),
+    maps::reads(0),
+    theta(0),
+    DELETES,
+    Param {
+        name: "depth",
+        default: 6,
+        min: 1,
+        max: 20,
+        help: "bits of a hash that choose a segment at first: the public program begins with 64 segments",
+        words: &[],
+    },
+    Param {
+        name: "stride",
+        default: 8,
+        min: 1,
+        max: 64,
+        help: "arrays of segments before they double in size; rounded up to a power of two",
+        words: &[],
+    },
+    BUCKETS,
+    Param {
+        name: "segments",
+        default: 4096,
+        min: 2,
+        max: 1 << 20,
+        help: "segments that there is room for",
+        words: &[],
+    },
+    Param {
+        name: "pool",
+        default: 4096,
+        min: 1,
+        max: 1 << 24,
+        help: "buckets that stashes may have beside their first two",
+        words: &[],
+    },
+    Param {
+        name: "omits",
+        default: 0,
+        min: 0,
+        max: 5,
+        help: "what a faulty program leaves out: the order of a record before its metadata, the flush of metadata, the order of a new segment before its state, that of its state before the old segment, or that Next is durable before a new segment is whole",
+        words: &["nothing", "record", "metadata", "segment", "state", "next"],
+    },
+];
+
+/// Offsets in a segment's first line.
+mod segment {
+    /// The bits of a hash that all its keys share with its number; 0 if it is not whole yet.
+    pub const MASK: u64 = 0;
+    /// The first bucket of its chain.
+    pub const CHAIN: u64 = 8;
+}
+
+/// The hash table.
+pub struct DashLh {
+    directory: Directory,
+    buckets: Buckets,
+    /// Stash buckets that chains may have.
+    pool: Rows,
+    free: FreeLists,
+}
+
+impl DashLh {
+    /// The segment that has a hash. If it is not whole, it is split off first; without a stash bucket for that, the hash
+    /// stays in the old one.
+    async fn open<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> Open<'c, C> {
+        let cpu = thread.cpu;
+        loop {
+            let mut open = self.directory.of(cpu, hash).await;
+            let is_whole = !open.mask.is(0).branch(SEGMENT_IS_NOT_WHOLE);
+            if !is_whole {
+                open = self.directory.ancestor(cpu, open.number).await;
+            }
+            // The segment may have been split meanwhile.
+            if !open.covers(hash).branch(SEGMENT_COVERS) {
+                cpu.give_way().await;
+                cpu.spins();
+            } else if is_whole || !self.split(thread, &open).await {
+                return open;
+            }
+        }
+    }
+
+    /// Locks a hash's two buckets in the segment that has it.
+    async fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
+        let cpu = thread.cpu;
+        loop {
+            let mut open = self.open(thread, hash).await;
+            let pair = self.buckets.home(cpu, open.segment, hash);
+            pair.lock(cpu).await;
+            open.mask = open.segment.at(segment::MASK).load().await;
+            if open.covers(hash).branch(STILL_COVERS) {
+                return (open, pair);
+            }
+            pair.unlock(cpu).await;
+        }
+    }
+}
+
+impl Map for DashLh {
+    fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
+        let omits = match params.get("omits") {
+            0 => Omits::Nothing,
+            1 => Omits::Record,
+            2 => Omits::Metadata,
+            3 => Omits::Segment,
+            4 => Omits::State,
+            _ => Omits::Next,
+        };
+        let buckets = Buckets::of(params, omits);
+        let rows = params.get("pool");
+        let pool = heap.rows(rows, BUCKET, rows / 16 + 1);
+        Ok(DashLh {
+            directory: Directory::lay_out(heap, params, buckets.bytes())?,
+            buckets,
+            pool,
+            free: FreeLists::allocate(heap, pool, plan.threads),
+        })
+    }
+
+    fn format(&self, image: &dyn Image) {
+        self.directory.format(image);
+    }
+
+    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let (cpu, hash) = (thread.cpu, hash(key));
+        loop {
+            let open = self.open(thread, hash).await;
+            let pair = self.buckets.home(cpu, open.segment, hash);
+            let versions = (pair.first.version(cpu).await, pair.second.version(cpu).await);
+            let found = match self.find(open.segment, &pair, (key, hash)).await {
+                Some(place) => Some(place.bucket.value(place.slot).await),
+                None => None,
+            };
+            let mask = open.segment.at(segment::MASK).load().await;
+            if pair.first.stayed(versions.0).await.branch(FIRST_STAYED)
+                && pair.second.stayed(versions.1).await.branch(SECOND_STAYED)
+                && mask.equals(open.mask).branch(SEGMENT_STAYED)
+            {
+                return found;
+            }
+            cpu.spins();
+        }
+    }
+
+    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+        let (cpu, hash) = (thread.cpu, hash(key));
+        let record = Record { key, hash, value };
+        let (open, pair) = self.lock(thread, hash).await;
+        let added = match self.find(open.segment, &pair, (key, hash)).await {
+            Some(place) => {
+                place.bucket.set_value(place.slot, value).await;
+                Added::Record
+            }
+            None => match self.buckets.insert(cpu, open.segment, &pair, &record).await {
+                Attempt::Done => Added::Record,
+                Attempt::Full => self.chain(thread, open.segment, &pair, &record).await,
+            },
+        };
+        cpu.intent(Intent::Durable).await;
+        pair.unlock(cpu).await;
+        if matches!(added, Added::Bucket) {
+            self.directory.expand(cpu, self.buckets.omits != Omits::Next).await;
+        }
+        !matches!(added, Added::Nothing)
+    }
+
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+        let (cpu, hash) = (thread.cpu, hash(key));
+        let (open, pair) = self.lock(thread, hash).await;
+        let found = self.find(open.segment, &pair, (key, hash)).await;
+        if let Some(place) = &found {
+            place.clear(cpu).await;
+        }
+        pair.unlock(cpu).await;
+        found.is_some()
+    }
+
+    fn mend(&self, image: &dyn Image) {
+        self.mend_segments(image);
+    }
+
+    fn restart(&self, image: &dyn Image) {
+        let reached = self.reached(image);
+        self.free.rebuild(image, |row| reached[row as usize]);
+    }
+
+    fn read(&self, image: &dyn Image) -> Result<BTreeMap<u64, u64>, String> {
+        self.records(image)
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        vec![self.free.range(), self.directory.range()]
+    }
+}

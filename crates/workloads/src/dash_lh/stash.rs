@@ -1,0 +1,122 @@
+//! The chain of a segment's stash buckets.
+
+use super::{segment, DashLh};
+use crate::dash::bucket::{meta, offset, Bucket, SLOTS};
+use crate::dash::{Pair, Place, Record};
+use crate::maps::flush_lines;
+use strandline_isa::{sites, Cpu, Intent, Primitive, LINE_BYTES, W};
+use strandline_runtime::ThreadState;
+
+sites! {
+    CHAIN_ENDS = 0x5e6b_2918;
+    SEARCHED_CHAIN_ENDS = 0xde41_b972;
+    CHAINED_IS_FULL = 0x7048_07eb;
+}
+
+/// What an insertion has added.
+pub(super) enum Added {
+    Record,
+    /// A bucket to the chain, with the record.
+    Bucket,
+    /// There was no room.
+    Nothing,
+}
+
+impl DashLh {
+    /// A key's place in its segment or in the chain.
+    pub(super) async fn find<'c, C: Cpu>(
+        &self,
+        segment: W<'c, C>,
+        pair: &Pair<'c, C>,
+        (key, hash): (W<'c, C>, W<'c, C>),
+    ) -> Option<Place<'c, C>> {
+        if let Some(place) = pair.find((key, hash)).await {
+            return Some(place);
+        }
+        if !pair.overflows().await {
+            return None;
+        }
+        if let Some(place) = self.buckets.find_in_stash(segment, (key, hash)).await {
+            return Some(place);
+        }
+        let mut at = segment.at(segment::CHAIN).load().await;
+        while !at.is(0).branch(SEARCHED_CHAIN_ENDS) {
+            if let Some(slot) = Bucket(at).find(key, hash).await {
+                return Some(Place::in_stash(Bucket(at), slot, self.buckets.stash(segment, 0)));
+            }
+            at = at.at(offset::NEXT).load().await;
+        }
+        None
+    }
+
+    /// Inserts a record into the chain.
+    pub(super) async fn chain<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        segment: W<'c, C>,
+        pair: &Pair<'c, C>,
+        record: &Record<'c, C>,
+    ) -> Added {
+        let cpu = thread.cpu;
+        let lock = self.buckets.stash(segment, 0);
+        lock.lock(cpu).await;
+        pair.first.mark_overflow().await;
+        let added = match self.room_in_chain(segment).await {
+            Some(bucket) => {
+                self.buckets.write(cpu, &bucket, record, 0).await;
+                Added::Record
+            }
+            None => match self.extend(thread, segment, record).await {
+                true => Added::Bucket,
+                false => Added::Nothing,
+            },
+        };
+        cpu.intent(Intent::Durable).await;
+        lock.unlock(cpu).await;
+        added
+    }
+
+    /// A bucket of the chain that is not full.
+    pub(super) async fn room_in_chain<'c, C: Cpu>(&self, segment: W<'c, C>) -> Option<Bucket<'c, C>> {
+        let mut at = segment.at(segment::CHAIN).load().await;
+        while !at.is(0).branch(CHAIN_ENDS) {
+            let bucket = Bucket(at);
+            if !bucket.used().await.is(SLOTS).branch(CHAINED_IS_FULL) {
+                return Some(bucket);
+            }
+            at = at.at(offset::NEXT).load().await;
+        }
+        None
+    }
+
+    /// Puts a new bucket with a record at the front of a chain; false if there is none.
+    pub(super) async fn extend<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        segment: W<'c, C>,
+        record: &Record<'c, C>,
+    ) -> bool {
+        let cpu = thread.cpu;
+        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+            return false;
+        };
+        let (new, link) = (taken.row(), segment.at(segment::CHAIN));
+        new.at(offset::NEXT).store(link.load().await).await;
+        new.at(offset::META).store(cpu.word(0)).await;
+        let (bucket, first) = (Bucket(new), cpu.word(0));
+        bucket.write(first, record.key, record.value).await;
+        bucket.show(cpu, first, record.hash, 0).await;
+        flush_lines(new, LINE_BYTES).await;
+        cpu.intent(Intent::Order).await;
+        cpu.primitive(Primitive::StoreBarrier).await;
+        link.store(new).await;
+        link.flush().await;
+        true
+    }
+}
+
+const _: () = assert!(
+    offset::RECORDS < LINE_BYTES,
+    "a bucket's first record is in its first line"
+);
+const _: () = assert!(meta::USED & 1 == 1);
