@@ -51,6 +51,9 @@ OTHERS: dict[str, tuple[int, tuple[str, ...]]] = {
     "atlas-queue": (100, ("workload.nodes=2000",)),
     "skiplist": (100, ("workload.keys=2000", "workload.reads=10", "workload.inserts=60")),
     "p-masstree": (200, (*FILLED, "workload.slice=8", "workload.deletes=10")),
+    "echo": (200, ("workload.init_ops=300", "workload.batch=16", "workload.reads=10")),
+    "vacation": (60, ("workload.relations=300", "workload.pool=4000", "workload.queries=2")),
+    "memcached": (80, ("workload.init_ops=300", "workload.pages=4", "workload.varied=30", "workload.reads=20")),
 }
 #: More threads, with tasks.
 CORES = {16: 30, 64: 10}

@@ -80,7 +80,8 @@ pub enum Note {
         /// Its new value; `None` removes it.
         value: Option<u64>,
     },
-    /// The task's operation has returned: a crash keeps it.
+    /// The oldest operation of the task, or of earlier tasks in its place, that has not returned does so now: a crash keeps
+    /// it.
     OperationDurable {
         /// Whether it has changed the map.
         changed: bool,

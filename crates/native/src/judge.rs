@@ -11,7 +11,7 @@ mod queue;
 
 use crate::source::isa::{Call, Note};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
@@ -62,7 +62,12 @@ static ENDED: Mutex<Vec<Thread>> = Mutex::new(Vec::new());
 
 #[derive(Default)]
 struct Thread {
-    open: Option<(u64, Note)>,
+    /// Changes that have not returned, oldest first: when they began, and what they leave of their key.
+    changes: VecDeque<(u64, u64, Option<u64>)>,
+    /// The search that has not returned.
+    search: Option<(u64, u64)>,
+    /// The call that has not returned.
+    call: Option<(u64, Call)>,
     operations: Vec<Operation>,
     /// Calls on a queue.
     queue: Vec<Called>,
@@ -77,51 +82,52 @@ thread_local! {
 /// Tells what the program notes.
 pub(crate) fn tell(note: Note) {
     let at = CLOCK.fetch_add(1, Ordering::SeqCst);
-    THREAD.with_borrow_mut(|thread| match (note, thread.open) {
-        (Note::OperationBegin { .. } | Note::SearchBegin { .. } | Note::CallBegin(_), _) => {
-            thread.open = Some((at, note))
-        }
-        (Note::CallEnd { answer }, Some((begun, Note::CallBegin(call)))) => thread.called(call, answer, begun, at),
-        (Note::OperationDurable { changed }, Some((begun, Note::OperationBegin { key, value }))) => {
-            let what = match value {
-                Some(value) => What::Put(value),
-                None => What::Remove(changed),
-            };
-            // An insertion without room has done nothing.
-            if changed || value.is_none() {
-                thread.operations.push(Operation {
-                    key,
-                    what,
-                    begun,
-                    returned: at,
-                });
-            }
-        }
-        (Note::SearchEnd { value }, Some((begun, Note::SearchBegin { key }))) => {
-            let what = What::Get(value);
-            thread.operations.push(Operation {
-                key,
-                what,
-                begun,
-                returned: at,
-            });
-        }
-        _ => {}
-    });
+    THREAD.with_borrow_mut(|thread| thread.tell(note, at));
 }
 
 impl Thread {
+    fn tell(&mut self, note: Note, at: u64) {
+        match note {
+            Note::OperationBegin { key, value } => self.changes.push_back((at, key, value)),
+            Note::SearchBegin { key } => self.search = Some((at, key)),
+            Note::CallBegin(call) => self.call = Some((at, call)),
+            Note::CallEnd { answer } => {
+                if let Some((begun, call)) = self.call.take() {
+                    self.called(call, answer, begun, at);
+                }
+            }
+            Note::OperationDurable { changed } => {
+                let oldest = self.changes.pop_front();
+                match oldest {
+                    Some((begun, key, Some(value))) if changed => self.ended(key, What::Put(value), begun, at),
+                    Some((begun, key, None)) => self.ended(key, What::Remove(changed), begun, at),
+                    // An insertion without room has done nothing.
+                    _ => {}
+                }
+            }
+            Note::SearchEnd { value } => {
+                if let Some((begun, key)) = self.search.take() {
+                    self.ended(key, What::Get(value), begun, at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ended(&mut self, key: u64, what: What, begun: u64, returned: u64) {
+        self.operations.push(Operation {
+            key,
+            what,
+            begun,
+            returned,
+        });
+    }
+
     /// A call has returned. One that had no room for what it adds has done nothing.
     fn called(&mut self, call: Call, answer: Option<u64>, begun: u64, returned: u64) {
         let called = |adds| Called {
             adds,
             answer,
-            begun,
-            returned,
-        };
-        let operation = |key, what| Operation {
-            key,
-            what,
             begun,
             returned,
         };
@@ -131,9 +137,9 @@ impl Thread {
             Call::Dequeue => self.queue.push(called(false)),
             Call::Insert(_) => self.heap.push(called(true)),
             Call::DeleteMin => self.heap.push(called(false)),
-            Call::Put { key, value } => self.operations.push(operation(key, What::Put(value))),
-            Call::Remove(key) => self.operations.push(operation(key, What::Remove(answer.is_some()))),
-            Call::Get(key) => self.operations.push(operation(key, What::Get(answer))),
+            Call::Put { key, value } => self.ended(key, What::Put(value), begun, returned),
+            Call::Remove(key) => self.ended(key, What::Remove(answer.is_some()), begun, returned),
+            Call::Get(key) => self.ended(key, What::Get(answer), begun, returned),
         }
     }
 }

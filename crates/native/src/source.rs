@@ -32,7 +32,7 @@ pub mod runtime {
     pub use self::demand::{Demand, TooLarge};
     pub use self::heap::{place, Heap, HostBytes, Rows, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
-    pub use self::lock::{lock, unlock, LockKind, Locks, LOCK_BYTES};
+    pub use self::lock::{lock, unlock, Hand, LockKind, Locks, LOCK_BYTES};
     // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.
     pub use self::log::{UndoLog, UndoLog as Log};
     pub use self::on_image::OnImage;

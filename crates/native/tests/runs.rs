@@ -222,6 +222,56 @@ fn calls_are_linearizable_under_eight_threads() {
     }
 }
 
+/// Applications of WHISPER.
+const APPLICATIONS: [&str; 3] = ["memcached", "vacation", "echo"];
+
+/// Eight threads on small tables: they wait for each other, evict and run out of what there is.
+#[test]
+fn applications_keep_their_invariants_under_eight_threads() {
+    for about in names().iter().filter(|about| APPLICATIONS.contains(&about.name)) {
+        let mut args = vec![about.name.to_owned()];
+        args.extend(["--check", "--threads=8", "--tasks=80000"].map(str::to_owned));
+        args.extend(settings(about, about.name));
+        let output = native(&args.iter().map(String::as_str).collect::<Vec<&str>>());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains("80000 tasks on 8 threads") && said.contains("; the invariant holds"),
+            "{}: {said}",
+            about.name
+        );
+    }
+}
+
+/// Puts that never returned, and gets of a client's own batch, are not judged.
+#[test]
+fn batches_of_eight_threads_are_linearizable() {
+    let mut args = vec![
+        "echo",
+        "--design=judged",
+        "--check",
+        "--threads=8",
+        "--tasks=40000",
+        "--warm=0",
+    ];
+    args.extend([
+        "--set=workload.keys=60",
+        "--set=workload.batch=4",
+        "--set=workload.reads=30",
+    ]);
+    args.extend([
+        "--set=workload.versions=2",
+        "--set=workload.pool=400",
+        "--set=workload.buckets=8",
+    ]);
+    let output = native(&args);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let judged = said
+        .split("; ")
+        .find_map(|part| part.strip_suffix(" operations are linearizable"));
+    let judged: u64 = judged.unwrap_or("0").parse().expect("a number");
+    assert!(judged > 38_000 && said.contains("; the invariant holds"), "{said}");
+}
+
 #[test]
 fn a_workload_that_announces_nothing_is_not_judged() {
     let output = native(&["sps", "--design=judged", "--tasks=10", "--set=workload.rows=10"]);

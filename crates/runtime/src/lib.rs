@@ -40,7 +40,7 @@ pub use demand::{Demand, TooLarge};
 pub use heap::{place, Heap, HostBytes, Rows, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
 pub use lane_log::{Log, Region};
 pub use layout::{log_records, LogLayout, MAX_LANES};
-pub use lock::{lock, unlock, LockKind, Locks, LOCK_BYTES};
+pub use lock::{lock, unlock, Hand, LockKind, Locks, LOCK_BYTES};
 pub use log::UndoLog;
 pub use on_image::OnImage;
 pub use operations::{OperationId, Operations, Unexplained};

@@ -14,7 +14,8 @@
 //!   Drawn from all pairs, nearly all operations of so few would insert.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
-use crate::structures::{init_ops, populate};
+use crate::populate::populate;
+use crate::structures::init_ops;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};

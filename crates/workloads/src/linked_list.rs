@@ -7,7 +7,8 @@
 //! after some time.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
-use crate::structures::{init_ops, populate, STRUCTURES};
+use crate::populate::populate;
+use crate::structures::{init_ops, STRUCTURES};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};

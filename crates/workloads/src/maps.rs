@@ -7,13 +7,13 @@
 //! Numbers of keys are spread over all words by a multiplication; a value holds a random half and that half mixed with
 //! the key, so that a torn or foreign one shows.
 
-use crate::operations::filling;
+use crate::populate::loader;
 use crate::zipf::Zipf;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Intent, Lowering, Memory, Note, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{block_on, BuildPlan, Heap, Log, LogLayout, Plain, Random, ThreadState, Workload};
+use strandline_runtime::{block_on, BuildPlan, Heap, LogLayout, Plain, Random, ThreadState, Workload};
 
 sites! {
     OPERATION_READS = 0xed54_0f6d;
@@ -138,22 +138,15 @@ pub struct Program<M> {
 impl<M: Map> Program<M> {
     /// A key that is drawn.
     async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        let number = match self.zipf {
-            None => random.below(self.keys),
-            Some(zipf) => zipf.draw(random).await,
-        };
-        (number + 1) * SPREAD
-    }
-
-    /// A new value of a key.
-    fn value<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) -> W<'c, C> {
-        let half = random.word() >> 32;
-        (half << 32) | ((key ^ half) & LOW)
+        match self.zipf {
+            None => draw_key(random, self.keys),
+            Some(zipf) => (zipf.draw(random).await + 1) * SPREAD,
+        }
     }
 
     async fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
         let key = self.draw(&mut thread.random).await;
-        let value = Self::value(&mut thread.random, key);
+        let value = value_of(&mut thread.random, key);
         let cpu = thread.cpu;
         cpu.note(Note::OperationBegin {
             key: key.bits(),
@@ -178,7 +171,7 @@ impl<M: Map> Program<M> {
     fn load(&self, memory: &Memory, seed: u64) {
         let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
         let ended = block_on(async move {
-            let mut state = filling(cpu, seed, Log::open(cpu, &self.logs, 0).await);
+            let mut state = loader(cpu, &self.logs, seed).await;
             for _ in 0..self.init_ops {
                 self.insert(&mut state).await;
             }
@@ -189,18 +182,39 @@ impl<M: Map> Program<M> {
 
 /// Keys whose weights fit into a table of 16 MB.
 const MOST_ZIPFIAN: u64 = 1 << 20;
+/// A key that is drawn, of `keys`.
+pub(crate) fn draw_key<'c, C: Cpu>(random: &mut Random<'c, C>, keys: u64) -> W<'c, C> {
+    (random.below(keys) + 1) * SPREAD
+}
+
+/// A new value of a key.
+pub(crate) fn value_of<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    let half = random.word() >> 32;
+    (half << 32) | ((key ^ half) & LOW)
+}
+
+/// Whether this is a value of the key.
+pub(crate) fn is_value_of(key: u64, value: u64) -> bool {
+    (value & LOW) == ((key ^ (value >> 32)) & LOW)
+}
+
+/// The shares of searches and of deletions, in percent.
+pub(crate) fn shares(params: &Params) -> Result<(u64, u64), ParamError> {
+    let (reads, deletes) = (params.get("reads"), params.get("deletes"));
+    if reads + deletes > 100 {
+        return Err(ParamError(format!(
+            "workload.reads={reads} with workload.deletes={deletes}: together at most 100 percent"
+        )));
+    }
+    Ok((reads, deletes))
+}
 
 /// The low half of a word.
 const LOW: u64 = 0xffff_ffff;
 
 impl<M: Map> Workload for Program<M> {
     fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
-        let (reads, deletes) = (params.get("reads"), params.get("deletes"));
-        if reads + deletes > 100 {
-            return Err(ParamError(format!(
-                "workload.reads={reads} with workload.deletes={deletes}: together at most 100 percent"
-            )));
-        }
+        let (reads, deletes) = shares(params)?;
         let (keys, theta) = (params.get("keys"), params.get("theta"));
         if theta > 0 && keys > MOST_ZIPFIAN {
             return Err(ParamError(format!(
@@ -249,7 +263,7 @@ impl<M: Map> Workload for Program<M> {
     /// The map is whole, and every value is one of its key's.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         for (key, value) in self.map.read(image)? {
-            if (value & LOW) != ((key ^ (value >> 32)) & LOW) {
+            if !is_value_of(key, value) {
                 return Err(format!("key {key:#x} has {value:#x}, which is no value of it"));
             }
         }

@@ -3,7 +3,7 @@
 use crate::list::{distinct, sort};
 use strandline_isa::{sites, Addr, Cpu, W};
 use strandline_kernel::{Param, Params};
-use strandline_runtime::{Heap, Locks, Log, Plain, Random, ThreadState};
+use strandline_runtime::{Heap, Locks, Region, ThreadState};
 
 sites! {
     MORE_TO_LOCK = 0x65c7_f69f;
@@ -35,22 +35,6 @@ pub(crate) fn ring(params: &Params, records: u64) -> u64 {
 pub(crate) const fn two_regions(records: u64) -> u64 {
     2 * (records + 1)
 }
-
-/// The thread that fills a structure on plain memory before the run.
-pub(crate) fn filling<'c, 'm>(cpu: &'c Plain<'m>, seed: u64, log: Log<'c, Plain<'m>>) -> ThreadState<'c, Plain<'m>> {
-    ThreadState {
-        cpu,
-        thread: 0,
-        threads: 1,
-        lane: 0,
-        // No thread of a run has this number, so none repeats these operations.
-        random: Random::new(cpu, seed, MAX_THREADS),
-        log,
-    }
-}
-
-/// More than any run has.
-const MAX_THREADS: usize = 1 << 16;
 
 /// Some words of volatile memory for each lane: the state of the operations of a task's region.
 #[derive(Clone, Copy)]
@@ -117,6 +101,19 @@ impl<'c, C: Cpu> Held<'c, C> {
         while self.start.less(at).branch(MORE_TO_UNLOCK) {
             at = at - 8;
             thread.log.unlock(locks.at(at.load().await)).await;
+        }
+    }
+}
+
+/// A task's view of memory: through its region, if it has opened one.
+pub(crate) struct View<'v, 'l, 'c, C: Cpu>(pub Option<&'v mut Region<'l, 'c, C>>);
+
+impl<'c, C: Cpu> View<'_, '_, 'c, C> {
+    /// Loads a word.
+    pub async fn read(&mut self, at: W<'c, C>) -> W<'c, C> {
+        match &mut self.0 {
+            Some(region) => region.read(at, 8).await,
+            None => at.load().await,
         }
     }
 }

@@ -181,6 +181,9 @@ workloads! {
     crate::atlas_queue::AtlasQueue: crate::atlas_queue::ABOUT,
     crate::skiplist::SkipList: crate::skiplist::ABOUT,
     crate::maps::Program<crate::p_masstree::Masstree>: crate::p_masstree::ABOUT,
+    crate::memcached::Memcached: crate::memcached::ABOUT,
+    crate::vacation::Vacation: crate::vacation::ABOUT,
+    crate::echo::Echo: crate::echo::ABOUT,
 }
 
 /// The requested workload and its parameters.

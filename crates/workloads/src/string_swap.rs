@@ -10,7 +10,8 @@
 //! The paper gives no size of the array. Here it has as many strings as there are operations before the run (#InitOps):
 //! 120,000, or 30 MB. Simplified: the two strings always differ (the second of two equal draws is incremented by one).
 
-use crate::structures::{init_ops, populate};
+use crate::populate::populate;
+use crate::structures::init_ops;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};

@@ -4,11 +4,10 @@
 //! The paper runs one thread. So a program of one lane takes no locks; with several lanes, a task holds the lock of its
 //! structure.
 
-use crate::operations::filling;
 use std::ops::Range;
-use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Lowering, Memory, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Image, LINE_BYTES, W};
 use strandline_kernel::Param;
-use strandline_runtime::{block_on, BuildPlan, Heap, Locks, Log, Plain, Random, Table, Workload};
+use strandline_runtime::{BuildPlan, Heap, Locks, Log, Random, Table};
 
 sites! {
     NO_NODE_IS_FREE = 0x6b1f_93d2;
@@ -241,16 +240,3 @@ impl<C: Cpu> Clone for Free<'_, C> {
 }
 
 impl<C: Cpu> Copy for Free<'_, C> {}
-
-/// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's
-/// "fast-forward mode" (5.2).
-pub(crate) fn populate<W: Workload>(workload: &W, memory: &Memory, seed: u64, operations: u64) {
-    let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
-    let ended = block_on(async move {
-        let mut state = filling(cpu, seed, Log::open(cpu, &workload.logs(), 0).await);
-        for _ in 0..operations {
-            workload.task(&mut state).await;
-        }
-    });
-    ended.expect("nobody holds a lock");
-}

@@ -32,6 +32,14 @@ const SMALL: &[(&str, u64)] = &[
     ("slice", 4),
     ("stride", 1),
     ("width", 3),
+    ("pages", 4),
+    ("page", 12),
+    ("interval", 4),
+    ("relations", 6),
+    ("bookings", 4),
+    ("seats", 1),
+    ("batch", 4),
+    ("versions", 2),
 ];
 
 /// Other maxima of a workload: a segment of Dash overflows only with more keys than others need, and `heap` has some
@@ -51,6 +59,9 @@ const OWN: &[(&str, &str, u64)] = &[
     ("dash-lh", "keys", 400),
     ("dash-lh", "init_ops", 110),
     ("dash-lh", "buckets", 2),
+    // Room for all versions, and for those of open batches.
+    ("echo", "keys", 16),
+    ("echo", "pool", 128),
 ];
 
 /// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.

@@ -1,11 +1,11 @@
 //! What a program without regions promises: its operations, from the notes of a run.
 
 use super::fault::Fault;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use strandline_isa::{Image, Memory, Note, Running};
 use strandline_kernel::Cycles;
 use strandline_machine::Noted;
-use strandline_runtime::Operations;
+use strandline_runtime::{OperationId, Operations};
 use strandline_sim::Recoverable;
 
 /// The operations of a run on a map.
@@ -47,16 +47,17 @@ impl Promised {
 /// Reads the notes of a core, whose tasks may alternate.
 fn read(notes: &[Noted], operations: &mut Operations) {
     let mut slot = Some(0);
-    let mut open = BTreeMap::new();
+    let mut open: BTreeMap<u32, VecDeque<OperationId>> = BTreeMap::new();
     for noted in notes {
         match (noted.note, slot) {
             (Note::Running(Running::Library), _) => slot = None,
             (Note::Running(Running::Task(task)), _) => slot = Some(task),
             (Note::OperationBegin { key, value }, Some(slot)) => {
-                open.insert(slot, operations.begin(key, value, noted.at.0));
+                let operation = operations.begin(key, value, noted.at.0);
+                open.entry(slot).or_default().push_back(operation);
             }
             (Note::OperationDurable { changed }, Some(slot)) if noted.at != Cycles::NEVER => {
-                if let Some(operation) = open.remove(&slot) {
+                if let Some(operation) = open.get_mut(&slot).and_then(VecDeque::pop_front) {
                     operations.end(operation, changed, noted.at.0);
                 }
             }

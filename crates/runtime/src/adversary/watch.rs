@@ -41,8 +41,8 @@ struct Open {
 struct Core {
     running: Running,
     open: BTreeMap<u32, VecDeque<Open>>,
-    /// The operation of each slot that has not returned.
-    operations: BTreeMap<u32, OperationId>,
+    /// The operations of each slot that have not returned, oldest first.
+    operations: BTreeMap<u32, VecDeque<OperationId>>,
 }
 
 impl Default for Core {
@@ -79,12 +79,13 @@ impl Watch {
         match note {
             Note::OperationBegin { key, value } => {
                 self.time += 1;
-                core.operations
-                    .insert(slot, self.operations.begin(key, value, self.time));
+                let operation = self.operations.begin(key, value, self.time);
+                core.operations.entry(slot).or_default().push_back(operation);
             }
             Note::OperationDurable { changed } => {
                 self.time += 1;
-                if let Some(operation) = core.operations.remove(&slot) {
+                let oldest = core.operations.get_mut(&slot).and_then(VecDeque::pop_front);
+                if let Some(operation) = oldest {
                     self.operations.end(operation, changed, self.time);
                 }
             }

@@ -2,6 +2,7 @@
 
 use crate::alloc::Taken;
 use crate::layout::Instead;
+use crate::lock::Hand;
 use crate::model::batches::Batches as _;
 use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
@@ -33,6 +34,18 @@ impl<'c, C: Cpu> Log<'c, C> {
             }
             Instead::Model(model) => Log::Pairs(PairLog::open(cpu, model, lane, layout.hand(lane)).await),
             Instead::Wal(wal) => Log::Wal(WalLog::open(cpu, wal, lane, layout.hand(lane))),
+        }
+    }
+
+    /// How the lane takes locks that guard no region.
+    #[inline]
+    #[must_use]
+    pub fn hand(&self) -> Hand {
+        match self {
+            Log::Undo(log) => log.hand,
+            Log::Pairs(log) => log.hand,
+            Log::Redo(log) => log.hand,
+            Log::Wal(log) => log.hand,
         }
     }
 

@@ -150,7 +150,7 @@ impl LockUse {
 
 /// How a lane takes locks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hand {
+pub struct Hand {
     kind: LockKind,
     /// The lane's own line, of those locks that need one.
     own: u64,

@@ -105,6 +105,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.used = (next().bits(), 0);
     }
 
+    /// As [`crate::Log::hand`].
+    #[inline]
+    #[must_use]
+    pub fn hand(&self) -> Hand {
+        self.hand
+    }
+
     /// Acquires the lock at this address ([`crate::LockKind`]).
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {

@@ -45,7 +45,7 @@ const WORDS_SHIFT: u64 = 8;
 /// One lane's log of pairs.
 pub struct PairLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
-    hand: Hand,
+    pub(crate) hand: Hand,
     runtime: Runtime,
     batch: u64,
     ring: Ring<'c, C>,

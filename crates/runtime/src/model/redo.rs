@@ -37,7 +37,7 @@ sites! {
 /// One lane's redo log.
 pub struct RedoLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
-    hand: Hand,
+    pub(crate) hand: Hand,
     group: u64,
     ring: Ring<'c, C>,
     ledger: Ledger<'c, C>,

@@ -16,7 +16,7 @@ sites! {
 /// The write-ahead log of one lane (a thread, or one of the tasks that share it).
 pub struct WalLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
-    hand: Hand,
+    pub(crate) hand: Hand,
     pub(super) variant: Wal,
     /// The program writes the log, and flushes.
     pub(super) logs: bool,

@@ -1,7 +1,7 @@
 //! Reads and updates.
 
 use super::{node, Hashmap, KEY_SHIFT, VALUE_WORDS, VERSION};
-use crate::operations::Held;
+use crate::operations::{Held, View};
 use strandline_isa::{sites, Cpu, W};
 use strandline_runtime::{Region, ThreadState};
 
@@ -15,18 +15,6 @@ sites! {
     KEY_MATCHES = 0xa9ec_177b;
     READ_FINDS_NONE = 0x0966_6130;
     UPDATE_FINDS_NONE = 0xe5f9_f8f9;
-}
-
-/// A task's view of memory: through its region, if it has opened one.
-struct View<'v, 'l, 'c, C: Cpu>(Option<&'v mut Region<'l, 'c, C>>);
-
-impl<'c, C: Cpu> View<'_, '_, 'c, C> {
-    async fn read(&mut self, at: W<'c, C>) -> W<'c, C> {
-        match &mut self.0 {
-            Some(region) => region.read(at, 8).await,
-            None => at.load().await,
-        }
-    }
 }
 
 impl Hashmap {

@@ -2,16 +2,31 @@
 
 use super::tree::{header, node, BLACK, RED};
 use super::{RbTree, KEY_SHIFT, MIRROR_BITS, MOST_LEVELS};
+use std::collections::BTreeSet;
 use strandline_isa::{Addr, Image};
 
-/// The state of an in-order walk through the tree.
+/// The nodes of a tree, by ascending keys.
+///
+/// # Errors
+/// A link to what `is_node` does not know, a node that is linked twice, keys out of order, or a tree that is not
+/// red-black.
+pub(crate) fn nodes(image: &dyn Image, root: u64, is_node: &dyn Fn(u64) -> bool) -> Result<Vec<u64>, String> {
+    let mut walk = Walk {
+        image,
+        is_node,
+        linked: BTreeSet::new(),
+        nodes: Vec::new(),
+    };
+    walk.subtree(root, 0, 1)?;
+    Ok(walk.nodes)
+}
+
+/// The state of an in-order walk through a tree.
 struct Walk<'a> {
-    tree: &'a RbTree,
     image: &'a dyn Image,
-    /// Nodes, by number.
-    linked: Vec<bool>,
-    /// Keys, ascending.
-    keys: Vec<u64>,
+    is_node: &'a dyn Fn(u64) -> bool,
+    linked: BTreeSet<u64>,
+    nodes: Vec<u64>,
 }
 
 impl Walk<'_> {
@@ -42,9 +57,14 @@ impl Walk<'_> {
 
     /// Checks a node's parent link and its colour.
     fn link(&mut self, node: u64, parent: u64) -> Result<(), String> {
-        let row = self.tree.nodes.index_of(node);
-        let row = row.ok_or_else(|| format!("the node at {} links to {}, which is none", Addr(parent), Addr(node)))?;
-        if std::mem::replace(&mut self.linked[row as usize], true) {
+        if !(self.is_node)(node) {
+            return Err(format!(
+                "the node at {} links to {}, which is none",
+                Addr(parent),
+                Addr(node)
+            ));
+        }
+        if !self.linked.insert(node) {
             return Err(format!("the node at {} is linked twice", Addr(node)));
         }
         let known = self.word(node, node::PARENT);
@@ -71,49 +91,55 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks a node's key, which exceeds those of all earlier nodes, and its value.
+    /// Checks a node's key, which exceeds those of all earlier nodes.
     fn key(&mut self, node: u64) -> Result<(), String> {
         let key = self.word(node, node::KEY);
-        if let Some(before) = self.keys.last().filter(|before| **before >= key) {
+        let before = self.nodes.last().map(|before| self.word(*before, node::KEY));
+        if let Some(before) = before.filter(|before| *before >= key) {
             return Err(format!("key {key} comes after key {before}"));
         }
-        if key >= self.tree.keys || self.word(node, node::VALUE) >> KEY_SHIFT != key {
-            return Err(format!(
-                "the node at {} has key {key}, and a value that is not its",
-                Addr(node)
-            ));
-        }
-        self.keys.push(key);
+        self.nodes.push(node);
         Ok(())
     }
 }
 
 impl RbTree {
-    fn walk<'a>(&'a self, image: &'a dyn Image) -> Result<Walk<'a>, String> {
-        let mut walk = Walk {
-            tree: self,
-            image,
-            linked: vec![false; self.nodes.rows() as usize],
-            keys: Vec::new(),
-        };
+    fn in_order(&self, image: &dyn Image) -> Result<Vec<u64>, String> {
         let root = image.word(Addr(self.header.addr(0).0 + header::ROOT));
-        walk.subtree(root, 0, 1)?;
-        Ok(walk)
+        nodes(image, root, &|node| self.nodes.holds(node))
     }
 
     /// The nodes in the tree, by number, if its links are sound.
     pub(super) fn linked(&self, image: &dyn Image) -> Result<Vec<bool>, String> {
-        self.walk(image).map(|walk| walk.linked)
+        let mut linked = vec![false; self.nodes.rows() as usize];
+        for node in self.in_order(image)? {
+            let row = self.nodes.index_of(node).expect("the walk has checked it");
+            linked[row as usize] = true;
+        }
+        Ok(linked)
+    }
+
+    /// The key of a node, if it is one of the keys, and the value is its own.
+    fn key(&self, image: &dyn Image, node: u64) -> Result<u64, String> {
+        let key = image.word(Addr(node + node::KEY));
+        if key >= self.keys || image.word(Addr(node + node::VALUE)) >> KEY_SHIFT != key {
+            return Err(format!(
+                "the node at {} has key {key}, and a value that is not its",
+                Addr(node)
+            ));
+        }
+        Ok(key)
     }
 
     pub(super) fn check_tree(&self, image: &dyn Image) -> Result<(), String> {
-        let keys = self.walk(image)?.keys;
+        let nodes = self.in_order(image)?;
         let size = image.word(Addr(self.header.addr(0).0 + header::SIZE));
-        if size != keys.len() as u64 {
-            return Err(format!("the tree has {} nodes, but its size is {size}", keys.len()));
+        if size != nodes.len() as u64 {
+            return Err(format!("the tree has {} nodes, but its size is {size}", nodes.len()));
         }
         let mut mirror = vec![0; self.mirror.rows() as usize];
-        for key in keys {
+        for node in nodes {
+            let key = self.key(image, node)?;
             mirror[(key / MIRROR_BITS) as usize] |= 1 << (key % MIRROR_BITS);
         }
         for (row, expected) in mirror.into_iter().enumerate() {

@@ -9,8 +9,8 @@
 //! There are 16,384 keys, and so at most as many nodes. A random half is in the tree at the start, and half stays in on
 //! average. Simplified: one tree with one lock, in DRAM; nodes come from a fixed pool with volatile free lists.
 
-mod check;
-mod tree;
+pub(crate) mod check;
+pub(crate) mod tree;
 
 use crate::filler::filler;
 use crate::operations::{ring, two_regions, Lists, OPERATIONS};
@@ -59,7 +59,7 @@ const PARAMS: &[Param] = &[
 const MOST_KEYS: u64 = 1 << 20;
 
 /// Maximum number of levels of a tree of the most keys.
-const MOST_LEVELS: u64 = 2 * (MOST_KEYS.ilog2() as u64 + 1);
+pub(crate) const MOST_LEVELS: u64 = 2 * (MOST_KEYS.ilog2() as u64 + 1);
 
 /// Maximum number of stores of an operation. An insertion makes six in the new node and three for link, size and
 /// mirror. It recolours three nodes for each two levels, and rotates twice (six stores each) with two colours. A

@@ -29,7 +29,7 @@ sites! {
 }
 
 /// Offsets in a node.
-pub(super) mod node {
+pub(crate) mod node {
     pub const KEY: u64 = 0;
     pub const LEFT: u64 = 8;
     pub const RIGHT: u64 = 16;
@@ -40,19 +40,19 @@ pub(super) mod node {
 }
 
 /// Offsets in the tree's header.
-pub(super) mod header {
+pub(crate) mod header {
     pub const ROOT: u64 = 0;
     pub const SIZE: u64 = 8;
     pub const BYTES: u64 = 16;
 }
 
 /// Colours of nodes; an absent node counts as black.
-pub(super) const BLACK: u64 = 0;
-pub(super) const RED: u64 = 1;
+pub(crate) const BLACK: u64 = 0;
+pub(crate) const RED: u64 = 1;
 
 /// Which child.
 #[derive(Clone, Copy)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Left,
     Right,
 }
@@ -74,14 +74,14 @@ impl Side {
 }
 
 /// The position of a key: its node or 0, that node's parent or 0, and the side below the parent.
-pub(super) struct Place<'c, C: Cpu> {
+pub(crate) struct Place<'c, C: Cpu> {
     pub node: W<'c, C>,
     parent: W<'c, C>,
     side: Side,
 }
 
 /// The tree, read and changed through a region.
-pub(super) struct Tree<'t, 'l, 'c, C: Cpu> {
+pub(crate) struct Tree<'t, 'l, 'c, C: Cpu> {
     pub cpu: &'c C,
     pub region: &'t mut Region<'l, 'c, C>,
     pub header: W<'c, C>,

@@ -17,7 +17,8 @@ mod list;
 
 use crate::elements::{most_records, Elements, ITEM_BYTES};
 use crate::maps::{init_ops, keys, reads};
-use crate::operations::{filling, two_regions, Lists};
+use crate::operations::{two_regions, Lists};
+use crate::populate::loader;
 use crate::About;
 use list::{node, LEVELS};
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Call, CoreId, Cpu, Image, Lowering, Memory, Note, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    block_on, log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, Log, LogLayout, Plain, Random, Rows, Table,
+    block_on, log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Plain, Random, Rows, Table,
     ThreadState, Workload,
 };
 
@@ -146,7 +147,7 @@ impl SkipList {
     fn load(&self, memory: &Memory, seed: u64) {
         let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
         let ended = block_on(async move {
-            let mut state = filling(cpu, seed, Log::open(cpu, &self.logs, 0).await);
+            let mut state = loader(cpu, &self.logs, seed).await;
             for _ in 0..self.init_ops {
                 self.insert_any(&mut state).await;
             }

@@ -22,7 +22,8 @@
 mod check;
 mod resize;
 
-use crate::structures::{init_ops, populate, STRUCTURES};
+use crate::populate::populate;
+use crate::structures::{init_ops, STRUCTURES};
 use crate::About;
 use resize::MOST_ENTRIES_PER_KEY;
 use std::ops::Range;

@@ -22,7 +22,8 @@ pub use edit::{line, offset, Change, Tree};
 pub use walk::Walk;
 
 use crate::operations::{two_regions, Lists};
-use crate::structures::{init_ops, populate, Structures, STRUCTURES};
+use crate::populate::populate;
+use crate::structures::{init_ops, Structures, STRUCTURES};
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::Range;

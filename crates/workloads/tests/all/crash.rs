@@ -195,7 +195,13 @@ impl Visitor for Again {
         workload.repair(&left);
         workload.restart(&left);
         let mut crash = sampled(&workload, &left, self.every, judge::<W>);
-        run(&workload, &left, alone(FENCED, 3, 3, self.play), &mut crash)
+        // As many, in proportion: a batch returns only when it is full.
+        run(
+            &workload,
+            &left,
+            alone(FENCED, 3, self.tasks * 3 / 8, self.play),
+            &mut crash,
+        )
     }
 }
 

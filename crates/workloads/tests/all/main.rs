@@ -1,5 +1,6 @@
 //! The workloads' tests, in one binary that links once.
 
+mod applications;
 mod atlas;
 mod common;
 mod crash;

@@ -1,0 +1,167 @@
+//! Clients: what a transaction is about, and its parts.
+
+use super::{manager::Manager, row, Vacation, KINDS, KIND_SHIFT, LEAST_PRICE, PRICES, PRICE_STEP};
+use strandline_isa::{sites, Cpu, W};
+use strandline_runtime::{Random, ThreadState};
+
+sites! {
+    TRANSACTION_RESERVES = 0x5b5c_2d9d;
+    TRANSACTION_DELETES = 0xab7f_a62d;
+    MORE_TO_DRAW = 0xaa71_b767;
+    MORE_CHANGES_TO_DRAW = 0x3bcf_8603;
+    MORE_TO_QUERY = 0x3f89_98df;
+    ROW_IS_ABSENT = 0xecbb_4cd4;
+    IS_DEARER = 0x0dbc_3310;
+    NOTHING_WAS_FOUND = 0x3413_de5e;
+    NONE_OF_THE_KIND = 0xe7a1_725c;
+    MORE_TO_CHANGE = 0x3c7f_e206;
+    ADDS_SEATS = 0x69bb_7c90;
+}
+
+/// A new price.
+pub(super) fn draw_price<'c, C: Cpu>(random: &mut Random<'c, C>) -> W<'c, C> {
+    random.below(PRICES) * PRICE_STEP + LEAST_PRICE
+}
+
+impl Vacation {
+    /// A random number of a row or customer.
+    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        random.below(self.range) + 1
+    }
+
+    /// How many rows a transaction uses.
+    fn draw_queries<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
+        match self.queries {
+            1 => cpu.word(1),
+            queries => random.below(queries) + 1,
+        }
+    }
+
+    /// A task: one transaction.
+    pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let draw = thread.random.below(100);
+        if draw.below(self.user).branch(TRANSACTION_RESERVES) {
+            self.reserve(thread).await;
+        } else if (draw & 1).is(0).branch(TRANSACTION_DELETES) {
+            self.delete_customer(thread).await;
+        } else {
+            self.change_tables(thread).await;
+        }
+    }
+
+    /// Looks up rows, and reserves the dearest of each kind.
+    async fn reserve<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let best = self.lists.of(thread);
+        let first = best + 16 * KINDS;
+        let id = self.draw(&mut thread.random);
+        let end = first + (self.draw_queries(cpu, &mut thread.random) << 3);
+        let mut at = first;
+        loop {
+            let kind = thread.random.below(KINDS);
+            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random)).await;
+            at = at + 8;
+            if !at.less(end).branch(MORE_TO_DRAW) {
+                break;
+            }
+        }
+        let lock = self.lock.first(cpu);
+        thread.log.lock(lock).await;
+        let mut region = thread.log.begin();
+        let mut manager = Manager::new(cpu, &mut region, self);
+        if manager.query(best, first, end).await {
+            if let Some(customer) = manager.customer(id).await {
+                for kind in 0..KINDS {
+                    let row = best.at(16 * kind + 8).load().await;
+                    if !row.is(0).branch(NONE_OF_THE_KIND) {
+                        manager.book(customer, cpu.word(kind), row).await;
+                    }
+                }
+            }
+        }
+        region.end().await;
+        thread.log.unlock(lock).await;
+    }
+
+    async fn delete_customer<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let id = self.draw(&mut thread.random);
+        let lock = self.lock.first(cpu);
+        thread.log.lock(lock).await;
+        let mut region = thread.log.begin();
+        Manager::new(cpu, &mut region, self).delete_customer(id).await;
+        region.end().await;
+        thread.log.unlock(lock).await;
+    }
+
+    /// Adds seats to rows, or takes them away.
+    async fn change_tables<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let first = self.lists.of(thread) + 16 * KINDS;
+        let end = first + (self.draw_queries(cpu, &mut thread.random) << 4);
+        let mut at = first;
+        loop {
+            let kind = thread.random.below(KINDS);
+            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random)).await;
+            let adds = thread.random.below(2);
+            at.at(8).store((draw_price(&mut thread.random) << 1) | adds).await;
+            at = at + 16;
+            if !at.less(end).branch(MORE_CHANGES_TO_DRAW) {
+                break;
+            }
+        }
+        let lock = self.lock.first(cpu);
+        thread.log.lock(lock).await;
+        let mut region = thread.log.begin();
+        let mut manager = Manager::new(cpu, &mut region, self);
+        manager.change(first, end).await;
+        region.end().await;
+        thread.log.unlock(lock).await;
+    }
+}
+
+impl<'c, C: Cpu> Manager<'_, '_, 'c, C> {
+    /// Looks up the rows in the list from `first` to `end`, and writes the price and the row of the dearest of each kind to
+    /// `best`; whether there is any.
+    async fn query(&mut self, best: W<'c, C>, first: W<'c, C>, end: W<'c, C>) -> bool {
+        for kind in 0..KINDS {
+            best.at(16 * kind).store(self.cpu.word(0)).await;
+            best.at(16 * kind + 8).store(self.cpu.word(0)).await;
+        }
+        let mut any = self.cpu.word(0);
+        let mut at = first;
+        while at.less(end).branch(MORE_TO_QUERY) {
+            let wanted = at.load().await;
+            at = at + 8;
+            let kind = wanted >> KIND_SHIFT;
+            let found = self.find(kind, wanted & ((1 << KIND_SHIFT) - 1)).await;
+            if found.is(0).branch(ROW_IS_ABSENT) {
+                continue;
+            }
+            let price = self.read(found.at(row::PRICE)).await;
+            let known = best + (kind << 4);
+            if known.load().await.less(price).branch(IS_DEARER) {
+                known.store(price).await;
+                known.at(8).store(found).await;
+                any = found;
+            }
+        }
+        !any.is(0).branch(NOTHING_WAS_FOUND)
+    }
+
+    /// Changes the rows in the list from `first` to `end`.
+    async fn change(&mut self, first: W<'c, C>, end: W<'c, C>) {
+        let mut at = first;
+        while at.less(end).branch(MORE_TO_CHANGE) {
+            let (wanted, how) = (at.load().await, at.at(8).load().await);
+            at = at + 16;
+            let (kind, id) = (wanted >> KIND_SHIFT, wanted & ((1 << KIND_SHIFT) - 1));
+            if (how & 1).is(1).branch(ADDS_SEATS) {
+                let seats = self.cpu.word(self.agency.seats);
+                self.add_seats(kind, id, seats, how >> 1).await;
+            } else {
+                self.take_seats(kind, id).await;
+            }
+        }
+    }
+}
