@@ -67,11 +67,13 @@ impl Nstore {
         let mut at = first;
         loop {
             let mut key = self.zipf.draw(&mut thread.random).await;
-            match self.partitions {
-                None => held.add(key).await,
-                Some(partitions) => key = key + partitions.rows * thread.thread as u64,
+            if let Some(partitions) = self.partitions {
+                key = key + partitions.rows * thread.thread as u64;
             }
             at.store(self.index.find(thread.cpu, key).await).await;
+            if self.partitions.is_none() {
+                held.add(key).await;
+            }
             at = at + 8;
             if !at.less(end).branch(MORE_KEYS_TO_DRAW) {
                 return;
