@@ -16,6 +16,7 @@ fn native(workload: &str, seed: u64) -> (u64, u64) {
         warm: None,
         seed,
         pm: None,
+        lock: None,
         set: Vec::new(),
         check: true,
     };

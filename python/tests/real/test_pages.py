@@ -1,0 +1,31 @@
+"""The commands of the pages about programs, and that they end as the pages say."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from .conftest import Installed
+
+DOCS = Path(__file__).parents[3] / "docs"
+CRASHES = {"maps.md": 3, "atlas.md": 2, "applications.md": 2, "locks.md": 0, "asap-programs.md": 0}
+"""The pages, and how many crash tests each runs."""
+
+
+def commands(page: str) -> list[str]:
+    """Its command lines, each joined where it goes on."""
+    lines = (DOCS / page).read_text(encoding="utf-8").replace("\\\n   ", "").splitlines()
+    return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
+
+
+@pytest.mark.parametrize("command", [command for page in CRASHES for command in commands(page)])
+def test_the_pages_commands_end_as_they_say(
+    installed: Installed, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = installed(*shlex.split(command, comments=True))
+    assert done.code == (1 if command.endswith("# exits 1") else 0), done.err
+
+
+def test_the_pages_have_commands() -> None:
+    assert {page: sum(line.startswith("crash") for line in commands(page)) for page in CRASHES} == CRASHES
