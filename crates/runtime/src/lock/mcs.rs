@@ -3,7 +3,7 @@
 //! number of locks.
 
 use super::before_release;
-use strandline_isa::{sites, Cpu, Primitive, W};
+use strandline_isa::{sites, Cpu, Primitive, Site, W};
 
 sites! {
     QUEUE_IS_EMPTY = 0x9c20_eb20;
@@ -12,10 +12,10 @@ sites! {
     TURN_HAS_COME = 0xa749_5bd4;
     NOBODY_WAITS = 0xf79e_9b84;
     NOBODY_CAME = 0x849f_aec0;
-    SUCCESSOR_IS_LINKED = 0xa284_f3a4;
+    NOT_LINKED_YET = 0xa284_f3a4;
     NOBODY_IS_NEXT = 0xbc40_c4bf;
     LOCK_IS_LEFT = 0x4fcc_5b04;
-    NEXT_IS_LINKED = 0xe3c5_ef29;
+    NEXT_NOT_LINKED_YET = 0xe3c5_ef29;
 }
 
 /// Offset of the first that waits, or in a waiting lane's line of the one behind it. Before it stands the last that waits
@@ -57,16 +57,21 @@ async fn wait<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
         if lock.compare_swap(own, lock).await.equals(own).branch(NOBODY_CAME) {
             return;
         }
-        loop {
-            next = own.at(NEXT).load().await;
-            if !next.is(0).branch(SUCCESSOR_IS_LINKED) {
-                break;
-            }
-            cpu.give_way().await;
-            cpu.spins();
-        }
+        next = linked(cpu, own, NOT_LINKED_YET).await;
     }
     lock.at(NEXT).store(next).await;
+}
+
+/// The next one behind a lane or a lock, once it is linked: it has entered the queue already.
+async fn linked<'c, C: Cpu>(cpu: &'c C, of: W<'c, C>, waits: Site) -> W<'c, C> {
+    loop {
+        let next = of.at(NEXT).load().await;
+        if !next.is(0).branch(waits) {
+            return next;
+        }
+        cpu.give_way().await;
+        cpu.spins();
+    }
 }
 
 pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
@@ -81,14 +86,7 @@ pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: boo
         {
             return;
         }
-        loop {
-            next = lock.at(NEXT).load().await;
-            if !next.is(0).branch(NEXT_IS_LINKED) {
-                break;
-            }
-            cpu.give_way().await;
-            cpu.spins();
-        }
+        next = linked(cpu, lock, NEXT_NOT_LINKED_YET).await;
     }
     before_release(cpu, annotated).await;
     next.store(cpu.word(0)).await;

@@ -1,4 +1,4 @@
-//! The master: whoever holds its lock merges the batches that wait.
+//! The master: the client that holds its lock. It merges the batches that wait.
 
 use super::{batch, key, lane, version, Echo, Omits, STAMP_SHIFT};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};

@@ -106,7 +106,7 @@ impl Art {
         Turn::Done(true)
     }
 
-    /// Waits until a node is unlocked: whoever holds it may wait for its parent, which this thread would lock again.
+    /// Waits until a node is unlocked. Its holder may wait for the parent, which this thread would lock again.
     async fn let_pass<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>) -> Turn {
         while !(at.at(field::LOCK).load().await & LOCKED).is(0).branch(OTHER_IS_FREE) {
             cpu.give_way().await;
