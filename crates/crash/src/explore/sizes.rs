@@ -30,7 +30,6 @@ const SMALL: &[(&str, u64)] = &[
     ("segments", 64),
     ("pool", 64),
     ("slice", 4),
-    ("stride", 1),
     ("width", 3),
     ("pages", 4),
     ("page", 12),
@@ -38,7 +37,7 @@ const SMALL: &[(&str, u64)] = &[
     ("relations", 6),
     ("bookings", 4),
     ("seats", 1),
-    ("batch", 4),
+    ("batch", 2),
     ("versions", 2),
 ];
 
@@ -59,6 +58,7 @@ const OWN: &[(&str, &str, u64)] = &[
     ("dash-lh", "keys", 400),
     ("dash-lh", "init_ops", 110),
     ("dash-lh", "buckets", 2),
+    ("dash-lh", "stride", 1),
     // Room for all versions, and for those of open batches.
     ("echo", "keys", 16),
     ("echo", "pool", 128),
