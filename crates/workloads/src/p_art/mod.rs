@@ -13,7 +13,7 @@
 //!   in its leaf.
 //! - *Half-done changes of a prefix* show by the level (RECIPE's condition 3): the prefix does not begin where the parent
 //!   ends. Searches skip bytes that are missing, since the leaf has the whole key. A writer that gets such a node's lock
-//!   mends the prefix, as a leaf below has it.
+//!   takes the right prefix from a leaf below.
 //! - *Locks* are versions, as ROWEX's. A writer that comes too late begins again. Locks are released after durability, and
 //!   new nodes are born locked, so what a thread builds upon is durable.
 //! - *Memory* that a deletion or a copy has left is given back by epochs, as in the public program, so that nobody looks at

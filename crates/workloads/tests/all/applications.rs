@@ -1,7 +1,7 @@
 //! The applications of WHISPER: the faults that crash tests find in them, and their memory after many crashes.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::crashing::{judge, run, sampled, Game};
+use crate::common::crashing::{first_failure, run, Game};
 use crate::common::{thread_plan, PLAN};
 use strandline_isa::{Image, Memory, PM_BASE};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
@@ -9,28 +9,6 @@ use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Runtime, Work
 use strandline_workloads::{describe, with_workload, Visitor};
 
 const APPLICATIONS: [&str; 3] = ["memcached", "vacation", "echo"];
-
-/// Crashes a small application wherever its durable image changes; the first failure.
-struct Crash {
-    play: Play,
-    tasks: u64,
-}
-
-impl Visitor for Crash {
-    type Out = Option<String>;
-
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
-        let game = Game {
-            lowering: FENCED,
-            threads: 4,
-            tasks: self.tasks,
-            sharing: None,
-            play: self.play,
-        };
-        let mut crash = sampled(&workload, &memory, 1, judge::<W>);
-        run(&workload, &memory, game, &mut crash).failure
-    }
-}
 
 /// The plan of this runtime.
 fn under(runtime: &str) -> BuildPlan {
@@ -43,16 +21,8 @@ fn under(runtime: &str) -> BuildPlan {
 }
 
 /// The first failure of a small application with this fault, under plays of several kinds.
-fn failure(name: &str, fault: &'static str, runtime: &str) -> Option<String> {
-    let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=8);
-    plays.into_iter().find_map(|(evict_one_in, seed)| {
-        let set = describe(name).unwrap().small.iter().copied().chain([("omits", fault)]);
-        let crash = Crash {
-            play: Play { seed, evict_one_in },
-            tasks: 40,
-        };
-        with_workload(name, set, &under(runtime), crash).unwrap()
-    })
+fn failure(name: &'static str, fault: &'static str, runtime: &str) -> Option<String> {
+    first_failure(name, &[("omits", fault)], &under(runtime), 40, 8)
 }
 
 /// What a program forgets to log or to flush is found; nothing is where it forgets nothing.

@@ -1,7 +1,7 @@
 //! The programs of Atlas's kind: against models, their cost, and the faults that crash tests find in them.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::crashing::{judge, run, sampled, Game};
+use crate::common::crashing::{first_failure, run, Game};
 use crate::common::{run_plain, thread_plan, with_small};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use strandline_isa::{Addr, Call, CoreId, Image, Lowering, Memory, Note, PM_BASE};
@@ -193,41 +193,9 @@ fn operations_flush_and_fence_as_often_as_the_page_says() {
     }
 }
 
-/// Crashes small structures wherever their durable image changes.
-struct Crash {
-    play: Play,
-}
-
-impl Visitor for Crash {
-    type Out = Option<String>;
-
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
-        let game = Game {
-            lowering: FENCED,
-            threads: 4,
-            tasks: 40,
-            sharing: None,
-            play: self.play,
-        };
-        run(
-            &workload,
-            &memory,
-            game,
-            &mut sampled(&workload, &memory, 1, judge::<W>),
-        )
-        .failure
-    }
-}
-
 /// The first failure of a small structure with this fault, under plays of several kinds.
-fn failure(name: &str, logging: Logging, fault: &'static str) -> Option<String> {
-    let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=24);
-    plays.into_iter().find_map(|(evict_one_in, seed)| {
-        let small = describe(name).unwrap().small.iter().copied();
-        let set = small.chain([("omits", fault)]);
-        let play = Play { seed, evict_one_in };
-        with_workload(name, set, &plan(4, logging), Crash { play }).unwrap()
-    })
+fn failure(name: &'static str, logging: Logging, fault: &'static str) -> Option<String> {
+    first_failure(name, &[("omits", fault)], &plan(4, logging), 40, 24)
 }
 
 /// A log or a flush that is left out is found, by the invariant or by what regions promise; nothing is where none is.

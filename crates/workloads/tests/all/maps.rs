@@ -1,7 +1,7 @@
 //! The persistent maps: against a model, their cost, and the faults that crash tests find in them.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::crashing::{judge, run, sampled, Game};
+use crate::common::crashing::{first_failure, run, Game};
 use crate::common::{parts, thread_plan, with_small};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
@@ -155,49 +155,9 @@ fn insertions_flush_and_fence_as_often_as_the_public_programs() {
     }
 }
 
-/// Crashes small maps wherever their durable image changes.
-struct Crash {
-    play: Play,
-}
-
-impl Visitor for Crash {
-    type Out = Option<String>;
-
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
-        let game = Game {
-            lowering: FENCED,
-            threads: 4,
-            tasks: 60,
-            sharing: None,
-            play: self.play,
-        };
-        run(
-            &workload,
-            &memory,
-            game,
-            &mut sampled(&workload, &memory, 1, judge::<W>),
-        )
-        .failure
-    }
-}
-
 /// The first failure of a small map with these settings, under plays of several kinds.
 fn failure(form: &'static str, set: &[(&'static str, &'static str)]) -> Option<String> {
-    let (name, own) = parts(form);
-    let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=24);
-    plays.into_iter().find_map(|(evict_one_in, seed)| {
-        let small = describe(name).unwrap().small.iter().copied();
-        let set = small.chain(own).chain(set.iter().copied());
-        with_workload(
-            name,
-            set,
-            &plan(4),
-            Crash {
-                play: Play { seed, evict_one_in },
-            },
-        )
-        .unwrap()
-    })
+    first_failure(form, set, &plan(4), 60, 24)
 }
 
 /// Whether a form of a map does not have what the fault is about.

@@ -1,13 +1,14 @@
 //! Crashes a workload wherever its durable image changes.
 
-use super::thread_plan;
+use super::{parts, thread_plan};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use strandline_isa::{Addr, Image, Lowering, Memory};
-use strandline_runtime::adversary::{Adversary, Play, Watch};
-use strandline_runtime::{run_thread, run_window, Sharing, Workload};
+use strandline_runtime::adversary::{Adversary, Play, Watch, FENCED};
+use strandline_runtime::{run_thread, run_window, BuildPlan, Sharing, Workload};
+use strandline_workloads::{describe, with_workload, Visitor};
 
 /// The result of a run with crashes.
 pub struct Outcome {
@@ -174,4 +175,44 @@ fn cut(image: &Memory, part: &dyn Fn(&dyn Image), judge: &dyn Fn(&Memory) -> Res
         judge(&again).map_err(|why| format!("after {cut} writes of a part of recovery: {why}"))?;
     }
     Ok(())
+}
+
+/// Crashes four threads wherever the durable image changes; the first failure.
+struct Crash {
+    tasks: u64,
+    play: Play,
+}
+
+impl Visitor for Crash {
+    type Out = Option<String>;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
+        let game = Game {
+            lowering: FENCED,
+            threads: 4,
+            tasks: self.tasks,
+            sharing: None,
+            play: self.play,
+        };
+        let mut crash = sampled(&workload, &memory, 1, judge::<W>);
+        run(&workload, &memory, game, &mut crash).failure
+    }
+}
+
+/// The first failure of a small form of a workload with these settings, under so many plays of several kinds.
+pub fn first_failure(
+    form: &'static str,
+    set: &[(&'static str, &'static str)],
+    plan: &BuildPlan,
+    tasks: u64,
+    plays: u64,
+) -> Option<String> {
+    let (name, own) = parts(form);
+    let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=plays);
+    plays.into_iter().find_map(|(evict_one_in, seed)| {
+        let small = describe(name).unwrap().small.iter().copied();
+        let set = small.chain(own).chain(set.iter().copied());
+        let play = Play { seed, evict_one_in };
+        with_workload(name, set, plan, Crash { tasks, play }).unwrap()
+    })
 }
