@@ -39,3 +39,16 @@ fn slots_without_a_task_leave_no_region_that_others_wait_for() {
     };
     assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(40));
 }
+
+/// A merge that finds its child locked lets it go first: its holder waits for the node that the merge holds.
+#[test]
+fn merges_of_p_art_let_the_holder_of_their_child_pass() {
+    let set = ["gap=100", "keys=5", "reads=5", "deletes=45", "init_ops=4", "pool=64"];
+    let spec = Spec {
+        threads: Some(3),
+        tasks: Some(200),
+        set: set.map(|set| format!("workload.{set}")).to_vec(),
+        ..Spec::new("p-art", "x86")
+    };
+    assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(200));
+}
