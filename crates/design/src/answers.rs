@@ -9,6 +9,8 @@ pub enum Until<G> {
     /// The core's older stores are visible and its older flushes are acknowledged: those of one
     /// context, or (`None`) all.
     Drained(Option<u8>),
+    /// The core's older stores are visible, and its older flushes have left for the caches.
+    Visible,
     /// The design opens the gate ([`crate::Services::open`]).
     Open(G),
 }
@@ -179,7 +181,7 @@ impl<G> Admission<G> {
     pub fn plain(primitive: Primitive) -> Admission<G> {
         match primitive.plain() {
             Plain::Nothing => Admission::Pass,
-            Plain::Queued => Admission::Enter,
+            Plain::Queued | Plain::Dmb => Admission::Enter,
             Plain::Sfence => Admission::Hold(Until::Drained(None)),
             Plain::Mfence => Admission::HoldLoads(Until::Drained(None)),
         }

@@ -13,6 +13,9 @@ pub enum Plain {
     Sfence,
     /// An `mfence`.
     Mfence,
+    /// An Arm `dmb`, where stores drain out of order; elsewhere it is as [`Plain::Queued`]. Younger loads and stores wait
+    /// until it has left the store queue, behind older stores.
+    Dmb,
 }
 
 /// The properties of a primitive.
@@ -60,9 +63,10 @@ primitives! {
     /// x86 `pcommit` (withdrawn): completes when every write that the controllers have accepted has reached the media.
     Pcommit { mnemonic: "pcommit", event: Some("PCOMMIT"), plain: Plain::Queued, waits: false }
 
-    /// Orders older before younger stores of one core, on machines whose store queue drains out of order (Arm
-    /// `dmb st`). It waits for no flush. It is free where stores drain in order.
-    StoreBarrier { mnemonic: "store barrier", event: Some("DMB"), plain: Plain::Queued, waits: false }
+    /// Orders older stores before younger loads and stores of one core, on machines whose store queue drains out of order
+    /// (ARMv7 `dmb`, which its locks execute before they release). It waits for no flush. It is free where stores drain
+    /// in order.
+    StoreBarrier { mnemonic: "store barrier", event: Some("DMB"), plain: Plain::Dmb, waits: false }
 
     /// `setctx`: later stores and flushes belong to this context, until the next `setctx` (COSPlay 4.1).
     Setctx(u8) { mnemonic: "setctx", event: None, plain: Plain::Nothing, waits: false }

@@ -217,8 +217,8 @@ pub(crate) fn primitive(primitive: Primitive) {
     match primitive.plain() {
         Plain::Sfence => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
         Plain::Mfence => unsafe { asm!("mfence", options(nostack, preserves_flags)) },
-        Plain::Queued if primitive == Primitive::Pcommit => panic!("pcommit was withdrawn: no machine has it"),
-        Plain::Queued | Plain::Nothing => {}
+        Plain::Queued => panic!("pcommit was withdrawn: no machine has it"),
+        Plain::Dmb | Plain::Nothing => {}
     }
 }
 

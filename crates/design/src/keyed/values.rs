@@ -50,6 +50,7 @@ impl<T: Types> Values<T> {
     pub fn until(&mut self, until: Until<T::Gate>) -> Until<Key> {
         match until {
             Until::Drained(context) => Until::Drained(context),
+            Until::Visible => Until::Visible,
             Until::Open(gate) => Until::Open(self.gate(gate)),
         }
     }

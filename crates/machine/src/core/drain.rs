@@ -118,7 +118,7 @@ impl Core {
         if self.drain.shut.get() {
             return false;
         }
-        // Somebody may wait for its context's last store: the system must handle that store.
+        // Somebody may wait for its context's last store, or the queue's: the system must handle that store.
         let awaited = self.window.is_held() || self.pending.awaited.get();
         let (queue, private) = (&mut *self.queue.borrow_mut(), &mut *self.private.borrow_mut());
         let mut at = self.drain.next.get();
@@ -129,7 +129,8 @@ impl Core {
             };
             let (addr, op, context) = (entry.addr, entry.op, entry.context);
             let seen = entry.is_special() || self.is_watched(addr.line());
-            if seen || (awaited && self.pending(Some(context)) == 1) || !private.store_hit(addr.line(), at) {
+            let is_last = self.pending(Some(context)) == 1 || queue.len() == 1;
+            if seen || (awaited && is_last) || !private.store_hit(addr.line(), at) {
                 return false;
             }
             self.memory.write(addr, size, value);

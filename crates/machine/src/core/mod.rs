@@ -178,13 +178,26 @@ impl Core {
     pub fn holds(&self, until: Until<Key>) -> bool {
         match until {
             Until::Drained(context) => self.is_drained(context),
+            Until::Visible => self.queue.borrow().len() == 0,
             Until::Open(_) => false,
+        }
+    }
+
+    /// The admission of a primitive on this core: where stores drain out of order, a store barrier in the queue holds what
+    /// is younger.
+    pub fn admits(&self, primitive: Primitive, admission: Admission<Key>) -> Admission<Key> {
+        if self.drain.in_order || primitive != Primitive::StoreBarrier || admission != Admission::Enter {
+            return admission;
+        }
+        Admission::EnterHeld {
+            until: Until::Visible,
+            loads: true,
         }
     }
 
     /// The outcome of a primitive on the plain machine, if it waits for nothing.
     pub fn dispatches_at_once(&self, primitive: Primitive) -> Option<Dispatched> {
-        match Admission::plain(primitive) {
+        match self.admits(primitive, Admission::plain(primitive)) {
             Admission::Pass => Some(Dispatched::Passed),
             Admission::Enter => Some(Dispatched::Entered),
             Admission::Hold(until) | Admission::HoldLoads(until) if self.holds(until) => Some(Dispatched::Passed),

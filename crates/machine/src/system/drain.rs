@@ -315,7 +315,11 @@ impl Running {
         queue.remove(number);
         hart.core.drain.last.set(at);
         hart.core.drain.next.set(next_of(&hart.core, &queue));
+        let is_empty = queue.len() == 0;
         drop(queue);
+        if is_empty && self.hw.waiters.fence_awaits_visible(core) {
+            self.all_visible(core);
+        }
         self.has_room(core, at);
     }
 

@@ -123,6 +123,17 @@ impl Running {
         }
     }
 
+    /// Releases the fence of a core whose store queue is empty.
+    pub(super) fn all_visible(&mut self, core: CoreId) {
+        if self
+            .hw
+            .waiters
+            .wake_fence(core, |condition| condition == Condition::Visible(core))
+        {
+            self.release(core);
+        }
+    }
+
     /// Sends the design the messages that waited for a context that is drained.
     pub(super) fn message_drained(&mut self, core: CoreId) {
         let now = Cycles(self.hw.now);

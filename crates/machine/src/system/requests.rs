@@ -339,10 +339,11 @@ impl Running {
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.send_all_combined(core, at);
         }
-        let admission = match self.hw.core(core).asks(Hook::Primitive) {
+        let answer = match self.hw.core(core).asks(Hook::Primitive) {
             true => self.design.primitive(&mut self.hw, core, primitive),
             false => Admission::plain(primitive),
         };
+        let admission = self.hw.core(core).admits(primitive, answer);
         Response {
             done: at,
             dispatched: self.dispatched(core, admission),

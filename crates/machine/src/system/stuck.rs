@@ -130,6 +130,7 @@ fn describe_condition(condition: Condition) -> String {
     match condition {
         Condition::Drained(_, None) => "its stores and flushes are done".to_owned(),
         Condition::Drained(_, Some(context)) => format!("the stores and flushes of context {context} are done"),
+        Condition::Visible(_) => "its stores are visible".to_owned(),
         Condition::Retired(_) => "a fence retires".to_owned(),
         Condition::Room(_) => "its store queue has room".to_owned(),
         Condition::Empty(_) => "its store queue has drained".to_owned(),

@@ -9,6 +9,8 @@ use strandline_isa::{Addr, CoreId, Flush, Line};
 pub enum Condition {
     /// A core's older stores are visible and its older flushes acknowledged: of one context, or all.
     Drained(CoreId, Option<u8>),
+    /// A core's older stores are visible and its older flushes have left for the caches.
+    Visible(CoreId),
     /// The fence that is held in a core's window has retired.
     Retired(CoreId),
     /// A core's store queue has room.
@@ -28,6 +30,7 @@ impl Condition {
     pub fn of(core: CoreId, until: Until<Key>) -> Condition {
         match until {
             Until::Drained(context) => Condition::Drained(core, context),
+            Until::Visible => Condition::Visible(core),
             Until::Open(gate) => Condition::Open(gate),
         }
     }
@@ -37,6 +40,7 @@ impl Condition {
         match self {
             Condition::Open(gate) => Until::Open(gate),
             Condition::Drained(_, context) => Until::Drained(context),
+            Condition::Visible(_) => Until::Visible,
             _ => Until::Drained(None),
         }
     }
@@ -179,6 +183,12 @@ impl Waiters {
         drained(slots.fence.as_ref())
             || drained(slots.program.as_ref().map(|(condition, _)| condition))
             || drained(slots.store_queue.as_ref())
+    }
+
+    /// Whether a core's fence waits until its stores are visible.
+    #[inline(always)]
+    pub fn fence_awaits_visible(&self, core: CoreId) -> bool {
+        matches!(self.cores[core.index()].fence, Some(Condition::Visible(_)))
     }
 
     /// Removes a core's fence if its condition `is_met`.

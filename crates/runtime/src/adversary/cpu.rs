@@ -139,7 +139,7 @@ impl Cpu for AdversaryCpu<'_, '_> {
             Primitive::Setctx(context) => self.context.set(context),
             other => match other.plain() {
                 Plain::Sfence | Plain::Mfence => self.drain(None),
-                Plain::Queued | Plain::Nothing => {}
+                Plain::Queued | Plain::Dmb | Plain::Nothing => {}
             },
         }
     }

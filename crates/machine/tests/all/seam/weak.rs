@@ -4,7 +4,7 @@ use crate::common::{memory, preset, put};
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_design::{boxed, About, Admission, Departure, Design, Never, Ordering, Plain, Services, Store, Wants};
-use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use strandline_isa::{Addr, CoreId, Cpu, Lowering, Note, Primitive, PM_BASE};
 use strandline_machine::config::Consistency;
 use strandline_machine::{Options, System};
 
@@ -122,4 +122,38 @@ fn a_design_that_orders_by_store_barriers_gets_them_on_any_core() {
         heard_by(Consistency::Tso, true, true),
         [Dispatched(barrier), Visible(FAR), Departed(barrier), Visible(NEAR)]
     );
+}
+
+/// Cycles of a store to the far line, perhaps a store barrier, and a chain of divisions behind a load of the near line.
+fn takes(consistency: Consistency, barrier: bool) -> u64 {
+    let mut machine = preset("dpo");
+    machine.core.consistency = consistency;
+    let mut system = System::new(&machine, boxed(crate::common::Plain), 1, memory(), Options::default());
+    put(&mut system, 0, move |cpu| async move {
+        cpu.word(NEAR.0).load().await;
+        cpu.primitive(Primitive::Mfence).await;
+        cpu.note(Note::TaskBegin);
+        cpu.word(FAR.0).store(cpu.word(1)).await;
+        if barrier {
+            cpu.primitive(Primitive::StoreBarrier).await;
+        }
+        let mut word = cpu.word(NEAR.0).load().await;
+        for _ in 0..DIVISIONS {
+            word = word.remainder(7);
+        }
+        cpu.word(NEAR.0).store(word).await;
+        cpu.note(Note::TaskEnd);
+    });
+    system.run().expect("ends").stats.cycles.0
+}
+
+const DIVISIONS: u64 = 30;
+
+#[test]
+fn loads_wait_for_a_store_barrier_on_a_weak_core_and_on_no_other() {
+    let division = preset("dpo").core.div_latency.0;
+    let saved = takes(Consistency::Weak, true) - takes(Consistency::Weak, false);
+    // The store misses for longer than the divisions take, which overlap with it unless their load waits.
+    assert!(saved >= DIVISIONS * division / 2, "{saved} cycles");
+    assert_eq!(takes(Consistency::Tso, true), takes(Consistency::Tso, false));
 }
