@@ -2,7 +2,7 @@
 
 use strandline_design::{About, Drains};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::config::{Coherence, Consistency};
+use strandline_machine::config::{Coherence, Consistency, PcommitWait};
 use strandline_machine::{preset_names, MachineConfig};
 use strandline_sim::{check_needs, Error};
 
@@ -130,6 +130,11 @@ fn shake_scheduling(machine: &mut MachineConfig, mut rng: Rng) {
     machine.controllers.row_hits_first = rng.one_in(2);
     machine.controllers.drain_high = rng.below(queue + 1);
     machine.controllers.drain_low = rng.below(machine.controllers.drain_high + 1);
+    machine.controllers.pcommit = match rng.below(3) {
+        0 => PcommitWait::Accepted,
+        1 => PcommitWait::Empty,
+        _ => PcommitWait::Alone,
+    };
 }
 
 /// The queues that most presets lack, from a stream of its own.

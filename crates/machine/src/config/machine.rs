@@ -35,6 +35,18 @@ pub enum Coherence {
     Snoop,
 }
 
+/// What a controller does with a `pcommit`. No source states it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PcommitWait {
+    /// It replies when the writes accepted before it are on the media.
+    #[default]
+    Accepted,
+    /// It replies when every accepted write is on the media, later ones too.
+    Empty,
+    /// As [`PcommitWait::Accepted`], and it accepts no write before it has replied.
+    Alone,
+}
+
 parameters! {
     /// A whole machine. Times are in cycles of the core clock.
     ///
@@ -172,6 +184,8 @@ parameters! {
         row_hits_first: bool;
         /// The write-pending queue is in the persistence domain.
         adr: bool;
+        /// What a pcommit waits for.
+        pcommit: PcommitWait;
         /// Backend memory operations on a write before the queue accepts it: latency only, never a limit of throughput
         /// (COSPlay, section 5).
         bmo_latency: Cycles in 0..=MAX_CYCLES "cycles";

@@ -17,5 +17,5 @@ pub use change::ParamInfo;
 pub use error::ConfigError;
 pub use load::preset_names;
 pub use machine::{
-    Cache, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, Pm, Simulation,
+    Cache, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, PcommitWait, Pm, Simulation,
 };

@@ -8,7 +8,8 @@ use strandline_kernel::{did_you_mean, Cycles};
 
 use super::error::Fault;
 use super::machine::{
-    Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, Pm, Simulation,
+    Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, PcommitWait, Pm,
+    Simulation,
 };
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
@@ -192,6 +193,7 @@ macro_rules! words {
 }
 words!(Consistency: Tso = "tso", Weak = "weak");
 words!(Coherence: Directory = "directory", Snoop = "snoop");
+words!(PcommitWait: Accepted = "accepted", Empty = "empty", Alone = "alone");
 
 /// Declares structs of parameters: meaning, field, type, range and unit. Fields that are no parameters follow `and`.
 macro_rules! parameters {

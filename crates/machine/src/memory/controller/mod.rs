@@ -1,7 +1,7 @@
 //! A persistent-memory controller: its write queue, and when it issues writes to the media.
 
 use super::media::{BankId, Media};
-use crate::config::MachineConfig;
+use crate::config::{MachineConfig, PcommitWait};
 use crate::line_counts::LineCounts;
 use std::collections::VecDeque;
 use strandline_design::{Key, WriteId};
@@ -31,6 +31,7 @@ pub struct Controller {
     /// The time until which the write port is busy.
     port: u64,
     commits: Vec<Commit>,
+    pcommit: PcommitWait,
     /// The time for which a look at the queue is scheduled; never if for none. Looks scheduled for
     /// other times are void.
     pub look_at: u64,
@@ -108,6 +109,7 @@ impl Controller {
             row_hits_first: machine.controllers.row_hits_first,
             port: 0,
             commits: Vec::new(),
+            pcommit: machine.controllers.pcommit,
             look_at: u64::MAX,
             media: Media::new(machine),
         }
@@ -121,7 +123,7 @@ impl Controller {
     pub fn admits(&mut self, write: WriteId, line: Line, again: bool, may_coalesce: impl Fn(WriteId) -> bool) -> bool {
         let may_be_behind = !again && self.waiting_lines.most(line) > 0;
         let behind = may_be_behind && self.waiting.iter().any(|w| w.line == line);
-        if !behind && (!self.is_full() || self.joins(line, may_coalesce).is_some()) {
+        if !behind && !self.is_shut() && (!self.is_full() || self.joins(line, may_coalesce).is_some()) {
             return true;
         }
         let first_new = || self.waiting.iter().take_while(|w| w.again).count();
@@ -218,10 +220,16 @@ impl Controller {
         self.accepted.len() >= self.capacity
     }
 
+    /// Whether a commit keeps it from accepting writes.
+    #[inline]
+    fn is_shut(&self) -> bool {
+        self.pcommit == PcommitWait::Alone && self.has_commits()
+    }
+
     /// The next write that found no room, if there is room now; it must be offered again.
     #[inline]
     pub fn next_waiting(&mut self) -> Option<WriteId> {
-        if self.waiting.is_empty() || self.is_full() {
+        if self.waiting.is_empty() || self.is_full() || self.is_shut() {
             return None;
         }
         let next = match broken(Rule::WaitingWritesInOrder) {
@@ -319,7 +327,7 @@ impl Controller {
         }
     }
 
-    /// A core requests a reply when every write accepted by now is on the media.
+    /// A core requests a reply when every write accepted by now is on the media, or as [`PcommitWait`] says.
     pub fn commit(&mut self, core: CoreId, tag: Key) {
         self.commits.push(Commit {
             core,
@@ -338,7 +346,8 @@ impl Controller {
     /// Takes the oldest commit that no longer waits.
     pub fn next_answered(&mut self) -> Option<(CoreId, Key)> {
         let early = broken(Rule::CommitAwaitsMedia) && !self.has_queued();
-        let index = self.commits.iter().position(|c| c.left == 0 || early)?;
+        let waits = self.pcommit == PcommitWait::Empty && !self.accepted.is_empty();
+        let index = self.commits.iter().position(|c| !waits && c.left == 0 || early)?;
         let commit = self.commits.remove(index);
         Some((commit.core, commit.tag))
     }

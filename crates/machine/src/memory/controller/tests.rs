@@ -192,3 +192,35 @@ fn a_write_that_the_design_held_does_not_wait_behind_a_younger_one() {
     assert!(issue(&mut controller, 0).is_ok());
     assert!(controller.admits(WriteId(1), line(0, 0), true, alone), "there is room");
 }
+
+/// A controller with one write before a commit, and whether it admits another after it.
+fn behind_a_commit(pcommit: PcommitWait) -> (Controller, bool) {
+    let mut machine = machine();
+    machine.controllers.pcommit = pcommit;
+    let mut controller = Controller::new(&machine);
+    accept(&mut controller, &[(0, line(0, 0))]);
+    controller.commit(CoreId(0), Key(7));
+    let admits = controller.admits(WriteId(1), line(1, 0), false, |_| false);
+    if admits {
+        accept(&mut controller, &[(1, line(1, 0))]);
+    }
+    (controller, admits)
+}
+
+#[test]
+fn a_commit_waits_for_what_its_machine_says() {
+    use PcommitWait::{Accepted, Alone, Empty};
+    for pcommit in [Accepted, Empty, Alone] {
+        let (mut controller, admits) = behind_a_commit(pcommit);
+        assert_eq!(admits, pcommit != Alone, "{pcommit:?}");
+        assert_eq!(controller.next_answered(), None, "{pcommit:?}");
+        assert_eq!(issue(&mut controller, 0).map(|(write, _)| write), Ok(0));
+        let answered = controller.next_answered().is_some();
+        assert_eq!(answered, pcommit != Empty, "{pcommit:?}");
+        match pcommit {
+            Alone => assert_eq!(controller.next_waiting(), Some(WriteId(1))),
+            Accepted | Empty => assert_eq!(issue(&mut controller, 1000).map(|(write, _)| write), Ok(1)),
+        }
+        assert_eq!(controller.next_answered().is_some(), pcommit == Empty, "{pcommit:?}");
+    }
+}
