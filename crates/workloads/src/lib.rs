@@ -14,6 +14,7 @@ pub mod dash_eh;
 pub mod dash_lh;
 pub mod echo;
 mod elements;
+mod epochs;
 mod extendible;
 pub mod fast_fair;
 mod filler;

@@ -26,7 +26,7 @@ mod recovery;
 mod split;
 
 use crate::extendible::{Extendible, Open};
-use crate::maps::{self, hash, lock_alone, Map, DELETES, EXCLUSIVE};
+use crate::maps::{self, hash, lock_alone, Map, Old, DELETES, EXCLUSIVE, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
@@ -71,6 +71,7 @@ pub const ABOUT: About = About {
         ("segments", "16"),
         ("reads", "10"),
         ("deletes", "15"),
+        ("records", "64"),
     ],
 };
 
@@ -80,6 +81,9 @@ const PARAMS: &[Param] = &[
     maps::reads(0),
     theta(0),
     DELETES,
+    KEY_BYTES,
+    VALUE_BYTES,
+    RECORDS,
     Param {
         name: "depth",
         default: 14,
@@ -108,9 +112,9 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 3,
-        help: "what a faulty program leaves out: the flush of a pair, the order of a new segment before the directory, or that of the directory before the old segment's depth",
-        words: &["nothing", "pair", "segment", "directory"],
+        max: 4,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a pair, the order of a new segment before the directory, or that of the directory before the old segment's depth",
+        words: &["nothing", "value", "pair", "segment", "directory"],
     },
 ];
 
@@ -262,10 +266,12 @@ impl Cceh {
         open: &Open<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
         value: W<'c, C>,
+        old: &mut Old<'c, C>,
     ) -> Attempt {
         match self.probe(cpu, open, key, hash).await {
             Probe::Found(slot) => {
-                slot.at(8).store(value).await;
+                // Others that share the lock may replace it, too.
+                old.replace(slot.at(8), value).await;
                 self.flush_pair(slot).await;
                 Attempt::Done
             }
@@ -294,9 +300,9 @@ impl Map for Cceh {
             table,
             lines,
             omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Pair,
-                2 => Omits::Segment,
+                0 | maps::OMITS_VALUE => Omits::Nothing,
+                2 => Omits::Pair,
+                3 => Omits::Segment,
                 _ => Omits::Directory,
             },
         })
@@ -329,14 +335,19 @@ impl Map for Cceh {
         }
     }
 
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+    async fn put<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let mut open = self.table.open(cpu, hash).await;
             Cceh::share(cpu, open.segment).await;
             open.prefix = open.segment.at(segment::PREFIX).load().await;
             let attempt = match open.covers(hash).branch(STILL_MATCHES) {
-                true => self.insert(cpu, &open, (key, hash), value).await,
+                true => self.insert(cpu, &open, (key, hash), value, old).await,
                 false => Attempt::Again,
             };
             Cceh::unshare(cpu, open.segment).await;
@@ -354,7 +365,7 @@ impl Map for Cceh {
         true
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let mut open = self.table.open(cpu, hash).await;
@@ -367,6 +378,7 @@ impl Map for Cceh {
             }
             let found = match self.probe(cpu, &open, key, hash).await {
                 Probe::Found(slot) => {
+                    old.keep(slot.at(8)).await;
                     slot.store(cpu.word(EMPTY)).await;
                     self.flush_pair(slot).await;
                     cpu.intent(Intent::Durable).await;

@@ -156,9 +156,14 @@ impl<'c, C: Cpu> Bucket<'c, C> {
         None
     }
 
+    /// The address of the value in a slot.
+    pub fn place(&self, slot: W<'c, C>) -> W<'c, C> {
+        self.record(slot).at(8)
+    }
+
     /// The value in a slot.
     pub async fn value(&self, slot: W<'c, C>) -> W<'c, C> {
-        self.record(slot).at(8).load().await
+        self.place(slot).load().await
     }
 
     /// Replaces the value in a slot, and flushes it.

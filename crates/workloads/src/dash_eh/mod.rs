@@ -23,7 +23,7 @@ mod split;
 
 use crate::dash::{Attempt, Buckets, Omits, Pair, Record, BUCKETS};
 use crate::extendible::{Extendible, Open};
-use crate::maps::{self, hash, Map, DELETES};
+use crate::maps::{self, hash, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
@@ -58,6 +58,7 @@ pub const ABOUT: About = About {
         ("segments", "8"),
         ("reads", "10"),
         ("deletes", "15"),
+        ("records", "512"),
     ],
 };
 
@@ -67,6 +68,9 @@ const PARAMS: &[Param] = &[
     maps::reads(0),
     theta(0),
     DELETES,
+    KEY_BYTES,
+    VALUE_BYTES,
+    RECORDS,
     Param {
         name: "depth",
         default: 6,
@@ -88,9 +92,9 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 4,
-        help: "what a faulty program leaves out: the order of a record before its metadata, the flush of metadata, the order of a new segment before the directory, or that of the directory before the old segment",
-        words: &["nothing", "record", "metadata", "segment", "directory"],
+        max: 5,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before the directory, or that of the directory before the old segment",
+        words: &["nothing", "value", "record", "metadata", "segment", "directory"],
     },
 ];
 
@@ -124,10 +128,10 @@ impl DashEh {
 impl Map for DashEh {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
         let omits = match params.get("omits") {
-            0 => Omits::Nothing,
-            1 => Omits::Record,
-            2 => Omits::Metadata,
-            3 => Omits::Segment,
+            0 | maps::OMITS_VALUE => Omits::Nothing,
+            2 => Omits::Record,
+            3 => Omits::Metadata,
+            4 => Omits::Segment,
             _ => Omits::Directory,
         };
         let buckets = Buckets::of(params, omits);
@@ -164,13 +168,19 @@ impl Map for DashEh {
         }
     }
 
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+    async fn put<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         let record = Record { key, hash, value };
         loop {
             let (open, pair) = self.lock(cpu, hash).await;
             let attempt = match self.buckets.find(open.segment, &pair, (key, hash)).await {
                 Some(place) => {
+                    old.keep(place.bucket.place(place.slot)).await;
                     place.bucket.set_value(place.slot, value).await;
                     Attempt::Done
                 }
@@ -189,11 +199,12 @@ impl Map for DashEh {
         }
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         let (open, pair) = self.lock(cpu, hash).await;
         let found = self.buckets.find(open.segment, &pair, (key, hash)).await;
         if let Some(place) = &found {
+            old.keep(place.bucket.place(place.slot)).await;
             place.clear(cpu).await;
         }
         pair.unlock(cpu).await;

@@ -29,7 +29,7 @@ mod stash;
 
 use crate::dash::bucket::BUCKET;
 use crate::dash::{Attempt, Buckets, Omits, Pair, Record, BUCKETS};
-use crate::maps::{self, hash, Map, DELETES};
+use crate::maps::{self, hash, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use directory::{Directory, Open};
@@ -70,6 +70,7 @@ pub const ABOUT: About = About {
         ("pool", "16"),
         ("reads", "10"),
         ("deletes", "15"),
+        ("records", "512"),
     ],
 };
 
@@ -79,6 +80,9 @@ const PARAMS: &[Param] = &[
     maps::reads(0),
     theta(0),
     DELETES,
+    KEY_BYTES,
+    VALUE_BYTES,
+    RECORDS,
     Param {
         name: "depth",
         default: 6,
@@ -116,9 +120,9 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 5,
-        help: "what a faulty program leaves out: the order of a record before its metadata, the flush of metadata, the order of a new segment before its state, that of its state before the old segment, or that Next is durable before a new segment is whole",
-        words: &["nothing", "record", "metadata", "segment", "state", "next"],
+        max: 6,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before its state, that of its state before the old segment, or that Next is durable before a new segment is whole",
+        words: &["nothing", "value", "record", "metadata", "segment", "state", "next"],
     },
 ];
 
@@ -179,11 +183,11 @@ impl DashLh {
 impl Map for DashLh {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
         let omits = match params.get("omits") {
-            0 => Omits::Nothing,
-            1 => Omits::Record,
-            2 => Omits::Metadata,
-            3 => Omits::Segment,
-            4 => Omits::State,
+            0 | maps::OMITS_VALUE => Omits::Nothing,
+            2 => Omits::Record,
+            3 => Omits::Metadata,
+            4 => Omits::Segment,
+            5 => Omits::State,
             _ => Omits::Next,
         };
         let buckets = Buckets::of(params, omits);
@@ -222,12 +226,18 @@ impl Map for DashLh {
         }
     }
 
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+    async fn put<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         let record = Record { key, hash, value };
         let (open, pair) = self.lock(thread, hash).await;
         let added = match self.find(open.segment, &pair, (key, hash)).await {
             Some(place) => {
+                old.keep(place.bucket.place(place.slot)).await;
                 place.bucket.set_value(place.slot, value).await;
                 Added::Record
             }
@@ -244,11 +254,12 @@ impl Map for DashLh {
         !matches!(added, Added::Nothing)
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let (cpu, hash) = (thread.cpu, hash(key));
         let (open, pair) = self.lock(thread, hash).await;
         let found = self.find(open.segment, &pair, (key, hash)).await;
         if let Some(place) = &found {
+            old.keep(place.bucket.place(place.slot)).await;
             place.clear(cpu).await;
         }
         pair.unlock(cpu).await;

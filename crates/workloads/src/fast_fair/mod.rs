@@ -24,7 +24,7 @@ mod recovery;
 mod shift;
 mod split;
 
-use crate::maps::{self, lock_alone, Map, DELETES};
+use crate::maps::{self, lock_alone, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
@@ -79,6 +79,7 @@ pub const ABOUT: About = About {
         ("pool", "24"),
         ("reads", "10"),
         ("deletes", "15"),
+        ("records", "64"),
     ],
 };
 
@@ -88,6 +89,9 @@ const PARAMS: &[Param] = &[
     maps::reads(0),
     theta(0),
     DELETES,
+    KEY_BYTES,
+    VALUE_BYTES,
+    RECORDS,
     Param {
         name: "lines",
         default: 8,
@@ -108,9 +112,9 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 4,
-        help: "what a faulty program leaves out: the flush of a record, the order of the lines of a shift, that of a new node before the pointer to it, or that of the pointer before the upper half is cut off",
-        words: &["nothing", "record", "shift", "sibling", "cut"],
+        max: 5,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a record, the order of the lines of a shift, that of a new node before the pointer to it, or that of the pointer before the upper half is cut off",
+        words: &["nothing", "value", "record", "shift", "sibling", "cut"],
     },
 ];
 
@@ -352,7 +356,7 @@ impl FastFair {
     }
 
     /// Inserts a record, and those of the parents of nodes that it splits; false if there is no room.
-    async fn insert<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>) -> bool {
+    async fn insert<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>, old: &mut Old<'c, C>) -> bool {
         let mut next = Some(entry);
         while let Some(entry) = next {
             let Some(at) = self.lock(cpu, entry.key, entry.level).await else {
@@ -361,7 +365,7 @@ impl FastFair {
                 }
                 continue;
             };
-            next = match self.insert_locked(cpu, thread, at, entry).await {
+            next = match self.insert_locked(cpu, thread, at, entry, old).await {
                 Inserted::Done => None,
                 Inserted::Split(parent) => Some(parent),
                 // A node whose parent has no record for it is still reached by its sibling.
@@ -377,8 +381,12 @@ impl FastFair {
         thread: usize,
         at: W<'c, C>,
         entry: Entry<'c, C>,
+        old: &mut Old<'c, C>,
     ) -> Inserted<'c, C> {
         if let Some(record) = FastFair::find(at, entry.key).await {
+            if entry.level == 0 {
+                old.keep(record.at(POINTER)).await;
+            }
             record.at(POINTER).store(entry.pointer).await;
             self.flush_record(record).await;
         } else {
@@ -410,10 +418,10 @@ impl Map for FastFair {
             nodes,
             bytes,
             omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Record,
-                2 => Omits::Shift,
-                3 => Omits::Sibling,
+                0 | maps::OMITS_VALUE => Omits::Nothing,
+                2 => Omits::Record,
+                3 => Omits::Shift,
+                4 => Omits::Sibling,
                 _ => Omits::Cut,
             },
         })
@@ -437,22 +445,28 @@ impl Map for FastFair {
         }
     }
 
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+    async fn put<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
         let entry = Entry {
             level: 0,
             key,
             pointer: value,
         };
-        self.insert(thread.cpu, thread.thread, entry).await
+        self.insert(thread.cpu, thread.thread, entry, old).await
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let cpu = thread.cpu;
         let Some(leaf) = self.lock(cpu, key, 0).await else {
             return false;
         };
         let found = FastFair::find(leaf, key).await;
         if let Some(record) = found {
+            old.keep(record.at(POINTER)).await;
             self.shift_out(cpu, leaf, record).await;
             cpu.intent(Intent::Durable).await;
         }

@@ -1,7 +1,7 @@
 //! Recovery of the tree, and its contents.
 
 use super::{node, Entry, FastFair, POINTER, RECORD};
-use crate::maps::{set, word};
+use crate::maps::{set, word, Old};
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Addr, Cpu, Image};
 use strandline_runtime::{block_on, OnImage};
@@ -166,7 +166,7 @@ impl FastFair {
         let given = block_on(async move {
             match is_root {
                 true => self.grow(cpu, 0, root, entry).await,
-                false => _ = self.insert(cpu, 0, entry).await,
+                false => _ = self.insert(cpu, 0, entry, &mut Old::unwanted()).await,
             }
         });
         given.expect("nobody holds a lock");

@@ -3,6 +3,7 @@
 use super::descent::{End, Spot};
 use super::node::{field, kind, next, Kind, COUNT, LEAF, LOCKED};
 use super::{Art, Turn, LEAVES};
+use crate::maps::Old;
 use strandline_isa::{sites, Cpu, Intent, W};
 use strandline_runtime::ThreadState;
 
@@ -18,7 +19,12 @@ sites! {
 
 impl Art {
     /// One try to delete a key.
-    pub(super) async fn try_remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Turn {
+    pub(super) async fn try_remove<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        key: W<'c, C>,
+        old: &mut Old<'c, C>,
+    ) -> Turn {
         let cpu = thread.cpu;
         let path = self.path(key);
         let Some((spot, end)) = self.descend(cpu, path).await else {
@@ -35,6 +41,8 @@ impl Art {
         }
         let turn = self.remove_leaf(thread, spot, (byte, place, child)).await;
         if turn == Turn::Done(true) {
+            // Nobody changes a leaf that the tree does not have.
+            old.keep((child - LEAF).at(8)).await;
             self.epochs.retire(thread, child - LEAF, LEAVES as u64).await;
         }
         turn

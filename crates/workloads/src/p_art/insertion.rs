@@ -3,7 +3,7 @@
 use super::descent::{End, Spot};
 use super::node::{append, begin, byte, bytes, field, head_of, kind, level, next, used, Entry, Kind, COUNT, LEAF};
 use super::{Art, Omits, Turn, LEAVES};
-use crate::maps::flush_lines;
+use crate::maps::{flush_lines, Old};
 use strandline_isa::{sites, Cpu, Intent, W};
 use strandline_runtime::ThreadState;
 
@@ -22,6 +22,7 @@ impl Art {
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
         made: &mut Option<W<'c, C>>,
+        old: &mut Old<'c, C>,
     ) -> Turn {
         let cpu = thread.cpu;
         let path = self.path(key);
@@ -32,7 +33,7 @@ impl Art {
         if let End::Leaf { child, .. } = end {
             let held = (child - LEAF).load().await;
             if held.equals(key).branch(KEY_IS_THERE) {
-                return self.renew(cpu, spot, child - LEAF, value).await;
+                return self.renew(cpu, spot, (child - LEAF, value), old).await;
             }
             other = self.path(held);
         }
@@ -51,8 +52,8 @@ impl Art {
         let turn = match end {
             End::Prefix(prefix) => self.split_prefix(thread, spot, prefix, (path, child)).await,
             End::Empty(byte) => self.add_leaf(thread, spot, Entry { byte, child }).await,
-            End::Leaf { place, child: old, .. } => {
-                self.split_leaf(thread, spot, place, [(path, child), (other, old)])
+            End::Leaf { place, child: held, .. } => {
+                self.split_leaf(thread, spot, place, [(path, child), (other, held)])
                     .await
             }
         };
@@ -80,10 +81,17 @@ impl Art {
     }
 
     /// Replaces the value in a leaf of this node.
-    async fn renew<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>, leaf: W<'c, C>, value: W<'c, C>) -> Turn {
+    async fn renew<'c, C: Cpu>(
+        &self,
+        cpu: &'c C,
+        spot: Spot<'c, C>,
+        (leaf, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> Turn {
         if !self.lock(cpu, spot.node, spot.version).await {
             return Turn::Again;
         }
+        old.keep(leaf.at(8)).await;
         leaf.at(8).store(value).await;
         leaf.flush().await;
         cpu.intent(Intent::Durable).await;

@@ -28,15 +28,14 @@
 
 mod deletion;
 mod descent;
-mod epoch;
 mod insertion;
 mod node;
 mod recovery;
 
-use crate::maps::{self, Map, DELETES, NUMBER};
+use crate::epochs::{Epochs, Owner};
+use crate::maps::{self, Map, Old, DELETES, KEY_BYTES, NUMBER, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
-use epoch::Epochs;
 use node::Kind;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -69,6 +68,7 @@ pub const ABOUT: About = About {
         ("pool", "64"),
         ("reads", "10"),
         ("deletes", "30"),
+        ("records", "64"),
     ],
 };
 
@@ -78,6 +78,9 @@ const PARAMS: &[Param] = &[
     maps::reads(50),
     theta(0),
     DELETES,
+    KEY_BYTES,
+    VALUE_BYTES,
+    RECORDS,
     Param {
         name: "gap",
         default: 1 << 32,
@@ -98,9 +101,9 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 5,
-        help: "what a faulty program leaves out: the order of a leaf before the pointer to it, that of a byte before its child, that of a new node before the pointer to it, the flush of a pointer, or the look at the level",
-        words: &["nothing", "leaf", "byte", "node", "pointer", "level"],
+        max: 6,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a leaf before the pointer to it, that of a byte before its child, that of a new node before the pointer to it, the flush of a pointer, or the look at the level",
+        words: &["nothing", "value", "leaf", "byte", "node", "pointer", "level"],
     },
 ];
 
@@ -153,7 +156,7 @@ impl Art {
         if let Some(taken) = self.free[pool].take(thread.cpu, thread.thread).await {
             return Some(taken.row());
         }
-        self.reclaim(thread).await;
+        self.epochs.reclaim(thread, self).await;
         let taken = self.free[pool].take(thread.cpu, thread.thread).await?;
         Some(taken.row())
     }
@@ -162,9 +165,11 @@ impl Art {
     async fn give<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, pool: usize, row: W<'c, C>) {
         self.free[pool].give(thread.cpu, thread.thread, row, &thread.log).await;
     }
+}
 
-    /// Gives back a row of the pool with this number.
-    async fn give_any<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, pool: W<'c, C>) {
+impl Owner for Art {
+    /// A row of the pool with this number.
+    async fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, pool: W<'c, C>) {
         let pool = if pool.is(LEAVES as u64).branch(ROW_IS_LEAF) {
             LEAVES
         } else if pool.is(Kind::N4 as u64).branch(ROW_IS_4) {
@@ -207,11 +212,11 @@ impl Map for Art {
             epochs: Epochs::allocate(heap, plan, rows.iter().sum()),
             factor: NUMBER.wrapping_mul(gap),
             omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Leaf,
-                2 => Omits::Byte,
-                3 => Omits::Node,
-                4 => Omits::Pointer,
+                0 | maps::OMITS_VALUE => Omits::Nothing,
+                2 => Omits::Leaf,
+                3 => Omits::Byte,
+                4 => Omits::Node,
+                5 => Omits::Pointer,
                 _ => Omits::Level,
             },
         })
@@ -232,11 +237,16 @@ impl Map for Art {
         found
     }
 
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+    async fn put<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
         self.epochs.enter(thread).await;
         let mut made = None;
         let done = loop {
-            match self.try_put(thread, (key, value), &mut made).await {
+            match self.try_put(thread, (key, value), &mut made, old).await {
                 Turn::Done(done) => break done,
                 Turn::NoRoom => break false,
                 Turn::Again => {
@@ -249,14 +259,15 @@ impl Map for Art {
         if let Some(leaf) = made {
             self.give(thread, LEAVES, leaf).await;
         }
-        self.leave(thread).await;
+        self.epochs.leave(thread).await;
+        self.epochs.reclaim_if_full(thread, self).await;
         done
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         self.epochs.enter(thread).await;
         let done = loop {
-            match self.try_remove(thread, key).await {
+            match self.try_remove(thread, key, old).await {
                 Turn::Done(done) => break done,
                 // A deletion needs no memory.
                 Turn::NoRoom | Turn::Again => {
@@ -265,7 +276,8 @@ impl Map for Art {
                 }
             }
         };
-        self.leave(thread).await;
+        self.epochs.leave(thread).await;
+        self.epochs.reclaim_if_full(thread, self).await;
         done
     }
 

@@ -18,7 +18,7 @@
 mod recovery;
 mod resize;
 
-use crate::maps::{self, hash, Map, DELETES};
+use crate::maps::{self, hash, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
@@ -58,6 +58,7 @@ pub const ABOUT: About = About {
         ("pool", "24"),
         ("reads", "10"),
         ("deletes", "15"),
+        ("records", "64"),
     ],
 };
 
@@ -67,6 +68,9 @@ const PARAMS: &[Param] = &[
     maps::reads(50),
     theta(0),
     DELETES,
+    KEY_BYTES,
+    VALUE_BYTES,
+    RECORDS,
     Param {
         name: "buckets",
         default: 512,
@@ -87,9 +91,9 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 4,
-        help: "what a faulty program leaves out: the flush of a key, the order of a new bucket before the chain, that of a new table before the root, or the announcement of a new table",
-        words: &["nothing", "key", "bucket", "table", "next"],
+        max: 5,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a key, the order of a new bucket before the chain, that of a new table before the root, or the announcement of a new table",
+        words: &["nothing", "value", "key", "bucket", "table", "next"],
     },
 ];
 
@@ -279,10 +283,10 @@ impl Map for Clht {
             nodes,
             grown: heap.dram(LINE_BYTES),
             omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Key,
-                2 => Omits::Bucket,
-                3 => Omits::Table,
+                0 | maps::OMITS_VALUE => Omits::Nothing,
+                2 => Omits::Key,
+                3 => Omits::Bucket,
+                4 => Omits::Table,
                 _ => Omits::Next,
             },
         })
@@ -323,13 +327,20 @@ impl Map for Clht {
         }
     }
 
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+    async fn put<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
         let cpu = thread.cpu;
         let first = self.lock(cpu, hash(key)).await;
         let mut has_grown = false;
         let done = match self.find(cpu, first, key).await {
             Found::Key(slot) => {
-                slot.at(bucket::VALUES - bucket::KEYS).store(value).await;
+                let place = slot.at(bucket::VALUES - bucket::KEYS);
+                old.keep(place).await;
+                place.store(value).await;
                 slot.flush().await;
                 true
             }
@@ -352,11 +363,12 @@ impl Map for Clht {
         done
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let cpu = thread.cpu;
         let first = self.lock(cpu, hash(key)).await;
         let found = self.find(cpu, first, key).await;
         if let Found::Key(slot) = found {
+            old.keep(slot.at(bucket::VALUES - bucket::KEYS)).await;
             slot.store(cpu.word(0)).await;
             if self.omits != Omits::Key {
                 slot.flush().await;

@@ -3,7 +3,7 @@
 use super::permutation::Permutation;
 use super::search::{entry, Border, Found, Place};
 use super::{node, Entry, Layer, Masstree, Omits, IS_RECORD, SECOND};
-use crate::maps::lock_alone;
+use crate::maps::{lock_alone, Old};
 use strandline_isa::{sites, Cpu, Intent, Primitive, W};
 use strandline_runtime::{unlock, ThreadState};
 
@@ -55,7 +55,12 @@ impl Masstree {
     }
 
     /// Gives a key a value; false if there is no room.
-    pub(super) async fn write<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
+    pub(super) async fn write<'c, C: Cpu>(
+        &self,
+        thread: &ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
         let cpu = thread.cpu;
         loop {
             let Some(border) = self.lock_border(cpu, key).await else {
@@ -70,6 +75,7 @@ impl Masstree {
                     continue;
                 }
                 (Found::Value(word), _) => {
+                    old.keep(word).await;
                     word.store(value).await;
                     let fault = if self.is_inline() { Omits::Entry } else { Omits::Record };
                     self.flush_unless(fault, word).await;
@@ -187,7 +193,12 @@ impl Masstree {
     }
 
     /// Removes a key; whether it was there.
-    pub(super) async fn delete<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    pub(super) async fn delete<'c, C: Cpu>(
+        &self,
+        thread: &ThreadState<'c, C>,
+        key: W<'c, C>,
+        old: &mut Old<'c, C>,
+    ) -> bool {
         let cpu = thread.cpu;
         loop {
             let Some(border) = self.lock_border(cpu, key).await else {
@@ -203,7 +214,8 @@ impl Masstree {
                 Found::Value(word) => Some(word),
                 Found::Absent | Found::Other(_) => None,
             };
-            if value.is_some() {
+            if let Some(word) = value {
+                old.keep(word).await;
                 let permutation = permutation.remove(cpu, place.place);
                 self.show(cpu, border.at, permutation, true).await;
                 cpu.intent(Intent::Durable).await;

@@ -30,7 +30,7 @@ mod recovery;
 mod search;
 mod split;
 
-use crate::maps::{self, Map, DELETES};
+use crate::maps::{self, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
@@ -58,6 +58,7 @@ pub const ABOUT: About = About {
         ("pool", "64"),
         ("reads", "10"),
         ("deletes", "15"),
+        ("records", "128"),
     ],
 };
 
@@ -67,6 +68,9 @@ const PARAMS: &[Param] = &[
     maps::reads(50),
     theta(0),
     DELETES,
+    KEY_BYTES,
+    VALUE_BYTES,
+    RECORDS,
     Param {
         name: "slice",
         default: KEY_BITS,
@@ -95,9 +99,9 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 5,
-        help: "what a faulty program leaves out: the flush of an entry, that of a permutation, the order of a new sibling before the pointer to it, that of a new layer before the link to it, or the flush of a record",
-        words: &["nothing", "entry", "permutation", "sibling", "layer", "record"],
+        max: 6,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of an entry, that of a permutation, the order of a new sibling before the pointer to it, that of a new layer before the link to it, or the flush of a record",
+        words: &["nothing", "value", "entry", "permutation", "sibling", "layer", "record"],
     },
 ];
 
@@ -233,11 +237,11 @@ impl Map for Masstree {
             width,
             slice,
             omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Entry,
-                2 => Omits::Permutation,
-                3 => Omits::Sibling,
-                4 => Omits::Layer,
+                0 | maps::OMITS_VALUE => Omits::Nothing,
+                2 => Omits::Entry,
+                3 => Omits::Permutation,
+                4 => Omits::Sibling,
+                5 => Omits::Layer,
                 _ => Omits::Record,
             },
         })
@@ -254,12 +258,17 @@ impl Map for Masstree {
         self.value(thread.cpu, key).await
     }
 
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
-        self.write(thread, key, value).await
+    async fn put<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        (key, value): (W<'c, C>, W<'c, C>),
+        old: &mut Old<'c, C>,
+    ) -> bool {
+        self.write(thread, (key, value), old).await
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
-        self.delete(thread, key).await
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        self.delete(thread, key, old).await
     }
 
     fn mend(&self, image: &dyn Image) {

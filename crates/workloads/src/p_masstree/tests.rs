@@ -39,7 +39,9 @@ fn put_all(map: &Masstree, logs: LogLayout, memory: &Memory, keys: &[u64]) -> bo
         };
         let mut is_done = true;
         for key in keys {
-            is_done &= map.put(&mut thread, cpu.word(*key), cpu.word(*key)).await;
+            is_done &= map
+                .put(&mut thread, (cpu.word(*key), cpu.word(*key)), &mut Old::unwanted())
+                .await;
         }
         is_done
     });

@@ -49,10 +49,13 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
 }
 
 /// Forms of a workload that a parameter selects: a key and its value behind the name.
-const FORMS: [&str; 6] = [
+const FORMS: [&str; 9] = [
     "cq locks=2",
     "nstore partitions=threads",
     "p-masstree slice=64",
+    "cceh value_bytes=64",
+    "fast-fair key_bytes=16",
+    "p-art value_bytes=128",
     "avl-tree incremental=1",
     "b-tree incremental=1",
     "sp-rb-tree incremental=1",

@@ -1,18 +1,27 @@
 //! Persistent maps without failure-atomic regions: what their programs share.
 //!
 //! Such a map orders its own stores, and takes its locks by words in its objects. A task is one operation on a random key
-//! of 8 bytes; a value has 8 bytes. Each operation is announced ([`Note::OperationBegin`]), so that a crash state is
-//! judged by durable linearizability: what had returned is there, and what was under way is there or not.
+//! of 8 bytes; a value has 8 bytes. If keys or values are larger, a pair is a record, and the map has its address for a
+//! value ([`records`]). Each operation is announced ([`Note::OperationBegin`]), so that a crash state is judged by durable
+//! linearizability: what had returned is there, and what was under way is there or not.
 //!
 //! Numbers of keys are spread over all words by a multiplication; a value holds a random half and that half mixed with
 //! the key, so that a torn or foreign one shows.
 
+mod old;
+mod params;
+mod records;
+
+pub use old::Old;
+pub(crate) use params::{init_ops, keys, reads, shares, DELETES, KEY_BYTES, OMITS_VALUE, RECORDS, VALUE_BYTES};
+
 use crate::populate::loader;
 use crate::zipf::Zipf;
+use records::Records;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Intent, Lowering, Memory, Note, LINE_BYTES, W};
-use strandline_kernel::{Param, ParamError, Params};
+use strandline_kernel::{ParamError, Params};
 use strandline_runtime::{block_on, BuildPlan, Heap, LogLayout, Plain, Random, ThreadState, Workload};
 
 sites! {
@@ -21,52 +30,6 @@ sites! {
     LOCK_WORD_IS_FREE = 0xb879_5b48;
     LOCK_WORD_IS_TAKEN = 0x10cf_bb19;
 }
-
-/// The parameter: how many keys are drawn from.
-pub(crate) const fn keys(default: u64) -> Param {
-    Param {
-        name: "keys",
-        default,
-        min: 1,
-        max: 1 << 40,
-        help: "number of keys that operations draw from",
-        words: &[],
-    }
-}
-
-/// The parameter: how many insertions come before the run.
-pub(crate) const fn init_ops(default: u64) -> Param {
-    Param {
-        name: "init_ops",
-        default,
-        min: 0,
-        max: 1 << 32,
-        help: "insertions that fill the map before the run, untimed",
-        words: &[],
-    }
-}
-
-/// The parameter: the share of searches.
-pub(crate) const fn reads(default: u64) -> Param {
-    Param {
-        name: "reads",
-        default,
-        min: 0,
-        max: 100,
-        help: "percent of operations that search",
-        words: &[],
-    }
-}
-
-/// The parameter: the share of deletions. What neither searches nor deletes inserts, or replaces a value.
-pub(crate) const DELETES: Param = Param {
-    name: "deletes",
-    default: 0,
-    min: 0,
-    max: 100,
-    help: "percent of operations that delete; the others that do not search insert, or replace the value",
-    words: &[],
-};
 
 /// Lines of each log, which these programs never write.
 const LOG_RECORDS: u64 = 8;
@@ -91,6 +54,9 @@ const fn inverse(word: u64) -> u64 {
 /// The word of a lock that one thread holds alone; otherwise it counts those that share it.
 pub(crate) const EXCLUSIVE: u64 = u64::MAX;
 
+/// A key and a value.
+pub type Pair<'c, C> = (W<'c, C>, W<'c, C>);
+
 /// A persistent map.
 #[allow(async_fn_in_trait, reason = "one thread runs the futures of a core")]
 pub trait Map: Sized + Sync {
@@ -103,11 +69,11 @@ pub trait Map: Sized + Sync {
     /// The value of a key, if the map holds it.
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>>;
 
-    /// Gives a key a value, and makes that durable; false if there is no room.
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool;
+    /// Gives a key a value, and makes that durable; false if there is no room. `old` gets the value that it replaces.
+    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, pair: Pair<'c, C>, old: &mut Old<'c, C>) -> bool;
 
-    /// Removes a key, and makes that durable; whether the map held it.
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool;
+    /// Removes a key, and makes that durable; whether the map held it. `old` gets the value that it had.
+    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool;
 
     /// Recovery: completes or drops the operations that the crash has interrupted, and frees locks.
     fn mend(&self, image: &dyn Image);
@@ -125,6 +91,8 @@ pub trait Map: Sized + Sync {
 /// The program of a map.
 pub struct Program<M> {
     map: M,
+    /// If pairs have more than 16 bytes.
+    records: Option<Records>,
     keys: u64,
     /// If keys are not drawn evenly.
     zipf: Option<Zipf>,
@@ -152,7 +120,10 @@ impl<M: Map> Program<M> {
             key: key.bits(),
             value: Some(value.bits()),
         });
-        let changed = self.map.put(thread, key, value).await;
+        let changed = match &self.records {
+            None => self.map.put(thread, (key, value), &mut Old::unwanted()).await,
+            Some(records) => records.put(&self.map, thread, (key, value)).await,
+        };
         cpu.note(Note::OperationDurable { changed });
     }
 
@@ -163,8 +134,31 @@ impl<M: Map> Program<M> {
             key: key.bits(),
             value: None,
         });
-        let changed = self.map.remove(thread, key).await;
+        let changed = match &self.records {
+            None => self.map.remove(thread, key, &mut Old::unwanted()).await,
+            Some(records) => records.remove(&self.map, thread, key).await,
+        };
         cpu.note(Note::OperationDurable { changed });
+    }
+
+    /// Writes volatile memory, for a map with these values.
+    fn begin(&self, image: &dyn Image, held: &BTreeMap<u64, u64>) {
+        if let Some(zipf) = self.zipf {
+            zipf.write(image);
+        }
+        self.map.restart(image);
+        if let Some(records) = &self.records {
+            records.restart(image, held);
+        }
+    }
+
+    /// All keys, each with its value, or the first word of it.
+    fn pairs(&self, image: &dyn Image) -> Result<BTreeMap<u64, u64>, String> {
+        let held = self.map.read(image)?;
+        match &self.records {
+            None => Ok(held),
+            Some(records) => records.read(image, held),
+        }
     }
 
     /// Fills the map on plain memory: functional and untimed.
@@ -182,6 +176,7 @@ impl<M: Map> Program<M> {
 
 /// Keys whose weights fit into a table of 16 MB.
 const MOST_ZIPFIAN: u64 = 1 << 20;
+
 /// A key that is drawn, of `keys`.
 pub(crate) fn draw_key<'c, C: Cpu>(random: &mut Random<'c, C>, keys: u64) -> W<'c, C> {
     (random.below(keys) + 1) * SPREAD
@@ -196,17 +191,6 @@ pub(crate) fn value_of<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) ->
 /// Whether this is a value of the key.
 pub(crate) fn is_value_of(key: u64, value: u64) -> bool {
     (value & LOW) == ((key ^ (value >> 32)) & LOW)
-}
-
-/// The shares of searches and of deletions, in percent.
-pub(crate) fn shares(params: &Params) -> Result<(u64, u64), ParamError> {
-    let (reads, deletes) = (params.get("reads"), params.get("deletes"));
-    if reads + deletes > 100 {
-        return Err(ParamError(format!(
-            "workload.reads={reads} with workload.deletes={deletes}: together at most 100 percent"
-        )));
-    }
-    Ok((reads, deletes))
 }
 
 /// The low half of a word.
@@ -224,6 +208,7 @@ impl<M: Map> Workload for Program<M> {
         let mut heap = Heap::new(plan);
         let program = Program {
             map: M::lay_out(params, plan, &mut heap)?,
+            records: Records::lay_out(params, plan, &mut heap)?,
             keys,
             zipf: (theta > 0).then(|| Zipf::allocate(&mut heap, keys, theta, plan.seed)),
             init_ops: params.get("init_ops"),
@@ -236,7 +221,7 @@ impl<M: Map> Workload for Program<M> {
 
     fn fill(&self, memory: &Memory, seed: u64) {
         self.map.format(memory);
-        self.restart(memory);
+        self.begin(memory, &BTreeMap::new());
         self.load(memory, seed);
     }
 
@@ -249,7 +234,10 @@ impl<M: Map> Workload for Program<M> {
             let key = self.draw(&mut thread.random).await;
             let cpu = thread.cpu;
             cpu.note(Note::SearchBegin { key: key.bits() });
-            let found = self.map.get(thread, key).await;
+            let found = match &self.records {
+                None => self.map.get(thread, key).await,
+                Some(records) => records.get(&self.map, thread, key).await,
+            };
             cpu.note(Note::SearchEnd {
                 value: found.map(|value| value.bits()),
             });
@@ -262,7 +250,7 @@ impl<M: Map> Workload for Program<M> {
 
     /// The map is whole, and every value is one of its key's.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
-        for (key, value) in self.map.read(image)? {
+        for (key, value) in self.pairs(image)? {
             if !is_value_of(key, value) {
                 return Err(format!("key {key:#x} has {value:#x}, which is no value of it"));
             }
@@ -271,7 +259,7 @@ impl<M: Map> Workload for Program<M> {
     }
 
     fn contents(&self, image: &dyn Image) -> BTreeMap<u64, u64> {
-        self.map.read(image).unwrap_or_default()
+        self.pairs(image).unwrap_or_default()
     }
 
     fn logs(&self) -> LogLayout {
@@ -280,6 +268,7 @@ impl<M: Map> Workload for Program<M> {
 
     fn footprint(&self) -> Vec<Range<u64>> {
         let mut all: Vec<Range<u64>> = self.zipf.iter().map(Zipf::range).collect();
+        all.extend(self.records.iter().flat_map(Records::footprint));
         all.extend(self.map.footprint());
         all
     }
@@ -289,10 +278,11 @@ impl<M: Map> Workload for Program<M> {
     }
 
     fn restart(&self, image: &dyn Image) {
-        if let Some(zipf) = self.zipf {
-            zipf.write(image);
-        }
-        self.map.restart(image);
+        let held = match self.records {
+            Some(_) => self.map.read(image).unwrap_or_default(),
+            None => BTreeMap::new(),
+        };
+        self.begin(image, &held);
     }
 }
 

@@ -1,9 +1,8 @@
 //! Memory that searches may still look at: reclamation by epochs, in volatile memory.
 //!
-//! As in the public program. An operation announces the epoch in which it began. What it takes out of the tree is given
+//! As in RECIPE's P-ART. An operation announces the epoch in which it began. What it takes out of a structure is given
 //! back once every operation under way has begun in a later epoch. A restart begins without any.
 
-use super::Art;
 use crate::maps;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, LINE_BYTES, W};
@@ -27,7 +26,7 @@ mod lane {
     pub const EPOCH: u64 = 0;
     /// Rows given back so far.
     pub const FREED: u64 = 8;
-    /// Rows taken out of the tree so far.
+    /// Rows taken out of the structure so far.
     pub const RETIRED: u64 = 16;
     /// A ring of them: the row and its kind, and the epoch.
     pub const RING: u64 = super::LINE_BYTES;
@@ -36,8 +35,14 @@ mod lane {
 /// The bits of a retired row's address that hold its kind.
 const KIND_BITS: u64 = LINE_BYTES - 1;
 
+/// Whom retired rows belong to.
+pub(crate) trait Owner {
+    /// Takes back a row of this kind that nobody looks at any more.
+    async fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: W<'c, C>);
+}
+
 /// The epochs of all lanes, and what they have retired.
-pub(super) struct Epochs {
+pub(crate) struct Epochs {
     /// The current epoch; behind it, the lanes' parts.
     base: Addr,
     lanes: u64,
@@ -48,6 +53,7 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
+    /// Allocates them for a structure that has so many rows in all.
     pub fn allocate(heap: &mut Heap, plan: &BuildPlan, rows: u64) -> Epochs {
         let lanes = plan.lanes() as u64;
         let places = rows.next_power_of_two();
@@ -98,7 +104,16 @@ impl Epochs {
         epoch.store(cpu.word(0)).await;
     }
 
-    /// A row of this kind has been taken out of the tree.
+    /// What this lane has stored is visible to all that begins in a later epoch than the one that it loads next.
+    pub async fn settle<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
+        let cpu = thread.cpu;
+        // A locked instruction: no later load comes before older stores are visible.
+        cpu.word(self.lane(thread.lane as u64) + lane::EPOCH)
+            .swap(cpu.word(0))
+            .await;
+    }
+
+    /// A row of this kind, below a line's bytes, has been taken out of the structure.
     pub async fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: u64) {
         let cpu = thread.cpu;
         let own = cpu.word(self.lane(thread.lane as u64));
@@ -127,35 +142,32 @@ impl Epochs {
         }
         oldest
     }
-}
 
-impl Art {
-    /// Ends an operation that may have taken rows out of the tree.
-    pub(super) async fn leave<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
-        self.epochs.leave(thread).await;
-        let own = thread.cpu.word(self.epochs.lane(thread.lane as u64));
+    /// Gives back rows of this lane if many wait. Its operation has ended.
+    pub async fn reclaim_if_full<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
+        let own = thread.cpu.word(self.lane(thread.lane as u64));
         let (freed, retired) = (own.at(lane::FREED).load().await, own.at(lane::RETIRED).load().await);
-        if !(retired - freed).below(self.epochs.batch).branch(BATCH_IS_FULL) {
-            self.reclaim(thread).await;
+        if !(retired - freed).below(self.batch).branch(BATCH_IS_FULL) {
+            self.reclaim(thread, owner).await;
         }
     }
 
     /// Gives back the rows of this lane that nobody can look at any more.
-    pub(super) async fn reclaim<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
+    pub async fn reclaim<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
         let cpu = thread.cpu;
         // Operations that begin now do not reach what has been retired.
-        cpu.word(self.epochs.base.0).fetch_add(cpu.word(1)).await;
-        let oldest = self.epochs.oldest(cpu).await;
-        let own = cpu.word(self.epochs.lane(thread.lane as u64));
+        cpu.word(self.base.0).fetch_add(cpu.word(1)).await;
+        let oldest = self.oldest(cpu).await;
+        let own = cpu.word(self.lane(thread.lane as u64));
         let retired = own.at(lane::RETIRED).load().await;
         let mut freed = own.at(lane::FREED).load().await;
         while freed.less(retired).branch(MORE_RETIRED) {
-            let place = self.epochs.place(own, freed);
+            let place = self.place(own, freed);
             if !place.at(8).load().await.less(oldest).branch(STILL_LOOKED_AT) {
                 break;
             }
             let item = place.load().await;
-            self.give_any(thread, item & !KIND_BITS, item & KIND_BITS).await;
+            owner.take_back(thread, item & !KIND_BITS, item & KIND_BITS).await;
             freed = freed + 1;
         }
         own.at(lane::FREED).store(freed).await;
