@@ -82,6 +82,16 @@ impl Memory {
         }
     }
 
+    /// Whether any of the bytes `range` of one memory has been touched, or given by [`Memory::fill`]; to the nearest
+    /// [`Memory::BLOCK_BYTES`].
+    #[must_use]
+    pub fn has_data(&self, range: Range<u64>) -> bool {
+        let half = if range.start >= PM_BASE { &self.pm } else { &self.dram };
+        let base = if range.start >= PM_BASE { PM_BASE } else { 0 };
+        let index = |addr: u64| ((addr - base) / LINE_BYTES) as usize;
+        half.has_data(index(range.start)..index(range.end))
+    }
+
     #[inline(always)]
     fn cell(&self, addr: Addr) -> &Cell<u64> {
         debug_assert_eq!(addr.0 % 8, 0, "{addr} is not a multiple of 8");
@@ -187,6 +197,18 @@ mod tests {
         m.write(Addr(a.0 + 1), 1, 0xcc);
         assert_eq!(m.read(a, 8), 0xaaaa_bbbb_3333_cc44);
         assert_eq!(m.read(Addr(a.0 + 4), 2), 0xbbbb);
+    }
+
+    #[test]
+    fn data_is_what_was_touched_or_will_be_filled() {
+        let m = Memory::new(1 << 16, 1 << 16);
+        assert!(!m.has_data(0..4096) && !m.has_data(PM_BASE..PM_BASE + (1 << 16)));
+        m.set_word(Addr(PM_BASE + 4096), 0);
+        assert!(m.has_data(PM_BASE + 4096..PM_BASE + 8192));
+        assert!(!m.has_data(PM_BASE..PM_BASE + 4096) && !m.has_data(4096..8192));
+        m.fill(PM_BASE + 12288..PM_BASE + 12352, |_| [0; 8]);
+        assert!(m.has_data(PM_BASE + 12288..PM_BASE + 16384));
+        assert!(!m.has_data(PM_BASE + 8192..PM_BASE + 12288));
     }
 
     /// Twenty lines from the second on hold their number; the first and the last two blocks lie outside.

@@ -53,6 +53,15 @@ impl Sparse {
         BLOCK * self.blocks.iter().filter(|block| block.get().is_some()).count()
     }
 
+    /// Whether any line with one of these indices is in a touched block, or will be filled when it is touched.
+    pub fn has_data(&self, indices: Range<usize>) -> bool {
+        let first = self.base.0 + indices.start as u64;
+        let bytes = Line(first).addr().0..Line(first + indices.len() as u64).addr().0;
+        let fills = |(range, _): &(Range<u64>, Filler)| range.start < bytes.end && bytes.start < range.end;
+        let blocks = indices.start / BLOCK..indices.end.div_ceil(BLOCK).min(self.blocks.len());
+        self.fillers.borrow().iter().any(fills) || self.blocks[blocks].iter().any(|block| block.get().is_some())
+    }
+
     /// The words of the line with this index, if there is one in a touched block.
     #[inline(always)]
     pub fn find_touched(&self, index: usize) -> Option<&Cells> {

@@ -33,6 +33,14 @@ counters! {
         fetch_stall_cycles: u64 = Sum of "cycles",
         /// Instructions of the coroutine library, which starts, switches and ends tasks; null without coroutines.
         switch_instructions: Option<u64> = Sum of "instructions",
+        /// Accesses whose page the core's first-level TLB did not have.
+        tlb_misses: u64 = Sum of "accesses",
+        /// Page walks: accesses whose page no level of the TLB had.
+        page_walks: u64 = Sum of "walks",
+        /// Table entries that page walks loaded; these are none of `loads`.
+        walk_loads: u64 = Sum of "loads",
+        /// Cycles of page walks, the wait for a walker included; walks at once count each.
+        walk_cycles: u64 = Sum of "cycles",
         /// Lines read from persistent memory.
         pm_reads: u64 = Sum of "lines",
         /// Lines written to the media.

@@ -47,6 +47,7 @@ impl Timings {
         shake_scheduling(&mut machine, Rng::new(rng.clone().below(u64::MAX)));
         shake_queues(&mut machine, Rng::new(!rng.clone().below(u64::MAX)));
         shrink_further(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ CACHES));
+        shake_tlb(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ TRANSLATION));
         machine
     }
 }
@@ -146,6 +147,22 @@ fn shake_queues(machine: &mut MachineConfig, mut rng: Rng) {
     machine.core.fetch_queue_entries = entries();
     machine.core.issue_queue_entries = entries();
     machine.core.load_store_queue_entries = entries();
+}
+
+/// Distinguishes the stream of [`shake_tlb`].
+const TRANSLATION: u64 = 0x71b_0a6e;
+
+/// TLBs of a few pages, or none, from a stream of its own: walks bring lines into the caches between any two accesses.
+fn shake_tlb(machine: &mut MachineConfig, mut rng: Rng) {
+    let tlb = &mut machine.tlb;
+    tlb.l1_ways = few(&mut rng, 4);
+    tlb.l1_entries = tlb.l1_ways * rng.below(3);
+    tlb.l2_ways = few(&mut rng, 4);
+    tlb.l2_entries = tlb.l2_ways * rng.below(3);
+    tlb.l2_latency = Cycles(rng.below(10));
+    tlb.walk_levels = 1 + rng.below(4);
+    tlb.walkers = few(&mut rng, 4);
+    tlb.walk_cache_entries = rng.below(3);
 }
 
 /// Draws from a copy of the stream, so that the machines of a seed are the same for designs without a channel.

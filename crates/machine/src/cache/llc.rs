@@ -238,6 +238,13 @@ impl Llc {
         set[0] = key(line) | set[0] & PLACE;
     }
 
+    /// Inserts a clean line, if it is not here.
+    pub fn warm(&mut self, line: Line) {
+        if self.peek(line).is_none() {
+            self.insert(line);
+        }
+    }
+
     /// Removes the line.
     pub fn remove(&mut self, line: Line) {
         let base = self.base(line);

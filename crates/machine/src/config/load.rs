@@ -138,11 +138,12 @@ fn at_line(document: &Document<'_>, given: &Values, fault: &Fault) -> ConfigErro
 }
 
 /// Demands every parameter but those of an L2 (the checks refuse one of which only `l2.bytes` is given), of the
-/// channel, which is that of the other writes unless the file says otherwise, and the name of the memory.
+/// channel, which is that of the other writes unless the file says otherwise, of translation, which is none then, and
+/// the name of the memory.
 fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<(), ConfigError> {
     let keys = PARAMETERS.iter().map(|parameter| &*parameter.key);
-    let is_optional =
-        |key: &str| key.starts_with("l2.") && key != "l2.bytes" || key.starts_with("channel.") || key == MEDIA;
+    let has_default = |key: &str| ["channel.", "tlb."].iter().any(|section| key.starts_with(section));
+    let is_optional = |key: &str| key.starts_with("l2.") && key != "l2.bytes" || has_default(key) || key == MEDIA;
     let demanded = keys.filter(|key| !is_optional(key));
     let missing: Vec<_> = demanded.filter(|key| !given.contains_key(key)).collect();
     let also = match &missing[..] {

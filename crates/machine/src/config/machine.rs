@@ -65,6 +65,8 @@ parameters! {
             pub summary: String,
             /// Each core.
             pub core: Core,
+            /// Each core's translation of addresses.
+            pub tlb: Tlb,
             /// The private level-one data cache.
             pub l1: Cache,
             /// The private level-two cache; `None`: the private level is the L1 alone.
@@ -134,6 +136,31 @@ parameters! {
         store_prefetch: bool;
         /// A clwb leaves its core's line writable; false: shared, so that the next store requests ownership again.
         clwb_keeps_ownership: bool;
+    }
+
+    /// A core's translation of data addresses. Instructions have no addresses here, so there is no TLB for them.
+    Tlb {
+        /// First-level TLB; 0: none, addresses are not translated, at no cost.
+        l1_entries: u64 in 0..=MAX_ENTRIES "entries";
+        /// Its associativity; as many as entries: fully associative.
+        l1_ways: u64 in 0..=MAX_ENTRIES "ways";
+        /// Second-level TLB; 0: none.
+        l2_entries: u64 in 0..=MAX_ENTRIES "entries";
+        /// Its associativity.
+        l2_ways: u64 in 0..=MAX_ENTRIES "ways";
+        /// Added to an access whose page only the second level has.
+        l2_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// A page; a power of two from 4096.
+        page_bytes: u64 in 0..=1_073_741_824 "bytes";
+        /// Loads of a page walk, one from the table of each level, if no cache of entries shortens it.
+        walk_levels: u64 in 0..=5 "levels";
+        /// Page walks of a core at once.
+        walkers: u64 in 0..=MAX_ENTRIES "walks";
+        /// Cache of the entries of all levels but the last (a paging-structure cache), fully associative; 0: none.
+        walk_cache_entries: u64 in 0..=MAX_ENTRIES "entries";
+        /// Added to the walk for a page that holds no data when the run begins, once a page, and dispatch waits for
+        /// it (a page fault); 0: none.
+        fault_latency: Cycles in 0..=MAX_CYCLES "cycles";
     }
 
     /// One level of cache.

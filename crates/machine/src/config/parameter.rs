@@ -9,7 +9,7 @@ use strandline_kernel::{did_you_mean, Cycles};
 use super::error::Fault;
 use super::machine::{
     Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, PcommitWait, Pm,
-    Simulation,
+    Simulation, Tlb,
 };
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
@@ -41,6 +41,7 @@ pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
     let sections = [
         MachineConfig::parameters("", |m| Some(m), |m| m),
         Core::parameters("core.", |m| Some(&m.core), |m| &mut m.core),
+        Tlb::parameters("tlb.", |m| Some(&m.tlb), |m| &mut m.tlb),
         Cache::parameters("l1.", |m| Some(&m.l1), |m| &mut m.l1),
         Cache::parameters("l2.", |m| m.l2.as_ref(), |m| m.l2.get_or_insert_default()),
         Cache::parameters("llc.", |m| Some(&m.llc), |m| &mut m.llc),

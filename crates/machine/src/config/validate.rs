@@ -5,7 +5,7 @@ use strandline_kernel::Cycles;
 
 use super::change::{ParamInfo, COMMAND_LINE};
 use super::error::{ConfigError, Fault};
-use super::machine::{Cache, MachineConfig, Pm};
+use super::machine::{Cache, MachineConfig, Pm, Tlb};
 use super::parameter::{find, PARAMETERS};
 
 type Check = Result<(), Fault>;
@@ -34,6 +34,7 @@ impl MachineConfig {
         check_ranges(self)?;
         check_caches(self)?;
         check_power("core.predictor_entries", self.core.predictor_entries, 1)?;
+        check_tlb(&self.tlb)?;
         let interleave = self.controllers.interleave_bytes;
         demand(
             interleave % LINE_BYTES == 0,
@@ -71,6 +72,35 @@ fn check_caches(machine: &MachineConfig) -> Check {
         demand(bytes >= held, &[outer, inner], text)?;
     }
     Ok(())
+}
+
+/// Without a first level nothing is translated, and the other values have no effect.
+fn check_tlb(tlb: &Tlb) -> Check {
+    if tlb.l1_entries == 0 {
+        return Ok(());
+    }
+    check_level(["tlb.l1_entries", "tlb.l1_ways"], tlb.l1_entries, tlb.l1_ways)?;
+    if tlb.l2_entries > 0 {
+        check_level(["tlb.l2_entries", "tlb.l2_ways"], tlb.l2_entries, tlb.l2_ways)?;
+    }
+    check_power("tlb.page_bytes", tlb.page_bytes, 4096)?;
+    for (key, value, what) in [
+        ("tlb.walk_levels", tlb.walk_levels, "a page walk without levels"),
+        ("tlb.walkers", tlb.walkers, "a TLB that nothing fills"),
+    ] {
+        let text = format!("{what} (give at least 1, or tlb.l1_entries = 0 for no translation)");
+        demand(value > 0, &[key, "tlb.l1_entries"], text)?;
+    }
+    Ok(())
+}
+
+/// The sets of a level of the TLB are a power of two.
+fn check_level([key, ways_key]: [&'static str; 2], entries: u64, ways: u64) -> Check {
+    let whole = ways > 0 && entries % ways == 0 && (entries / ways).is_power_of_two();
+    let what = format!("{entries} entries are not a power of two of sets of {ways} ways");
+    let text =
+        format!("{what} (make {key} {ways_key} times a power of two; {ways_key} = {entries}: fully associative)");
+    demand(whole, &[key, ways_key], text)
 }
 
 fn check_media(pm: &Pm) -> Check {

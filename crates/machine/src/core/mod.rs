@@ -20,6 +20,7 @@ mod request;
 mod saved;
 mod shared_queue;
 mod spin;
+pub mod tlb;
 mod watches;
 mod window;
 
@@ -48,6 +49,7 @@ use std::rc::Rc;
 use strandline_design::{Admission, Key, Until};
 use strandline_isa::{CoreId, Lowering, Memory, Primitive};
 use strandline_rules::{any_broken, broken, Rule};
+use tlb::Tlb;
 use watches::Watches;
 
 /// The most times that a core waits for one line to arrive at another core, which may lose the line and fetch it again
@@ -74,6 +76,7 @@ pub struct Core {
     pub pending: Pending,
     pub loads: LoadOrder,
     pub private: RefCell<Private>,
+    pub tlb: Tlb,
     pub memory: Rc<Memory>,
     pub lowering: Lowering,
     pub turn: Turn,
@@ -153,6 +156,7 @@ impl Core {
             pending: Pending::default(),
             loads: LoadOrder::default(),
             private: RefCell::new(Private::new(&machine.l1, machine.l2.as_ref())),
+            tlb: Tlb::new(&machine.tlb),
             memory,
             lowering,
             turn: Turn::default(),

@@ -32,6 +32,8 @@ pub enum Request {
         issue: u64,
         missed: bool,
     },
+    /// A page walk for an access that misses in the TLB at `issue`.
+    Walk { addr: Addr, issue: u64 },
     /// Ownership of a store's line, ahead of the store.
     Own { addr: Addr, issue: u64 },
     /// A locked instruction.

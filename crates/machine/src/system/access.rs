@@ -156,7 +156,7 @@ impl Running {
     /// would evict each other endlessly. Fails until one of those stores is due if they hold all
     /// ways, unless one has waited less than this request. Otherwise cores that lose and request their lines in turn
     /// could hold all ways each time this core asks (starvation).
-    fn victim_for(&self, core: CoreId, line: Line) -> Result<Option<Line>, Blocked> {
+    pub(super) fn victim_for(&self, core: CoreId, line: Line) -> Result<Option<Line>, Blocked> {
         let llc = &self.hw.llc;
         if llc.has_room_for(line) {
             return Ok(None);
@@ -290,7 +290,14 @@ impl Running {
     }
 
     /// Brings a line into the LLC, over `victim` if it is full. Returns when the line is there.
-    fn fetch(&mut self, core: CoreId, line: Line, supply: Supply<Key>, victim: Option<Line>, at: u64) -> u64 {
+    pub(super) fn fetch(
+        &mut self,
+        core: CoreId,
+        line: Line,
+        supply: Supply<Key>,
+        victim: Option<Line>,
+        at: u64,
+    ) -> u64 {
         if let Some(victim) = victim {
             self.drive_out(core, victim, at);
         }
@@ -313,7 +320,7 @@ impl Running {
     }
 
     /// Evicts a line from a core's private caches to the LLC; silently if it is clean.
-    fn leaves_private(&mut self, core: CoreId, victim: Victim, at: u64) {
+    pub(super) fn leaves_private(&mut self, core: CoreId, victim: Victim, at: u64) {
         if !victim.dirty {
             return;
         }

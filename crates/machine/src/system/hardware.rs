@@ -12,7 +12,7 @@ use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
 use crate::trace::Tracer;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteRequest};
 use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Memory};
@@ -55,6 +55,8 @@ pub struct Hardware {
     pub recent: VecDeque<(CoreId, Line)>,
     /// Writes that programs wait for.
     pub writes_counted: Rc<Counted>,
+    /// Pages that have faulted.
+    pub faulted: HashSet<u64>,
     pub tally: Tally,
 }
 

@@ -16,6 +16,7 @@ mod services;
 mod stuck;
 mod turns;
 mod waiters;
+mod walk;
 mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued, What};

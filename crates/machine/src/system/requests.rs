@@ -63,7 +63,7 @@ impl Running {
                 return false;
             }
             // In a cache with few ways, a loop of loads could evict a store's line endlessly.
-            Request::Load { .. } if hart.core.has_lost_store() => {
+            Request::Load { .. } | Request::Walk { .. } if hart.core.has_lost_store() => {
                 return self.wait(core, Condition::Empty(core), Then::Ask(request.again()));
             }
             _ => {}
@@ -75,6 +75,7 @@ impl Running {
                 issue,
                 missed,
             } => self.load(core, addr, size, issue.max(at), missed),
+            Request::Walk { addr, issue } => self.walk(core, addr, issue.max(at)),
             Request::Own { addr, issue } => {
                 // A store that cannot get its line early requests it again at the head of the
                 // queue; the program does not wait for it.

@@ -15,7 +15,7 @@ use crate::memory::{Controller, Dram, Writes};
 use crate::stats::Stats;
 use crate::trace::Tracer;
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -141,6 +141,7 @@ impl Running {
             channels: Channels::default(),
             recent: VecDeque::new(),
             writes_counted: writes,
+            faulted: HashSet::new(),
             tally: Tally::default(),
             machine: machine.clone(),
         };
@@ -166,12 +167,18 @@ impl Running {
         SimCpu::new(self.hw.harts[core.index()].core.clone())
     }
 
-    /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order.
+    /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order; the
+    /// table entries of a page come before its lines.
     pub fn warm(&mut self, addresses: Range<u64>) {
+        let mut page = u64::MAX;
         for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
-            if self.hw.llc.peek(Line(line)).is_none() {
-                self.hw.llc.insert(Line(line));
+            let addr = Line(line).addr();
+            let page_before = std::mem::replace(&mut page, addr.0 / self.hw.machine.tlb.page_bytes.max(1));
+            if page != page_before {
+                let tables = self.hw.harts[0].core.tlb.table_lines(addr);
+                tables.for_each(|line| self.hw.llc.warm(line));
             }
+            self.hw.llc.warm(Line(line));
         }
     }
 
@@ -421,6 +428,10 @@ impl Running {
             fence_stall_cycles: sum(&|c| c.window.stalls().fence.get()),
             buffer_stall_cycles: sum(&|c| c.window.stalls().buffer.get()),
             fetch_stall_cycles: sum(&|c| c.window.stalls().fetch.get()),
+            tlb_misses: sum(&|c| c.tlb.counts.misses.get()),
+            page_walks: sum(&|c| c.tlb.counts.walks.get()),
+            walk_loads: sum(&|c| c.tlb.counts.loads.get()),
+            walk_cycles: sum(&|c| c.tlb.counts.cycles.get()),
             pm_reads: tally.pm_reads,
             pm_writes: tally.pm_writes,
             pm_write_bytes: tally.pm_write_bytes,

@@ -143,6 +143,7 @@ fn describe_condition(condition: Condition) -> String {
 fn describe_request(request: Request) -> String {
     match request {
         Request::Load { addr, .. } => format!("a load of {addr}"),
+        Request::Walk { addr, .. } => format!("a page walk for {addr}"),
         Request::Own { addr, .. } => format!("a store's request to own {addr}"),
         Request::Locked { addr, .. } => format!("a locked instruction at {addr}"),
         Request::Primitive { primitive, .. } => primitive.to_string(),

@@ -284,3 +284,27 @@ fn wrong_memories_in_a_file() {
         "m.toml:4: other_media.pm: expected a table a memory (write [other_media.NAME] and its parameters below it)"
     );
 }
+
+#[test]
+fn a_tlb_that_cannot_be_built() {
+    let whole = |text: &str| based_error(&format!("[tlb]\n{text}"));
+    assert_eq!(
+        whole("l1_entries = 64\nl1_ways = 24"),
+        "m.toml:3: tlb.l1_entries: 64 entries are not a power of two of sets of 24 ways \
+         (make tlb.l1_entries tlb.l1_ways times a power of two; tlb.l1_ways = 64: fully associative)"
+    );
+    assert_eq!(
+        whole("l1_entries = 8\nl1_ways = 8\npage_bytes = 5000"),
+        "m.toml:5: tlb.page_bytes: 5000 is not a power of two from 4096 up (give 8192)"
+    );
+    assert_eq!(
+        whole("l1_entries = 8\nl1_ways = 8\nwalkers = 0"),
+        "m.toml:5: tlb.walkers: a TLB that nothing fills \
+         (give at least 1, or tlb.l1_entries = 0 for no translation)"
+    );
+    let machine = MachineConfig::from_toml("m.toml", "base = \"sp\"\ntlb.l1_entries = 0");
+    assert!(
+        machine.is_ok(),
+        "without a first level the other values have no effect: {machine:?}"
+    );
+}

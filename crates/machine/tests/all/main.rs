@@ -15,4 +15,5 @@ mod replay;
 mod seam;
 mod spin;
 mod store_queue;
+mod tlb;
 mod trace;

@@ -29,8 +29,10 @@ enum Stage {
     New,
     /// The design has been asked whether it claims it.
     Claiming,
-    /// It has been dispatched in this cycle.
+    /// It has been dispatched in this cycle; its page may be walked for.
     Dispatched(u64),
+    /// A flush that has been dispatched in this cycle, and claimed by the design or not; its page is walked for.
+    Flushing { at: u64, claimed: bool },
     /// A store has executed and retired then, and enters the store queue once its request is granted.
     Executed { at: u64, retired: u64 },
     /// A primitive has been dispatched in this cycle, and its request is with the system.
@@ -143,19 +145,30 @@ impl Core {
             self.enqueue_executed(addr, kind, at, retired);
             return Poll::Ready(());
         }
-        if let Err(request) = self.find_room() {
-            return self.stop_silent(stage, request);
-        }
-        let at = self.window.dispatch();
-        self.count_store(&self.counts.stores);
+        let at = match *stage {
+            Stage::Dispatched(at) => at,
+            _ => {
+                if let Err(request) = self.find_room() {
+                    return self.stop_silent(stage, request);
+                }
+                self.count_store(&self.counts.stores);
+                self.window.dispatch()
+            }
+        };
         let issue = (at + 1).max(operands.0).max(self.context.ready.get());
-        let issue_with_data = issue.max(operands.1);
-        let executed = issue_with_data + 1;
-        let retired = self.window.execute(issue_with_data, executed);
+        let translated = match self.translate(addr, issue) {
+            Ok(translated) => translated,
+            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
+        };
+        let executed = translated.max(operands.1) + 1;
+        let retired = self.window.execute(issue.max(operands.1), executed);
         let temporal = matches!(kind, Kind::Store { .. });
         if temporal && self.limits.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
             *stage = Stage::Executed { at: executed, retired };
-            return self.request(Request::Own { addr, issue });
+            return self.request(Request::Own {
+                addr,
+                issue: translated,
+            });
         }
         self.enqueue_executed(addr, kind, executed, retired);
         Poll::Ready(())
@@ -166,21 +179,38 @@ impl Core {
             return Poll::Ready(());
         }
         let ordering = Ordering::Flush(addr.line(), flush);
-        let claimed = match self.find_place(stage, ordering) {
-            Ok(claimed) => claimed,
-            Err(request) => return self.stop_silent(stage, request),
+        let (at, claimed) = match *stage {
+            Stage::Flushing { at, claimed } => (at, claimed),
+            _ => {
+                let claimed = match self.find_place(stage, ordering) {
+                    Ok(claimed) => claimed,
+                    Err(request) => return self.stop_silent(stage, request),
+                };
+                self.disturbs_laps();
+                self.count_store(&self.counts.flushes);
+                (self.window.dispatch(), claimed)
+            }
         };
-        self.disturbs_laps();
-        let at = self.window.dispatch();
-        self.count_store(&self.counts.flushes);
         let issue = (at + 1).max(address).max(self.context.ready.get());
-        let ready = self.window.execute(issue, issue + 1);
+        let translated = match self.translate(addr, issue) {
+            Ok(translated) => translated,
+            Err(walk) => return self.walks(stage, Stage::Flushing { at, claimed }, walk),
+        };
+        let ready = self.window.execute(issue, translated + 1);
         if claimed {
             self.observe(|| Op::Flush { addr, kind: flush });
             return self.hand_over(stage, ordering, ready);
         }
         self.enqueue(addr, Kind::Flush(flush), ready);
         Poll::Ready(())
+    }
+
+    /// Requests a page walk for an operation, which is polled again in `next`.
+    #[cold]
+    #[inline(never)]
+    fn walks<T>(&self, stage: &mut Stage, next: Stage, walk: Request) -> Poll<T> {
+        *stage = next;
+        self.request(walk)
     }
 
     /// Passes the design what it has claimed.
@@ -315,10 +345,14 @@ impl Core {
             return self.stop(stage, request);
         }
         let issue = (at + 1).max(address).max(self.loads.floor.get());
+        let translated = match self.translate(addr, issue) {
+            Ok(translated) => translated,
+            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
+        };
         let asks = self.asks(Hook::Load);
         let hit = match asks {
             true => None,
-            false => self.private.borrow_mut().load_hit(addr.line(), issue),
+            false => self.private.borrow_mut().load_hit(addr.line(), translated),
         };
         let Some(done) = hit else {
             *stage = Stage::Asked;
@@ -327,14 +361,14 @@ impl Core {
             return self.request(Request::Load {
                 addr,
                 size,
-                issue,
+                issue: translated,
                 missed,
             });
         };
         let memory = self.memory.read(addr, size);
         let (value, done) = match self.queue.borrow_mut().forward(addr, size, memory) {
             None => (memory, done),
-            Some((value, executed)) => (value, executed.max(issue) + self.limits.latencies.l1),
+            Some((value, executed)) => (value, executed.max(translated) + self.limits.latencies.l1),
         };
         self.observe_load(addr, size, value, done);
         self.window.execute(issue, done);
@@ -371,14 +405,18 @@ impl Core {
         if let Err(request) = self.catch_up(at) {
             return self.stop(stage, request);
         }
-        *stage = Stage::Asked;
         let issue = (at + 1).max(ready);
+        let translated = match self.translate(addr, issue) {
+            Ok(translated) => translated,
+            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
+        };
+        *stage = Stage::Asked;
         self.window.issue(issue);
         self.request(Request::Locked {
             addr,
             op,
             operand,
-            issue,
+            issue: translated,
         })
     }
 

@@ -36,5 +36,13 @@ pub fn random_machine(rng: &mut Rng) -> MachineConfig {
     m.core.fetch_queue_entries = rng.below(3) * 8;
     m.core.issue_queue_entries = rng.below(3) * small(rng, 12);
     m.core.load_store_queue_entries = rng.below(3) * small(rng, 12);
+    m.tlb.l1_ways = small(rng, 3);
+    m.tlb.l1_entries = m.tlb.l1_ways * [0, 1, 4][rng.below(3) as usize];
+    m.tlb.l2_ways = small(rng, 3);
+    m.tlb.l2_entries = m.tlb.l2_ways * [0, 2, 8][rng.below(3) as usize];
+    m.tlb.l2_latency = Cycles(rng.below(10));
+    m.tlb.walk_cache_entries = rng.below(4);
+    m.tlb.walkers = small(rng, 3);
+    m.tlb.fault_latency = Cycles(rng.below(2) * 300);
     m
 }
