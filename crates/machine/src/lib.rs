@@ -14,6 +14,7 @@ mod memory;
 mod stats;
 mod system;
 mod trace;
+mod warm;
 
 pub use crate::core::{Noted, SimCpu};
 pub use config::{preset_names, ConfigError, MachineConfig, ParamInfo};
@@ -24,3 +25,4 @@ pub use system::{
     System, What,
 };
 pub use trace::{Op, OpId, Seen, Trace};
+pub use warm::{Contents, Ending, WarmCpu, WarmFactory, Warming};

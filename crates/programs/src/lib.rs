@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
-use strandline_machine::Factory;
+use strandline_machine::{Factory, WarmFactory};
 
 pub use recorded::{recorded, Recorded};
 pub use workload::{memory_bytes, workload, Plan};
@@ -41,8 +41,10 @@ pub struct Prepared {
     pub memory: Memory,
     /// One program a thread.
     pub threads: Vec<Factory>,
-    /// The initial contents of a warm LLC.
+    /// The lines that the program uses repeatedly, most useful last.
     pub footprint: Vec<Range<u64>>,
+    /// The same programs without end, to warm caches; none of a recording, which has an end.
+    pub warming: Vec<WarmFactory>,
     /// Recovery and invariant.
     pub program: Rc<dyn Recoverable>,
 }

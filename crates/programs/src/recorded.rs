@@ -26,6 +26,7 @@ pub fn recorded(recorded: &Rc<Recorded>, llc_bytes: u64) -> Result<Prepared, Rec
         memory: start.memory,
         threads: (0..threads).map(|thread| thread_of(recorded.clone(), thread)).collect(),
         footprint: recorded.replayed.footprint(&start.filled, llc_bytes),
+        warming: Vec::new(),
         program: Rc::new(Unknown),
     })
 }

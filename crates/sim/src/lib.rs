@@ -37,3 +37,4 @@ pub use run::{
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
 pub use strandline_programs::Recoverable;
+pub use warm::Begin;

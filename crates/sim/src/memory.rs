@@ -1,11 +1,13 @@
 //! Estimates, before a run, of the host memory that it takes.
 
 use crate::run::registered;
+use crate::warm::most_tasks;
 use crate::{Error, Plan, Scope, Source, Spec};
 use serde::Serialize;
-use strandline_isa::LINE_BYTES;
+use strandline_isa::{Memory, LINE_BYTES};
 use strandline_machine::config::Cache;
 use strandline_machine::MachineConfig;
+use strandline_runtime::HostBytes;
 use strandline_workloads::About;
 
 /// Host memory of a run in bytes, by part. It includes pages that the run never touches.
@@ -34,6 +36,9 @@ const PROCESS: u64 = 64 << 20;
 const OBSERVED_COPIES: u64 = 4;
 /// Bytes of journal, trace and the model's evaluation for each log record of a task: 4 to 9 KiB in measurements.
 const JOURNAL_OF_RECORD: u64 = 6 << 10;
+/// Times the LLC's lines that a steady start touches, at most: those that it begins with, and twice as many until it has
+/// turned over.
+const TOUCHED_LLCS: u64 = 3;
 /// Log records assumed for a task without a log.
 const UNLOGGED: u64 = 64;
 
@@ -60,6 +65,7 @@ impl MemoryNeed {
                 } else {
                     used
                 };
+                let program = program.saturating_add(of_warming(&plan, &host));
                 (program, records(about, set()))
             }
             Source::Recording(_) => (0, 0),
@@ -79,6 +85,19 @@ impl MemoryNeed {
         let parts = [self.program, self.caches, self.queues, self.journal];
         parts.into_iter().fold(PROCESS, u64::saturating_add)
     }
+}
+
+/// The copy of memory on which a steady start runs: what is there at once, and what its tasks touch.
+fn of_warming(plan: &Plan, host: &HostBytes) -> u64 {
+    let tasks = most_tasks(plan);
+    if tasks == 0 {
+        return 0;
+    }
+    let lines = TOUCHED_LLCS.saturating_mul(plan.machine.llc.bytes) / LINE_BYTES;
+    let touched = tasks
+        .saturating_mul(host.each_task)
+        .min(lines.saturating_mul(Memory::BLOCK_BYTES));
+    host.at_once + host.on_demand.min(touched)
 }
 
 /// Maximum number of log records of a task: a ring holds at least two regions.
@@ -139,7 +158,10 @@ mod tests {
     #[test]
     fn rows_take_memory_as_far_as_tasks_touch_them() {
         let spec = |rows: u64, tasks: u64| Spec {
-            set: vec![format!("workload.rows={rows}")],
+            set: vec![
+                format!("workload.rows={rows}"),
+                "machine.simulation.warm=footprint".to_owned(),
+            ],
             tasks: Some(tasks),
             warm: Some(0),
             ..Spec::new("sps", "x86")
@@ -154,8 +176,32 @@ mod tests {
     }
 
     #[test]
+    fn a_steady_start_runs_on_a_copy_of_what_it_touches() {
+        let program = |rule: &str, rows: u64| {
+            let set = [
+                format!("workload.rows={rows}"),
+                format!("machine.simulation.warm={rule}"),
+            ];
+            let spec = Spec {
+                set: set.to_vec(),
+                ..Spec::new("sps", "x86")
+            };
+            MemoryNeed::of(&spec, false).unwrap().program
+        };
+        let copy = |rows| program("steady", rows) - program("footprint", rows);
+        // All of a small table, its locks too.
+        assert!(copy(1000) >= 1000 * 72);
+        // Of a large one blocks of eight lines, for three times the lines of an LLC of 16 MiB; and the pointer to each.
+        let pointers = (72 << 26) / 512 * 8;
+        assert!((3 * (16 << 20) * 8..3 * (16 << 20) * 8 + pointers + (1 << 20)).contains(&copy(1 << 26)));
+    }
+
+    #[test]
     fn an_observed_run_keeps_copies_and_a_journal() {
-        let spec = Spec::new("sps", "x86");
+        let spec = Spec {
+            set: vec!["machine.simulation.warm=footprint".to_owned()],
+            ..Spec::new("sps", "x86")
+        };
         let (run, observed) = (MemoryNeed::of(&spec, false), MemoryNeed::of(&spec, true));
         let (run, observed) = (run.unwrap(), observed.unwrap());
         assert_eq!(observed.program, 4 * run.program);

@@ -1,8 +1,7 @@
 //! Runs given programs under a design; runs of workloads use it.
 
-use crate::warm::latest;
+use crate::warm::{latest, Begin};
 use crate::Error;
-use std::ops::Range;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use strandline_design::AnyDesign;
 use strandline_isa::{CoreId, Memory};
@@ -16,7 +15,7 @@ pub struct Play {
     /// Memory at first.
     pub memory: Memory,
     /// Initial contents of the LLC.
-    pub footprint: Vec<Range<u64>>,
+    pub llc: Begin,
     /// The program of each thread.
     pub threads: Vec<Factory>,
     /// What other threads learn of the run, and tell it.
@@ -30,8 +29,11 @@ pub struct Play {
 pub fn play(design: Box<AnyDesign>, machine: &MachineConfig, play: Play, options: Options) -> Result<Outcome, Error> {
     let mut system = System::new(machine, design, play.cores, play.memory, options);
     system.follow(play.remote);
-    for addresses in latest(play.footprint, &machine.llc) {
-        system.warm(addresses);
+    match play.llc {
+        Begin::Lines(footprint) => latest(footprint, &machine.llc)
+            .into_iter()
+            .for_each(|addresses| system.warm(addresses)),
+        Begin::Steady(contents) => system.begin_with(*contents),
     }
     for (index, thread) in play.threads.into_iter().enumerate() {
         system.start(CoreId(index as u16), thread);
@@ -41,7 +43,7 @@ pub fn play(design: Box<AnyDesign>, machine: &MachineConfig, play: Play, options
 
 /// Runs to the end, or to a region that exceeds its log. A region's size is not known beforehand if the structure
 /// changes its shape, as a tree does.
-fn ended<T>(run: impl FnOnce() -> T) -> Result<T, Error> {
+pub(crate) fn ended<T>(run: impl FnOnce() -> T) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|cause| match cause.downcast::<TooLarge>() {
         Ok(excess) => Error::Input(format!(
             "--set workload.operations: {excess}; set it lower, or choose another --runtime"

@@ -83,8 +83,9 @@ keys! {
         recovers: Option<bool> = Derived of "",
         /// Further settings and counts: the clock, the slack, the bytes of the design's structures (`storage`), the
         /// coroutine library (`coroutines`) and its mispredicted jumps (`jumps_mispredicted`), `window` if it is
-        /// `auto`, and the values of `--set`. For a recording also its file, the replay policy and the policy's counts
-        /// (`recording_...`).
+        /// `auto`, how the LLC began (`warm`: `rule`, and of a steady start why it `ended`, the `tasks` that it took,
+        /// the `lines` in the LLC and the `dirty_lines` among them), and the values of `--set`. For a recording also
+        /// its file, the replay policy and the policy's counts (`recording_...`).
         params: Params = Derived of "",
         /// Wall time of the host.
         host_seconds: f64 = Derived of "seconds",
@@ -132,6 +133,8 @@ pub struct Measured {
     pub storage: Vec<(&'static str, u64)>,
     /// Maximum number of bytes that the design must write at a power failure.
     pub drain_bytes: u64,
+    /// How the run began: the rule, and what it took.
+    pub warm: Value,
     /// Seconds of the host.
     pub host_seconds: f64,
 }
@@ -256,6 +259,7 @@ fn params(spec: &Spec, plan: &Plan, stats: &Stats, measured: &Measured) -> Param
     let mut params = Params::new();
     params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));
     params.insert("slack_cycles".into(), json!(plan.machine.simulation.slack.0));
+    params.insert("warm".into(), measured.warm.clone());
     if let Some(sharing) = plan.sharing {
         params.insert("coroutines".into(), json!(sharing.library.to_string()));
         params.insert("jumps_mispredicted".into(), json!(stats.jumps_mispredicted));

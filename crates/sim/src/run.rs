@@ -2,13 +2,15 @@
 
 use crate::play::{play, Play};
 use crate::record::{Measured, Record};
-use crate::{needs, recording, resolved, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec};
+use crate::{needs, recording, resolved, warm, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec};
+use serde_json::Value;
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, AnyDesign};
 use strandline_designs::abouts;
 use strandline_isa::{Memory, LINE_BYTES};
 use strandline_kernel::{did_you_mean, Cycles};
+use strandline_machine::config::Warm;
 use strandline_machine::{Heartbeat, Journal, MachineConfig, Options, Outcome};
 use strandline_programs::Prepared;
 
@@ -93,7 +95,8 @@ pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
 /// Runs `spec` and keeps the journal, for a test of a few tasks that costs little more than they do.
 ///
 /// The L2 is no larger than the L1, nor is the LLC, and predictors have few entries: to build those of a server takes
-/// longer than the tasks do, which touch few lines and branches. The cores run without slack.
+/// longer than the tasks do, which touch few lines and branches. The LLC begins with the footprint, for the same reason.
+/// The cores run without slack.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -107,6 +110,7 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
     }
     machine.core.predictor_entries = machine.core.predictor_entries.min(FEW_PREDICTIONS);
     machine.simulation.slack.0 = 0;
+    machine.simulation.warm = Warm::Footprint;
     let prepared = prepare(spec, &plan)?;
     let (initial, program) = (prepared.memory.clone(), prepared.program.clone());
     let options = Options {
@@ -116,7 +120,7 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
-    let outcome = execute(&plan, prepared, options, design, &Progress::default())?;
+    let (outcome, _) = execute(&plan, prepared, options, design, &Progress::default())?;
     Ok(Outline {
         journal: outcome.journal.unwrap_or_default(),
         initial,
@@ -207,31 +211,35 @@ fn recorded(
     let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
-    let outcome = execute(plan, prepared, options, design, progress)?;
+    let (outcome, warm) = execute(plan, prepared, options, design, progress)?;
     let measured = Measured {
         resolved,
         storage,
         drain_bytes,
+        warm,
         host_seconds: started.elapsed().as_secs_f64(),
     };
     let record = Record::of(spec, plan, &about, &outcome.stats, &measured);
     Ok((record, outcome, about))
 }
 
+/// Runs the plan's program; also how the run began.
 fn execute(
     plan: &Plan,
-    prepared: Prepared,
+    mut prepared: Prepared,
     options: Options,
     design: Box<AnyDesign>,
     progress: &Progress,
-) -> Result<Outcome, Error> {
+) -> Result<(Outcome, Value), Error> {
     let about = design.about();
     needs::check(&about, &plan.machine)?;
     needs::check_restart(&*design, plan)?;
+    let llc = warm::begin(plan, &mut prepared, &*design, progress)?;
+    let begun = llc.described(plan);
     let program = Play {
         cores: plan.cores as usize,
         memory: prepared.memory,
-        footprint: prepared.footprint,
+        llc,
         threads: prepared.threads,
         remote: progress.remote(),
     };
@@ -245,7 +253,7 @@ fn execute(
         "{}: a program was interrupted that does not poll for it",
         about.name
     );
-    Ok(outcome)
+    Ok((outcome, begun))
 }
 
 /// The registered design of this name.

@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
 use strandline_kernel::{did_you_mean, Params, TypeName};
+use strandline_machine::config::Warm;
 use strandline_machine::MachineConfig;
 use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
@@ -196,13 +197,20 @@ impl Plan {
     /// The warm-up of the caches, for the record.
     #[must_use]
     pub fn warmup(&self) -> String {
-        match self.source {
-            Source::Workload(_) if sharing::search_tasks(self.sharing.as_ref()) > 0 && self.warm_tasks > 0 => format!(
-                "footprint in the shared cache, then at most {} tasks a thread, until all have found their windows",
-                self.warm_tasks
-            ),
-            Source::Workload(_) => format!("footprint in the shared cache, then {} tasks a thread", self.warm_tasks),
-            Source::Recording(_) => "touched pages in the shared cache, no tasks".to_owned(),
+        let recorded = matches!(self.source, Source::Recording(_));
+        let llc = match self.machine.simulation.warm {
+            Warm::Cold => "empty shared cache",
+            Warm::Steady | Warm::Footprint if recorded => "touched pages in the shared cache",
+            Warm::Steady => "shared cache in a steady state",
+            Warm::Footprint => "footprint in the shared cache",
+        };
+        let tasks = self.warm_tasks;
+        if recorded {
+            format!("{llc}, no tasks")
+        } else if sharing::search_tasks(self.sharing.as_ref()) > 0 && tasks > 0 {
+            format!("{llc}, then at most {tasks} tasks a thread, until all have found their windows")
+        } else {
+            format!("{llc}, then {tasks} tasks a thread")
         }
     }
 }

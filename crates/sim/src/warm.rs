@@ -1,8 +1,86 @@
 //! Initial contents of the LLC.
 
+use crate::play::ended;
+use crate::{Error, Plan, Progress, Source};
+use serde_json::{json, Value};
+use std::mem::take;
 use std::ops::Range;
+use strandline_design::AnyDesign;
 use strandline_isa::LINE_BYTES;
-use strandline_machine::config::Cache;
+use strandline_machine::config::{Cache, Warm};
+use strandline_machine::{Contents, Ending, Warming};
+use strandline_programs::Prepared;
+
+/// Initial contents of the LLC.
+pub enum Begin {
+    /// These addresses, clean, as far as they fit, the last ones first.
+    Lines(Vec<Range<u64>>),
+    /// What a program has left there.
+    Steady(Box<Contents>),
+}
+
+/// Tasks of a steady start for each of the run, at most. Without a core's timing, a task costs the host at most half as
+/// much, so that the start costs no more than the run.
+const TASKS_OF_ONE: u64 = 2;
+
+/// Tasks of a steady start, at most; none where the run begins in another way.
+pub fn most_tasks(plan: &Plan) -> u64 {
+    match (plan.machine.simulation.warm, &plan.source) {
+        (Warm::Steady, Source::Workload(_)) => {
+            let of_run = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
+            of_run.saturating_mul(TASKS_OF_ONE)
+        }
+        _ => 0,
+    }
+}
+
+/// How the run of a prepared program begins. Takes the program's threads for warming, and its footprint.
+///
+/// # Errors
+/// It was told to stop, or a region exceeds its log.
+pub fn begin(plan: &Plan, prepared: &mut Prepared, design: &AnyDesign, progress: &Progress) -> Result<Begin, Error> {
+    let (footprint, threads) = (take(&mut prepared.footprint), take(&mut prepared.warming));
+    match plan.machine.simulation.warm {
+        Warm::Cold => Ok(Begin::Lines(Vec::new())),
+        Warm::Steady if !threads.is_empty() => {
+            let machine = &plan.machine;
+            let mut warming = Warming::new(machine, design, prepared.memory.clone(), threads);
+            for addresses in latest(footprint, &machine.llc) {
+                warming.put(addresses);
+            }
+            let contents = ended(|| warming.run(most_tasks(plan), &progress.remote().stop))?;
+            contents
+                .map(|contents| Begin::Steady(Box::new(contents)))
+                .ok_or(Error::Stopped)
+        }
+        Warm::Footprint | Warm::Steady => Ok(Begin::Lines(footprint)),
+    }
+}
+
+impl Begin {
+    /// The rule and what it took, for the record.
+    pub fn described(&self, plan: &Plan) -> Value {
+        let Begin::Steady(contents) = self else {
+            let rule = match plan.machine.simulation.warm {
+                Warm::Cold => "cold",
+                Warm::Footprint | Warm::Steady => "footprint",
+            };
+            return json!({ "rule": rule });
+        };
+        let ended = match contents.ending {
+            Ending::TurnedOver => "turned over",
+            Ending::Fits => "fits",
+            Ending::Bound => "bound",
+        };
+        json!({
+            "rule": "steady",
+            "ended": ended,
+            "tasks": contents.tasks,
+            "lines": contents.lines,
+            "dirty_lines": contents.dirty,
+        })
+    }
+}
 
 /// The parts of `footprint` that are in the cache once all of its lines have been put there in order; all of it if parts
 /// overlap.

@@ -11,7 +11,7 @@ use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Factory, Journal, MachineConfig, Options, Remote};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
-use strandline_sim::{Error, Play};
+use strandline_sim::{Begin, Error, Play};
 
 /// Cycles after which a litmus test counts as hung.
 const PATIENCE: Cycles = Cycles(5_000_000);
@@ -58,7 +58,7 @@ impl Case {
         let program = Play {
             cores: self.threads.len(),
             memory: self.initial.clone(),
-            footprint: if self.is_warm { self.layout.lines() } else { Vec::new() },
+            llc: Begin::Lines(if self.is_warm { self.layout.lines() } else { Vec::new() }),
             threads: self.threads.iter().map(|(factory, _)| factory.clone()).collect(),
             remote: Remote::default(),
         };

@@ -1,9 +1,11 @@
 //! The LLC: shared, inclusive, with the directory of the lines' sharers.
 
 use super::tags::{move_to_front, Sets};
-use super::Misses;
+use super::{Misses, State};
 use crate::config;
+use strandline_design::Access;
 use strandline_isa::{CoreId, Line};
+use strandline_rules::{broken, Rule};
 
 /// A set of cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +65,33 @@ pub struct LlcLine {
     pub owned: bool,
     /// The cores whose private levels may hold it. Clean lines leave those silently.
     pub sharers: Sharers,
+}
+
+impl LlcLine {
+    /// Makes a core one of the sharers, once the others have answered it. `alone`: no other core has a copy.
+    pub fn join(&mut self, core: CoreId, access: Access, alone: bool) {
+        if access == Access::Own {
+            self.sharers = Sharers::only(core);
+        } else if !(alone && broken(Rule::ReaderIsKnown)) {
+            self.sharers.add(core);
+        }
+        self.owned = access == Access::Own || alone;
+    }
+
+    /// The state in which the core that has joined gets the line. An owner takes over that it is dirty.
+    pub fn hand_over(&mut self, access: Access) -> State {
+        let kept = match access {
+            Access::Read => Rule::ReadBackStaysDirty,
+            Access::Own => Rule::OwnedBackStaysDirty,
+        };
+        let state = match (self.owned, self.dirty) {
+            (false, _) => State::Shared,
+            (true, true) if !broken(kept) => State::Modified,
+            (true, _) => State::Exclusive,
+        };
+        self.dirty &= !self.owned && !broken(Rule::SharedLineStaysDirty);
+        state
+    }
 }
 
 /// The lines of the LLC.
@@ -211,6 +240,18 @@ impl Llc {
         change(&mut known);
         self.encode(base, way, known);
         true
+    }
+
+    /// Changes the state of every line, without a use.
+    pub fn change_all(&mut self, mut change: impl FnMut(Line, &mut LlcLine)) {
+        for index in 0..self.tags.len() {
+            let (tag, base) = (self.tags[index], index - index % self.ways);
+            if let Some(line) = (tag >> LINE_SHIFT).checked_sub(1) {
+                let mut known = self.decode(base, tag);
+                change(Line(line), &mut known);
+                self.encode(base, index - base, known);
+            }
+        }
     }
 
     /// Whether the set of `line`, which is not here, has an empty way.

@@ -47,6 +47,18 @@ pub enum PcommitWait {
     Alone,
 }
 
+/// What the LLC holds as a run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Warm {
+    /// What it would hold long after the program has begun, dirty where that would be.
+    Steady,
+    /// The lines that the program uses, as far as they fit, clean.
+    #[default]
+    Footprint,
+    /// Nothing.
+    Cold,
+}
+
 parameters! {
     /// A whole machine. Times are in cycles of the core clock.
     ///
@@ -260,6 +272,8 @@ parameters! {
         slack: Cycles in 0..=MAX_CYCLES "cycles";
         /// Largest random delay added to each flush.
         jitter: Cycles in 0..=MAX_CYCLES "cycles";
+        /// What the LLC holds as the run begins.
+        warm: Warm;
         /// A random recently written line is evicted once in this number of stores; 0: never.
         evict_one_in: u64 in 0..=MAX_BYTES "stores";
     }

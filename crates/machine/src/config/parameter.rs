@@ -9,7 +9,7 @@ use strandline_kernel::{did_you_mean, Cycles};
 use super::error::Fault;
 use super::machine::{
     Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, PcommitWait, Pm,
-    Simulation, Tlb,
+    Simulation, Tlb, Warm,
 };
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
@@ -193,6 +193,7 @@ macro_rules! words {
     };
 }
 words!(Consistency: Tso = "tso", Weak = "weak");
+words!(Warm: Steady = "steady", Footprint = "footprint", Cold = "cold");
 words!(Coherence: Directory = "directory", Snoop = "snoop");
 words!(PcommitWait: Accepted = "accepted", Empty = "empty", Alone = "alone");
 

@@ -254,26 +254,12 @@ impl Running {
             };
             entry.dirty |= dirty && !broken(Rule::TakenLineStaysDirty);
         }
-        if access == Access::Own {
-            entry.sharers = Sharers::only(core);
-        } else if !(alone && broken(Rule::ReaderIsKnown)) {
-            entry.sharers.add(core);
-        }
-        entry.owned = access == Access::Own || alone;
+        entry.join(core, access, alone);
         if entry.owned && entry.dirty && line.is_persistent() && self.wants.handed_over_clean {
             entry.dirty = false;
             self.write_back(line, self.hw.now);
         }
-        let kept = match access {
-            Access::Read => Rule::ReadBackStaysDirty,
-            Access::Own => Rule::OwnedBackStaysDirty,
-        };
-        let state = match (entry.owned, entry.dirty) {
-            (false, _) => State::Shared,
-            (true, true) if !broken(kept) => State::Modified,
-            (true, _) => State::Exclusive,
-        };
-        entry.dirty &= !entry.owned && !broken(Rule::SharedLineStaysDirty);
+        let state = entry.hand_over(access);
         self.hw.llc.set_latest(line, entry);
         state
     }

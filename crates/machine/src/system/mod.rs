@@ -20,5 +20,5 @@ mod walk;
 mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued, What};
-pub use run::{Factory, Heartbeat, Options, Outcome, Program, Remote, System};
+pub use run::{poll, Factory, Heartbeat, Options, Outcome, Program, Remote, System};
 pub use stuck::{Standstill, Stuck};

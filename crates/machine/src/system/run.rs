@@ -7,6 +7,7 @@ use crate::config::MachineConfig;
 use crate::core::{Answers, Core, SimCpu};
 use crate::journal::Journal;
 use crate::stats::Stats;
+use crate::warm::Contents;
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
@@ -140,6 +141,11 @@ impl System {
         self.idle_mut().warm(addresses);
     }
 
+    /// Begins with these contents of the shared cache.
+    pub fn begin_with(&mut self, contents: Contents) {
+        self.idle_mut().hw.llc = contents.llc;
+    }
+
     /// The design, for its state.
     pub fn design(&self) -> &AnyDesign {
         &*self.idle().design
@@ -148,6 +154,20 @@ impl System {
     /// Memory as the cores see it.
     pub fn memory(&self) -> &Memory {
         &self.idle().hw.memory
+    }
+
+    /// The LLC's lines, and whether they are dirty there or in an owner's caches.
+    #[cfg(test)]
+    pub fn llc_lines(&mut self) -> std::collections::BTreeMap<strandline_isa::Line, bool> {
+        let hw = &mut self.idle_mut().hw;
+        let owns = |line| {
+            let states = hw.harts.iter().map(|hart| hart.core.private.borrow().state(line));
+            states.flatten().any(|state| state == crate::cache::State::Modified)
+        };
+        let mut lines = std::collections::BTreeMap::new();
+        hw.llc
+            .change_all(|line, known| _ = lines.insert(line, known.dirty || owns(line)));
+        lines
     }
 
     /// Lets other threads follow the run and stop it.

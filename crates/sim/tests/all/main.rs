@@ -18,4 +18,5 @@ mod speculative;
 mod start;
 mod starving;
 mod strandweaver;
+mod warm;
 mod windows;

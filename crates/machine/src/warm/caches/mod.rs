@@ -1,0 +1,174 @@
+//! The caches as tags alone: which lines they hold, and which are dirty. Nothing takes time, and no design is asked.
+
+use crate::cache::{Llc, LlcLine, Private, Sharers, State, Victim};
+use crate::config::MachineConfig;
+use strandline_design::{Access, Wants};
+use strandline_isa::{CoreId, Flush, Line, LINE_BYTES};
+
+/// Any store finds its line filled: misses take no time.
+const FILLED: u64 = u64::MAX;
+
+/// The private levels of all cores, and the LLC.
+pub struct Caches {
+    private: Vec<Private>,
+    llc: Llc,
+    /// A flush leaves its core's line writable.
+    keeps_ownership: bool,
+    /// A dirty persistent line is written back when another core takes it.
+    handed_over_clean: bool,
+    /// Non-temporal stores go to the caches.
+    nt_cached: bool,
+    /// Lines of the LLC.
+    pub capacity: u64,
+    /// Lines that the LLC has taken in for accesses.
+    pub taken: u64,
+    /// Lines that the LLC has evicted.
+    pub evicted: u64,
+}
+
+impl Caches {
+    /// Empty caches of `cores` cores.
+    pub fn new(machine: &MachineConfig, wants: &Wants, cores: usize) -> Caches {
+        let private = || Private::new(&machine.l1, machine.l2.as_ref());
+        Caches {
+            private: (0..cores).map(|_| private()).collect(),
+            llc: Llc::new(&machine.llc),
+            keeps_ownership: machine.core.clwb_keeps_ownership,
+            handed_over_clean: wants.handed_over_clean,
+            nt_cached: wants.nt_cached,
+            capacity: machine.llc.bytes / LINE_BYTES,
+            taken: 0,
+            evicted: 0,
+        }
+    }
+
+    /// Puts a clean line into the LLC, unless it is there.
+    pub fn put(&mut self, line: Line) {
+        if self.llc.peek(line).is_none() {
+            self.llc.insert(line);
+        }
+    }
+
+    /// A load.
+    #[inline]
+    pub fn read(&mut self, core: CoreId, line: Line) {
+        if self.private[core.index()].look_up(line).state.is_none() {
+            self.miss(core, line, Access::Read, false);
+        }
+    }
+
+    /// A store or locked instruction.
+    #[inline]
+    pub fn write(&mut self, core: CoreId, line: Line) {
+        if self.private[core.index()].store_hit(line, FILLED) {
+            return;
+        }
+        let state = self.private[core.index()].look_up(line).state;
+        if !state.is_some_and(State::is_writable) {
+            self.miss(core, line, Access::Own, state.is_some());
+        }
+        let written = self.private[core.index()].store_hit(line, FILLED);
+        debug_assert!(written, "{line} is writable in the L1");
+    }
+
+    /// A non-temporal store.
+    pub fn write_nt(&mut self, core: CoreId, line: Line) {
+        match self.nt_cached {
+            true => self.write(core, line),
+            false => self.drive_out(line),
+        }
+    }
+
+    /// A flush: the line is clean then, or in no cache.
+    pub fn flush(&mut self, line: Line, flush: Flush) {
+        if flush != Flush::Clwb {
+            return self.drive_out(line);
+        }
+        let keeps = self.keeps_ownership;
+        let sharers = self.llc.peek(line).map_or(Sharers::default(), |known| known.sharers);
+        for core in sharers.cores() {
+            self.private[core.index()].clean(line, keeps);
+        }
+        self.llc.change(line, |known| {
+            known.dirty = false;
+            known.owned &= keeps;
+        });
+    }
+
+    /// Brings a line from the LLC or memory. `held`: the core has a shared copy and requests only ownership.
+    fn miss(&mut self, core: CoreId, line: Line, access: Access, held: bool) {
+        let mut known = self.llc.touch(line).unwrap_or_else(|| self.fetch(line));
+        let alone = known.sharers.others(core).next().is_none();
+        for other in known.sharers.others(core) {
+            let private = &mut self.private[other.index()];
+            known.dirty |= match access {
+                Access::Own => private.remove(line),
+                Access::Read => private.set_state(line, State::Shared),
+            };
+        }
+        known.join(core, access, alone);
+        if known.owned && line.is_persistent() && self.handed_over_clean {
+            known.dirty = false;
+        }
+        let state = known.hand_over(access);
+        self.llc.set_latest(line, known);
+        let private = &mut self.private[core.index()];
+        if held {
+            private.upgrade(line, state);
+        } else if let Some(victim) = private.fill(line, state) {
+            self.leaves_private(core, victim);
+        }
+    }
+
+    /// Takes a line into the LLC, over the least recently used one of a full set.
+    fn fetch(&mut self, line: Line) -> LlcLine {
+        if !self.llc.has_room_for(line) {
+            let victim = self.llc.victims_for(line).next();
+            if let Some((victim, _)) = victim {
+                self.drive_out(victim);
+                self.evicted += 1;
+            }
+        }
+        self.llc.insert(line);
+        self.taken += 1;
+        LlcLine::default()
+    }
+
+    fn leaves_private(&mut self, core: CoreId, victim: Victim) {
+        if victim.dirty {
+            self.llc.change(victim.line, |known| {
+                known.sharers.remove(core);
+                known.owned = false;
+                known.dirty = true;
+            });
+        }
+    }
+
+    /// Removes a line from all caches.
+    fn drive_out(&mut self, line: Line) {
+        let Some(known) = self.llc.peek(line) else { return };
+        for core in known.sharers.cores() {
+            self.private[core.index()].remove(line);
+        }
+        self.llc.remove(line);
+    }
+
+    /// The LLC once all private levels have written back what is dirty in them, and are empty. How many lines it holds,
+    /// and how many of them are dirty.
+    pub fn into_llc(mut self) -> (Llc, u64, u64) {
+        let (mut lines, mut dirty) = (0, 0);
+        let private = &mut self.private;
+        self.llc.change_all(|line, known| {
+            for core in known.sharers.cores() {
+                known.dirty |= private[core.index()].remove(line);
+            }
+            (known.owned, known.sharers) = (false, Sharers::default());
+            lines += 1;
+            dirty += u64::from(known.dirty);
+        });
+        (self.llc, lines, dirty)
+    }
+}
+
+#[cfg(test)]
+mod tests;

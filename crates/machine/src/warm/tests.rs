@@ -1,0 +1,251 @@
+use super::*;
+use crate::system::{Options, System};
+use std::collections::BTreeMap;
+use std::iter::once;
+use strandline_design::{boxed, About, Design, Needs};
+use strandline_isa::{Addr, Cpu, Flush, Note, PM_BASE};
+
+/// `clwb`; the machine answers at every place.
+struct Plain;
+
+impl Design for Plain {
+    type Own = strandline_design::Plain;
+
+    fn about(&self) -> About {
+        About {
+            name: "plain",
+            paper: "",
+            summary: "",
+            needs: Needs::default(),
+            promises_recovery: true,
+            model: "",
+            intents: Some("intents"),
+            window: None,
+        }
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering {
+            flush: Some(Flush::Clwb),
+            ..Lowering::NOTHING
+        }
+    }
+}
+
+/// Lines of the LLC.
+const LLC: u64 = 1024;
+
+/// Caches of 64, 256 and 1,024 lines.
+fn machine() -> MachineConfig {
+    let mut machine = MachineConfig::preset("cosplay").expect("a preset");
+    machine.simulation.slack.0 = 0;
+    let l2 = machine.l2.as_mut().expect("an L2");
+    for (cache, lines) in [(&mut machine.l1, 64), (l2, 256), (&mut machine.llc, LLC)] {
+        (cache.bytes, cache.ways) = (lines * LINE_BYTES, 8);
+    }
+    machine
+}
+
+/// A program on a table of so many lines.
+#[derive(Clone, Copy)]
+struct Table {
+    rows: u64,
+    tasks: u64,
+}
+
+impl Table {
+    /// Each task reads a line of the whole table and one of its first 256 lines, writes either or both, and flushes the
+    /// second; it writes a volatile line of its own core.
+    async fn run<C: Cpu>(self, cpu: C, seed: u64) {
+        let tag = C::Tag::default;
+        let mut random = seed * 2 + 1;
+        for _ in 0..self.tasks {
+            cpu.note(Note::TaskBegin);
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let row = |number: u64| Addr(PM_BASE + LINE_BYTES * number);
+            let (any, hot) = (row((random >> 8) % self.rows), row((random >> 40) % 256));
+            for (addr, bit) in [(any, 0), (hot, 1)] {
+                cpu.load(addr, tag(), 8).await;
+                if random >> bit & 1 == 1 {
+                    cpu.store(addr, tag(), 8, random, tag()).await;
+                }
+            }
+            cpu.flush(hot, tag(), Flush::Clwb).await;
+            cpu.store(Addr(LINE_BYTES * (cpu.core().0 as u64 + 1)), tag(), 8, random, tag())
+                .await;
+            cpu.note(Note::TaskEnd);
+        }
+    }
+
+    fn memory(self) -> Memory {
+        Memory::new(1 << 12, self.rows * LINE_BYTES)
+    }
+
+    /// What the LLC holds of it at first.
+    fn footprint(self) -> Range<u64> {
+        PM_BASE..PM_BASE + LINE_BYTES * self.rows.min(LLC)
+    }
+
+    /// The steady start of so many threads.
+    fn warmed(self, threads: u64, seed: u64) -> Contents {
+        let endless = Table {
+            tasks: u64::MAX,
+            ..self
+        };
+        let thread = |number: u64| -> WarmFactory { Box::new(move |cpu| Box::pin(endless.run(cpu, seed + number))) };
+        let mut warming = Warming::new(
+            &machine(),
+            &*boxed(Plain),
+            self.memory(),
+            (0..threads).map(thread).collect(),
+        );
+        warming.put(self.footprint());
+        let never = AtomicBool::new(false);
+        warming.run(self.tasks * threads, &never).expect("it is not stopped")
+    }
+
+    /// The LLC's lines after a run of so many cores, and whether they are dirty.
+    fn timed(self, cores: u64, seed: u64) -> BTreeMap<Line, bool> {
+        let mut system = System::new(
+            &machine(),
+            boxed(Plain),
+            cores as usize,
+            self.memory(),
+            Options::default(),
+        );
+        system.warm(self.footprint());
+        for core in 0..cores {
+            let program = move |cpu| -> Program { Box::pin(self.run(cpu, seed + core)) };
+            system.start(CoreId(core as u16), Rc::new(program));
+        }
+        system.run().expect("it ends");
+        system.llc_lines()
+    }
+}
+
+fn lines(mut contents: Contents) -> BTreeMap<Line, bool> {
+    let mut lines = BTreeMap::new();
+    contents.llc.change_all(|line, known| {
+        assert_eq!(
+            (known.owned, known.sharers.cores().count()),
+            (false, 0),
+            "no core has it"
+        );
+        _ = lines.insert(line, known.dirty);
+    });
+    assert_eq!(contents.lines, lines.len() as u64);
+    assert_eq!(contents.dirty, lines.values().filter(|dirty| **dirty).count() as u64);
+    lines
+}
+
+/// The share of lines for which this holds.
+fn share(lines: &BTreeMap<Line, bool>, holds: impl Fn(Line, bool) -> bool) -> f64 {
+    let held = lines.iter().filter(|(line, dirty)| holds(**line, **dirty)).count();
+    held as f64 / lines.len() as f64
+}
+
+#[test]
+fn the_tags_are_those_of_a_timed_run_of_the_same_tasks() {
+    let table = Table {
+        rows: 4 * LLC,
+        tasks: 1500,
+    };
+    let (warmed, timed) = (table.warmed(1, 7), table.timed(1, 7));
+    assert_eq!((warmed.ending, warmed.tasks), (Ending::Bound, 1500));
+    let warmed = lines(warmed);
+    // Loads and stores reach the caches of a core in another order than the program's: single lines differ.
+    let same = share(&timed, |line, dirty| warmed.get(&line) == Some(&dirty));
+    assert!(same > 0.97, "{same}");
+}
+
+#[test]
+fn a_steady_start_is_as_a_long_timed_run_ends() {
+    for cores in [1, 3] {
+        let table = Table {
+            rows: 4 * LLC,
+            tasks: 20_000,
+        };
+        let warmed = table.warmed(cores, 7);
+        assert_eq!(warmed.ending, Ending::TurnedOver);
+        let (warmed, timed) = (lines(warmed), table.timed(cores, 1007));
+        assert_eq!(
+            (warmed.len(), timed.len()),
+            (LLC as usize, LLC as usize),
+            "both are full"
+        );
+        let hot = |line: Line, _| (0..256).contains(&(line.0.wrapping_sub(PM_BASE / LINE_BYTES)));
+        // A share of 1,024 lines varies by 1.6 of a hundred from draw to draw; two shares differ by three times 2.2.
+        for (what, holds) in [
+            ("dirty", &(|_, dirty| dirty) as &dyn Fn(Line, bool) -> bool),
+            ("hot", &hot),
+        ] {
+            let (here, there) = (share(&warmed, holds), share(&timed, holds));
+            assert!(
+                (here - there).abs() < 0.066,
+                "{cores} cores, {what}: {here} and {there}"
+            );
+            assert!((0.05..0.95).contains(&there), "{what}: {there} tells something");
+        }
+    }
+}
+
+#[test]
+fn a_program_whose_lines_fit_ends_soon_and_one_whose_lines_do_not_turns_the_llc_over() {
+    let warmed = |rows| {
+        let table = Table { rows, tasks: 1 << 40 };
+        table.warmed(1, 1)
+    };
+    let fits = warmed(LLC / 2);
+    assert_eq!(fits.ending, Ending::Fits);
+    // Half of the LLC, and the volatile line.
+    assert_eq!(fits.lines, LLC / 2 + 1);
+    assert!(fits.tasks < 100 * LLC, "{} tasks", fits.tasks);
+    let turned = warmed(8 * LLC);
+    assert_eq!((turned.ending, turned.lines), (Ending::TurnedOver, LLC));
+    // Each task takes in a line at most, but for a hot one.
+    assert!((LLC..4 * LLC).contains(&turned.tasks), "{} tasks", turned.tasks);
+}
+
+#[test]
+fn it_is_the_same_each_time_and_stops_when_told() {
+    let table = Table {
+        rows: 2 * LLC,
+        tasks: 2000,
+    };
+    assert_eq!(lines(table.warmed(2, 3)), lines(table.warmed(2, 3)));
+    let endless = move |cpu| -> Program { Box::pin(table.run(cpu, 1)) };
+    let warming = Warming::new(
+        &machine(),
+        &*boxed(Plain),
+        table.memory(),
+        once(Box::new(endless) as WarmFactory).collect(),
+    );
+    assert!(warming.run(u64::MAX, &AtomicBool::new(true)).is_none());
+}
+
+#[test]
+fn threads_that_wait_for_one_another_take_turns() {
+    let word = Addr(LINE_BYTES);
+    // Each waits until the word is its own number, and then gives it to the other.
+    let thread = |number: u64| -> WarmFactory {
+        Box::new(move |cpu: WarmCpu| {
+            Box::pin(async move {
+                loop {
+                    while cpu.load(word, (), 8).await.bits() != number {}
+                    cpu.store(word, (), 8, 1 - number, ()).await;
+                    cpu.note(Note::TaskEnd);
+                }
+            })
+        })
+    };
+    let warming = Warming::new(
+        &machine(),
+        &*boxed(Plain),
+        Memory::new(128, 0),
+        vec![thread(0), thread(1)],
+    );
+    let contents = warming.run(100, &AtomicBool::new(false)).expect("it is not stopped");
+    assert_eq!((contents.tasks, contents.ending), (100, Ending::Bound));
+}

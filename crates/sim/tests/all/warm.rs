@@ -1,0 +1,127 @@
+//! How a run begins.
+
+use serde_json::{json, Value};
+use strandline_sim::{run, Error, Plan, Record, Spec};
+
+/// A table of four times as many lines as the LLC, which has 1,024.
+const LARGE: [&str; 4] = [
+    "machine.l1.bytes=4096",
+    "machine.l2.bytes=16384",
+    "machine.llc.bytes=65536",
+    "workload.rows=4096",
+];
+
+fn spec(design: &str, sets: &[&str], rule: &str) -> Spec {
+    let sets = LARGE.iter().chain(sets).map(|set| (*set).to_owned());
+    Spec {
+        tasks: Some(2000),
+        warm: Some(0),
+        threads: Some(2),
+        set: sets.chain([format!("machine.simulation.warm={rule}")]).collect(),
+        ..Spec::new("sps", design)
+    }
+}
+
+fn ran(spec: &Spec) -> Record {
+    run(spec).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn warm(record: &Record) -> Value {
+    record.params["warm"].clone()
+}
+
+#[test]
+fn the_record_says_the_rule_and_what_it_took() {
+    for rule in ["footprint", "cold"] {
+        assert_eq!(warm(&ran(&spec("x86", &[], rule))), json!({ "rule": rule }));
+    }
+    let steady = warm(&ran(&spec("volatile", &[], "steady")));
+    assert_eq!(
+        (&steady["rule"], &steady["ended"], &steady["lines"]),
+        (&json!("steady"), &json!("turned over"), &json!(1024))
+    );
+    let fits = warm(&ran(&spec("volatile", &["workload.rows=64"], "steady")));
+    assert_eq!(fits["ended"], json!("fits"));
+    let mut few = spec("volatile", &[], "steady");
+    few.tasks = Some(20);
+    // Twice as many tasks as the run has, of its two threads.
+    let few = warm(&ran(&few));
+    assert_eq!((&few["ended"], &few["tasks"]), (&json!("bound"), &json!(40)));
+}
+
+#[test]
+fn flushed_lines_are_clean() {
+    let dirty = |design| {
+        warm(&ran(&spec(design, &[], "steady")))["dirty_lines"]
+            .as_u64()
+            .unwrap()
+    };
+    // Each swap writes all persistent lines that it reads, and the words of its locks.
+    assert!(dirty("volatile") > 900, "{}", dirty("volatile"));
+    // Only locks are written and not flushed: eight of them are in a line, so that they are few.
+    assert!(dirty("x86") < dirty("volatile") / 2, "{}", dirty("x86"));
+}
+
+/// Writes of persistent lines a task, reads of them, and cycles.
+fn rates(record: &Record) -> [f64; 3] {
+    let tasks = record.stats.tasks as f64;
+    let (writes, reads) = (record.stats.pm_writes as f64, record.stats.pm_reads as f64);
+    [writes / tasks, reads / tasks, record.stats.cycles.0 as f64 / tasks]
+}
+
+#[test]
+fn a_run_from_a_steady_start_is_as_one_after_a_long_warm_up() {
+    let steady = rates(&ran(&spec("volatile", &[], "steady")));
+    // Ten thousand tasks of each thread turn the LLC over some thirty times.
+    let long = Spec {
+        warm: Some(10_000),
+        ..spec("volatile", &[], "footprint")
+    };
+    let long = rates(&ran(&long));
+    for (here, there) in steady.into_iter().zip(long) {
+        assert!((here / there - 1.0).abs() < 0.05, "{steady:?} and {long:?}");
+    }
+    let footprint = rates(&ran(&spec("volatile", &[], "footprint")));
+    assert!(
+        footprint[0] < 0.95 * steady[0],
+        "a clean start writes less back: {footprint:?}, {steady:?}"
+    );
+}
+
+#[test]
+fn it_is_the_same_each_time() {
+    let once = |seed| {
+        let record = ran(&Spec {
+            seed,
+            ..spec("x86", &[], "steady")
+        });
+        (warm(&record), record.stats)
+    };
+    assert_eq!(once(1), once(1));
+    assert_ne!(once(1), once(2));
+}
+
+#[test]
+fn an_unknown_rule_is_bad_input() {
+    let Err(Error::Input(text)) = run(&spec("x86", &[], "hot")) else {
+        panic!("no error");
+    };
+    assert_eq!(
+        text,
+        "--set machine.simulation.warm=hot: expected steady or footprint or cold, found \"hot\" \
+         (give steady or footprint or cold)"
+    );
+}
+
+#[test]
+fn the_warm_up_is_named_in_words() {
+    let words = |rule| Plan::of(&spec("x86", &[], rule)).unwrap().warmup();
+    assert_eq!(
+        ["steady", "footprint", "cold"].map(words),
+        [
+            "shared cache in a steady state, then 0 tasks a thread",
+            "footprint in the shared cache, then 0 tasks a thread",
+            "empty shared cache, then 0 tasks a thread",
+        ]
+    );
+}
