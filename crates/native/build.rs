@@ -18,6 +18,13 @@ const CALLED: &[&str] = &[
     "pub fn end(&mut self",
     "pub(crate) fn take_other<",
     "pub(crate) fn leave_other<",
+    "pub fn rand<",
+    "pub fn malloc<",
+    "pub fn free<",
+    "pub fn obtain(",
+    "pub fn give(",
+    "pub fn search_unsorted(",
+    "pub fn unlink(",
 ];
 
 /// Workloads that log ahead of their writes, and what they share. Natively, only the undo log exists.
@@ -88,6 +95,7 @@ fn straight(source: &str, room: &str) -> String {
     }
     let text = text
         .replace(".await", "")
+        .replace("Box::pin(", "(")
         .replace("async fn ", "fn ")
         .replace("async move {", "{")
         .replace("#[inline]", "#[inline(always)]");

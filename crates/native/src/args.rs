@@ -21,6 +21,7 @@ Runs a built-in workload (`strandline list workloads`) natively, its tasks and i
   --pm PATH                  the file of persistent memory, written anew (default: none, memory is anonymous)
   --set workload.KEY=VALUE   a parameter of the workload
   --set runtime.lock=KIND    its locks: program (its own kind), test, backoff, ticket, mcs or pthread
+  --set runtime.library=NAME its C library: lean or glibc (rand, malloc, free and mutexes as glibc executes them)
   --check                    check the invariant at the end, as memory stands and as a restart would find it
 ";
 
@@ -43,8 +44,8 @@ pub struct Args {
     pub pm: Option<PathBuf>,
     /// Keys (without their `workload.`) and values.
     pub set: Vec<(String, String)>,
-    /// The kind of its locks; its own if `None`.
-    pub lock: Option<String>,
+    /// Keys (without their `runtime.`) and values.
+    pub runtime: Vec<(String, String)>,
     /// Whether to check the invariant at the end.
     pub check: bool,
 }
@@ -64,7 +65,7 @@ impl Args {
             seed: 1,
             pm: None,
             set: Vec::new(),
-            lock: None,
+            runtime: Vec::new(),
             check: false,
         };
         let mut rest = args.iter().map(String::as_str);
@@ -88,7 +89,7 @@ impl Args {
                 "--pm" => parsed.pm = Some(value()?.into()),
                 "--set" => match setting(value()?)? {
                     Setting::Workload(key, value) => parsed.set.push((key, value)),
-                    Setting::Lock(kind) => parsed.lock = Some(kind),
+                    Setting::Runtime(key, value) => parsed.runtime.push((key, value)),
                 },
                 "--check" => parsed.check = true,
                 _ if option.starts_with('-') => return Err(wrong(option, "no such option; --help shows all")),
@@ -136,12 +137,15 @@ fn number(option: &str, text: &str, least: u64, most: u64) -> Result<u64, Error>
 /// A `--set`.
 enum Setting {
     Workload(String, String),
-    Lock(String),
+    Runtime(String, String),
 }
 
 fn setting(text: &str) -> Result<Setting, Error> {
-    if let Some(kind) = text.strip_prefix("runtime.lock=") {
-        return Ok(Setting::Lock(kind.to_owned()));
+    for key in ["lock", "library"] {
+        let rest = text.strip_prefix("runtime.").and_then(|rest| rest.strip_prefix(key));
+        if let Some(value) = rest.and_then(|rest| rest.strip_prefix('=')) {
+            return Ok(Setting::Runtime(key.to_owned(), value.to_owned()));
+        }
     }
     text.strip_prefix("workload.")
         .and_then(|rest| rest.split_once('='))
@@ -149,7 +153,7 @@ fn setting(text: &str) -> Result<Setting, Error> {
         .ok_or_else(|| {
             wrong(
                 &format!("--set {text}"),
-                "must be workload.KEY=VALUE or runtime.lock=KIND",
+                "must be workload.KEY=VALUE, runtime.lock=KIND or runtime.library=NAME",
             )
         })
 }

@@ -106,8 +106,8 @@ pub fn run(args: &Args) -> Result<Ran, Error> {
     let input = |error: workloads::Error| Error::Input(error.to_string());
     let about = describe(&args.workload).map_err(input)?;
     let tasks = args.tasks.unwrap_or(about.tasks);
-    let lock = args.lock.as_deref().map(|kind| ("lock", kind));
-    let params = Params::parse("runtime", RUNTIME_PARAMS, lock).map_err(|error| Error::Input(error.to_string()))?;
+    let runtime = args.runtime.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let params = Params::parse("runtime", RUNTIME_PARAMS, runtime).map_err(|error| Error::Input(error.to_string()))?;
     let plan = BuildPlan {
         threads: args.threads as usize,
         window: None,
@@ -266,7 +266,7 @@ fn check<W: Workload>(workload: &W, filled: &Memory, real: &Real, file: Option<&
         left_by(filled, real, file).map_err(|error| Error::Input(format!("the file cannot be read: {error}")))?;
     workload.recover(&image);
     workload.repair(&image);
-    workload.restart(&image);
+    workload.start(&image);
     workload
         .check(&image)
         .map_err(|what| Error::Broken(format!("the invariant does not hold after recovery: {what}")))

@@ -2,6 +2,7 @@
 #![allow(
     dead_code,
     unused_imports,
+    unused_parens,
     unexpected_cfgs,
     missing_docs,
     clippy::all,
@@ -29,6 +30,7 @@ pub mod isa {
 
 pub mod runtime {
     pub use self::alloc::{FreeLists, Taken};
+    pub use self::c_library::CLibrary;
     pub use self::demand::{Demand, TooLarge};
     pub use self::heap::{place, Heap, HostBytes, Rows, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
@@ -46,7 +48,15 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort alloc demand heap layout list on_image plain random recovery region runtimes thread workload }
+    straight! { "runtime": abort demand heap layout list on_image plain random recovery region runtimes thread workload }
+
+    pub mod alloc {
+        include!(concat!(env!("OUT_DIR"), "/runtime/alloc/mod.rs"));
+    }
+
+    pub mod c_library {
+        include!(concat!(env!("OUT_DIR"), "/runtime/c_library/mod.rs"));
+    }
 
     pub mod lock {
         include!(concat!(env!("OUT_DIR"), "/runtime/lock/mod.rs"));

@@ -141,17 +141,24 @@ fn bad_input_is_one_line_and_status_2() {
     }
 }
 
-/// Four threads, few rows and one tree: each kind of lock is waited for.
+/// Four threads, few rows and one tree: each kind of lock, and those of the C library, are waited for.
 #[test]
 fn every_kind_of_lock_keeps_threads_apart() {
     let programs: [&[&str]; 2] = [
         &["rb-tree", "--tasks=2000"],
         &["sps", "--tasks=4000", "--set=workload.rows=8"],
     ];
-    for kind in ["test", "backoff", "ticket", "mcs", "pthread"] {
+    for kind in [
+        "lock=test",
+        "lock=backoff",
+        "lock=ticket",
+        "lock=mcs",
+        "lock=pthread",
+        "library=glibc",
+    ] {
         for program in programs {
-            let lock = format!("--set=runtime.lock={kind}");
-            let args = [program, &["--threads=4", "--check", "--warm=0", &lock]].concat();
+            let set = format!("--set=runtime.{kind}");
+            let args = [program, &["--threads=4", "--check", "--warm=0", &set]].concat();
             let output = native(&args);
             let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
             assert!(said.contains("; the invariant holds"), "{args:?}: {said}");

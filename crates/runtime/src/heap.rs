@@ -33,6 +33,8 @@ pub struct Heap {
     on_demand: u64,
     /// The runtime whose logs are allocated.
     pub(crate) logging: Logging,
+    /// The seed of the run.
+    pub(crate) seed: u64,
     /// Words with initial values other than zero.
     filled: Vec<(Addr, u64)>,
 }
@@ -74,6 +76,7 @@ impl Default for Heap {
             spare: 0,
             on_demand: 0,
             logging: Logging::UNDO,
+            seed: 0,
             filled: Vec::new(),
         }
     }
@@ -85,6 +88,7 @@ impl Heap {
     pub fn new(plan: &BuildPlan) -> Heap {
         let mut heap = Heap {
             logging: plan.logging.in_window(plan.window),
+            seed: plan.seed,
             ..Heap::default()
         };
         if plan.window.is_some() {
@@ -187,6 +191,11 @@ impl Rows {
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Bytes from row to row.
+    pub(crate) fn stride(&self) -> u64 {
+        self.stride
     }
 
     /// The address of row `index`.

@@ -1,12 +1,13 @@
 //! The layout of undo logs, and of a record's line.
 
+use crate::c_library::LibraryUse;
 use crate::list::{List, MOST_ITEMS};
 use crate::lock::{Hand, LockUse};
 use crate::model::layout::ModelLayout;
 use crate::wal::WalLayout;
-use crate::{Heap, Runtime};
+use crate::{Heap, Random, Runtime};
 use std::ops::Range;
-use strandline_isa::{Addr, Image, LINE_BYTES};
+use strandline_isa::{Addr, Cpu, Image, LINE_BYTES};
 use strandline_kernel::Param;
 
 /// Offsets of a record's words in its line.
@@ -66,6 +67,7 @@ pub struct LogLayout {
     /// The logs in place of these, for another runtime.
     pub(crate) instead: Instead,
     locks: LockUse,
+    library: LibraryUse,
 }
 
 /// The logs of a runtime other than the undo log.
@@ -111,6 +113,7 @@ impl LogLayout {
             _ => Instead::Model(ModelLayout::allocate(heap, lanes, records, heap.logging)),
         };
         let locks = LockUse::allocate(heap, lanes);
+        let library = LibraryUse::allocate(heap, lanes);
         // A layout has either these logs or those.
         let lanes = match instead {
             Instead::Nothing => lanes as u64,
@@ -124,12 +127,24 @@ impl LogLayout {
             lanes,
             instead,
             locks,
+            library,
         }
     }
 
     /// How a lane takes locks.
     pub(crate) fn hand(&self, lane: usize) -> Hand {
         self.locks.of(lane)
+    }
+
+    /// The random numbers of a lane of a run with this seed.
+    #[must_use]
+    pub fn random<'c, C: Cpu>(&self, cpu: &'c C, seed: u64, lane: usize) -> Random<'c, C> {
+        self.library.random(cpu, seed, lane)
+    }
+
+    /// Writes the C library's variables into volatile memory, zero after a crash, as a new process finds them.
+    pub(crate) fn start(&self, image: &dyn Image) {
+        self.library.start(image);
     }
 
     /// The number of logs.

@@ -11,6 +11,7 @@ mod abort;
 pub mod adversary;
 mod alloc;
 mod block_on;
+mod c_library;
 mod coroutine;
 mod demand;
 mod heap;
@@ -35,6 +36,7 @@ mod workload;
 
 pub use alloc::{FreeLists, Taken};
 pub use block_on::{block_on, Stuck};
+pub use c_library::CLibrary;
 pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WINDOW};
 pub use demand::{Demand, TooLarge};
 pub use heap::{place, Heap, HostBytes, Rows, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};

@@ -149,7 +149,9 @@ mod tests {
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let draw = |thread| {
             let mut random = Random::new(&cpu, 1, thread);
-            (0..1000).map(|_| random.below(10).bits()).collect::<Vec<_>>()
+            (0..1000)
+                .map(|_| block_on(random.below(10)).unwrap().bits())
+                .collect::<Vec<_>>()
         };
         assert_eq!(draw(0), draw(0));
         assert_ne!(draw(0), draw(1));

@@ -1,6 +1,6 @@
 //! The language-level runtimes by name: how a program's regions are made failure-atomic.
 
-use crate::{LockKind, Wal};
+use crate::{CLibrary, LockKind, Wal};
 use strandline_kernel::{Param, Params};
 
 /// How regions are made failure-atomic.
@@ -161,6 +161,14 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         help: "the program's locks: its own kind, test and test-and-set, test-and-set with backoff, ticket, MCS queue, or glibc's mutex",
         words: LockKind::WORDS,
     },
+    Param {
+        name: "library",
+        default: 0,
+        min: 0,
+        max: CLibrary::WORDS.len() as u64 - 1,
+        help: "the program's C library: lean, or rand, malloc, free and mutexes as glibc executes them",
+        words: CLibrary::WORDS,
+    },
 ];
 
 /// A runtime and its parameters.
@@ -172,6 +180,8 @@ pub struct Logging {
     pub batch: u64,
     /// The locks that the program takes around its regions.
     pub lock: LockKind,
+    /// Where its random numbers and its rows come from.
+    pub library: CLibrary,
 }
 
 impl Logging {
@@ -180,11 +190,13 @@ impl Logging {
         runtime: Runtime::Undo,
         batch: 1,
         lock: LockKind::Test,
+        library: CLibrary::Lean,
     };
 
     /// A runtime with values of [`RUNTIME_PARAMS`], for a program whose own locks are of kind `own`.
     #[must_use]
     pub fn of(runtime: Runtime, params: &Params, own: LockKind) -> Logging {
+        let library = CLibrary::ALL[params.get("library") as usize];
         Logging {
             runtime,
             batch: params.get(match runtime {
@@ -192,9 +204,10 @@ impl Logging {
                 _ => "log_batch",
             }),
             lock: match params.get("lock") {
-                0 => own,
+                0 => library.lock().unwrap_or(own),
                 kind => LockKind::ALL[kind as usize - 1],
             },
+            library,
         }
     }
 

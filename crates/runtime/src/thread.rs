@@ -61,7 +61,7 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
         thread: plan.thread,
         threads: plan.threads,
         lane: plan.thread,
-        random: Random::new(cpu, plan.seed, plan.thread),
+        random: workload.logs().random(cpu, plan.seed, plan.thread),
         log: Log::open(cpu, &workload.logs(), plan.thread).await,
     };
     let mut progress = resumed(&mut state);

@@ -93,7 +93,12 @@ pub trait Workload: Sized + Sync {
     /// Nothing to do if it holds after every region.
     fn repair(&self, _image: &dyn Image) {}
 
-    /// Rebuilds volatile memory, zero after a crash, from a recovered image, so that threads can
-    /// run on it.
+    /// Rebuilds the program's volatile memory, zero after a crash, from a recovered image.
     fn restart(&self, _image: &dyn Image) {}
+
+    /// Starts a new process on a recovered image, so that threads can run on it.
+    fn start(&self, image: &dyn Image) {
+        self.logs().start(image);
+        self.restart(image);
+    }
 }

@@ -77,10 +77,10 @@ pub struct Graph {
 
 impl Graph {
     /// A random edge: its vertex, and the destination, which is one of those that follow in a circle.
-    fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
+    async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
         let vertices = self.edges.headers.rows();
-        let from = thread.random.below(vertices);
-        let to = from + thread.random.below(self.neighbours) + 1;
+        let from = thread.random.below(vertices).await;
+        let to = from + thread.random.below(self.neighbours).await + 1;
         match to.below(vertices).branch(IS_PAST_LAST_VERTEX) {
             true => (from, to),
             false => (from, to - vertices),
@@ -122,7 +122,7 @@ impl Workload for Graph {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let (from, to) = self.draw(thread);
+        let (from, to) = self.draw(thread).await;
         chain::operate(&self.edges, thread, from, to).await;
     }
 

@@ -79,8 +79,8 @@ impl Workload for LinkedList {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let list = self.lists.draw(thread.cpu, &mut thread.random);
-        let key = thread.random.below(self.keys);
+        let list = self.lists.draw(thread.cpu, &mut thread.random).await;
+        let key = thread.random.below(self.keys).await;
         chain::operate(&self.lists, thread, list, key).await;
     }
 
@@ -149,7 +149,7 @@ mod tests {
             let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
             let mut random = Random::new(&cpu, seed, 0);
             for _ in 0..tasks {
-                let key = random.below(keys).bits();
+                let key = block_on(random.below(keys)).unwrap().bits();
                 if !expected.remove(&key) {
                     expected.insert(key);
                 }

@@ -75,8 +75,8 @@ impl Workload for Pc {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let key = thread.random.word();
-        let first = thread.random.word();
+        let key = thread.random.number().await;
+        let first = thread.random.number().await;
         let index = key.remainder(self.table.rows());
         let second = (first ^ index) * TIE;
         let guard = self.locks.at(index);

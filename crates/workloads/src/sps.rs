@@ -71,10 +71,10 @@ const PARAMS: &[Param] = &[
 
 impl Sps {
     /// Draws two elements, the lower first.
-    fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> (W<'c, C>, W<'c, C>) {
+    async fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> (W<'c, C>, W<'c, C>) {
         let rows = self.elements.rows();
-        let i = random.below(rows);
-        let mut j = random.below(rows);
+        let i = random.below(rows).await;
+        let mut j = random.below(rows).await;
         if i.equals(j).branch(SAME_ELEMENT) {
             j = j + 1;
             if j.is(rows).branch(IS_PAST_LAST) {
@@ -107,7 +107,7 @@ impl Sps {
         let mut at = pairs;
         let end = pairs + 16 * self.operations;
         while at.less(end).branch(MORE_TO_DRAW) {
-            let (low, high) = self.draw(cpu, &mut thread.random);
+            let (low, high) = self.draw(cpu, &mut thread.random).await;
             held.add(low).await;
             held.add(high).await;
             at.store(self.elements.row(low)).await;
@@ -169,7 +169,7 @@ impl Workload for Sps {
         if self.operations > 1 {
             return self.swaps(thread).await;
         }
-        let (low, high) = self.draw(thread.cpu, &mut thread.random);
+        let (low, high) = self.draw(thread.cpu, &mut thread.random).await;
         let (first, second) = (self.locks.at(low), self.locks.at(high));
         thread.log.lock(first).await;
         thread.log.lock(second).await;

@@ -132,9 +132,9 @@ impl Rows {
 
 impl StringSwap {
     /// Draws two strings, the lower first.
-    fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
-        let first = thread.random.below(self.strings);
-        let mut second = thread.random.below(self.strings);
+    async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        let first = thread.random.below(self.strings).await;
+        let mut second = thread.random.below(self.strings).await;
         if first.equals(second).branch(SAME_STRING) {
             second = second + 1;
             if second.is(self.strings).branch(IS_PAST_LAST_STRING) {
@@ -198,7 +198,7 @@ impl Workload for StringSwap {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let (low, high) = self.draw(thread);
+        let (low, high) = self.draw(thread).await;
         if self.shared {
             thread.log.lock(self.locks.at(low)).await;
             thread.log.lock(self.locks.at(high)).await;

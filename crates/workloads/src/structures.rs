@@ -95,10 +95,10 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
     }
 
     /// A random structure. One of one costs nothing.
-    pub fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
+    pub async fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
         match self.headers.rows() {
             1 => cpu.word(0),
-            rows => random.below(rows),
+            rows => random.below(rows).await,
         }
     }
 

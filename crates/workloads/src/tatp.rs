@@ -90,8 +90,8 @@ impl Workload for Tatp {
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let rows = self.subscribers.rows();
-        let index = (thread.random.below(SPREAD) | thread.random.below(rows)).remainder(rows);
-        let location = thread.random.below(u64::from(u32::MAX)) + 1;
+        let index = (thread.random.below(SPREAD).await | thread.random.below(rows).await).remainder(rows);
+        let location = thread.random.below(u64::from(u32::MAX)).await + 1;
         let guard = self.locks.at(index);
         thread.log.lock(guard).await;
 

@@ -58,9 +58,9 @@ impl Zipf {
 
     /// The next key.
     pub async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        let key = random.below(self.keys);
+        let key = random.below(self.keys).await;
         let entry = (key << u64::from(ENTRY_BYTES.trailing_zeros())) + self.base.0;
-        match random.word().less(entry.load().await).branch(KEEPS_KEY) {
+        match random.word().await.less(entry.load().await).branch(KEEPS_KEY) {
             true => key,
             false => entry.at(8).load().await,
         }

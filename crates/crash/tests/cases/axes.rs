@@ -57,8 +57,8 @@ const SHARING: [Sharing; 4] = [
     ("auto-lean", Some(Window::Found(Found::Auto)), Some("lean")),
 ];
 
-/// Whether locked instructions wait for flushes, and how the program's locks are made.
-const LOCKS: [Variant; 6] = [
+/// Whether locked instructions wait for flushes, how the program's locks are made, and its C library.
+const LOCKS: [Variant; 7] = [
     ("", &["machine.core.lock_orders_flushes=false"]),
     ("locks-order-flushes", &["machine.core.lock_orders_flushes=true"]),
     (
@@ -73,6 +73,10 @@ const LOCKS: [Variant; 6] = [
     (
         "pthread",
         &["machine.core.lock_orders_flushes=false", "runtime.lock=pthread"],
+    ),
+    (
+        "glibc",
+        &["machine.core.lock_orders_flushes=false", "runtime.library=glibc"],
     ),
 ];
 

@@ -10,7 +10,7 @@ mod task;
 
 pub use library::{Library, UnknownLibrary};
 
-use crate::{Heap, Log, Random, ThreadPlan, ThreadState, Workload, BLOCK_BYTES};
+use crate::{Heap, Log, ThreadPlan, ThreadState, Workload, BLOCK_BYTES};
 use library::Place;
 use pace::{Found, Pace};
 use std::future::Future;
@@ -67,7 +67,7 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
             thread: plan.thread,
             threads: plan.threads,
             lane,
-            random: Random::new(task, plan.seed, lane),
+            random: logs.random(task, plan.seed, lane),
             log: Log::open(
                 task,
                 &logs,

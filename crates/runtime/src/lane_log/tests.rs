@@ -6,7 +6,7 @@ use strandline_isa::{Addr, CoreId, Memory};
 /// Regions that add to random words.
 async fn regions<'c, C: Cpu>(cpu: &'c C, log: &mut Log<'c, C>, random: &mut Random<'c, C>, lines: Addr, number: u64) {
     for _ in 0..number {
-        let line = (random.below(4) << 6) + lines.0;
+        let line = (block_on(random.below(4)).unwrap() << 6) + lines.0;
         let mut region = log.begin();
         region.log(line, 0, PAYLOAD_BYTES).await;
         region.order(Step::Last).await;

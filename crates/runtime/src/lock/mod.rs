@@ -3,6 +3,7 @@
 //! [`LockKind`] lists them. A log that keeps a stamp in a lock (the newest section that its last holder has ended) has the
 //! stamp in the lock's own word where the lock is one bit, and otherwise in a word behind the lock.
 
+pub(crate) mod futex;
 mod mcs;
 mod pthread;
 mod spin;
@@ -239,7 +240,7 @@ impl Hand {
 }
 
 /// What comes directly before the store or the locked instruction that releases.
-async fn before_release<C: Cpu>(cpu: &C, annotated: bool) {
+pub(crate) async fn before_release<C: Cpu>(cpu: &C, annotated: bool) {
     if annotated {
         cpu.intent(Intent::Release).await;
     }

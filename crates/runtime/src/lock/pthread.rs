@@ -1,10 +1,7 @@
 //! A mutex as glibc 2.36 executes `pthread_mutex_lock` and `pthread_mutex_unlock` on x86-64, of the normal kind: the same
 //! loads, stores, locked instructions and branches. A test steps through glibc's and compares.
-//!
-//! What waits in the kernel executes nothing there: here it looks at the word until that changes, as its waiting has no
-//! other effect.
 
-use super::before_release;
+use super::futex::{self, HELD};
 use strandline_isa::{sites, Cpu, W};
 
 sites! {
@@ -15,9 +12,6 @@ sites! {
     HAS_ONE_THREAD = 0x6869_3914;
     MUTEX_IS_FREE = 0x920a_3694;
     OWNER_IS_NOBODY = 0x0c2e_f8dd;
-    MUTEX_HAS_WAITERS = 0x0a21_96db;
-    MUTEX_IS_FREE_AGAIN = 0x9019_be4b;
-    MUTEX_IS_WAITED_FOR = 0xfb2f_e959;
     UNLOCK_KIND_IS_PLAIN = 0x29e5_8d04;
     UNLOCK_KIND_IS_NORMAL = 0x7ca1_e54f;
     UNLOCK_COUNTS_USERS = 0x951c_b343;
@@ -49,9 +43,6 @@ const LONG_WAY: u64 = 0x7c;
 /// The bit of a mutex that processes share.
 const SHARED: u64 = 0x80;
 
-const HELD: u64 = 1;
-const WAITED_FOR: u64 = 2;
-
 pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
     // The call pushes its return address, and the function a register.
     own.at(own::RETURN).store(cpu.word(HELD)).await;
@@ -65,15 +56,7 @@ pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) 
     let shared = lock.at(field::KIND).load_sized(4).await & SHARED;
     shared.is(0).branch(MUTEX_IS_SHARED);
     own.at(own::SINGLE).load_sized(1).await.is(0).branch(HAS_ONE_THREAD);
-    let free = cpu.word(0);
-    if !lock
-        .compare_swap(free, cpu.word(HELD))
-        .await
-        .is(0)
-        .branch(MUTEX_IS_FREE)
-    {
-        wait(cpu, lock, own).await;
-    }
+    futex::take(cpu, lock, own, MUTEX_IS_FREE).await;
     let owner = lock.at(field::OWNER).load_sized(4).await;
     owner.is(0).branch(OWNER_IS_NOBODY);
     let thread = own.at(own::THREAD).load_sized(4).await;
@@ -81,27 +64,6 @@ pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) 
     lock.at(field::USERS).store_sized(users, 4).await;
     lock.at(field::OWNER).store_sized(thread, 4).await;
     (stack + 16).at(own::SAVED).load().await;
-    own.at(own::RETURN).load().await;
-}
-
-/// Says that it waits, and does until the mutex is free.
-async fn wait<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
-    let waited_for = cpu.word(WAITED_FOR);
-    own.at(own::RETURN).store(lock).await;
-    let mut waits = lock.load_sized(4).await.is(WAITED_FOR).branch(MUTEX_HAS_WAITERS);
-    loop {
-        if waits {
-            // The kernel's code is not the program's: what it takes to sleep and to wake is not simulated.
-            while lock.load_sized(4).await.is(WAITED_FOR).branch(MUTEX_IS_WAITED_FOR) {
-                cpu.give_way().await;
-                cpu.spins();
-            }
-        }
-        if lock.swap(waited_for).await.is(0).branch(MUTEX_IS_FREE_AGAIN) {
-            break;
-        }
-        waits = true;
-    }
     own.at(own::RETURN).load().await;
 }
 
@@ -123,18 +85,6 @@ pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>,
         .await
         .is(0)
         .branch(UNLOCK_HAS_ONE_THREAD);
-    before_release(cpu, annotated).await;
-    let before = lock.swap(cpu.word(0)).await;
-    if !before.less(cpu.word(WAITED_FOR)).branch(NOBODY_WAITS_FOR_MUTEX) {
-        wake(own).await;
-    }
+    futex::leave(cpu, lock, own, NOBODY_WAITS_FOR_MUTEX, annotated).await;
     (stack + 8).at(own::RETURN).load().await;
-}
-
-/// Asks the kernel to wake one. Who waits looks at the word itself, so that the call has no effect here.
-async fn wake<C: Cpu>(own: W<'_, C>) {
-    own.at(own::SAVED).store(own).await;
-    let operation = own.at(own::SAVED) ^ 0x81;
-    own.at(own::SAVED).store(operation).await;
-    own.at(own::SAVED).load().await;
 }

@@ -299,8 +299,14 @@ impl Workload for AtlasQueue {
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        if thread.random.below(100).below(self.inserts).branch(OPERATION_ENQUEUES) {
-            let value = thread.random.word();
+        if thread
+            .random
+            .below(100)
+            .await
+            .below(self.inserts)
+            .branch(OPERATION_ENQUEUES)
+        {
+            let value = thread.random.word().await;
             cpu.note(Note::CallBegin(Call::Enqueue(value.bits())));
             let done = self.enqueue(thread, value).await;
             cpu.note(Note::CallEnd {

@@ -92,7 +92,7 @@ impl Cq {
         };
         thread.log.takes(taken).await;
         let node = taken.row();
-        let value = thread.random.word();
+        let value = thread.random.number().await;
         let header = self.headers.row((queue << 1) + 1);
         let of_queue = ends.of(queue);
         let (guard, hand_over) = (of_queue, of_queue.at(HAND_OVER));

@@ -198,8 +198,8 @@ impl Workload for Cq {
         if self.operations > 1 {
             return self.several(thread).await;
         }
-        let queue = thread.random.below(self.queues);
-        let pushes = (thread.random.word() >> 63).is(0).branch(PUSHES);
+        let queue = thread.random.below(self.queues).await;
+        let pushes = (thread.random.word().await >> 63).is(0).branch(PUSHES);
         match (self.ends, pushes) {
             (None, true) => self.push(thread, queue).await,
             (None, false) => self.pop(thread, queue).await,

@@ -46,7 +46,7 @@ impl Cq {
         };
         thread.log.takes(taken).await;
         let node = taken.row();
-        let value = thread.random.word();
+        let value = thread.random.number().await;
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
         thread.log.lock(guard).await;
@@ -156,7 +156,7 @@ impl Cq {
     /// A region of several pushes and pops of one queue.
     pub(super) async fn several<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let queue = thread.random.below(self.queues);
+        let queue = thread.random.below(self.queues).await;
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
         let popped = self.popped.of(thread);
@@ -166,7 +166,7 @@ impl Cq {
         let mut left = cpu.word(self.operations);
         while !left.is(0).branch(ALL_OPERATIONS_DONE) {
             left = left - 1;
-            let value = thread.random.word();
+            let value = thread.random.word().await;
             if (value >> 63).is(0).branch(OPERATION_PUSHES) {
                 if let Some(taken) = self.free.take(cpu, thread.thread).await {
                     region.takes(taken).await;

@@ -36,7 +36,7 @@ mod slot {
 impl Echo {
     /// A task: a put or a get.
     pub(super) async fn operate<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        if self.reads > 0 && thread.random.below(100).below(self.reads).branch(OPERATION_GETS) {
+        if self.reads > 0 && thread.random.below(100).await.below(self.reads).branch(OPERATION_GETS) {
             self.get(thread).await;
         } else {
             self.put(thread).await;
@@ -46,8 +46,8 @@ impl Echo {
     /// Writes a version, and adds it to the batch. A full batch is committed.
     pub(super) async fn put<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let key = draw_key(&mut thread.random, self.keys);
-        let value = value_of(&mut thread.random, key);
+        let key = draw_key(&mut thread.random, self.keys).await;
+        let value = value_of(&mut thread.random, key).await;
         cpu.note(Note::OperationBegin {
             key: key.bits(),
             value: Some(value.bits()),
@@ -146,7 +146,7 @@ impl Echo {
     /// Reads a value: the one that the open batch has, or the newest merged one.
     async fn get<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let key = draw_key(&mut thread.random, self.keys);
+        let key = draw_key(&mut thread.random, self.keys).await;
         let buffer = self.buffers.of(thread) + 16 * self.batch;
         if let Some(own) = self.find_in_batch(thread, key).await {
             for i in 0..self.value_words {

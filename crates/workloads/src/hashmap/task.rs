@@ -61,8 +61,8 @@ impl Hashmap {
         let mut any = cpu.word(0);
         let mut at = first;
         loop {
-            let key = thread.random.below(self.keys);
-            let update = thread.random.below(100).below(self.updates).branch(DRAWS_UPDATE);
+            let key = thread.random.below(self.keys).await;
+            let update = thread.random.below(100).await.below(self.updates).branch(DRAWS_UPDATE);
             let update = cpu.word(u64::from(update));
             any = any | update;
             at.store((key << 1) | update).await;

@@ -39,8 +39,8 @@ proptest! {
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks * operations {
-            let key = random.below(keys).bits();
-            if random.below(100).bits() < updates {
+            let key = block_on(random.below(keys)).unwrap().bits();
+            if block_on(random.below(100)).unwrap().bits() < updates {
                 expected.entry(key).and_modify(|version| *version += 1).or_insert(0);
             }
         }

@@ -309,8 +309,14 @@ impl Workload for PriorityQueue {
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        if thread.random.below(100).below(self.inserts).branch(OPERATION_INSERTS) {
-            let value = thread.random.word();
+        if thread
+            .random
+            .below(100)
+            .await
+            .below(self.inserts)
+            .branch(OPERATION_INSERTS)
+        {
+            let value = thread.random.word().await;
             cpu.note(Note::CallBegin(Call::Insert(value.bits())));
             let done = self.insert(thread, value).await;
             cpu.note(Note::CallEnd {

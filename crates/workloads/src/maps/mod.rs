@@ -107,14 +107,14 @@ impl<M: Map> Program<M> {
     /// A key that is drawn.
     async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
         match self.zipf {
-            None => draw_key(random, self.keys),
+            None => draw_key(random, self.keys).await,
             Some(zipf) => (zipf.draw(random).await + 1) * SPREAD,
         }
     }
 
     async fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
         let key = self.draw(&mut thread.random).await;
-        let value = value_of(&mut thread.random, key);
+        let value = value_of(&mut thread.random, key).await;
         let cpu = thread.cpu;
         cpu.note(Note::OperationBegin {
             key: key.bits(),
@@ -178,13 +178,13 @@ impl<M: Map> Program<M> {
 const MOST_ZIPFIAN: u64 = 1 << 20;
 
 /// A key that is drawn, of `keys`.
-pub(crate) fn draw_key<'c, C: Cpu>(random: &mut Random<'c, C>, keys: u64) -> W<'c, C> {
-    (random.below(keys) + 1) * SPREAD
+pub(crate) async fn draw_key<'c, C: Cpu>(random: &mut Random<'c, C>, keys: u64) -> W<'c, C> {
+    (random.below(keys).await + 1) * SPREAD
 }
 
 /// A new value of a key.
-pub(crate) fn value_of<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) -> W<'c, C> {
-    let half = random.word() >> 32;
+pub(crate) async fn value_of<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    let half = random.word().await >> 32;
     (half << 32) | ((key ^ half) & LOW)
 }
 
@@ -229,7 +229,7 @@ impl<M: Map> Workload for Program<M> {
         if self.reads + self.deletes == 0 {
             return self.insert(thread).await;
         }
-        let draw = thread.random.below(100);
+        let draw = thread.random.below(100).await;
         if draw.below(self.reads).branch(OPERATION_READS) {
             let key = self.draw(&mut thread.random).await;
             let cpu = thread.cpu;

@@ -51,7 +51,7 @@ impl Memcached {
         if self.reads + self.deletes == 0 {
             return self.set(thread).await;
         }
-        let draw = thread.random.below(100);
+        let draw = thread.random.below(100).await;
         if draw.below(self.reads).branch(REQUEST_GETS) {
             self.get(thread).await;
         } else if draw.below(self.reads + self.deletes).branch(REQUEST_DELETES) {
@@ -64,7 +64,7 @@ impl Memcached {
     /// Receives a key.
     async fn key<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> [W<'c, C>; 2] {
         let buffer = self.buffers.of(thread);
-        let first = draw_key(&mut thread.random, self.keys);
+        let first = draw_key(&mut thread.random, self.keys).await;
         let second = second_half(first);
         buffer.store(first).await;
         buffer.at(8).store(second).await;
@@ -76,11 +76,11 @@ impl Memcached {
         let cpu = thread.cpu;
         let key = self.key(thread).await;
         let mut words = cpu.word(self.value_bytes.div_ceil(8));
-        if self.varied > 0 && thread.random.below(100).below(self.varied).branch(SIZE_IS_RANDOM) {
-            words = thread.random.below((MOST_BYTES - LEAST_BYTES) / 8 + 1) + LEAST_BYTES / 8;
+        if self.varied > 0 && thread.random.below(100).await.below(self.varied).branch(SIZE_IS_RANDOM) {
+            words = thread.random.below((MOST_BYTES - LEAST_BYTES) / 8 + 1).await + LEAST_BYTES / 8;
         }
         let value = self.buffers.of(thread).at(16);
-        let mut word = value_of(&mut thread.random, key[0]);
+        let mut word = value_of(&mut thread.random, key[0]).await;
         let (mut at, end) = (value, value + (words << 3));
         loop {
             at.store(word).await;

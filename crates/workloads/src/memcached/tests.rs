@@ -88,9 +88,9 @@ impl<'a> Model<'a> {
         let server = self.server;
         let kind = match server.reads + server.deletes {
             0 => 100,
-            _ => random.below(100).bits(),
+            _ => block_on(random.below(100)).unwrap().bits(),
         };
-        let key = maps::draw_key(random, server.keys);
+        let key = block_on(maps::draw_key(random, server.keys)).unwrap();
         if kind < server.reads {
             return self.get(key.bits());
         }
@@ -99,10 +99,10 @@ impl<'a> Model<'a> {
             return;
         }
         let mut words = server.value_bytes / 8;
-        if server.varied > 0 && random.below(100).bits() < server.varied {
-            words = random.below(15).bits() + 2;
+        if server.varied > 0 && block_on(random.below(100)).unwrap().bits() < server.varied {
+            words = block_on(random.below(15)).unwrap().bits() + 2;
         }
-        let value = maps::value_of(random, key).bits();
+        let value = block_on(maps::value_of(random, key)).unwrap().bits();
         self.set(key.bits(), words, value);
     }
 

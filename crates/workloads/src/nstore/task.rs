@@ -18,7 +18,7 @@ sites! {
 impl Nstore {
     /// One transaction.
     pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let reads = thread.random.below(100).below(self.reads).branch(READS_ONLY);
+        let reads = thread.random.below(100).await.below(self.reads).branch(READS_ONLY);
         let list = self.lists.of(thread);
         let mut held = Held::none(list);
         let first = list + 8 * self.operations;

@@ -24,7 +24,7 @@ proptest! {
         let mut random = Random::new(&cpu, seed, 0);
         let mut expected = vec![0; rows as usize];
         for _ in 0..tasks {
-            let update = random.below(100).bits() >= reads;
+            let update = block_on(random.below(100)).unwrap().bits() >= reads;
             for _ in 0..operations {
                 let key = block_on(store.zipf.draw(&mut random)).unwrap().bits();
                 expected[key as usize] += u64::from(update);

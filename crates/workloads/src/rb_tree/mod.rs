@@ -127,8 +127,8 @@ impl RbTree {
     ) -> W<'c, C> {
         let mut left = tree.cpu.word(self.operations);
         loop {
-            let key = random.below(self.keys);
-            let value = (key << KEY_SHIFT) | (random.word() >> KEY_SHIFT);
+            let key = random.below(self.keys).await;
+            let value = (key << KEY_SHIFT) | (random.word().await >> KEY_SHIFT);
             if let Some(node) = self.toggle(thread, tree, key, value).await {
                 gone.store(node).await;
                 gone = gone + 8;

@@ -24,8 +24,8 @@ proptest! {
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks * operations {
-            let key = random.below(keys).bits();
-            random.word();
+            let key = block_on(random.below(keys)).unwrap().bits();
+            block_on(random.word()).unwrap();
             if !expected.remove(&key) {
                 expected.insert(key);
             }

@@ -85,7 +85,7 @@ impl SkipList {
         let cpu = thread.cpu;
         let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         // Whether it is needed is not known yet, but it costs less than to draw it under the lock.
-        let height = SkipList::height(thread.random.word());
+        let height = SkipList::height(thread.random.number().await);
         thread.log.lock(guard).await;
         let done = match self.find(cpu, path, key).await {
             Some(node) => {

@@ -118,15 +118,15 @@ pub struct SkipList {
 
 impl SkipList {
     /// A random key. None is 0.
-    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        random.below(self.keys) + 1
+    async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        random.below(self.keys).await + 1
     }
 
     /// An insertion of a random key, or a new value of it.
     async fn insert_any<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
         let cpu = thread.cpu;
-        let key = self.draw(&mut thread.random);
-        let half = thread.random.word() >> 32;
+        let key = self.draw(&mut thread.random).await;
+        let half = thread.random.word().await >> 32;
         let value = (half << 32) | (key ^ half);
         cpu.note(Note::CallBegin(Call::Put {
             key: key.bits(),
@@ -197,9 +197,9 @@ impl Workload for SkipList {
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let draw = thread.random.below(100);
+        let draw = thread.random.below(100).await;
         if self.reads > 0 && draw.below(self.reads).branch(OPERATION_READS) {
-            let key = self.draw(&mut thread.random);
+            let key = self.draw(&mut thread.random).await;
             cpu.note(Note::CallBegin(Call::Get(key.bits())));
             let found = self.get(thread, key).await;
             cpu.note(Note::CallEnd {
@@ -208,7 +208,7 @@ impl Workload for SkipList {
         } else if draw.below(self.reads + self.inserts).branch(OPERATION_INSERTS) {
             self.insert_any(thread).await;
         } else {
-            let key = self.draw(&mut thread.random);
+            let key = self.draw(&mut thread.random).await;
             cpu.note(Note::CallBegin(Call::Remove(key.bits())));
             let done = self.remove(thread, key).await;
             cpu.note(Note::CallEnd {

@@ -300,9 +300,9 @@ impl Workload for SpHashmap {
         let cpu = thread.cpu;
         let index = match self.headers.rows() {
             1 => cpu.word(0),
-            rows => thread.random.below(rows),
+            rows => thread.random.below(rows).await,
         };
-        let key = thread.random.below(self.keys);
+        let key = thread.random.below(self.keys).await;
         let guard = self.locks.at(index);
         if self.shared {
             thread.log.lock(guard).await;

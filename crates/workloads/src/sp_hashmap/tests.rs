@@ -54,7 +54,7 @@ proptest! {
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks {
-            let key = random.below(keys_drawn).bits();
+            let key = block_on(random.below(keys_drawn)).unwrap().bits();
             if !expected.remove(&key) {
                 expected.insert(key);
             }

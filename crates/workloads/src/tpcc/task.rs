@@ -58,14 +58,14 @@ impl Tpcc {
     async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Order<'c, C> {
         let cpu = thread.cpu;
         let order = Order {
-            district: thread.random.below(self.tables.districts.rows()),
-            customer: thread.random.below(self.tables.customer_count),
+            district: thread.random.below(self.tables.districts.rows()).await,
+            customer: thread.random.below(self.tables.customer_count).await,
             items: self.stacks.of(thread),
-            lines: thread.random.below(MAX_LINES - MIN_LINES + 1) + MIN_LINES,
+            lines: thread.random.below(MAX_LINES - MIN_LINES + 1).await + MIN_LINES,
         };
         let mut drawn = cpu.word(0);
         while drawn.less(order.lines).branch(MORE_ITEMS_TO_DRAW) {
-            let new = thread.random.below(self.tables.items.rows());
+            let new = thread.random.below(self.tables.items.rows()).await;
             let end = order.items + (drawn << 3);
             if !contains(order.items, end, new).await {
                 insert(order.items, end, new).await;
@@ -99,7 +99,7 @@ impl Tpcc {
         let mut k = cpu.word(0);
         loop {
             let item = (order.items + (k << 3)).load().await;
-            let quantity = thread.random.below(10) + 1;
+            let quantity = thread.random.below(10).await + 1;
             k = k + 1;
             let more = k.less(order.lines).branch(MORE_LINES);
             let step = if more { Step::More } else { Step::Last };

@@ -217,9 +217,9 @@ impl<S: Shape> Workload for Toggles<S> {
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let structures = &self.trees.structures;
-        let key = thread.random.below(self.trees.keys);
-        let value = (key << KEY_SHIFT) | (thread.random.word() >> KEY_SHIFT);
-        let index = structures.draw(thread.cpu, &mut thread.random);
+        let key = thread.random.below(self.trees.keys).await;
+        let value = (key << KEY_SHIFT) | (thread.random.word().await >> KEY_SHIFT);
+        let index = structures.draw(thread.cpu, &mut thread.random).await;
         structures.lock(&mut thread.log, index).await;
 
         let path = self.trees.paths.of(thread);

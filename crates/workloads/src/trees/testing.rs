@@ -49,7 +49,7 @@ fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], seed: u
             log: Log::open(cpu, &trees.logs(), 0).await,
         };
         for task in 1..=tasks {
-            let key = state.random.clone().below(most).bits();
+            let key = block_on(state.random.clone().below(most)).unwrap().bits();
             if !expected.remove(&key) {
                 expected.insert(key);
             }

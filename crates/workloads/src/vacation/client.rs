@@ -19,27 +19,27 @@ sites! {
 }
 
 /// A new price.
-pub(super) fn draw_price<'c, C: Cpu>(random: &mut Random<'c, C>) -> W<'c, C> {
-    random.below(PRICES) * PRICE_STEP + LEAST_PRICE
+pub(super) async fn draw_price<'c, C: Cpu>(random: &mut Random<'c, C>) -> W<'c, C> {
+    random.below(PRICES).await * PRICE_STEP + LEAST_PRICE
 }
 
 impl Vacation {
     /// A random number of a row or customer.
-    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        random.below(self.range) + 1
+    async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        random.below(self.range).await + 1
     }
 
     /// How many rows a transaction uses.
-    fn draw_queries<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
+    async fn draw_queries<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
         match self.queries {
             1 => cpu.word(1),
-            queries => random.below(queries) + 1,
+            queries => random.below(queries).await + 1,
         }
     }
 
     /// A task: one transaction.
     pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let draw = thread.random.below(100);
+        let draw = thread.random.below(100).await;
         if draw.below(self.user).branch(TRANSACTION_RESERVES) {
             self.reserve(thread).await;
         } else if (draw & 1).is(0).branch(TRANSACTION_DELETES) {
@@ -54,12 +54,13 @@ impl Vacation {
         let cpu = thread.cpu;
         let best = self.lists.of(thread);
         let first = best + 16 * KINDS;
-        let id = self.draw(&mut thread.random);
-        let end = first + (self.draw_queries(cpu, &mut thread.random) << 3);
+        let id = self.draw(&mut thread.random).await;
+        let end = first + (self.draw_queries(cpu, &mut thread.random).await << 3);
         let mut at = first;
         loop {
-            let kind = thread.random.below(KINDS);
-            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random)).await;
+            let kind = thread.random.below(KINDS).await;
+            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random).await)
+                .await;
             at = at + 8;
             if !at.less(end).branch(MORE_TO_DRAW) {
                 break;
@@ -85,7 +86,7 @@ impl Vacation {
 
     async fn delete_customer<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let id = self.draw(&mut thread.random);
+        let id = self.draw(&mut thread.random).await;
         let lock = self.lock.first(cpu);
         thread.log.lock(lock).await;
         let mut region = thread.log.begin();
@@ -98,13 +99,14 @@ impl Vacation {
     async fn change_tables<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
         let first = self.lists.of(thread) + 16 * KINDS;
-        let end = first + (self.draw_queries(cpu, &mut thread.random) << 4);
+        let end = first + (self.draw_queries(cpu, &mut thread.random).await << 4);
         let mut at = first;
         loop {
-            let kind = thread.random.below(KINDS);
-            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random)).await;
-            let adds = thread.random.below(2);
-            at.at(8).store((draw_price(&mut thread.random) << 1) | adds).await;
+            let kind = thread.random.below(KINDS).await;
+            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random).await)
+                .await;
+            let adds = thread.random.below(2).await;
+            at.at(8).store((draw_price(&mut thread.random).await << 1) | adds).await;
             at = at + 16;
             if !at.less(end).branch(MORE_CHANGES_TO_DRAW) {
                 break;

@@ -221,8 +221,8 @@ impl Vacation {
             let mut state = loader(cpu, &self.logs, seed).await;
             for table in 0..=CUSTOMERS {
                 for id in shuffled(&mut rng, self.relations) {
-                    let seats = (state.random.below(5) + 1) * self.seats;
-                    let price = client::draw_price(&mut state.random);
+                    let seats = (state.random.below(5).await + 1) * self.seats;
+                    let price = client::draw_price(&mut state.random).await;
                     let mut region = state.log.begin();
                     let mut manager = Manager::new(cpu, &mut region, self);
                     let id = cpu.word(id);

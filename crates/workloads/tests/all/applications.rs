@@ -123,7 +123,7 @@ impl Visitor for Reuse {
             memory = left.unwrap_or(memory).persistent_half();
             workload.recover(&memory);
             workload.repair(&memory);
-            workload.restart(&memory);
+            workload.start(&memory);
             // It counts all memory: what is neither used nor free is an error.
             workload.check(&memory).unwrap();
         }
@@ -169,7 +169,7 @@ impl Visitor for Broken {
                 _ = workload.check(&memory);
                 let image = memory.persistent_half();
                 workload.repair(&image);
-                workload.restart(&image);
+                workload.start(&image);
             }
             memory.set_word(addr, old);
         }

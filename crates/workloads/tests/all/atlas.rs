@@ -257,7 +257,7 @@ fn restarted<W: Workload>(workload: &W, left: Memory) -> Memory {
     let memory = left.persistent_half();
     workload.recover(&memory);
     workload.repair(&memory);
-    workload.restart(&memory);
+    workload.start(&memory);
     workload.check(&memory).unwrap();
     memory
 }

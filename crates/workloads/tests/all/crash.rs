@@ -1,7 +1,9 @@
 //! Every workload survives a crash anywhere, under the most adverse persist order.
 
 use crate::common::crashing::{judge, judge_twice, run, sampled, Game, Outcome};
-use crate::common::{is_logged, logged, models, several, with_several, with_small, with_small_for, workloads, PLAN};
+use crate::common::{
+    is_logged, logged, models, several, with_several, with_small, with_small_for, workloads, GLIBC, PLAN,
+};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED, STRANDS};
 use strandline_runtime::{BuildPlan, Library, Logging, Runtime, Sharing, Wal, Window, Workload};
@@ -193,7 +195,7 @@ impl Visitor for Again {
         let left = left.expect("there were as many images");
         workload.recover(&left);
         workload.repair(&left);
-        workload.restart(&left);
+        workload.start(&left);
         let mut crash = sampled(&workload, &left, self.every, judge::<W>);
         // As many, in proportion: a batch returns only when it is full.
         run(
@@ -231,6 +233,26 @@ fn a_second_crash_recovers_too() {
                     "{name}, {play:?}, {first_crash}: nothing was acknowledged"
                 );
             }
+        }
+    }
+}
+
+/// A crash loses the state of `rand` and the heap; a second crash finds what the first restart has made of them.
+#[test]
+fn a_second_crash_recovers_with_glibc_too() {
+    for name in workloads() {
+        for (play, first_crash) in plays().zip([17, 40]) {
+            let tasks = if is_logged(name) { 8 } else { 48 };
+            let crash = Again {
+                tasks,
+                ..again(play, first_crash, every(name))
+            };
+            let outcome = with_small_for(name, &GLIBC, crash);
+            assert_eq!(outcome.failure, None, "{name}, {play:?}, {first_crash}");
+            assert!(
+                outcome.acknowledged > 0,
+                "{name}, {play:?}, {first_crash}: nothing was acknowledged"
+            );
         }
     }
 }

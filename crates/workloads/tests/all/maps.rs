@@ -260,7 +260,7 @@ impl Visitor for GoOn {
             let left = image.persistent_half();
             workload.recover(&left);
             workload.repair(&left);
-            workload.restart(&left);
+            workload.start(&left);
             let cpu = Plain::new(&left, CoreId(0), Lowering::NOTHING);
             let ended = block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 30, self.seed)));
             ended.map_err(|hang| hang.to_string())?;
@@ -343,7 +343,7 @@ impl Visitor for Reuse {
             memory = left.unwrap_or(memory).persistent_half();
             workload.recover(&memory);
             workload.repair(&memory);
-            workload.restart(&memory);
+            workload.start(&memory);
             workload.check(&memory).unwrap();
             sizes.push(workload.contents(&memory).len());
         }

@@ -1,7 +1,9 @@
 //! Every workload on plain memory: its invariant, its cost, and its restart after a crash.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::{is_logged, parts, run_plain, several, thread_plan, with_several, with_small, workloads, PLAN};
+use crate::common::{
+    is_logged, parts, run_plain, several, thread_plan, with_several, with_small, with_small_for, workloads, GLIBC, PLAN,
+};
 use std::collections::HashMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
@@ -281,7 +283,7 @@ impl Visitor for Restart {
             memory = memory.persistent_half();
             workload.recover(&memory);
             workload.repair(&memory);
-            workload.restart(&memory);
+            workload.start(&memory);
             workload.check(&memory).unwrap();
         }
     }
@@ -291,6 +293,7 @@ impl Visitor for Restart {
 fn threads_go_on_after_a_crash() {
     for name in workloads() {
         with_small(name, Restart);
+        with_small_for(name, &GLIBC, Restart);
     }
 }
 

@@ -4,7 +4,9 @@ pub mod counting;
 pub mod crashing;
 
 use strandline_isa::{CoreId, Lowering, Memory};
-use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Runtime, ThreadPlan, Workload};
+use strandline_runtime::{
+    block_on, run_thread, BuildPlan, CLibrary, LockKind, Logging, Plain, Runtime, ThreadPlan, Workload,
+};
 use strandline_workloads::{describe, names, with_workload, About, Visitor};
 
 pub const PLAN: BuildPlan = BuildPlan {
@@ -12,6 +14,16 @@ pub const PLAN: BuildPlan = BuildPlan {
     window: None,
     seed: 7,
     logging: Logging::UNDO,
+};
+
+/// A program whose numbers, rows and locks are glibc's.
+pub const GLIBC: BuildPlan = BuildPlan {
+    logging: Logging {
+        lock: LockKind::Pthread,
+        library: CLibrary::Glibc,
+        ..Logging::UNDO
+    },
+    ..PLAN
 };
 
 /// All runtimes that recover, except the undo log, with batches of these sizes.

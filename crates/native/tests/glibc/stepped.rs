@@ -1,9 +1,10 @@
-//! glibc's mutex, stepped through one instruction at a time by a process that traces another.
+//! glibc's functions, stepped through one instruction at a time by a process that traces another.
 #![allow(unsafe_code, reason = "tracing a process is unsafe")]
 
-use crate::Instructions;
+use crate::{Instructions, FAST, SMALL};
 use std::arch::asm;
 use std::cell::UnsafeCell;
+use std::hint::black_box;
 use std::ptr::null_mut;
 
 /// A mutex that the traced process uses.
@@ -38,6 +39,8 @@ fn traced() -> ! {
         // The first call binds the symbols.
         libc::pthread_mutex_lock(mutex);
         libc::pthread_mutex_unlock(mutex);
+        libc::rand();
+        libc::free(libc::malloc(1));
         libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
         libc::raise(libc::SIGSTOP);
         here!();
@@ -52,7 +55,52 @@ fn traced() -> ! {
         here!();
         libc::pthread_mutex_unlock(mutex);
         here!();
+        libc::rand();
+        here!();
+        allocations(SMALL);
+        allocations(FAST);
         libc::_exit(0)
+    }
+}
+
+/// As [`crate::simulated`] does: fresh chunks, then the thread's cache, then what a full cache leaves to the arena.
+///
+/// # Safety
+/// Only the traced process calls it.
+unsafe fn allocations(bytes: usize) {
+    let mut held = [null_mut(); 8];
+    // SAFETY: each block is freed once.
+    unsafe {
+        // What is free is used up: the next chunks come from the top.
+        for _ in 0..2000 {
+            black_box(libc::malloc(bytes));
+        }
+        for _ in 0..2 {
+            here!();
+            held[0] = libc::malloc(bytes);
+            here!();
+        }
+        for block in &mut held[1..] {
+            *block = libc::malloc(bytes);
+        }
+        black_box(libc::malloc(bytes));
+        here!();
+        libc::free(held[0]);
+        here!();
+        held[0] = libc::malloc(bytes);
+        here!();
+        for block in &held[1..] {
+            libc::free(*block);
+        }
+        here!();
+        libc::free(held[0]);
+        here!();
+        for _ in 1..8 {
+            black_box(libc::malloc(bytes));
+        }
+        here!();
+        black_box(libc::malloc(bytes));
+        here!();
     }
 }
 
@@ -75,6 +123,26 @@ impl Tracee {
             libc::ptrace(libc::PTRACE_GETSIGINFO, self.0, 0, &mut info);
             info.si_code == libc::SI_KERNEL
         }
+    }
+
+    /// Counts what [`allocations`] does.
+    fn allocations(&self) -> [u64; 5] {
+        // The top may have to grow, by the kernel, for one of two.
+        let fresh = [(); 2].map(|()| {
+            self.skip();
+            self.count()
+        });
+        self.skip();
+        let cached = [self.count(), self.count()];
+        self.skip();
+        let freed = self.count();
+        self.skip();
+        [fresh[0].min(fresh[1]), cached[0], cached[1], freed, self.count()]
+    }
+
+    /// Goes on to the next breakpoint.
+    fn skip(&self) {
+        assert!(self.go(libc::PTRACE_CONT), "a breakpoint");
     }
 
     /// Instructions up to the next breakpoint. A wait in the kernel is answered by freeing the mutex.
@@ -112,6 +180,8 @@ pub fn stepped() -> Instructions {
     let (lock, unlock) = (tracee.count(), tracee.count());
     tracee.count();
     let (lock_behind, unlock_before) = (tracee.count(), tracee.count());
+    let rand = tracee.count();
+    let [small, fast] = [(), ()].map(|()| tracee.allocations());
     // SAFETY: the child is ours.
     unsafe { libc::kill(tracee.0, libc::SIGKILL) };
     unsafe { libc::waitpid(tracee.0, &mut status, 0) };
@@ -120,5 +190,8 @@ pub fn stepped() -> Instructions {
         unlock,
         lock_behind,
         unlock_before,
+        rand,
+        small,
+        fast,
     }
 }

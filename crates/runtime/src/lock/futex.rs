@@ -1,0 +1,80 @@
+//! glibc's low-level lock: a word that is 0 if it is free, 1 if it is held, and 2 if others may wait. Mutexes, `rand` and
+//! `malloc` use it.
+//!
+//! What waits in the kernel executes nothing there: here it looks at the word until that changes, as its waiting has no
+//! other effect.
+
+use super::before_release;
+use strandline_isa::{sites, Cpu, Intent, Site, W};
+
+sites! {
+    FUTEX_HAS_WAITERS = 0x0a21_96db;
+    FUTEX_IS_FREE_AGAIN = 0x9019_be4b;
+    FUTEX_IS_WAITED_FOR = 0xfb2f_e959;
+}
+
+pub const HELD: u64 = 1;
+pub const WAITED_FOR: u64 = 2;
+
+/// Offsets in the thread's stack.
+const RETURN: u64 = 0;
+const SAVED: u64 = 8;
+
+/// Acquires the lock by one locked instruction if it is free. `is_free` is the branch behind it, where this code is
+/// inlined; `own` is the thread's stack.
+pub(crate) async fn take<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, is_free: Site) {
+    if !futex
+        .compare_swap(cpu.word(0), cpu.word(HELD))
+        .await
+        .is(0)
+        .branch(is_free)
+    {
+        wait(cpu, futex, own).await;
+    }
+}
+
+/// As [`take`], for a program that may annotate its synchronisation.
+pub(crate) async fn lock<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, is_free: Site, annotated: bool) {
+    take(cpu, futex, own, is_free).await;
+    if annotated {
+        cpu.intent(Intent::Acquire).await;
+    }
+}
+
+/// Releases the lock, and wakes who waits. `nobody_waits` is the branch that finds that out.
+pub(crate) async fn leave<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, nobody_waits: Site, annotated: bool) {
+    before_release(cpu, annotated).await;
+    let before = futex.swap(cpu.word(0)).await;
+    if !before.less(cpu.word(WAITED_FOR)).branch(nobody_waits) {
+        wake(own).await;
+    }
+}
+
+/// Says that it waits, and does until the lock is free.
+async fn wait<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>) {
+    let waited_for = cpu.word(WAITED_FOR);
+    own.at(RETURN).store(futex).await;
+    let mut waits = futex.load_sized(4).await.is(WAITED_FOR).branch(FUTEX_HAS_WAITERS);
+    loop {
+        if waits {
+            // The kernel's code is not the program's: what it takes to sleep and to wake is not simulated.
+            while futex.load_sized(4).await.is(WAITED_FOR).branch(FUTEX_IS_WAITED_FOR) {
+                cpu.give_way().await;
+                cpu.spins();
+            }
+        }
+        if futex.swap(waited_for).await.is(0).branch(FUTEX_IS_FREE_AGAIN) {
+            break;
+        }
+        waits = true;
+    }
+    own.at(RETURN).load().await;
+}
+
+/// Asks the kernel to wake one. Who waits looks at the word itself, so that the call has no effect here.
+async fn wake<C: Cpu>(own: W<'_, C>) {
+    own.at(SAVED).store(own).await;
+    let operation = own.at(SAVED) ^ 0x81;
+    own.at(SAVED).store(operation).await;
+    own.at(SAVED).load().await;
+}
