@@ -1,6 +1,6 @@
 //! The back end that executes a program.
 
-use crate::{Addr, CoreId, Flush, Intent, Line, Lowering, Primitive, Site, W};
+use crate::{Addr, CoreId, Flush, Intent, Line, Lowering, Primitive, Scope, Scoped, Site, W};
 use std::future::Future;
 
 /// Arithmetic micro-ops, classified by latency.
@@ -171,6 +171,12 @@ pub trait Cpu: Sized {
     /// An arithmetic micro-op on up to two register values.
     fn alu(&self, op: Alu, a: Self::Tag, b: Self::Tag) -> Self::Tag;
 
+    /// A comparison of up to two register values, which sets the flags: a simple micro-op.
+    #[inline(always)]
+    fn compare(&self, a: Self::Tag, b: Self::Tag) -> Self::Tag {
+        self.alu(Alu::Simple, a, b)
+    }
+
     /// A conditional branch on a register value.
     fn branch(&self, condition: Self::Tag, taken: bool, site: Site);
 
@@ -252,6 +258,32 @@ pub trait Cpu: Sized {
 
     /// A barrier of all threads of the program, without instructions: the timed region starts behind it.
     fn start_line(&self) -> impl Future<Output = ()>;
+
+    /// A scope of the program begins. Optimized code has inlined functions, and executes no instruction for them. Called
+    /// by [`Cpu::call`] and [`Cpu::library`].
+    #[inline(always)]
+    fn enter(&self, scope: Scope) {
+        let _ = scope;
+    }
+
+    /// The scope ends that was entered last.
+    #[inline(always)]
+    fn leave(&self, scope: Scope) {
+        let _ = scope;
+    }
+
+    /// The code of a function of the program, until the result is dropped, which is called here with this many arguments.
+    #[inline(always)]
+    fn call(&self, arguments: u32) -> Scoped<'_, Self> {
+        Scoped::new(self, Scope::Function { arguments })
+    }
+
+    /// The code of a library, until the result is dropped. It is optimized whatever the program's is ([`Code`]). Libraries
+    /// may call libraries.
+    #[inline(always)]
+    fn library(&self) -> Scoped<'_, Self> {
+        Scoped::new(self, Scope::Library)
+    }
 
     /// An ordering intent. The design lowers it to primitives.
     fn intent(&self, intent: Intent) -> impl Future<Output = ()> {

@@ -4,6 +4,7 @@
 //! computes on [`W`] values. So its micro-ops and their register dependences are those of the program's own code.
 
 mod addr;
+mod code;
 mod cpu;
 mod intent;
 mod memory;
@@ -13,6 +14,7 @@ mod sparse;
 mod value;
 
 pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};
+pub use code::{Code, Scope, Scoped};
 pub use cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling};
 pub use intent::{Flush, Intent, Lowering, Tasking};
 pub use memory::{Image, Memory};

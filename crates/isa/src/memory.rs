@@ -159,6 +159,13 @@ impl Memory {
         }
     }
 
+    /// Adds `bytes` bytes of zeroed volatile memory, rounded up to lines: their first address.
+    pub fn extend_dram(&mut self, bytes: u64) -> Addr {
+        let first = self.dram_bytes();
+        self.dram.extend(lines(bytes));
+        Addr(first)
+    }
+
     /// Bytes of volatile memory.
     #[must_use]
     pub fn dram_bytes(&self) -> u64 {
@@ -255,6 +262,16 @@ mod tests {
             let words = [64, 12 * 64, 32 * 64].map(|at| other.word(Addr(PM_BASE + at)));
             assert_eq!(words, [1, 12, 3]);
         }
+    }
+
+    #[test]
+    fn more_volatile_memory_is_zeroed_and_leaves_the_rest() {
+        let mut memory = Memory::new(9 * 64, 64);
+        memory.set_word(Addr(64), 7);
+        let first = memory.extend_dram(130);
+        assert_eq!((first, memory.dram_bytes()), (Addr(9 * 64), 12 * 64));
+        let words = [64, 9 * 64, 12 * 64 - 8].map(|at| memory.word(Addr(at)));
+        assert_eq!(words, [7, 0, 0]);
     }
 
     #[test]

@@ -43,6 +43,14 @@ impl Sparse {
         Sparse::new(self.base, self.lines)
     }
 
+    /// Adds zeroed lines at the end.
+    pub fn extend(&mut self, lines: usize) {
+        self.lines += lines;
+        let mut blocks = std::mem::take(&mut self.blocks).into_vec();
+        blocks.resize_with(self.lines.div_ceil(BLOCK), OnceCell::new);
+        self.blocks = blocks.into_boxed_slice();
+    }
+
     /// Number of lines.
     pub fn len(&self) -> usize {
         self.lines

@@ -1,6 +1,6 @@
 //! Register values: arithmetic on them emits micro-ops.
 
-use crate::{Addr, Alu, Cpu, Flush, Rmw, Site};
+use crate::{Addr, Alu, Cpu, Flush, Rmw, Scoped, Site};
 use std::future::Future;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
 
@@ -45,6 +45,12 @@ impl<'c, C: Cpu> W<'c, C> {
     #[inline(always)]
     pub fn tag(self) -> C::Tag {
         self.tag
+    }
+
+    /// As [`Cpu::call`], in a function that is given this value.
+    #[inline(always)]
+    pub fn call(self, arguments: u32) -> Scoped<'c, C> {
+        self.cpu.call(arguments)
     }
 
     /// This address plus a constant. It is part of the address mode and emits no micro-op.
@@ -118,7 +124,7 @@ impl<'c, C: Cpu> W<'c, C> {
     #[inline(always)]
     #[must_use]
     pub fn max(self, other: Self) -> Self {
-        let flags = self.cpu.alu(Alu::Simple, self.tag, other.tag);
+        let flags = self.cpu.compare(self.tag, other.tag);
         W::new(
             self.cpu,
             self.bits.max(other.bits),
@@ -131,7 +137,7 @@ impl<'c, C: Cpu> W<'c, C> {
         Cond {
             cpu: self.cpu,
             truth,
-            tag: self.cpu.alu(Alu::Simple, self.tag, other.tag),
+            tag: self.cpu.compare(self.tag, other.tag),
         }
     }
 

@@ -18,6 +18,7 @@ macro_rules! straight {
 }
 
 pub mod isa {
+    pub use self::code::{Code, Scope, Scoped};
     pub use self::cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling};
     pub use self::value::{Cond, W};
     pub use strandline_isa::{
@@ -25,7 +26,7 @@ pub mod isa {
         PM_BASE,
     };
 
-    straight! { "isa": cpu value }
+    straight! { "isa": code cpu value }
 }
 
 pub mod runtime {

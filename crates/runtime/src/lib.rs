@@ -50,7 +50,7 @@ pub use plain::Plain;
 pub use random::Random;
 pub use recovery::recover;
 pub use region::{Step, UndoRegion};
-pub use runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
+pub use runtimes::{code_of, runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
 pub use thread::{run_thread, ThreadPlan, ThreadState};
 pub use wal::{Wal, WalLog};
 pub use workload::{BuildPlan, Workload};

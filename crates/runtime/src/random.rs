@@ -77,7 +77,10 @@ impl<'c, C: Cpu> Random<'c, C> {
     #[inline]
     pub async fn below(&mut self, n: u64) -> W<'c, C> {
         match self.library {
-            None => self.lean().scaled_below(n),
+            None => {
+                let _call = self.cpu.call(1);
+                self.lean().scaled_below(n)
+            }
             Some(caller) => self.rand(caller).await.remainder(n),
         }
     }
@@ -85,11 +88,13 @@ impl<'c, C: Cpu> Random<'c, C> {
     /// Boxed, so that the futures of programs with the lean generator stay small: a boxed one takes a word.
     #[inline]
     async fn rand(&self, caller: Caller) -> W<'c, C> {
+        let _library = self.cpu.library();
         Box::pin(caller.rand(self.cpu)).await
     }
 
     #[inline]
     fn lean(&mut self) -> W<'c, C> {
+        let _call = self.cpu.call(0);
         let mut x = self.state;
         x = x ^ (x >> 12);
         x = x ^ (x << 25);

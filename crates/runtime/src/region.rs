@@ -25,6 +25,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
     #[inline]
     pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        let _call = line.call(2);
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
         let log = &mut *self.log;
         log.look_for_interrupt().await;
@@ -76,6 +77,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
     pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
+        let _call = row.call(2);
         let (full, rest) = (payload / PAYLOAD_BYTES, payload % PAYLOAD_BYTES);
         for i in 0..full {
             let line = if i == 0 { row } else { row + i * LINE_BYTES };
@@ -91,6 +93,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// steps follow.
     #[inline]
     pub async fn order(&mut self, step: Step) {
+        let _call = self.log.cpu.call(1);
         self.log.look_for_interrupt().await;
         self.step = step;
         if self.log.cpu.lowering().log {
@@ -121,6 +124,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// known beforehand.
     #[inline]
     pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        let _call = at.call(3);
         self.log_word(at).await;
         self.order(Step::More).await;
         self.update(at, value, size).await;
@@ -137,6 +141,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// own.
     #[inline]
     pub async fn end(&mut self) {
+        let _call = self.log.cpu.call(0);
         let own = self.log.cpu.word(self.log.own.0);
         self.log(own, OWN_WORD, 8).await;
         self.order(Step::Last).await;
@@ -187,6 +192,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// step the region is committed.
     #[inline]
     pub async fn finish(&mut self) {
+        let _call = self.log.cpu.call(1);
         if self.step == Step::Last {
             self.log.validate().await;
         }

@@ -10,6 +10,7 @@ use strandline_isa::Cpu;
 /// Runs a task. If its region must be aborted, the task is dropped, the log aborts the region, and
 /// the task restarts with the same random numbers. Those of the C library go on: others may have drawn since.
 pub(crate) async fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
+    let _call = state.cpu.call(1);
     let random = state.random;
     let Some(abandoned) = state.log.abandoned() else {
         return workload.task(state).await;

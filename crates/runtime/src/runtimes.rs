@@ -1,6 +1,7 @@
 //! The language-level runtimes by name: how a program's regions are made failure-atomic.
 
 use crate::{CLibrary, LockKind, Wal};
+use strandline_isa::Code;
 use strandline_kernel::{Param, Params};
 
 /// How regions are made failure-atomic.
@@ -169,7 +170,21 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         help: "the program's C library: lean, or rand, malloc, free and mutexes as glibc executes them",
         words: CLibrary::WORDS,
     },
+    Param {
+        name: "code",
+        default: 0,
+        min: 0,
+        max: Code::ALL.len() as u64 - 1,
+        help: "how the program was compiled: optimized, or plain, as by gcc -O0: values on the stack, functions called",
+        words: Code::WORDS,
+    },
 ];
+
+/// How the program was compiled, by the values of [`RUNTIME_PARAMS`].
+#[must_use]
+pub fn code_of(params: &Params) -> Code {
+    Code::ALL[params.get("code") as usize]
+}
 
 /// A runtime and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -62,6 +62,7 @@ pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
     let options = Options {
         seed: spec.seed,
         heartbeat: heartbeat(&plan),
+        code: plan.code,
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
@@ -117,6 +118,7 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
         seed: spec.seed,
         journal: true,
         heartbeat: heartbeat(&plan),
+        code: plan.code,
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
@@ -155,6 +157,7 @@ fn observed(
         trace,
         patience: limit.unwrap_or(Options::default().patience),
         heartbeat: heartbeat(&plan),
+        code: plan.code,
     };
     let (record, outcome, about) = recorded(spec, &plan, prepared, options, design(&plan.sets)?, progress)?;
     Ok(Observation {

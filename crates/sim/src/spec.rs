@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
+use strandline_isa::Code;
 use strandline_kernel::{did_you_mean, Params, TypeName};
 use strandline_machine::config::Warm;
 use strandline_machine::MachineConfig;
-use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
+use strandline_runtime::{code_of, runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
 request! {
@@ -129,6 +130,8 @@ pub struct Plan {
     pub sharing: Option<Sharing>,
     /// How regions are made failure-atomic.
     pub logging: Logging,
+    /// How the program was compiled.
+    pub code: Code,
     /// The user's parameters.
     pub sets: Sets,
 }
@@ -157,7 +160,7 @@ impl Plan {
         }
         machine.validate()?;
         let sharing = sharing::of(spec, &source)?;
-        let logging = logging(spec, &source, &sets)?;
+        let (logging, code) = runtime(spec, &source, &sets)?;
         let (threads, tasks, warm_tasks) = match &source {
             Source::Workload(about) => {
                 let threads = in_range("--threads", spec.threads_of_workload(), 1, MAX_CORES)?;
@@ -178,6 +181,7 @@ impl Plan {
             warm_tasks,
             sharing,
             logging,
+            code,
             sets,
         })
     }
@@ -274,16 +278,16 @@ fn cores_for(threads: u64, cores: u64) -> Result<u64, Error> {
     }
 }
 
-/// The runtime of the user or the workload, with its settings.
-fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> {
+/// The runtime of the user or the workload, with its settings, and the code.
+fn runtime(spec: &Spec, source: &Source, sets: &Sets) -> Result<(Logging, Code), Error> {
     let Source::Workload(about) = source else {
-        return Ok(Logging::UNDO);
+        return Ok((Logging::UNDO, Code::Optimized));
     };
     let name = spec.runtime.as_deref().unwrap_or(about.runtime);
     let runtime = Runtime::named(name).ok_or_else(|| unknown_runtime(name))?;
     let params = Params::parse(Scope::Runtime.name(), RUNTIME_PARAMS, sets.of(Scope::Runtime))
         .map_err(|error| Error::Input(error.to_string()))?;
-    Ok(Logging::of(runtime, &params, about.lock))
+    Ok((Logging::of(runtime, &params, about.lock), code_of(&params)))
 }
 
 /// Error for an unknown runtime; suggests the closest name.

@@ -42,6 +42,7 @@ pub(crate) async fn operate<'c, C: Cpu>(
     index: W<'c, C>,
     key: W<'c, C>,
 ) {
+    let _call = thread.cpu.call(4);
     let cpu = thread.cpu;
     chains.lock(&mut thread.log, index).await;
     let (before, found) = search(chains.headers.row(index), key).await;
@@ -63,6 +64,7 @@ pub(crate) async fn operate<'c, C: Cpu>(
 
 /// The node after which the key belongs, or the head; and the node with the key, if it is there.
 async fn search<'c, C: Cpu>(head: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, Option<W<'c, C>>) {
+    let _call = head.call(2);
     let mut before = head;
     let mut at = head.at(node::NEXT).load().await;
     while !at.is(0).branch(CHAIN_ENDS) {
@@ -77,6 +79,7 @@ async fn search<'c, C: Cpu>(head: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, Option<
 }
 
 async fn insert<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>, key: W<'c, C>) {
+    let _call = before.call(4);
     region.log(before, 0, PAYLOAD_BYTES).await;
     region.fresh(node).await;
     region.order(Step::Last).await;
@@ -89,6 +92,7 @@ async fn insert<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, no
 }
 
 async fn delete<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>) {
+    let _call = before.call(3);
     region.log(before, 0, PAYLOAD_BYTES).await;
     region.order(Step::Last).await;
     let next = region.read(node.at(node::NEXT), 8).await;

@@ -115,6 +115,7 @@ impl Epochs {
 
     /// A row of this kind, below a line's bytes, has been taken out of the structure.
     pub async fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: u64) {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let own = cpu.word(self.lane(thread.lane as u64));
         let retired = own.at(lane::RETIRED).load().await;
@@ -130,6 +131,7 @@ impl Epochs {
 
     /// The earliest epoch in which an operation that is under way has begun.
     async fn oldest<'c, C: Cpu>(&self, cpu: &'c C) -> W<'c, C> {
+        let _call = cpu.call(0);
         let mut oldest = cpu.word(u64::MAX);
         let mut at = cpu.word(self.lane(0));
         let end = cpu.word(self.lane(self.lanes));
@@ -145,6 +147,7 @@ impl Epochs {
 
     /// Gives back rows of this lane if many wait. Its operation has ended.
     pub async fn reclaim_if_full<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
+        let _call = thread.cpu.call(1);
         let own = thread.cpu.word(self.lane(thread.lane as u64));
         let (freed, retired) = (own.at(lane::FREED).load().await, own.at(lane::RETIRED).load().await);
         if !(retired - freed).below(self.batch).branch(BATCH_IS_FULL) {
@@ -154,6 +157,7 @@ impl Epochs {
 
     /// Gives back the rows of this lane that nobody can look at any more.
     pub async fn reclaim<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         // Operations that begin now do not reach what has been retired.
         cpu.word(self.base.0).fetch_add(cpu.word(1)).await;

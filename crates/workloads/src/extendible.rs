@@ -140,6 +140,7 @@ impl Extendible {
 
     /// The segment that a hash has in the directory.
     pub async fn open<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
+        let _call = cpu.call(1);
         loop {
             let directory = cpu.word(self.root.0 + root::DIRECTORY).load().await;
             let shift = directory.load().await;
@@ -162,6 +163,7 @@ impl Extendible {
         new: W<'c, C>,
         (prefix, shift): (W<'c, C>, W<'c, C>),
     ) -> bool {
+        let _call = cpu.call(2);
         let directory = cpu.word(self.root.0 + root::DIRECTORY).load().await;
         let own = directory.load().await;
         if shift.less(own).branch(DIRECTORY_IS_DEEPER) {
@@ -193,6 +195,7 @@ impl Extendible {
         old: W<'c, C>,
         new: W<'c, C>,
     ) -> bool {
+        let _call = cpu.call(2);
         let depth = 64 - shift.bits();
         if shift.is(64 - self.depths.1).branch(DIRECTORY_IS_DEEPEST) {
             return false;

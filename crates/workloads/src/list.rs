@@ -17,6 +17,7 @@ const GAPS: [u64; 5] = [57, 23, 10, 4, 1];
 
 /// Sorts the list from `start` to `end`, ascending.
 pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
+    let _call = start.call(2);
     if !start.at(8).less(end).branch(HAS_TWO) {
         return;
     }
@@ -33,6 +34,7 @@ pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
 
 /// Moves the word at `at` down in steps of `gap` bytes to its sorted position; `second` is the lowest that can move.
 async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
+    let _call = at.call(3);
     let value = at.load().await;
     let mut hole = at;
     while !hole.less(second).branch(IS_LOWEST) {
@@ -49,6 +51,7 @@ async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
 
 /// Removes duplicates from the ascending list from `start` to `end`; returns the new end.
 pub(crate) async fn distinct<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) -> W<'c, C> {
+    let _call = start.call(2);
     let (mut at, mut to) = (start.at(8), start.at(8));
     if !at.less(end).branch(HAS_SECOND) {
         return end;

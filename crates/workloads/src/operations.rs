@@ -86,6 +86,7 @@ impl<'c, C: Cpu> Held<'c, C> {
 
     /// Takes all.
     pub async fn lock(&mut self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+        let _call = thread.cpu.call(3);
         sort(self.start, self.end).await;
         self.end = distinct(self.start, self.end).await;
         let mut at = self.start;
@@ -97,6 +98,7 @@ impl<'c, C: Cpu> Held<'c, C> {
 
     /// Frees all, the last first.
     pub async fn unlock(&self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+        let _call = thread.cpu.call(2);
         let mut at = self.end;
         while self.start.less(at).branch(MORE_TO_UNLOCK) {
             at = at - 8;
@@ -111,6 +113,7 @@ pub(crate) struct View<'v, 'l, 'c, C: Cpu>(pub Option<&'v mut Region<'l, 'c, C>>
 impl<'c, C: Cpu> View<'_, '_, 'c, C> {
     /// Loads a word.
     pub async fn read(&mut self, at: W<'c, C>) -> W<'c, C> {
+        let _call = at.call(2);
         match &mut self.0 {
             Some(region) => region.read(at, 8).await,
             None => at.load().await,

@@ -18,6 +18,7 @@ pub(crate) fn populate<W: Workload>(workload: &W, memory: &Memory, seed: u64, op
 
 /// The thread that fills memory before a run.
 pub(crate) async fn loader<'c, C: Cpu>(cpu: &'c C, logs: &LogLayout, seed: u64) -> ThreadState<'c, C> {
+    let _call = cpu.call(2);
     ThreadState {
         cpu,
         thread: 0,

@@ -89,6 +89,7 @@ impl Sps {
     }
 
     async fn swap<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>, step: Step) {
+        let _call = a.call(4);
         region.log(a, 0, 8).await;
         region.log(b, 0, 8).await;
         region.order(step).await;
@@ -100,6 +101,7 @@ impl Sps {
 
     /// A region of several swaps.
     async fn swaps<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let list = self.lists.of(thread);
         let mut held = Held::none(list);

@@ -118,6 +118,7 @@ impl Rows {
     }
 
     async fn log<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
+        let _call = row.call(2);
         match self {
             Rows::Full(_) => {
                 for line in 0..FULL_LINES {
@@ -148,6 +149,7 @@ impl StringSwap {
     }
 
     async fn swap<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>) {
+        let _call = a.call(3);
         self.rows.log(region, a).await;
         self.rows.log(region, b).await;
         region.order(Step::Last).await;

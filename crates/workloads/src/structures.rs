@@ -118,6 +118,7 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
 
     /// The free nodes of structure `index`.
     pub async fn free<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Free<'c, C> {
+        let _call = cpu.call(1);
         let ring = self.ring_of(cpu, index);
         Free {
             ring,
@@ -128,6 +129,7 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
 
     /// The next free node, if there is one. It stays free until [`Structures::allocate`].
     pub async fn next<'c, C: Cpu>(&self, cpu: &'c C, free: &mut Free<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(1);
         if free.count.is(0).branch(NO_NODE_IS_FREE) {
             return None;
         }
@@ -146,6 +148,7 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
 
     /// Frees a node of structure `index`: it is not reachable, and the region that removed it has finished.
     pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>, node: W<'c, C>) {
+        let _call = cpu.call(2);
         let ring = self.ring_of(cpu, index);
         let end = ring.at(END).load().await;
         (ring + end).at(LINE_BYTES).store(node).await;

@@ -3,7 +3,7 @@
 
 use super::observe::{Case, Observed};
 use super::program::Beside;
-use strandline_isa::{Addr, Line, Note};
+use strandline_isa::{Addr, Code, Line, Note};
 use strandline_machine::MachineConfig;
 use strandline_order::litmus::LocationKind;
 use strandline_order::Test;
@@ -24,6 +24,9 @@ impl Case {
         lines.extend(folded("placed", places.chain(traffic)));
         if self.is_warm {
             lines.push("the lines of the test start in the LLC".to_owned());
+        }
+        if self.code == Code::Plain {
+            lines.push("the threads keep their values on a stack".to_owned());
         }
         for (number, (_, beside)) in self.threads.iter().enumerate() {
             lines.extend(self.beside(test, number, beside));

@@ -14,5 +14,6 @@ mod subject;
 mod timing;
 
 pub use conform::{conform, Conformance, StuckRun, Violation};
+pub use observe::PLAIN_SEEDS;
 pub use random::{first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};

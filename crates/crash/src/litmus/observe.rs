@@ -6,7 +6,7 @@ use super::subject::Subject;
 use super::timing::Timings;
 use crate::explore::corners::corners;
 use std::rc::Rc;
-use strandline_isa::{Image, Memory, Note};
+use strandline_isa::{Code, Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Factory, Journal, MachineConfig, Options, Remote};
 use strandline_order::litmus::LocationKind;
@@ -29,7 +29,11 @@ pub struct Case {
     /// Whether the locations' lines are in the LLC at first.
     pub(super) is_warm: bool,
     pub(super) threads: Vec<(Factory, Beside)>,
+    pub(super) code: Code,
 }
+
+/// With seeds from here on, programs are compiled without optimization, so that seeds below keep their meaning.
+pub const PLAIN_SEEDS: u64 = 1 << 40;
 
 impl Case {
     /// The case of a seed: it determines the machine, the placements, the delays and the sizes of the design's
@@ -47,6 +51,10 @@ impl Case {
             threads: threads(test, &layout, &mut rng),
             layout,
             is_warm,
+            code: match seed < PLAIN_SEEDS {
+                true => Code::Optimized,
+                false => Code::Plain,
+            },
         }
     }
 
@@ -67,6 +75,7 @@ impl Case {
             journal: true,
             trace: true,
             patience: PATIENCE,
+            code: self.code,
             ..Options::default()
         };
         let outcome = subject.play(&self.machine, &self.sets, program, options)?;

@@ -20,6 +20,7 @@ pub struct Row {
     structures: Structures,
     sharing: Sharing,
     locks: Variant,
+    code: Variant,
 }
 
 /// A named variant of the machine; the default has no name.
@@ -80,6 +81,9 @@ const LOCKS: [Variant; 7] = [
     ),
 ];
 
+/// How the program was compiled.
+const CODES: [Variant; 2] = [("", &[]), ("plain-code", &["runtime.code=plain"])];
+
 /// The parameters of a design that minimise its structures.
 pub fn least(name: &str) -> Vec<(&'static str, String)> {
     let design = design(name).expect("a registered design");
@@ -124,7 +128,7 @@ impl Axes {
     }
 
     /// Number of values of each axis.
-    pub fn sizes(&self) -> [usize; 9] {
+    pub fn sizes(&self) -> [usize; 10] {
         [
             self.designs.len(),
             self.workloads.len(),
@@ -135,6 +139,7 @@ impl Axes {
             STRUCTURES.len(),
             SHARING.len(),
             LOCKS.len(),
+            CODES.len(),
         ]
     }
 
@@ -150,6 +155,7 @@ impl Axes {
             structures: STRUCTURES[values[6]],
             sharing: SHARING[values[7]],
             locks: LOCKS[values[8]],
+            code: CODES[values[9]],
         }
     }
 
@@ -214,7 +220,13 @@ impl Row {
         };
         let threads = format!("{}-threads", self.threads);
         let first = [self.design.name, self.workload, self.runtime, &threads, self.machine];
-        let variants = [self.controllers.0, structures, self.sharing.0, self.locks.0];
+        let variants = [
+            self.controllers.0,
+            structures,
+            self.sharing.0,
+            self.locks.0,
+            self.code.0,
+        ];
         let parts: Vec<&str> = first
             .into_iter()
             .chain(variants.into_iter().filter(|name| !name.is_empty()))
@@ -235,7 +247,7 @@ impl Row {
 
     /// The run.
     pub fn spec(&self, amount: Amount) -> Spec {
-        let mut set: Vec<String> = [self.controllers.1, self.locks.1]
+        let mut set: Vec<String> = [self.controllers.1, self.locks.1, self.code.1]
             .concat()
             .into_iter()
             .map(str::to_owned)

@@ -5,7 +5,7 @@ use crate::case::{Case, Check};
 use crate::planted::{finding, Found, Planted};
 use crate::thinning::amount;
 use std::collections::BTreeSet;
-use strandline_crash::litmus::{conform, random, Registered, Subject};
+use strandline_crash::litmus::{conform, random, Registered, Subject, PLAIN_SEEDS};
 use strandline_crash::Kind;
 use strandline_design::About;
 use strandline_designs::abouts;
@@ -32,7 +32,10 @@ pub fn conforms() -> Vec<Check> {
             let mut tests = shelf()
                 .into_iter()
                 .filter(|entry| entry.path.split('/').next() == Some(folder));
-            tests.find_map(|entry| conformed(planted, &entry, machines))
+            tests.find_map(|entry| {
+                conformed(planted, &entry, machines)
+                    .or_else(|| conformed_from(planted, &entry, machines.div_ceil(PLAIN_ONE_IN), PLAIN_SEEDS))
+            })
         }),
     };
     pairs.map(check).collect()
@@ -40,9 +43,16 @@ pub fn conforms() -> Vec<Check> {
 
 /// What a litmus test finds.
 pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<Found> {
+    conformed_from(planted, entry, machines, 1)
+}
+
+/// One program in so many is plain code, besides the others.
+const PLAIN_ONE_IN: u64 = 16;
+
+fn conformed_from(planted: &Planted, entry: &Entry, machines: u64, seed: u64) -> Option<Found> {
     let test = entry.test().expect("a right test");
     finding(planted, || {
-        let Some(conformance) = conform(planted, &test, None, machines, 1)? else {
+        let Some(conformance) = conform(planted, &test, None, machines, seed)? else {
             return Ok(None);
         };
         let violations = conformance.violations;
@@ -73,7 +83,10 @@ pub fn random_programs() -> Vec<Check> {
                 name: format!("{design}::{name}"),
                 design,
                 weight: programs / 20,
-                finds: Box::new(move |planted| wrong(&planted.clone().with(sets.clone()), 1, programs)),
+                finds: Box::new(move |planted| {
+                    let planted = &planted.clone().with(sets.clone());
+                    wrong(planted, 1, programs).or_else(|| wrong(planted, PLAIN_SEEDS, programs / PLAIN_ONE_IN))
+                }),
             }
         })
         .collect()

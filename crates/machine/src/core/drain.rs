@@ -1,5 +1,6 @@
 //! Entries enter the store queue, and stores that hit leave it.
 
+use super::observer::UNTRACED;
 use super::{Core, Entry, Kind, StoreQueue};
 use crate::trace::Op;
 use std::cell::Cell;
@@ -66,6 +67,10 @@ impl Core {
     #[inline(never)]
     fn mark(&self, queue: &mut StoreQueue, number: u64) {
         if let Some(entry) = queue.get_mut(number) {
+            if self.is_of_stack(entry.addr) {
+                entry.op = UNTRACED;
+                return;
+            }
             entry.op = self.observe(|| Op::entering(entry.addr, entry.kind));
             entry.counted = self.observer.counts_next.replace(false);
         }

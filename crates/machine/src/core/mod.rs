@@ -5,6 +5,7 @@ mod counts;
 mod cpu;
 mod drain;
 mod fetch_queue;
+mod frame;
 mod hooks;
 mod issue_queue;
 mod limits;
@@ -27,6 +28,7 @@ mod window;
 pub use counted::Counted;
 pub use counts::Counts;
 pub use cpu::SimCpu;
+pub use frame::{Frame, FRAME_BYTES};
 pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, Lost, StoreQueue};
@@ -47,7 +49,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{Admission, Key, Until};
-use strandline_isa::{CoreId, Lowering, Memory, Primitive};
+use strandline_isa::{Addr, CoreId, Lowering, Memory, Primitive};
 use strandline_rules::{any_broken, broken, Rule};
 use tlb::Tlb;
 use watches::Watches;
@@ -97,6 +99,8 @@ pub struct Core {
     /// Whether its program was interrupted.
     pub interrupted: Cell<Interrupt>,
     spin: Spin,
+    /// The stack, if the program keeps its values there.
+    frame: Option<Box<Frame>>,
     branches: Branches,
     limits: Limits,
     /// The frequent hooks that the design may implement.
@@ -147,10 +151,14 @@ impl Core {
     pub fn new(id: CoreId, machine: &MachineConfig, memory: Rc<Memory>, lowering: Lowering, duties: Duties) -> Core {
         let core = &machine.core;
         let in_order = core.consistency == Consistency::Tso && !broken(Rule::StoresInOrder);
+        let window = || match duties.stack {
+            None => Window::new(core),
+            Some(_) => Window::without_registers(core),
+        };
         Core {
             id,
-            window: Window::new(core),
-            start: Window::new(core),
+            window: window(),
+            start: window(),
             queue: RefCell::new(StoreQueue::new()),
             drain: Drain::new(in_order, duties.every_store || any_broken()),
             pending: Pending::default(),
@@ -171,6 +179,7 @@ impl Core {
             waited: Cell::new(0),
             interrupted: Cell::new(Interrupt::Unheeded),
             spin: Spin::default(),
+            frame: duties.stack.map(|base| Box::new(Frame::new(base))),
             branches: Branches::new(core.predictor_entries),
             limits: Limits::new(machine, duties.nt_cached, duties.barriers || !in_order),
             hooks: Cell::new(Hooks::ALL),
@@ -227,4 +236,6 @@ pub struct Duties {
     pub tracer: Option<Rc<Tracer>>,
     /// The outcomes of programs are logged.
     pub logs: bool,
+    /// Where the program keeps its values, if not in registers ([`Frame`]).
+    pub stack: Option<Addr>,
 }

@@ -38,7 +38,15 @@ impl Observer {
     }
 }
 
+/// The index in the trace of what is not traced: accesses to the stack, which no other core sees and no crash leaves.
+pub const UNTRACED: u32 = u32::MAX;
+
 impl Core {
+    /// Whether the address is one of the stack, whose accesses are not observed: the program does not know of them.
+    pub fn is_of_stack(&self, addr: Addr) -> bool {
+        self.frame.as_ref().is_some_and(|frame| frame.holds(addr))
+    }
+
     /// Adds an operation to the trace, if there is one: its index there.
     #[inline(always)]
     pub fn trace(&self, op: impl FnOnce() -> Op) -> u32 {
@@ -94,7 +102,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn keep_visible(&self, op: u32) {
-        if let Some(tracer) = &self.observer.tracer {
+        if let Some(tracer) = self.observer.tracer.as_ref().filter(|_| op != UNTRACED) {
             tracer.visible(self.id, op);
         }
     }
@@ -110,6 +118,9 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn keep_load(&self, addr: Addr, size: u8, value: u64, ready: u64) {
+        if self.is_of_stack(addr) {
+            return;
+        }
         self.log_outcome(value, ready);
         let Some(tracer) = &self.observer.tracer else { return };
         let from = match (self.seen(addr, size, tracer.count()), tracer.in_memory(addr, size)) {

@@ -1,5 +1,6 @@
 //! A core's state at a checkpoint.
 
+use super::frame::State;
 use super::notes::SavedNotes;
 use super::predictor::Branches;
 use super::{Core, Counts, Window};
@@ -17,6 +18,7 @@ pub struct Saved {
     traced: usize,
     operations: usize,
     newest_entry: u64,
+    frame: Option<State>,
 }
 
 impl Saved {
@@ -50,6 +52,7 @@ impl Core {
             traced: self.observer.tracer.as_ref().map_or(0, |tracer| tracer.mark(self.id)),
             operations: self.observer.log.as_ref().map_or(0, |log| log.len()),
             newest_entry: self.queue.borrow().newest(),
+            frame: self.frame.as_ref().map(|frame| frame.save()),
         }
     }
 
@@ -65,6 +68,9 @@ impl Core {
         self.loads.held.set(false);
         self.waited.set(0);
         self.exchange.request.set(None);
+        if let (Some(frame), Some(saved)) = (&self.frame, &saved.frame) {
+            frame.restore(saved);
+        }
         if let Some(tracer) = &self.observer.tracer {
             tracer.truncate(self.id, saved.traced);
         }
@@ -80,6 +86,9 @@ impl Core {
         // Values that the program computes must not be ready later than they were.
         self.window.restore(&self.start);
         self.window.redirect(1);
+        if let Some(frame) = &self.frame {
+            frame.restore(&State::default());
+        }
         self.loads.held.set(false);
         // Every operation then stops, and looks into the log.
         self.turn.horizon.set(0);

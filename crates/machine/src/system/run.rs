@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use strandline_design::AnyDesign;
-use strandline_isa::{CoreId, Memory};
+use strandline_isa::{Code, CoreId, Memory};
 use strandline_kernel::Cycles;
 
 /// The program of one hardware thread.
@@ -38,6 +38,8 @@ pub struct Options {
     pub patience: Cycles,
     /// What progress is.
     pub heartbeat: Heartbeat,
+    /// How the programs were compiled.
+    pub code: Code,
 }
 
 /// What the watchdog counts as progress.
@@ -77,6 +79,7 @@ impl Default for Options {
             trace: false,
             patience: Cycles(100_000_000),
             heartbeat: Heartbeat::Tasks,
+            code: Code::Optimized,
         }
     }
 }

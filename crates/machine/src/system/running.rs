@@ -8,7 +8,7 @@ use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
 use crate::cache::{LineTags, Llc};
 use crate::config::MachineConfig;
-use crate::core::{Answers, Core, Counted, Duties, Request, SimCpu};
+use crate::core::{Answers, Core, Counted, Duties, Request, SimCpu, FRAME_BYTES};
 use crate::crash_image::CrashImage;
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use strandline_design::{AnyDesign, Domain, Wants};
-use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
+use strandline_isa::{Addr, Code, CoreId, Line, Memory, LINE_BYTES};
 use strandline_kernel::{Counts, Cycles, Events, Rng};
 use strandline_rules::any_broken;
 
@@ -86,9 +86,13 @@ impl Running {
         machine: &MachineConfig,
         design: Box<AnyDesign>,
         cores: usize,
-        memory: Memory,
+        mut memory: Memory,
         options: Options,
     ) -> Running {
+        let stacks = match options.code {
+            Code::Optimized => None,
+            Code::Plain => Some(memory.extend_dram(cores as u64 * FRAME_BYTES)),
+        };
         let crash_image = options.journal.then(|| CrashImage::of(&memory));
         let wants = design.wants();
         let durable = (!options.journal && wants.durable_lines).then(|| memory.persistent_half());
@@ -104,7 +108,9 @@ impl Running {
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
             tracer: tracer.clone(),
+            stack: None,
         };
+        let stack = |core: usize| stacks.map(|first| Addr(first.0 + core as u64 * FRAME_BYTES));
         let lowering = design.lowering();
         let harts = (0..cores)
             .map(|i| {
@@ -113,7 +119,10 @@ impl Running {
                     machine,
                     memory.clone(),
                     lowering,
-                    duties.clone(),
+                    Duties {
+                        stack: stack(i),
+                        ..duties.clone()
+                    },
                 ));
                 Hart::new(core, machine.controllers.count)
             })

@@ -4,7 +4,7 @@
 use crate::common::{put, random_machine, Plain};
 use proptest::prelude::*;
 use strandline_design::boxed;
-use strandline_isa::{Addr, Cpu, Flush, Memory, Primitive, PM_BASE};
+use strandline_isa::{Addr, Code, Cpu, Flush, Memory, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Journal, Options, SimCpu, Stats, System};
 
@@ -105,6 +105,7 @@ fn run(seed: u64, programs: &[Vec<Op>]) -> Ran {
     let m = random_machine(&mut rng);
     let options = Options {
         seed,
+        code: Code::ALL[rng.below(2) as usize],
         journal: true,
         patience: Cycles(50_000_000),
         ..Options::default()

@@ -61,6 +61,7 @@ impl Stacks {
 
     /// Allocates a free row, from the thread's own list if possible; `None` if all lists are empty.
     pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<Taken<'c, C>> {
+        let _call = cpu.call(1);
         let mut next = thread as u64;
         for _ in 0..self.lists {
             let list = cpu.word(self.list(next));
@@ -87,6 +88,7 @@ impl Stacks {
 
     /// Frees a row to the thread's own list.
     pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, stamp: Option<W<'c, C>>) {
+        let _call = cpu.call(2);
         let list = cpu.word(self.list(thread as u64));
         self.lock(cpu, list).await;
         let count = list.at(COUNT).load().await;

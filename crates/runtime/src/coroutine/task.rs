@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::pin::Pin;
 use std::task::Poll;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, Tasking, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Scope, Site, Tasking, W};
 use strandline_rules::{broken, Rule};
 
 /// Why a task yields. It resumes behind that place: to the predictor of jumps each is a target.
@@ -45,6 +45,8 @@ pub struct Task<'c, C: Cpu> {
     /// The scheduler's next order to its lane, and the lane's reply.
     turn: Cell<Turn>,
     settled: Cell<bool>,
+    /// How deep in libraries' code it is.
+    libraries: Cell<u32>,
 }
 
 /// How a lane resumes behind a task's end.
@@ -66,6 +68,7 @@ impl<'c, C: Cpu> Task<'c, C> {
             yields: Cell::new(None),
             turn: Cell::new(Turn::Task),
             settled: Cell::new(true),
+            libraries: Cell::new(0),
         }
     }
 
@@ -100,6 +103,8 @@ impl<'c, C: Cpu> Task<'c, C> {
 
     /// Yields to the others; then executes the design's first instructions of a resumed task.
     pub async fn give(&self, why: Why) {
+        // The others' code is not the library's in which this one waits.
+        (0..self.libraries.get()).for_each(|_| self.inner.leave(Scope::Library));
         let mut given = false;
         poll_fn(move |_| {
             if given {
@@ -110,6 +115,7 @@ impl<'c, C: Cpu> Task<'c, C> {
             Poll::Pending
         })
         .await;
+        (0..self.libraries.get()).for_each(|_| self.inner.enter(Scope::Library));
         if broken(Rule::ContextSetAgain) && why != Why::Ended {
             return;
         }
@@ -138,6 +144,25 @@ impl<C: Cpu> Cpu for Task<'_, C> {
     #[inline(always)]
     fn alu(&self, op: Alu, a: C::Tag, b: C::Tag) -> C::Tag {
         self.inner.alu(op, a, b)
+    }
+
+    #[inline(always)]
+    fn compare(&self, a: C::Tag, b: C::Tag) -> C::Tag {
+        self.inner.compare(a, b)
+    }
+
+    #[inline(always)]
+    fn enter(&self, scope: Scope) {
+        self.libraries
+            .set(self.libraries.get() + u32::from(scope == Scope::Library));
+        self.inner.enter(scope);
+    }
+
+    #[inline(always)]
+    fn leave(&self, scope: Scope) {
+        self.libraries
+            .set(self.libraries.get() - u32::from(scope == Scope::Library));
+        self.inner.leave(scope);
     }
 
     #[inline(always)]

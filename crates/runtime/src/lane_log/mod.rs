@@ -52,6 +52,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     /// Acquires the lock at this address. Locks acquired so guard what a region reads or writes.
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {
+        let _call = lock.call(1);
         match self {
             Log::Undo(log) => log.lock(lock).await,
             Log::Pairs(log) => log.lock(lock).await,
@@ -63,6 +64,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     /// Releases the lock at this address.
     #[inline]
     pub async fn unlock(&mut self, lock: W<'c, C>) {
+        let _call = lock.call(1);
         match self {
             Log::Undo(log) => log.unlock(lock).await,
             Log::Pairs(log) => log.unlock(lock).await,

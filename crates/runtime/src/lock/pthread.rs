@@ -44,6 +44,7 @@ const LONG_WAY: u64 = 0x7c;
 const SHARED: u64 = 0x80;
 
 pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
+    let _library = cpu.library();
     // The call pushes its return address, and the function a register.
     own.at(own::RETURN).store(cpu.word(HELD)).await;
     let kind = lock.at(field::KIND).load_sized(4).await;
@@ -68,6 +69,7 @@ pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) 
 }
 
 pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>, annotated: bool) {
+    let _library = cpu.library();
     own.at(own::RETURN).store(cpu.word(HELD)).await;
     let kind = lock.at(field::KIND).load_sized(4).await;
     let normal = kind & KINDS;

@@ -185,6 +185,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Writes the record of up to four words at `at`, except for the fields of the whole step.
     #[inline]
     pub(crate) async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
+        let _call = at.call(3);
         let slot = self.advance();
         slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
         let target = if offset == 0 { at } else { at + offset };

@@ -184,6 +184,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     /// Remembers the words of a line that the step may update.
     pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        let _call = line.call(3);
         if self.fresh {
             self.start().await;
         }
@@ -193,6 +194,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     /// Stores into a remembered line; the first consecutive store to it begins the line's pair.
     pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        let _call = at.call(3);
         let line = at & !(LINE_BYTES - 1);
         let open = match self.open {
             Some(open) => open.equals(line).branch(SAME_LINE),
@@ -212,6 +214,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     /// A pair of its own.
     pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        let _call = at.call(3);
         if self.fresh {
             self.start().await;
         }
@@ -234,6 +237,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     /// has logged. A word is logged once: entries of two strands are not ordered, and a later one
     /// would hold the section's own write.
     async fn open_pair(&mut self, line: W<'c, C>, at: W<'c, C>, words: u64) {
+        let _call = line.call(3);
         self.open = Some(line);
         let wanted = self.cpu.word((1 << words) - 1) << ((at >> 3) & 7);
         let known = match self.updated.find(line).await {
@@ -275,6 +279,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     /// An entry with `count` words from the word `first` at `at` on.
     async fn log_words(&mut self, at: W<'c, C>, first: u64, count: u64) {
+        let _call = at.call(3);
         let entry = self.ring.append().await;
         let addr = if first == 0 { at } else { at + 8 * first };
         entry.at(field::ADDR).store(addr).await;
@@ -287,6 +292,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     async fn close_pair(&mut self) {
+        let _call = self.cpu.call(0);
         let Some(line) = self.open.take() else { return };
         if self.runtime != Runtime::Txn {
             line.flush().await;
@@ -303,6 +309,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     pub(crate) async fn end(&mut self) {
+        let _call = self.cpu.call(0);
         if self.fresh {
             self.start().await;
         }

@@ -121,6 +121,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
 
     /// Loads as the region sees memory.
     pub(crate) async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+        let _call = at.call(2);
         let Some(item) = self.writes.find(at & !7).await else {
             return at.load_sized(size).await;
         };
@@ -133,6 +134,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
 
     /// Writes to the region's set.
     pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        let _call = at.call(3);
         let bits = low_bytes(value.bits(), size);
         self.cpu.note(Note::RegionWrite {
             addr: Addr(at.bits()),
@@ -164,6 +166,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
 
     /// Commits the region and writes in place.
     pub(crate) async fn end(&mut self) {
+        let _call = self.cpu.call(0);
         if !self.logs() {
             self.cpu.intent(Intent::Durable).await;
             self.cpu.note(Note::RegionDurable);
@@ -182,6 +185,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
 
     /// Logs the region and writes in place. It may have dependences without writes.
     async fn commit_region(&mut self, regions: u64) {
+        let _call = self.cpu.call(1);
         self.ledger.tick();
         let before = self.ring.position;
         self.log_writes().await;

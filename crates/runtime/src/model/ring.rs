@@ -88,6 +88,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
 
     /// Allocates the line for the next entry.
     pub async fn append(&mut self) -> W<'c, C> {
+        let _call = self.cpu.call(1);
         let full = self.tail.equals(self.block + self.last).branch(BLOCK_IS_FULL);
         self.tail = if full {
             self.enter().await + LINE_BYTES
@@ -105,6 +106,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
 
     /// As [`Ring::seal`], with a count that the program has computed.
     pub async fn seal_counted(&self, entry: W<'c, C>, kind: Kind, count: W<'c, C>) {
+        let _call = entry.call(4);
         let info = match count.bits() {
             0 => self.cpu.word(kind.info(0)),
             _ => (count << COUNT_SHIFT) + kind.info(0),

@@ -76,6 +76,7 @@ impl<'c, C: Cpu> Set<'c, C> {
 
     /// The item with this key, if there is one.
     pub async fn find(&self, key: W<'c, C>) -> Option<Item<'c, C>> {
+        let _call = key.call(2);
         let slot = self.slot(key);
         let mut offset = slot.load().await;
         while offset.less(self.end).branch(CHAIN_GOES_ON) {
@@ -98,6 +99,7 @@ impl<'c, C: Cpu> Set<'c, C> {
     /// If there are [`MOST_ITEMS`] already, it unwinds with a [`TooLarge`], which the runner of the
     /// program catches.
     pub async fn insert(&mut self, key: W<'c, C>, data: W<'c, C>, extra: W<'c, C>) {
+        let _call = key.call(4);
         if self.end.bits() >= MOST_ITEMS * LINE_ITEM {
             too_many(self.what);
         }

@@ -107,6 +107,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Copies a span of a line to the next data line, with its address.
     pub(super) async fn record(&mut self, line: W<'c, C>, span: Span) {
+        let _call = line.call(3);
         if self.records.bits() >= self.capacity {
             log_too_small(self.capacity);
         }
@@ -122,6 +123,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Remembers a line of the step, which `finish` flushes.
     pub(super) async fn keep(&mut self, line: W<'c, C>) {
+        let _call = line.call(1);
         if cfg!(debug_assertions) {
             let known = Addr(line.bits()).line();
             assert!(
@@ -144,6 +146,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     /// Steps 1 and 2 of section 3.1: makes the records durable that the logged word does not count yet, then the logged
     /// word that counts them.
     pub(crate) async fn set_logged(&mut self) {
+        let _call = self.cpu.call(0);
         if !self.logs {
             return;
         }
@@ -192,6 +195,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Steps 3 and 4 of section 3.1: the updates, which are flushed, are made durable; then the cleared word.
     pub(super) async fn commit(&mut self) {
+        let _call = self.cpu.call(0);
         if self.logs {
             if !broken(Rule::WalUpdatesBeforeClear) {
                 self.order(Intent::Commit).await;

@@ -13,6 +13,7 @@ sites! {
 impl<'c, C: Cpu> WalLog<'c, C> {
     /// Logs `bytes` from `from` on of the line at `line`.
     pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        let _call = line.call(3);
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= LINE_BYTES);
         self.keep(line).await;
         if self.logs {
@@ -40,6 +41,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Stores into a line that is logged, whole, at the region's first write to it.
     pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        let _call = at.call(3);
         if self.needs_lines() {
             let line = at & !(LINE_BYTES - 1);
             if self.written.find(line).await.is_none() {

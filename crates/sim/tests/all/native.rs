@@ -16,7 +16,7 @@ fn native(workload: &str, seed: u64) -> (u64, u64) {
         warm: None,
         seed,
         pm: None,
-        lock: None,
+        runtime: Vec::new(),
         set: Vec::new(),
         check: true,
     };

@@ -161,6 +161,7 @@ impl AtlasQueue {
         number: W<'c, C>,
         value: W<'c, C>,
     ) {
+        let _call = cpu.call(4);
         if self.omits == Omits::Element {
             region.log(node, 0, 8 * node::ELEMENT).await;
             self.elements.store(node, value).await;
@@ -178,6 +179,7 @@ impl AtlasQueue {
 
     /// Adds an element; false if there is no room.
     async fn enqueue<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, value: W<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return false;
@@ -207,6 +209,7 @@ impl AtlasQueue {
 
     /// Tells dequeues that the region of this node has ended.
     async fn hand_over<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, node: W<'c, C>) {
+        let _call = thread.cpu.call(2);
         let lock = thread.cpu.word(self.volatile.0 + volatile::HAND_OVER);
         let word = thread.cpu.word(self.volatile.0 + volatile::HANDED_OVER);
         thread.log.lock(lock).await;
@@ -216,6 +219,7 @@ impl AtlasQueue {
 
     /// Whether nothing was handed over behind the dummy.
     async fn is_empty<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, dummy: W<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         if self.omits == Omits::HandOver {
             return dummy.at(node::NEXT).load().await.is(0).branch(DUMMY_IS_LAST);
         }
@@ -229,6 +233,7 @@ impl AtlasQueue {
 
     /// Removes the first element; returns its first word, or nothing if the queue is empty.
     async fn dequeue<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let (head, guard) = (cpu.word(self.head()), cpu.word(self.volatile.0 + volatile::HEAD));
         thread.log.lock(guard).await;

@@ -56,6 +56,7 @@ impl Shape for Avl {
     }
 
     async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
+        let _call = key.call(3);
         let change = match tree.find(key).await {
             None => {
                 let node = tree.begin_insertion().await;
@@ -92,6 +93,7 @@ impl Shape for Avl {
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// The height of a subtree.
     async fn height(&mut self, node: W<'c, C>) -> W<'c, C> {
+        let _call = node.call(2);
         match node.is(0).branch(NO_CHILD) {
             true => self.cpu.word(0),
             false => self.get(node.at(node::STATE)).await,
@@ -101,6 +103,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Logs, at each level of the path, the sibling and its child on the path's side: what a rotation moves, if the
     /// path's subtree loses a level.
     async fn log_siblings(&mut self) {
+        let _call = self.cpu.call(1);
         let mut at = self.first() + 8;
         let end = self.last() + 8;
         while self.logs_fully() && at.less(end).branch(MORE_TO_LOG) {
@@ -120,6 +123,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Restores balance above the link at position `at` of the path: the height of its subtree may have changed.
     async fn balance_above(&mut self, mut at: W<'c, C>) {
+        let _call = at.call(2);
         let first = self.first();
         while !at.equals(first).branch(PATH_IS_DONE) {
             let node = line(at.load().await);
@@ -133,6 +137,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// A step: balances `node`, to which `link` leads. Returns whether the height of its subtree changes.
     async fn balance(&mut self, link: W<'c, C>, node: W<'c, C>) -> bool {
+        let _call = link.call(3);
         let left = self.get(node.at(node::LEFT)).await;
         let right = self.get(node.at(node::RIGHT)).await;
         let (low, high) = (self.height(left).await, self.height(right).await);
@@ -157,6 +162,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Rotates `child`, which is on `side` of `node` and too high, or its inner child, to the place of `node`. Returns
     /// the height there.
     async fn rotate(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, side: Side) -> W<'c, C> {
+        let _call = link.call(5);
         let (near, far) = (side.link(), side.other().link());
         let outer = self.get(child.at(near)).await;
         let inner = self.get(child.at(far)).await;

@@ -28,6 +28,7 @@ struct Sibling<'c, C: Cpu> {
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Deletes the key of a leaf, to which the path leads.
     pub(super) async fn remove_leaf(&mut self, leaf: W<'c, C>) {
+        let _call = leaf.call(2);
         self.log_path().await;
         self.log_neighbours().await;
         self.order().await;
@@ -52,6 +53,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Logs the sibling of each inner node of the path, but the root.
     async fn log_neighbours(&mut self) {
+        let _call = self.cpu.call(1);
         let (mut at, last) = (self.first() + 8, self.last());
         while self.logs_fully() && at.less(last).branch(MORE_TO_LOG) {
             let link = at.load().await;
@@ -63,6 +65,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// The sibling of the node to which `link` leads: the one to its left, or to its right if it is the first.
     async fn sibling(&mut self, link: W<'c, C>) -> Sibling<'c, C> {
+        let _call = link.call(2);
         if offset(link).is(inner::CHILDREN[0]).branch(IS_FIRST_CHILD) {
             return Sibling {
                 node: self.get(link.at(8)).await,
@@ -80,6 +83,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Removes the child at `link` from its node, with the key before it, or the one behind it if it is the first.
     /// Returns whether the node then has a single child.
     async fn narrow(&mut self, change: &mut Change<'c, C>, link: W<'c, C>) -> bool {
+        let _call = link.call(3);
         let (node, slot) = (line(link), offset(link));
         let [second, third] = [1, 2].map(|i| node.at(inner::CHILDREN[i]));
         let [first_key, second_key] = [0, 1].map(|i| node.at(inner::KEYS[i]));
@@ -106,6 +110,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Gives `node`, to which the link at position `at` of the path leads and which has a single child, another one, or
     /// merges it with its sibling; and then each node above that is left with a single one. A root goes instead.
     pub(super) async fn fill_up(&mut self, mut at: W<'c, C>, mut node: W<'c, C>) {
+        let _call = at.call(3);
         loop {
             let child = self.get(node).await;
             let link = at.load().await;
@@ -131,6 +136,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// The root's single child becomes the root.
     async fn lose_root(&mut self, root: W<'c, C>, child: W<'c, C>) {
+        let _call = root.call(3);
         self.gives(root).await;
         let mut change = Change::of(&[self.header]);
         change.set(self.header.at(header::ROOT), child);
@@ -141,6 +147,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Moves a child of a sibling that has three over to `node`, which has one.
     async fn borrow(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, sibling: Sibling<'c, C>) {
+        let _call = link.call(5);
         let (none, no_key) = (self.cpu.word(0), self.cpu.word(NO_KEY));
         let mut change = Change::of(&[line(link), node, sibling.node]);
         let [first, second, third] = [0, 1, 2].map(|i| sibling.node.at(inner::CHILDREN[i]));
@@ -165,6 +172,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Moves the child of a node over to a sibling that has two.
     async fn merge(&mut self, change: &mut Change<'c, C>, child: W<'c, C>, sibling: &Sibling<'c, C>) {
+        let _call = child.call(4);
         let [first, second, third] = [0, 1, 2].map(|i| sibling.node.at(inner::CHILDREN[i]));
         let [first_key, second_key] = [0, 1].map(|i| sibling.node.at(inner::KEYS[i]));
         let between = self.get(sibling.key).await;

@@ -22,6 +22,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         pair: [W<'c, C>; 2],
         key: W<'c, C>,
     ) -> Option<W<'c, C>> {
+        let _call = at.call(5);
         let link = at.load().await;
         if at.equals(self.first()).branch(LINK_IS_HEADERS) {
             self.grow(&mut change, pair, key).await;
@@ -37,6 +38,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// A new root over two subtrees.
     async fn grow(&mut self, change: &mut Change<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) {
+        let _call = key.call(4);
         let root = self.take().await;
         change.add_once(self.header);
         change.fresh(root);
@@ -59,6 +61,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Two subtrees take the place of the child at `link`. Returns whether the node then has four.
     async fn widen(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) -> bool {
+        let _call = link.call(5);
         let (node, slot) = (line(link), offset(link));
         change.set(link, pair[0]);
         change.set(link.at(8), pair[1]);
@@ -87,6 +90,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Splits `node`, to which the link at position `at` of the path leads and which has four children, and then each
     /// node above that gets four.
     pub(super) async fn split_up(&mut self, mut at: W<'c, C>, mut node: W<'c, C>) {
+        let _call = at.call(3);
         loop {
             let half = self.take().await;
             let [third, fourth] = [2, 3].map(|i| node.at(inner::CHILDREN[i]));

@@ -72,6 +72,7 @@ impl Shape for TwoThree {
     }
 
     async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
+        let _call = key.call(3);
         let height = tree.get(tree.header.at(header::HEIGHT)).await;
         let leaf = tree.descend(key, height).await;
         if leaf.is(0).branch(TREE_IS_EMPTY) {
@@ -115,6 +116,7 @@ impl Shape for TwoThree {
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Follows a key down this number of levels from the root; the path then ends with the link to the node.
     async fn descend(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
+        let _call = key.call(3);
         let mut link = self.header + header::ROOT;
         loop {
             self.push(link).await;
@@ -136,6 +138,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Takes a node for the new leaf. Full logging logs the path before.
     async fn prepare_insertion(&mut self) -> W<'c, C> {
+        let _call = self.cpu.call(1);
         if self.logs_fully() {
             self.log_path().await;
             self.fresh_nodes().await;
@@ -147,6 +150,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Adds the free nodes that the insertion will take to what it writes: for the leaf; for each full node above it
     /// without another one between; for a root if all are full.
     async fn fresh_nodes(&mut self) {
+        let _call = self.cpu.call(1);
         let mut free = self.free().await;
         self.fresh(&mut free).await;
         let (mut at, first) = (self.last(), self.first());
@@ -170,6 +174,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// The step that fills a new leaf, before it is linked.
     async fn new_leaf(&mut self, node: W<'c, C>, key: W<'c, C>, value: W<'c, C>) -> Change<'c, C> {
+        let _call = node.call(4);
         let mut change = Change::of(&[self.header]);
         change.fresh(node);
         change.set(node.at(leaf::KEY), key);

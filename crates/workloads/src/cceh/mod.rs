@@ -187,6 +187,7 @@ impl Cceh {
 
     /// Looks for a key in a segment whose lock is held, at least shared, and for the first slot that is free for it.
     async fn probe<'c, C: Cpu>(&self, cpu: &'c C, open: &Open<'c, C>, key: W<'c, C>, hash: W<'c, C>) -> Probe<'c, C> {
+        let _call = cpu.call(3);
         let (mut offset, mut left) = (self.home(hash), cpu.word(self.window()));
         let mut free: Option<(W<'c, C>, W<'c, C>)> = None;
         loop {
@@ -219,6 +220,7 @@ impl Cceh {
 
     /// Acquires a segment's lock shared.
     async fn share<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
+        let _call = cpu.call(1);
         let lock = segment.at(segment::LOCK);
         loop {
             let holders = lock.load().await;
@@ -268,6 +270,7 @@ impl Cceh {
         value: W<'c, C>,
         old: &mut Old<'c, C>,
     ) -> Attempt {
+        let _call = cpu.call(2);
         match self.probe(cpu, open, key, hash).await {
             Probe::Found(slot) => {
                 // Others that share the lock may replace it, too.
@@ -313,6 +316,7 @@ impl Map for Cceh {
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let open = self.table.open(cpu, hash).await;
@@ -341,6 +345,7 @@ impl Map for Cceh {
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let mut open = self.table.open(cpu, hash).await;
@@ -366,6 +371,7 @@ impl Map for Cceh {
     }
 
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let mut open = self.table.open(cpu, hash).await;

@@ -19,6 +19,7 @@ impl Cceh {
     /// Splits a segment that had no room; false if there is no room for another segment. If it was split meanwhile, there
     /// is nothing to do.
     pub(super) async fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let lock = open.segment.at(segment::LOCK);
         lock_alone(cpu, lock).await;
@@ -32,6 +33,7 @@ impl Cceh {
     }
 
     async fn split_locked<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return false;
@@ -63,6 +65,7 @@ impl Cceh {
 
     /// Copies the pairs of the upper half to the same slots of a new segment, whose other slots become free.
     async fn copy_upper<'c, C: Cpu>(&self, cpu: &'c C, open: &Open<'c, C>, new: W<'c, C>, shift: W<'c, C>) {
+        let _call = cpu.call(3);
         let mut offset = cpu.word(LINE_BYTES);
         while offset.below(LINE_BYTES + self.bytes()).branch(MORE_SLOTS) {
             let (from, to) = (open.segment + offset, new + offset);

@@ -86,6 +86,7 @@ impl Cq {
     }
 
     pub(super) async fn push_to_end<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, ends: Ends, queue: W<'c, C>) {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return;
@@ -117,6 +118,7 @@ impl Cq {
     }
 
     pub(super) async fn pop_from_end<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, ends: Ends, queue: W<'c, C>) {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let header = self.headers.row(queue << 1);
         let of_queue = ends.of(queue);

@@ -40,6 +40,7 @@ struct End<'c, C: Cpu> {
 
 impl Cq {
     pub(super) async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return;
@@ -69,6 +70,7 @@ impl Cq {
     }
 
     pub(super) async fn pop<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
@@ -97,6 +99,7 @@ impl Cq {
         value: W<'c, C>,
         step: Step,
     ) {
+        let _call = cpu.call(5);
         let End {
             header,
             tail,
@@ -124,6 +127,7 @@ impl Cq {
         node: W<'c, C>,
         value: W<'c, C>,
     ) {
+        let _call = cpu.call(3);
         region.update(node, cpu.word(0), 8).await;
         for line in 0..NODE_LINES {
             for i in first_item(line)..first_item(line + 1) {
@@ -141,6 +145,7 @@ impl Cq {
         [node, next, count]: [W<'c, C>; 3],
         step: Step,
     ) {
+        let _call = cpu.call(3);
         region.log_row(node, NODE_BYTES).await;
         region.log(header, 0, header::BYTES).await;
         region.order(step).await;
@@ -155,6 +160,7 @@ impl Cq {
 
     /// A region of several pushes and pops of one queue.
     pub(super) async fn several<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let queue = thread.random.below(self.queues).await;
         let header = self.headers.row(queue);

@@ -59,6 +59,7 @@ impl<C: Cpu> Copy for Bucket<'_, C> {}
 impl<'c, C: Cpu> Bucket<'c, C> {
     /// Its version, when nobody holds its lock.
     pub async fn version(&self, cpu: &'c C) -> W<'c, C> {
+        let _call = cpu.call(0);
         loop {
             let version = self.0.at(offset::VERSION).load().await;
             if !(version & 1).is(1).branch(VERSION_IS_HELD) {
@@ -76,6 +77,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
 
     /// Locks it.
     pub async fn lock(&self, cpu: &'c C) {
+        let _call = cpu.call(0);
         let lock = self.0.at(offset::VERSION);
         loop {
             let version = lock.load().await;
@@ -96,6 +98,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
 
     /// Locks it unless it is held.
     pub async fn try_lock(&self, cpu: &'c C) -> bool {
+        let _call = cpu.call(0);
         let lock = self.0.at(offset::VERSION);
         let version = lock.load().await;
         if (version & 1).is(1).branch(TRIED_IS_HELD) {
@@ -111,6 +114,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
 
     /// Unlocks it: a new version.
     pub async fn unlock(&self, cpu: &'c C) {
+        let _call = cpu.call(0);
         let lock = self.0.at(offset::VERSION);
         let version = lock.load().await;
         cpu.intent(Intent::Release).await;
@@ -141,6 +145,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
 
     /// The slot that holds a key.
     pub async fn find(&self, key: W<'c, C>, hash: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = key.call(2);
         let used = self.meta().await & meta::USED;
         let wanted = (hash & 0xff) * 0x0101_0101_0101_0101;
         let low = self.0.at(offset::FINGERPRINTS).load().await.equal_bytes(wanted);
@@ -175,6 +180,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
 
     /// Writes a record into a slot, and flushes it.
     pub async fn write(&self, slot: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+        let _call = slot.call(3);
         let record = self.record(slot);
         record.store(key).await;
         record.at(8).store(value).await;
@@ -183,6 +189,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
 
     /// Makes the record in a slot visible: its fingerprint, then the metadata. `belongs`: [`meta::BEFORE`] or 0.
     pub async fn show(&self, cpu: &'c C, slot: W<'c, C>, hash: W<'c, C>, belongs: u64) {
+        let _call = cpu.call(3);
         (self.0 + slot)
             .at(offset::FINGERPRINTS)
             .store_sized(hash & 0xff, 1)
@@ -198,6 +205,7 @@ impl<'c, C: Cpu> Bucket<'c, C> {
 
     /// Drops the record in a slot, and flushes that.
     pub async fn drop_slot(&self, cpu: &'c C, slot: W<'c, C>) {
+        let _call = cpu.call(1);
         let bit = cpu.word(1) << slot;
         let both = bit | (bit << meta::BEFORE_SHIFT);
         let meta = self.meta().await;

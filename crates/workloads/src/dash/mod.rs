@@ -159,6 +159,7 @@ impl Buckets {
         pair: &Pair<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
     ) -> Option<Place<'c, C>> {
+        let _call = segment.call(2);
         if let Some(place) = pair.find((key, hash)).await {
             return Some(place);
         }
@@ -174,6 +175,7 @@ impl Buckets {
         segment: W<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
     ) -> Option<Place<'c, C>> {
+        let _call = segment.call(1);
         for number in 0..STASH {
             let bucket = self.stash(segment, number);
             if let Some(slot) = bucket.find(key, hash).await {
@@ -191,6 +193,7 @@ impl Buckets {
         pair: &Pair<'c, C>,
         record: &Record<'c, C>,
     ) -> Attempt {
+        let _call = cpu.call(3);
         if let Some((bucket, belongs)) = pair.room().await {
             self.write(cpu, &bucket, record, belongs).await;
             return Attempt::Done;
@@ -231,6 +234,7 @@ impl Buckets {
     /// one, and room for it. `forwards`: one that belongs to the bucket itself moves to the next; otherwise one that belongs
     /// to the bucket before moves there.
     async fn displace<'c, C: Cpu>(&self, cpu: &'c C, from: &Bucket<'c, C>, to: &Bucket<'c, C>, forwards: bool) -> bool {
+        let _call = cpu.call(3);
         // Whoever holds it may wait for ours.
         if !to.try_lock(cpu).await {
             return false;
@@ -255,6 +259,7 @@ impl Buckets {
 
     /// Writes a record into a free slot of a locked bucket, then the metadata that makes it visible.
     pub async fn write<'c, C: Cpu>(&self, cpu: &'c C, bucket: &Bucket<'c, C>, record: &Record<'c, C>, belongs: u64) {
+        let _call = cpu.call(3);
         let slot = bucket.free_slot().await;
         bucket.write(slot, record.key, record.value).await;
         if self.omits != Omits::Record {
@@ -270,6 +275,7 @@ impl Buckets {
 impl<'c, C: Cpu> Pair<'c, C> {
     /// Locks both, the one at the lower address first.
     pub async fn lock(&self, cpu: &'c C) {
+        let _call = cpu.call(0);
         let [low, high] = match self.first.0.bits() < self.second.0.bits() {
             true => [self.first, self.second],
             false => [self.second, self.first],
@@ -332,6 +338,7 @@ impl<'c, C: Cpu> Place<'c, C> {
 
     /// Removes the record, whose key's buckets are locked, and makes that durable.
     pub async fn clear(&self, cpu: &'c C) {
+        let _call = cpu.call(0);
         if let Some(stash) = self.stash {
             stash.lock(cpu).await;
         }

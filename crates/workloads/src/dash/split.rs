@@ -22,6 +22,7 @@ impl Buckets {
 
 impl<'c, C: Cpu> Bucket<'c, C> {
     async fn copy_upper(&self, cpu: &'c C, to: W<'c, C>, shift: W<'c, C>) {
+        let _call = cpu.call(2);
         let from = self.0;
         let old = from.at(offset::META).load().await;
         let mut moved = cpu.word(0);

@@ -108,6 +108,7 @@ pub struct DashEh {
 impl DashEh {
     /// Locks a hash's two buckets in the segment that the directory has for it.
     async fn lock<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
+        let _call = cpu.call(1);
         loop {
             let mut open = self.table.open(cpu, hash).await;
             let pair = self.buckets.home(cpu, open.segment, hash);
@@ -148,6 +149,7 @@ impl Map for DashEh {
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let open = self.table.open(cpu, hash).await;
@@ -174,6 +176,7 @@ impl Map for DashEh {
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let (cpu, hash) = (thread.cpu, hash(key));
         let record = Record { key, hash, value };
         loop {
@@ -200,6 +203,7 @@ impl Map for DashEh {
     }
 
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         let (open, pair) = self.lock(cpu, hash).await;
         let found = self.buckets.find(open.segment, &pair, (key, hash)).await;

@@ -14,6 +14,7 @@ impl DashEh {
     /// Splits a segment that had no room; false if there is no room for another segment. If it was split meanwhile, there
     /// is nothing to do.
     pub(super) async fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         self.buckets.lock(cpu, open.segment).await;
         let prefix = open.segment.load().await;
@@ -26,6 +27,7 @@ impl DashEh {
     }
 
     async fn split_locked<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return false;

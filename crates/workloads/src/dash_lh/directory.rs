@@ -147,6 +147,7 @@ impl Directory {
 
     /// A segment, whole or not.
     pub async fn segment<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) -> Open<'c, C> {
+        let _call = cpu.call(1);
         let (entry, index) = self.locate(cpu, number);
         let segment = entry.load().await + index * self.bytes;
         Open {
@@ -158,6 +159,7 @@ impl Directory {
 
     /// The segment of a hash, whole or not.
     pub async fn of<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
+        let _call = cpu.call(1);
         let word = cpu.word(self.root.0).load().await;
         let (size, bits) = (cpu.word(1) << (word >> ROUND_SHIFT), hash >> HASH_SHIFT);
         let mut number = bits & (size - 1);
@@ -169,6 +171,7 @@ impl Directory {
 
     /// The whole segment that has the hashes of one that is not: without the highest bits of its number.
     pub async fn ancestor<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) -> Open<'c, C> {
+        let _call = cpu.call(1);
         let mut number = number;
         loop {
             number = number ^ (cpu.word(1) << number.highest_one());
@@ -181,6 +184,7 @@ impl Directory {
 
     /// Advances Next, unless there is no room; makes that durable, if the program `flushes`.
     pub async fn expand<C: Cpu>(&self, cpu: &C, flushes: bool) {
+        let _call = cpu.call(1);
         let root = cpu.word(self.root.0);
         loop {
             let word = root.load().await;
@@ -209,6 +213,7 @@ impl Directory {
 
     /// Writes the word of Next once more, durably: who has advanced it may not have flushed it yet.
     pub async fn confirm<C: Cpu>(&self, cpu: &C) {
+        let _call = cpu.call(0);
         let root = cpu.word(self.root.0);
         loop {
             let word = root.load().await;
@@ -224,6 +229,7 @@ impl Directory {
     /// Allocates the array of a segment, if there is none; returns when it is durable in the directory. Its memory is zero:
     /// its segments are not whole.
     async fn allocate<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) {
+        let _call = cpu.call(1);
         let (entry, _) = self.locate(cpu, number);
         loop {
             let array = entry.load().await;

@@ -147,6 +147,7 @@ impl DashLh {
     /// The segment that has a hash. If it is not whole, it is split off first; without a stash bucket for that, the hash
     /// stays in the old one.
     async fn open<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> Open<'c, C> {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         loop {
             let mut open = self.directory.of(cpu, hash).await;
@@ -166,6 +167,7 @@ impl DashLh {
 
     /// Locks a hash's two buckets in the segment that has it.
     async fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         loop {
             let mut open = self.open(thread, hash).await;
@@ -206,6 +208,7 @@ impl Map for DashLh {
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
             let open = self.open(thread, hash).await;
@@ -232,6 +235,7 @@ impl Map for DashLh {
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let (cpu, hash) = (thread.cpu, hash(key));
         let record = Record { key, hash, value };
         let (open, pair) = self.lock(thread, hash).await;
@@ -255,6 +259,7 @@ impl Map for DashLh {
     }
 
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         let (open, pair) = self.lock(thread, hash).await;
         let found = self.find(open.segment, &pair, (key, hash)).await;

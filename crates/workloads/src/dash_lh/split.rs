@@ -38,6 +38,7 @@ impl DashLh {
     /// Has a segment give the half to a new segment whose turn it is; false if there are too few stash buckets. If it was
     /// split meanwhile, there is nothing to do.
     pub(super) async fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         self.buckets.lock(cpu, open.segment).await;
         let mask = open.segment.at(segment::MASK).load().await;
@@ -50,6 +51,7 @@ impl DashLh {
     }
 
     async fn split_locked<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         if self.buckets.omits != Omits::Next {
             self.directory.confirm(cpu).await;
@@ -91,6 +93,7 @@ impl DashLh {
 
     /// Inserts the upper half of the old chain into the new segment; false if there are too few stash buckets.
     async fn copy_chain<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, halves: &Halves<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let mut at = halves.old.at(segment::CHAIN).load().await;
         while !at.is(0).branch(OLD_CHAIN_ENDS) {
             let bucket = Bucket(at);
@@ -114,6 +117,7 @@ impl DashLh {
 
     /// Inserts a record into a new segment, which nobody else sees; false if there is no stash bucket for it.
     async fn give<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, new: W<'c, C>, record: &Record<'c, C>) -> bool {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let mut room = self.room(cpu, new, record).await;
         if room.is_none() {
@@ -137,6 +141,7 @@ impl DashLh {
         segment: W<'c, C>,
         record: &Record<'c, C>,
     ) -> Option<(Bucket<'c, C>, u64)> {
+        let _call = cpu.call(2);
         let pair = self.buckets.home(cpu, segment, record.hash);
         if let Some(room) = pair.room().await {
             return Some(room);
@@ -171,6 +176,7 @@ impl DashLh {
 
     /// Moves what the old segment keeps of its chain to free slots, and frees the empty buckets of the chain.
     async fn settle_chain<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, halves: &Halves<'c, C>) {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let mut link = halves.old.at(segment::CHAIN);
         loop {
@@ -196,6 +202,7 @@ impl DashLh {
 
     /// Moves what the old segment keeps of a bucket of its chain to free slots; the metadata of what stays.
     async fn settle<'c, C: Cpu>(&self, cpu: &'c C, halves: &Halves<'c, C>, bucket: &Bucket<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(2);
         let meta = bucket.meta().await;
         let mut left = meta;
         for slot in 0..SLOTS {
@@ -219,6 +226,7 @@ impl DashLh {
 
     /// Gives the buckets of a chain back that nobody else has seen.
     async fn give_chain<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, segment: W<'c, C>) {
+        let _call = thread.cpu.call(2);
         let mut at = segment.at(segment::CHAIN).load().await;
         while !at.is(0).branch(GIVEN_CHAIN_ENDS) {
             let next = at.at(offset::NEXT).load().await;
@@ -237,6 +245,7 @@ impl<'c, C: Cpu> Halves<'c, C> {
 impl<'c, C: Cpu> Bucket<'c, C> {
     /// A slot, if this metadata has a record there.
     async fn used_slot(&self, meta: W<'c, C>, slot: u64) -> Option<Used<'c, C>> {
+        let _call = meta.call(2);
         if !((meta >> slot) & 1).is(1).branch(SLOT_IS_USED) {
             return None;
         }

@@ -30,6 +30,7 @@ impl DashLh {
         pair: &Pair<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
     ) -> Option<Place<'c, C>> {
+        let _call = segment.call(2);
         if let Some(place) = pair.find((key, hash)).await {
             return Some(place);
         }
@@ -57,6 +58,7 @@ impl DashLh {
         pair: &Pair<'c, C>,
         record: &Record<'c, C>,
     ) -> Added {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let lock = self.buckets.stash(segment, 0);
         lock.lock(cpu).await;
@@ -78,6 +80,7 @@ impl DashLh {
 
     /// A bucket of the chain that is not full.
     pub(super) async fn room_in_chain<'c, C: Cpu>(&self, segment: W<'c, C>) -> Option<Bucket<'c, C>> {
+        let _call = segment.call(1);
         let mut at = segment.at(segment::CHAIN).load().await;
         while !at.is(0).branch(CHAIN_ENDS) {
             let bucket = Bucket(at);
@@ -96,6 +99,7 @@ impl DashLh {
         segment: W<'c, C>,
         record: &Record<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return false;

@@ -36,6 +36,7 @@ mod slot {
 impl Echo {
     /// A task: a put or a get.
     pub(super) async fn operate<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         if self.reads > 0 && thread.random.below(100).await.below(self.reads).branch(OPERATION_GETS) {
             self.get(thread).await;
         } else {
@@ -45,6 +46,7 @@ impl Echo {
 
     /// Writes a version, and adds it to the batch. A full batch is committed.
     pub(super) async fn put<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let key = draw_key(&mut thread.random, self.keys).await;
         let value = value_of(&mut thread.random, key).await;
@@ -76,6 +78,7 @@ impl Echo {
 
     /// Memory for a version. If there is none, the open batch is committed, which may free some.
     async fn take_version<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(1);
         if let Some(taken) = self.free_versions.take(thread.cpu, thread.thread).await {
             return Some(taken.row());
         }
@@ -90,6 +93,7 @@ impl Echo {
 
     /// Submits the open batch, and sees to it that it is merged.
     pub(super) async fn commit<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let (own, batch) = (self.lanes.of(thread), self.batch_of(thread));
         let count = own.at(lane::COUNT).load().await;
@@ -126,6 +130,7 @@ impl Echo {
 
     /// The slot of a key in the index of the open batch; it becomes the key's.
     async fn slot<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let _call = thread.cpu.call(2);
         let number = self.lanes.of(thread).at(lane::BATCH).load().await;
         let index = self.locals.of(thread);
         let mut place = hash(key);
@@ -145,6 +150,7 @@ impl Echo {
 
     /// Reads a value: the one that the open batch has, or the newest merged one.
     async fn get<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let key = draw_key(&mut thread.random, self.keys).await;
         let buffer = self.buffers.of(thread) + 16 * self.batch;
@@ -164,6 +170,7 @@ impl Echo {
 
     /// The version of a key in the open batch.
     async fn find_in_batch<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let number = self.lanes.of(thread).at(lane::BATCH).load().await;
         let index = self.locals.of(thread);
         let mut place = hash(key);
@@ -181,6 +188,7 @@ impl Echo {
 
     /// The line of a key, or 0.
     pub(super) async fn find<'c, C: Cpu>(&self, chain: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let _call = chain.call(2);
         let mut at = chain.load().await;
         while !at.is(0).branch(CHAIN_ENDS) {
             if at.at(key::KEY).load().await.equals(key).branch(KEY_MATCHES) {
@@ -194,6 +202,7 @@ impl Echo {
     /// Copies the newest merged value of a key. No lock: a version that is cut off meanwhile, and used again, has lost its
     /// timestamp before it changes.
     async fn find_in_table<'c, C: Cpu>(&self, key: W<'c, C>, buffer: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = key.call(2);
         let line = self.find(self.chain(key), key).await;
         if line.is(0).branch(KEY_IS_ABSENT) {
             return None;

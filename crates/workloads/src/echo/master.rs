@@ -21,6 +21,7 @@ sites! {
 impl Echo {
     /// Merges all batches that wait.
     pub(super) async fn merge_waiting<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let mut own = cpu.word(self.lanes.range().start);
         let mut batch = cpu.word(self.batches.range().start);
@@ -41,6 +42,7 @@ impl Echo {
 
     /// Merges a submitted batch; at recovery, what is left of it.
     pub(super) async fn merge<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, batch: W<'c, C>) {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let master = cpu.word(self.master.0);
         let mut stamp = batch.at(batch::STAMP).load().await;
@@ -86,6 +88,7 @@ impl Echo {
         stamp: W<'c, C>,
         cut: W<'c, C>,
     ) -> W<'c, C> {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let key = new.at(version::KEY).load().await;
         let Some(line) = self.line(thread, key).await else {
@@ -112,6 +115,7 @@ impl Echo {
 
     /// Cuts off the versions of a list that it does not keep.
     async fn trim<'c, C: Cpu>(&self, cpu: &'c C, newest: W<'c, C>, mut cut: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(2);
         let mut last = newest;
         for _ in 1..self.kept {
             let older = last.at(version::OLDER).load().await;
@@ -138,6 +142,7 @@ impl Echo {
 
     /// The line of a key; an absent key gets one.
     async fn line<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let chain = self.chain(key);
         let known = self.find(chain, key).await;

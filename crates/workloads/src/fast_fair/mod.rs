@@ -195,6 +195,7 @@ impl FastFair {
 
     /// The sibling of a node if it covers the key.
     async fn right<'c, C: Cpu>(at: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = at.call(2);
         let sibling = at.at(node::SIBLING).load().await;
         if sibling.is(0).branch(HAS_SIBLING) {
             return None;
@@ -205,6 +206,7 @@ impl FastFair {
 
     /// The node of a level that covers a key; `None` if the tree is not as high.
     async fn descend<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>, level: u64) -> Option<W<'c, C>> {
+        let _call = cpu.call(2);
         let mut at = cpu.word(self.root.0).load().await;
         let mut height = at.at(node::LEVEL).load().await;
         if height.below(level).branch(ROOT_IS_BELOW) {
@@ -224,6 +226,7 @@ impl FastFair {
 
     /// The child of an inner node for a key. Records of inner nodes shift to the right only.
     async fn child<'c, C: Cpu>(cpu: &'c C, parent: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(2);
         loop {
             let shifts = parent.at(node::SHIFTS).load().await;
             let mut child = parent.at(node::LEFTMOST).load().await;
@@ -256,6 +259,7 @@ impl FastFair {
 
     /// The value of a key in a leaf, without a lock.
     async fn value<'c, C: Cpu>(&self, cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(2);
         loop {
             let shifts = leaf.at(node::SHIFTS).load().await;
             let found = match (shifts & 1).is(0).branch(SHIFTS_RIGHT) {
@@ -271,6 +275,7 @@ impl FastFair {
     }
 
     async fn forwards<'c, C: Cpu>(cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(2);
         let first = leaf.at(node::RECORDS);
         let mut record = first;
         loop {
@@ -296,6 +301,7 @@ impl FastFair {
 
     /// The pointer before that of a record of a leaf.
     async fn before<'c, C: Cpu>(cpu: &'c C, first: W<'c, C>, record: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(2);
         match record.equals(first).branch(NOTHING_IS_BEFORE) {
             true => cpu.word(0),
             false => (record - RECORD).at(POINTER).load().await,
@@ -303,6 +309,7 @@ impl FastFair {
     }
 
     async fn backwards<'c, C: Cpu>(cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(2);
         let first = leaf.at(node::RECORDS);
         let count = leaf.at(node::COUNT).load().await;
         let mut record = first + (count << u64::from(RECORD.trailing_zeros()));
@@ -324,6 +331,7 @@ impl FastFair {
 
     /// Locks the node of a level that covers a key.
     async fn lock<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>, level: u64) -> Option<W<'c, C>> {
+        let _call = cpu.call(2);
         let mut at = self.descend(cpu, key, level).await?;
         loop {
             lock_alone(cpu, at.at(node::LOCK)).await;
@@ -343,6 +351,7 @@ impl FastFair {
 
     /// The record of a key in a node that is locked: its records are whole.
     async fn find<'c, C: Cpu>(at: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = at.call(2);
         let mut record = at.at(node::RECORDS);
         loop {
             if record.at(POINTER).load().await.is(0).branch(FIND_ENDS) {
@@ -357,6 +366,7 @@ impl FastFair {
 
     /// Inserts a record, and those of the parents of nodes that it splits; false if there is no room.
     async fn insert<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>, old: &mut Old<'c, C>) -> bool {
+        let _call = cpu.call(2);
         let mut next = Some(entry);
         while let Some(entry) = next {
             let Some(at) = self.lock(cpu, entry.key, entry.level).await else {
@@ -383,6 +393,7 @@ impl FastFair {
         entry: Entry<'c, C>,
         old: &mut Old<'c, C>,
     ) -> Inserted<'c, C> {
+        let _call = cpu.call(3);
         if let Some(record) = FastFair::find(at, entry.key).await {
             if entry.level == 0 {
                 old.keep(record.at(POINTER)).await;
@@ -433,6 +444,7 @@ impl Map for FastFair {
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let mut leaf = self.descend(cpu, key, 0).await?;
         loop {
@@ -451,6 +463,7 @@ impl Map for FastFair {
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let entry = Entry {
             level: 0,
             key,
@@ -460,6 +473,7 @@ impl Map for FastFair {
     }
 
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let Some(leaf) = self.lock(cpu, key, 0).await else {
             return false;

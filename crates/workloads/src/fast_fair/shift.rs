@@ -18,6 +18,7 @@ sites! {
 impl FastFair {
     /// Inserts a record into a locked node with room for it, which has `count`. The last line is flushed.
     pub(super) async fn shift_in<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, count: W<'c, C>, entry: Entry<'c, C>) {
+        let _call = cpu.call(3);
         let shifts = at.at(node::SHIFTS).load().await;
         if (shifts & 1).is(1).branch(SHIFTED_LEFT) {
             at.at(node::SHIFTS).store(shifts + 1).await;
@@ -59,6 +60,7 @@ impl FastFair {
 
     /// Removes a record of a locked node. The last line is flushed.
     pub(super) async fn shift_out<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, mut record: W<'c, C>) {
+        let _call = cpu.call(2);
         let shifts = at.at(node::SHIFTS).load().await;
         if (shifts & 1).is(0).branch(SHIFTED_RIGHT) {
             at.at(node::SHIFTS).store(shifts + 1).await;
@@ -91,6 +93,7 @@ impl FastFair {
 
     /// A line of a shift persists before the next one.
     async fn line_is_complete<'c, C: Cpu>(&self, cpu: &'c C, record: W<'c, C>) {
+        let _call = cpu.call(1);
         if self.omits != Omits::Shift {
             record.flush().await;
             cpu.intent(Intent::Order).await;

@@ -21,6 +21,7 @@ impl FastFair {
         at: W<'c, C>,
         entry: Entry<'c, C>,
     ) -> Inserted<'c, C> {
+        let _call = cpu.call(3);
         let Some(taken) = self.free.take(cpu, thread).await else {
             FastFair::unlock(cpu, at).await;
             return Inserted::NoRoom;
@@ -76,6 +77,7 @@ impl FastFair {
         (middle, low): (W<'c, C>, W<'c, C>),
         level: u64,
     ) -> W<'c, C> {
+        let _call = cpu.call(3);
         let (mut from, mut leftmost) = (middle, cpu.word(0));
         if !cpu.word(level).is(0).branch(NODE_IS_LEAF) {
             leftmost = middle.at(POINTER).load().await;
@@ -107,6 +109,7 @@ impl FastFair {
     /// Enters a record of a level that there is not yet: a sibling of the root was split before the root had a parent.
     /// False if it has got one meanwhile.
     pub(super) async fn grow_above<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>) -> bool {
+        let _call = cpu.call(2);
         let root = cpu.word(self.root.0).load().await;
         lock_alone(cpu, root.at(node::LOCK)).await;
         let now = cpu.word(self.root.0).load().await;
@@ -121,6 +124,7 @@ impl FastFair {
     /// Makes a new root above the old one, which is locked, and a sibling of it. Without a free node, the sibling is
     /// reached by the old root.
     pub(super) async fn grow<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, old: W<'c, C>, entry: Entry<'c, C>) {
+        let _call = cpu.call(3);
         let Some(taken) = self.free.take(cpu, thread).await else {
             return;
         };

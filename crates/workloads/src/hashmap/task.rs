@@ -20,6 +20,7 @@ sites! {
 impl Hashmap {
     /// A task: its operations, in one region if any of them writes.
     pub(super) async fn operate<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let list = self.lists.of(thread);
         let mut held = Held::none(list);
@@ -57,6 +58,7 @@ impl Hashmap {
         first: W<'c, C>,
         end: W<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let mut any = cpu.word(0);
         let mut at = first;
@@ -76,6 +78,7 @@ impl Hashmap {
 
     /// The node of a key in the chain of `head`, or 0.
     async fn find<'c, C: Cpu>(view: &mut View<'_, '_, 'c, C>, head: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let _call = head.call(3);
         let mut node = view.read(head).await;
         while !node.is(0).branch(CHAIN_ENDS) {
             if view.read(node.at(node::KEY)).await.equals(key).branch(KEY_MATCHES) {
@@ -87,6 +90,7 @@ impl Hashmap {
     }
 
     async fn read<'c, C: Cpu>(&self, view: &mut View<'_, '_, 'c, C>, key: W<'c, C>) {
+        let _call = key.call(2);
         let node = Hashmap::find(view, self.heads.row(self.bucket(key)), key).await;
         if node.is(0).branch(READ_FINDS_NONE) {
             return;
@@ -98,6 +102,7 @@ impl Hashmap {
 
     /// Writes a new value for a key.
     async fn update<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, region: &mut Region<'_, 'c, C>, key: W<'c, C>) {
+        let _call = cpu.call(3);
         let head = self.heads.row(self.bucket(key));
         let node = Hashmap::find(&mut View(Some(region)), head, key).await;
         if !node.is(0).branch(UPDATE_FINDS_NONE) {
@@ -117,6 +122,7 @@ impl Hashmap {
     }
 
     async fn write_value<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, node: W<'c, C>, first: W<'c, C>) {
+        let _call = node.call(3);
         for i in 0..VALUE_WORDS {
             let word = if i == 0 { first } else { first + i };
             region.write(node.at(node::VALUE + 8 * i), word, 8).await;

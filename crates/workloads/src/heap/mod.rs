@@ -149,6 +149,7 @@ impl PriorityQueue {
 
     /// Stores into a slot.
     async fn set<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, slot: W<'c, C>, value: W<'c, C>) {
+        let _call = slot.call(3);
         if self.omits == Omits::Slot {
             slot.store(value).await;
             return slot.flush().await;
@@ -158,6 +159,7 @@ impl PriorityQueue {
 
     /// Writes a new element.
     async fn fill_row<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>, value: W<'c, C>) {
+        let _call = row.call(3);
         if self.omits == Omits::Element {
             return self.elements.store(row, value).await;
         }
@@ -169,6 +171,7 @@ impl PriorityQueue {
 
     /// Moves parents down from the free slot `hole` until `new` fits, and stores it.
     async fn sift_up<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, mut hole: W<'c, C>, new: W<'c, C>) {
+        let _call = hole.call(3);
         while !hole.is(0).branch(AT_THE_ROOT) {
             let parent = (hole - 1) >> 1;
             let above = region.read(self.slot(parent), 8).await;
@@ -183,6 +186,7 @@ impl PriorityQueue {
 
     /// Moves children up from the free root of a heap of `size` slots until `last` fits, and stores it.
     async fn sift_down<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, size: W<'c, C>, last: W<'c, C>) {
+        let _call = cpu.call(3);
         let mut hole = cpu.word(0);
         loop {
             let mut child = (hole << 1) + 1;
@@ -208,6 +212,7 @@ impl PriorityQueue {
 
     /// Inserts an element; false if there is no room.
     async fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, value: W<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return false;
@@ -232,6 +237,7 @@ impl PriorityQueue {
 
     /// Deletes an element of least priority; returns its first word, or nothing if the heap is empty.
     async fn delete_min<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let guard = self.locks.first(cpu);
         thread.log.lock(guard).await;

@@ -26,6 +26,7 @@ impl Memcached {
         chain: W<'c, C>,
         set: &Set<'c, C>,
     ) {
+        let _call = cpu.call(5);
         let cache = cpu.word(self.cache.addr(0).0);
         let first = region.read(chain, 8).await;
         let front = region.read(class.at(class::FRONT), 8).await;
@@ -71,6 +72,7 @@ impl Memcached {
 
     /// Logs the lines of a chunk. An evicted item's are reachable until the region has committed.
     async fn log_item<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, chunk: W<'c, C>, class: W<'c, C>) {
+        let _call = chunk.call(3);
         region.log(chunk, 0, PAYLOAD_BYTES).await;
         if self.omits == Omits::Value {
             return;
@@ -85,6 +87,7 @@ impl Memcached {
 
     /// Copies the value from the connection's buffer.
     async fn write_value<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, chunk: W<'c, C>, set: &Set<'c, C>) {
+        let _call = chunk.call(3);
         let (mut from, mut line, mut left) = (set.value, chunk, set.words);
         loop {
             line = line + LINE_BYTES;
@@ -111,6 +114,7 @@ impl Memcached {
         place: Place<'c, C>,
         step: Step,
     ) {
+        let _call = cpu.call(3);
         let Place { link, item } = place;
         let next = region.read(item.at(item::CHAIN), 8).await;
         // A step of its own: the item before it in the chain may be its neighbour in the list.
@@ -162,6 +166,7 @@ impl Memcached {
         class: W<'c, C>,
         meta: W<'c, C>,
     ) {
+        let _call = cpu.call(4);
         let newer = region.read(item.at(item::NEWER), 8).await;
         if newer.is(0).branch(MOVED_IS_FRONT) {
             region.log(item, item::META, 8).await;

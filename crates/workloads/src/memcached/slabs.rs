@@ -21,6 +21,7 @@ impl Memcached {
         number: W<'c, C>,
         class: W<'c, C>,
     ) -> W<'c, C> {
+        let _call = cpu.call(3);
         // A chunk of class c has c + 2 lines.
         let bytes = (number << u64::from(LINE_BYTES.trailing_zeros())) + 2 * LINE_BYTES;
         loop {
@@ -62,6 +63,7 @@ impl Memcached {
         number: W<'c, C>,
         class: W<'c, C>,
     ) {
+        let _call = cache.call(5);
         let start = page * self.page + self.pages.range().start;
         let owner = self.owners.row(page);
         region.log(cache, cache::PAGES, 8).await;
@@ -77,6 +79,7 @@ impl Memcached {
 
     /// Frees the least recently used item of a class.
     async fn evict<'c, C: Cpu>(&self, cpu: &'c C, region: &mut Region<'_, 'c, C>, class: W<'c, C>) {
+        let _call = cpu.call(2);
         let last = region.read(class.at(class::END), 8).await;
         let first_half = region.read(last.at(item::KEY), 8).await;
         let second_half = region.read(last.at(item::KEY + 8), 8).await;

@@ -48,6 +48,7 @@ fn second_half<C: Cpu>(first: W<'_, C>) -> W<'_, C> {
 impl Memcached {
     /// A task: one request.
     pub(super) async fn serve<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         if self.reads + self.deletes == 0 {
             return self.set(thread).await;
         }
@@ -63,6 +64,7 @@ impl Memcached {
 
     /// Receives a key.
     async fn key<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> [W<'c, C>; 2] {
+        let _call = thread.cpu.call(1);
         let buffer = self.buffers.of(thread);
         let first = draw_key(&mut thread.random, self.keys).await;
         let second = second_half(first);
@@ -73,6 +75,7 @@ impl Memcached {
 
     /// Receives a key and a value.
     async fn receive<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Set<'c, C> {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let key = self.key(thread).await;
         let mut words = cpu.word(self.value_bytes.div_ceil(8));
@@ -111,6 +114,7 @@ impl Memcached {
         chain: W<'c, C>,
         [first, second]: [W<'c, C>; 2],
     ) -> Place<'c, C> {
+        let _call = chain.call(2);
         let mut link = chain;
         loop {
             let item = view.read(link).await;
@@ -128,6 +132,7 @@ impl Memcached {
     }
 
     async fn set<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let set = self.receive(thread).await;
         let chain = self.chain(set.key[0]);
@@ -147,6 +152,7 @@ impl Memcached {
     }
 
     async fn delete<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let key = self.key(thread).await;
         let chain = self.chain(key[0]);
         let lock = self.lock.first(thread.cpu);
@@ -161,6 +167,7 @@ impl Memcached {
     }
 
     async fn get<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let key = self.key(thread).await;
         let chain = self.chain(key[0]);
@@ -185,6 +192,7 @@ impl Memcached {
 
 /// Copies an item's value of this number of words to the connection's buffer.
 async fn send<'c, C: Cpu>(item: W<'c, C>, words: W<'c, C>, buffer: W<'c, C>) {
+    let _call = item.call(3);
     let (mut line, mut to, end) = (item, buffer, buffer + (words << 3));
     while to.less(end).branch(MORE_TO_SEND) {
         line = line + LINE_BYTES;

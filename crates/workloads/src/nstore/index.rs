@@ -82,6 +82,7 @@ impl Index {
 
     /// The address of the tuple with this key, which exists: on each level the line of the node, then its entry.
     pub async fn find<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(1);
         let mut node = cpu.word(self.root.0);
         let mut level = cpu.word(self.levels);
         loop {
@@ -103,6 +104,7 @@ impl Index {
 
     /// The target of the last entry of a line whose key is at most `key`; the first entry's always is.
     async fn child<'c, C: Cpu>(line: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let _call = line.call(2);
         if key.less(line.at(ENTRY_BYTES).load().await).branch(KEY_IS_IN_FIRST) {
             return line.at(8).load().await;
         }

@@ -18,6 +18,7 @@ sites! {
 impl Nstore {
     /// One transaction.
     pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let reads = thread.random.below(100).await.below(self.reads).branch(READS_ONLY);
         let list = self.lists.of(thread);
         let mut held = Held::none(list);
@@ -36,6 +37,7 @@ impl Nstore {
 
     /// Takes the locks of the tuples, or of the thread's part.
     async fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &mut Held<'c, C>) {
+        let _call = thread.cpu.call(2);
         match self.partitions {
             None => held.lock(thread, self.locks).await,
             Some(partitions) if partitions.locked => thread.log.lock(self.own_lock(thread)).await,
@@ -44,6 +46,7 @@ impl Nstore {
     }
 
     async fn unlock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &Held<'c, C>) {
+        let _call = thread.cpu.call(2);
         match self.partitions {
             None => held.unlock(thread, self.locks).await,
             Some(partitions) if partitions.locked => thread.log.unlock(self.own_lock(thread)).await,
@@ -64,6 +67,7 @@ impl Nstore {
         first: W<'c, C>,
         end: W<'c, C>,
     ) {
+        let _call = thread.cpu.call(4);
         let mut at = first;
         loop {
             let mut key = self.zipf.draw(&mut thread.random).await;
@@ -83,6 +87,7 @@ impl Nstore {
 
     /// Copies all fields of a tuple to `buffer`.
     async fn read<'c, C: Cpu>(row: W<'c, C>, buffer: W<'c, C>) {
+        let _call = row.call(2);
         let (mut from, mut to) = (row.at(field_offset(0)), buffer);
         let end = buffer + 8 * FIELD_WORDS * FIELDS;
         while to.less(end).branch(MORE_FIELDS_TO_READ) {
@@ -96,6 +101,7 @@ impl Nstore {
 
     /// Writes the fields of a tuple; then its region continues or ends.
     async fn update<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, row: W<'c, C>, step: Step) {
+        let _call = cpu.call(3);
         let key = region.read(row.at(tuple::KEY), 8).await;
         let version = region.read(row.at(tuple::VERSION), 8).await + 1;
         let mut content = (key << KEY_SHIFT) | (version << VERSION_SHIFT);
@@ -130,6 +136,7 @@ impl Nstore {
 
     /// Reads the tuples in the list from `first` to `end`.
     async fn read_all<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
+        let _call = thread.cpu.call(3);
         let buffer = self.buffers.of(thread);
         let mut at = first;
         loop {
@@ -143,6 +150,7 @@ impl Nstore {
 
     /// Updates the tuples in the list from `first` to `end`, in one region.
     async fn update_all<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let mut region = thread.log.begin();
         let mut at = first;

@@ -25,6 +25,7 @@ impl Art {
         key: W<'c, C>,
         old: &mut Old<'c, C>,
     ) -> Turn {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let path = self.path(key);
         let Some((spot, end)) = self.descend(cpu, path).await else {
@@ -55,6 +56,7 @@ impl Art {
         spot: Spot<'c, C>,
         (byte, place, child): (W<'c, C>, W<'c, C>, W<'c, C>),
     ) -> Turn {
+        let _call = thread.cpu.call(2);
         let (cpu, kind) = (thread.cpu, kind(spot.head));
         if !spot.parent.is(0).branch(NODE_IS_ROOT) {
             let count = spot.head >> COUNT;
@@ -84,6 +86,7 @@ impl Art {
         kind: Kind,
         deleted: W<'c, C>,
     ) -> Turn {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let Some(other) = Art::other(cpu, spot.node, kind, deleted).await else {
             return Art::again(cpu, spot.node, spot.version).await;
@@ -116,6 +119,7 @@ impl Art {
 
     /// Waits until a node is unlocked. Its holder may wait for the parent, which this thread would lock again.
     async fn let_pass<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>) -> Turn {
+        let _call = cpu.call(1);
         while !(at.at(field::LOCK).load().await & LOCKED).is(0).branch(OTHER_IS_FREE) {
             cpu.give_way().await;
             cpu.spins();
@@ -125,6 +129,7 @@ impl Art {
 
     /// The child of a node that is not this one.
     async fn other<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, deleted: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(3);
         let mut position = cpu.word(0);
         loop {
             let found = next(at, kind, position).await?;

@@ -63,6 +63,7 @@ pub(super) enum End<'c, C: Cpu> {
 impl Art {
     /// The leaf of a key, without a lock. A prefix that is changing is skipped: the leaf has the whole key.
     pub(super) async fn search<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(1);
         let path = self.path(key);
         let (mut at, mut depth) = (cpu.word(self.root), cpu.word(0));
         loop {
@@ -88,6 +89,7 @@ impl Art {
 
     /// A writer's way to where a key is or belongs. `None`: another writer is in the way, or a prefix was mended.
     pub(super) async fn descend<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>) -> Option<(Spot<'c, C>, End<'c, C>)> {
+        let _call = cpu.call(1);
         let nowhere = cpu.word(0);
         let mut above = nowhere;
         let mut spot = Spot {
@@ -138,6 +140,7 @@ impl Art {
     /// Gives a node the prefix that a crash has kept from it, or taken: as long as the way from its parent, whose lock
     /// was `above`.
     async fn mend_prefix<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>, above: W<'c, C>) {
+        let _call = cpu.call(2);
         if !self.lock(cpu, spot.node, spot.version).await {
             return;
         }
@@ -151,6 +154,7 @@ impl Art {
 
     /// Writes the prefix of a locked node from byte `depth` on, as a leaf has it, and flushes it.
     pub(super) async fn set_prefix<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, depth: W<'c, C>) {
+        let _call = cpu.call(2);
         let level = level(at.at(field::HEAD).load().await);
         if let Some(path) = self.any_path(cpu, at).await {
             let prefix = (path & bytes(cpu, depth, level)) | (level - depth);
@@ -161,6 +165,7 @@ impl Art {
 
     /// The path of a leaf below a node. `None`: others have just deleted what was seen on the way.
     async fn any_path<'c, C: Cpu>(&self, cpu: &'c C, mut at: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(1);
         loop {
             let head = at.at(field::HEAD).load().await;
             let child = next(at, kind(head), cpu.word(0)).await?.child;
@@ -173,6 +178,7 @@ impl Art {
 
     /// Locks a node if it is as it was when its lock was this.
     pub(super) async fn lock<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, version: W<'c, C>) -> bool {
+        let _call = cpu.call(2);
         let is_locked = (version & (OBSOLETE | LOCKED)).is(0).branch(NODE_IS_AS_SEEN)
             && at
                 .at(field::LOCK)
@@ -204,6 +210,7 @@ impl Art {
 
     /// Locks the parent of a locked node, if it is still that. What its lock was.
     pub(super) async fn lock_parent<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(1);
         let lock = spot.parent.at(field::LOCK);
         let version = loop {
             let version = lock.load().await;
@@ -232,6 +239,7 @@ impl Art {
 
     /// Has the parent of a locked node point to another child, durably. It stays locked: what its lock was.
     pub(super) async fn replace<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>, child: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(2);
         let version = self.lock_parent(cpu, spot).await?;
         self.publish(spot.place, child).await;
         cpu.intent(Intent::Durable).await;

@@ -24,6 +24,7 @@ impl Art {
         made: &mut Option<W<'c, C>>,
         old: &mut Old<'c, C>,
     ) -> Turn {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let path = self.path(key);
         let Some((spot, end)) = self.descend(cpu, path).await else {
@@ -70,6 +71,7 @@ impl Art {
         key: W<'c, C>,
         value: W<'c, C>,
     ) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(3);
         let leaf = self.take(thread, LEAVES).await?;
         leaf.store(key).await;
         leaf.at(8).store(value).await;
@@ -88,6 +90,7 @@ impl Art {
         (leaf, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> Turn {
+        let _call = cpu.call(3);
         if !self.lock(cpu, spot.node, spot.version).await {
             return Turn::Again;
         }
@@ -106,6 +109,7 @@ impl Art {
         spot: Spot<'c, C>,
         entry: Entry<'c, C>,
     ) -> Turn {
+        let _call = thread.cpu.call(3);
         let (cpu, kind) = (thread.cpu, kind(spot.head));
         if kind == Kind::N256 || used(spot.head).below(kind.most()).branch(NODE_HAS_ROOM) {
             self.add(cpu, spot.node, (kind, spot.head), entry).await;
@@ -132,6 +136,7 @@ impl Art {
         without: W<'c, C>,
         with: Option<Entry<'c, C>>,
     ) -> Turn {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let Some(new) = self.take(thread, to as usize).await else {
             return Turn::NoRoom;
@@ -173,6 +178,7 @@ impl Art {
         prefix: W<'c, C>,
         (path, leaf): (W<'c, C>, W<'c, C>),
     ) -> Turn {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         // Bytes that the prefix lacks are not compared, except by a program that trusts a prefix without its level.
         let differs = Art::first_difference(cpu, spot.depth, path, prefix).await;
@@ -205,6 +211,7 @@ impl Art {
         place: W<'c, C>,
         children: [(W<'c, C>, W<'c, C>); 2],
     ) -> Turn {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let depth = level(spot.head) + 1;
         let differs = Art::first_difference(cpu, depth, children[0].0, children[1].0).await;
@@ -221,6 +228,7 @@ impl Art {
 
     /// The first byte from `at` on in which two paths differ. They do.
     async fn first_difference<'c, C: Cpu>(cpu: &'c C, mut at: W<'c, C>, one: W<'c, C>, other: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(3);
         let differ = one ^ other;
         while byte(cpu, differ, at).is(0).branch(BYTES_ARE_EQUAL) {
             at = at + 1;
@@ -235,6 +243,7 @@ impl Art {
         (depth, level): (W<'c, C>, W<'c, C>),
         children: [(W<'c, C>, W<'c, C>); 2],
     ) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let new = self.take(thread, Kind::N4 as usize).await?;
         Art::clear(cpu, new, Kind::N4).await;
@@ -259,6 +268,7 @@ impl Art {
 
     /// A new node is durable before anything points to it.
     async fn persist<'c, C: Cpu>(&self, cpu: &'c C, new: W<'c, C>, kind: Kind) {
+        let _call = cpu.call(2);
         if self.omits != Omits::Node {
             flush_lines(new, kind.bytes()).await;
             cpu.intent(Intent::Order).await;

@@ -153,6 +153,7 @@ impl Art {
 
     /// Allocates a row of a pool.
     async fn take<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, pool: usize) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         if let Some(taken) = self.free[pool].take(thread.cpu, thread.thread).await {
             return Some(taken.row());
         }
@@ -170,6 +171,7 @@ impl Art {
 impl Owner for Art {
     /// A row of the pool with this number.
     async fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, pool: W<'c, C>) {
+        let _call = thread.cpu.call(3);
         let pool = if pool.is(LEAVES as u64).branch(ROW_IS_LEAF) {
             LEAVES
         } else if pool.is(Kind::N4 as u64).branch(ROW_IS_4) {
@@ -228,6 +230,7 @@ impl Map for Art {
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         self.epochs.enter(thread).await;
         let found = match self.search(thread.cpu, key).await {
             Some(leaf) => Some(leaf.at(8).load().await),
@@ -243,6 +246,7 @@ impl Map for Art {
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         self.epochs.enter(thread).await;
         let mut made = None;
         let done = loop {
@@ -265,6 +269,7 @@ impl Map for Art {
     }
 
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         self.epochs.enter(thread).await;
         let done = loop {
             match self.try_remove(thread, key, old).await {

@@ -181,6 +181,7 @@ fn place<'c, C: Cpu>(at: W<'c, C>, kind: Kind, number: W<'c, C>) -> W<'c, C> {
 
 /// The child for a byte; 0 without one.
 pub(super) async fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
+    let _call = cpu.call(3);
     match kind {
         Kind::N4 | Kind::N16 => find_key(cpu, at, kind, byte).await,
         Kind::N48 => {
@@ -209,6 +210,7 @@ pub(super) async fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte:
 
 /// As [`find`] in a node with an array of bytes. A place keeps its byte when its child is deleted.
 async fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
+    let _call = cpu.call(3);
     let wanted = byte * 0x0101_0101_0101_0101;
     let lower = at.at(field::KEYS).load().await.equal_bytes(wanted);
     let mut matches = match kind {
@@ -233,6 +235,7 @@ async fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, 
 
 /// The first child at a position or behind it.
 pub(super) async fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'c, C>) -> Option<Next<'c, C>> {
+    let _call = at.call(3);
     while position.below(kind.positions()).branch(CHILDREN_END) {
         let (mut number, mut byte) = (position, position);
         let mut is_there = true;
@@ -258,6 +261,7 @@ pub(super) async fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'
 
 /// Enters a child in a new node, which nobody sees, as number `used`.
 pub(super) async fn append<'c, C: Cpu>(at: W<'c, C>, kind: Kind, used: W<'c, C>, entry: Entry<'c, C>) {
+    let _call = at.call(4);
     let mut number = used;
     match kind {
         Kind::N4 | Kind::N16 => (at + used).at(field::KEYS).store_sized(entry.byte, 1).await,
@@ -292,6 +296,7 @@ impl Art {
         (kind, head): (Kind, W<'c, C>),
         entry: Entry<'c, C>,
     ) {
+        let _call = cpu.call(2);
         let used = used(head);
         let grown = match kind {
             Kind::N256 => head + (1 << COUNT),
@@ -337,6 +342,7 @@ impl Art {
         (kind, head): (Kind, W<'c, C>),
         (byte, place): (W<'c, C>, W<'c, C>),
     ) {
+        let _call = cpu.call(1);
         let nothing = cpu.word(0);
         if kind == Kind::N48 {
             let index = (at + byte).at(field::INDEX);
@@ -351,6 +357,7 @@ impl Art {
 
     /// Stores a child that others see, and flushes it.
     pub(super) async fn publish<'c, C: Cpu>(&self, place: W<'c, C>, child: W<'c, C>) {
+        let _call = place.call(2);
         place.store(child).await;
         if self.omits != Omits::Pointer {
             place.flush().await;

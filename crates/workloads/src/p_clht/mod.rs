@@ -172,6 +172,7 @@ impl Clht {
 
     /// Locks the chain of a hash.
     async fn lock<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(1);
         loop {
             let first = self.chain(cpu, hash).await;
             let lock = first.at(bucket::LOCK);
@@ -195,6 +196,7 @@ impl Clht {
     /// The slot of a key in a chain, by its key's address; otherwise the first free slot, if there is one, and the last
     /// bucket.
     async fn find<'c, C: Cpu>(&self, cpu: &'c C, first: W<'c, C>, key: W<'c, C>) -> Found<'c, C> {
+        let _call = cpu.call(2);
         let (mut at, mut free) = (first, cpu.word(0));
         loop {
             for slot in 0..SLOTS {
@@ -217,6 +219,7 @@ impl Clht {
 
     /// Writes a pair into a free slot, whose key has this address.
     async fn fill<'c, C: Cpu>(&self, cpu: &'c C, slot: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+        let _call = cpu.call(3);
         let place = slot.at(bucket::VALUES - bucket::KEYS);
         place.store(value).await;
         place.flush().await;
@@ -236,6 +239,7 @@ impl Clht {
         key: W<'c, C>,
         value: W<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return false;
@@ -299,6 +303,7 @@ impl Map for Clht {
     }
 
     async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let mut at = self.chain(cpu, hash(key)).await;
         loop {
@@ -333,6 +338,7 @@ impl Map for Clht {
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let first = self.lock(cpu, hash(key)).await;
         let mut has_grown = false;
@@ -364,6 +370,7 @@ impl Map for Clht {
     }
 
     async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let first = self.lock(cpu, hash(key)).await;
         let found = self.find(cpu, first, key).await;

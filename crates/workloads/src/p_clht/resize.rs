@@ -24,6 +24,7 @@ sites! {
 impl Clht {
     /// A chain has grown: doubles the table if enough have.
     pub(super) async fn count_growth<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let table = cpu.word(self.root.0 + root::TABLE).load().await;
         let buckets = table.load().await + 1;
@@ -43,6 +44,7 @@ impl Clht {
 
     /// Moves all pairs to a table of twice the size; if there are not enough buckets, the old one stays.
     async fn double<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, old: W<'c, C>, buckets: W<'c, C>) {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let new = cpu.word(self.table(2 * buckets.bits()));
         let end = (new + (buckets << 7)).at(LINE_BYTES);
@@ -87,6 +89,7 @@ impl Clht {
 
     /// Copies a chain of the old table; false if there are not enough buckets.
     async fn copy<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, first: W<'c, C>, new: W<'c, C>) -> bool {
+        let _call = thread.cpu.call(3);
         let mut at = first;
         loop {
             for slot in 0..SLOTS {
@@ -113,6 +116,7 @@ impl Clht {
         key: W<'c, C>,
         value: W<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(4);
         let mask = new.load().await;
         let mut at = (new + ((hash(key) & mask) << u64::from(LINE_BYTES.trailing_zeros()))).at(LINE_BYTES);
         let mut is_first = true;
@@ -138,6 +142,7 @@ impl Clht {
 
     /// Frees the buckets of the old table from `at` to `end`, which were locked for good.
     async fn give_back<'c, C: Cpu>(cpu: &'c C, mut at: W<'c, C>, end: W<'c, C>) {
+        let _call = cpu.call(2);
         while at.less(end).branch(MORE_TO_FREE) {
             Clht::unlock(cpu, at).await;
             at = at + LINE_BYTES;
@@ -146,6 +151,7 @@ impl Clht {
 
     /// Locks a bucket of the old table; nobody frees it.
     async fn lock_for_good<'c, C: Cpu>(cpu: &'c C, first: W<'c, C>) {
+        let _call = cpu.call(1);
         let lock = first.at(bucket::LOCK);
         loop {
             let state = lock.load().await;

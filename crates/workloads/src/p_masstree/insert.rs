@@ -23,6 +23,7 @@ pub(super) enum Inserted<'c, C: Cpu> {
 impl Masstree {
     /// Locks a node, or the sibling that covers the slice.
     pub(super) async fn lock<'c, C: Cpu>(cpu: &'c C, mut at: W<'c, C>, slice: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(2);
         loop {
             lock_alone(cpu, at.at(node::LOCK)).await;
             let Some(sibling) = Masstree::right(at, slice).await else {
@@ -46,6 +47,7 @@ impl Masstree {
 
     /// Unlocks a border node, and gives a parent the entry that it lacked on the way.
     async fn leave<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, border: &Border<'c, C>) {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         Masstree::unlock(cpu, border.at).await;
         if let Some((layer, orphan)) = &border.orphan {
@@ -61,6 +63,7 @@ impl Masstree {
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         loop {
             let Some(border) = self.lock_border(cpu, key).await else {
@@ -99,6 +102,7 @@ impl Masstree {
         place: Place<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
     ) -> bool {
+        let _call = thread.cpu.call(4);
         let link = match self.is_inline() {
             true => Some(value),
             false => self.record(thread, key, value).await.map(|record| record + IS_RECORD),
@@ -140,6 +144,7 @@ impl Masstree {
         place: W<'c, C>,
         entry: Entry<'c, C>,
     ) -> Inserted<'c, C> {
+        let _call = thread.cpu.call(6);
         let cpu = thread.cpu;
         if permutation.count().is(self.width).branch(NODE_IS_FULL) {
             return self.split(thread, layer, at, permutation, entry).await;
@@ -158,6 +163,7 @@ impl Masstree {
         place: W<'c, C>,
         new: Entry<'c, C>,
     ) {
+        let _call = cpu.call(4);
         let entry = entry(at, permutation.free());
         entry.store(new.slice).await;
         entry.at(SECOND).store(new.link).await;
@@ -169,6 +175,7 @@ impl Masstree {
 
     /// Stores and flushes a node's permutation; `gives`: slots that it gives away.
     pub(super) async fn show<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, permutation: W<'c, C>, gives: bool) {
+        let _call = cpu.call(3);
         cpu.primitive(Primitive::StoreBarrier).await;
         at.at(node::PERMUTATION).store(permutation).await;
         if gives {
@@ -179,6 +186,7 @@ impl Masstree {
 
     /// Tells searches that what they have seen of a locked node may be given to another key from now on.
     pub(super) async fn count_change<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>) {
+        let _call = cpu.call(1);
         let version = at.at(node::VERSION);
         let count = version.load().await;
         cpu.primitive(Primitive::StoreBarrier).await;
@@ -199,6 +207,7 @@ impl Masstree {
         key: W<'c, C>,
         old: &mut Old<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         loop {
             let Some(border) = self.lock_border(cpu, key).await else {

@@ -20,6 +20,7 @@ impl Masstree {
         key: W<'c, C>,
         value: W<'c, C>,
     ) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(3);
         let record = self.free_records.take(thread.cpu, thread.thread).await?.row();
         record.store(key).await;
         record.at(SECOND).store(value).await;
@@ -44,6 +45,7 @@ impl Masstree {
         old: W<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
     ) -> bool {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let old_key = old.load().await;
         let mut slices = Vec::new();
@@ -91,6 +93,7 @@ impl Masstree {
         count: usize,
         (key, value): (W<'c, C>, W<'c, C>),
     ) -> Option<(W<'c, C>, Vec<W<'c, C>>)> {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let record = self.record(thread, key, value).await?;
         let mut nodes = Vec::new();
@@ -109,6 +112,7 @@ impl Masstree {
 
     /// Makes the border node of a new layer, with these entries: locked.
     async fn make_border<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, entries: &[(W<'c, C>, W<'c, C>)]) {
+        let _call = cpu.call(2);
         for (slot, (slice, link)) in (0..).zip(entries) {
             let entry = entry(at, cpu.word(slot));
             entry.store(*slice).await;

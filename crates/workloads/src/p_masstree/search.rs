@@ -74,6 +74,7 @@ pub(super) fn entry<'c, C: Cpu>(at: W<'c, C>, slot: W<'c, C>) -> W<'c, C> {
 impl Masstree {
     /// The first layer.
     pub(super) async fn first<'c, C: Cpu>(&self, cpu: &'c C) -> Layer<'c, C> {
+        let _call = cpu.call(0);
         Layer {
             depth: 0,
             root: cpu.word(self.root.0).load().await,
@@ -82,6 +83,7 @@ impl Masstree {
     }
 
     pub(super) async fn permutation<'c, C: Cpu>(&self, at: W<'c, C>) -> Permutation<'c, C> {
+        let _call = at.call(1);
         Permutation {
             word: at.at(node::PERMUTATION).load().await,
             width: self.width,
@@ -90,6 +92,7 @@ impl Masstree {
 
     /// The sibling of a node if it covers the slice.
     pub(super) async fn right<'c, C: Cpu>(at: W<'c, C>, slice: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = at.call(2);
         let sibling = at.at(node::NEXT).load().await;
         if sibling.is(0).branch(HAS_SIBLING) {
             return None;
@@ -106,6 +109,7 @@ impl Masstree {
         slice: W<'c, C>,
         level: u64,
     ) -> Option<Reached<'c, C>> {
+        let _call = cpu.call(3);
         let mut at = root;
         let mut height = at.at(node::LEVEL).load().await;
         if height.below(level).branch(ROOT_IS_BELOW) {
@@ -127,6 +131,7 @@ impl Masstree {
 
     /// The child of an inner node for a slice.
     async fn child<'c, C: Cpu>(&self, cpu: &'c C, parent: W<'c, C>, slice: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(2);
         loop {
             let version = parent.at(node::VERSION).load().await;
             let permutation = self.permutation(parent).await;
@@ -156,6 +161,7 @@ impl Masstree {
         permutation: &Permutation<'c, C>,
         slice: W<'c, C>,
     ) -> Place<'c, C> {
+        let _call = cpu.call(3);
         let (mut rest, count, mut place) = (permutation.from(0), permutation.count(), cpu.word(0));
         while !place.equals(count).branch(ENTRIES_END) {
             let entry = entry(at, Permutation::next(rest));
@@ -171,6 +177,7 @@ impl Masstree {
 
     /// What an entry of a border node has of a key.
     pub(super) async fn found<'c, C: Cpu>(&self, entry: Option<W<'c, C>>, key: W<'c, C>) -> Found<'c, C> {
+        let _call = key.call(2);
         let Some(entry) = entry else { return Found::Absent };
         if self.is_inline() {
             return Found::Value(entry.at(SECOND));
@@ -188,6 +195,7 @@ impl Masstree {
 
     /// What a border node has of a key, without its lock.
     async fn look<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, slice: W<'c, C>, key: W<'c, C>) -> Seen<'c, C> {
+        let _call = cpu.call(3);
         loop {
             let version = at.at(node::VERSION).load().await;
             let permutation = self.permutation(at).await;
@@ -213,6 +221,7 @@ impl Masstree {
         slice: W<'c, C>,
         key: W<'c, C>,
     ) -> (Seen<'c, C>, W<'c, C>) {
+        let _call = cpu.call(3);
         loop {
             let seen = self.look(cpu, at, slice, key).await;
             if !matches!(seen, Seen::Nothing) {
@@ -228,6 +237,7 @@ impl Masstree {
 
     /// The root of a layer now: lower ones may have grown since the layer was entered.
     pub(super) async fn root<'c, C: Cpu>(&self, cpu: &'c C, layer: &Layer<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(1);
         let Some((border, slice)) = layer.above else {
             return Some(cpu.word(self.root.0).load().await);
         };
@@ -239,6 +249,7 @@ impl Masstree {
 
     /// The border node for a key, in the last layer that there is for it.
     pub(super) async fn border<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<Border<'c, C>> {
+        let _call = cpu.call(1);
         let (mut layer, mut orphan) = (self.first(cpu).await, None);
         loop {
             let slice = self.slice(key, layer.depth);
@@ -266,6 +277,7 @@ impl Masstree {
 
     /// The value of a key.
     pub(super) async fn value<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(1);
         let (mut root, mut depth) = (self.first(cpu).await.root, 0);
         loop {
             let slice = self.slice(key, depth);

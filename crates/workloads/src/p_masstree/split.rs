@@ -28,6 +28,7 @@ pub(super) struct Header<'c, C: Cpu> {
 
 impl Masstree {
     pub(super) async fn make_header<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, header: Header<'c, C>) {
+        let _call = cpu.call(2);
         let permutation = permutation::sorted(self.width, header.count);
         for (offset, word) in [
             (node::LEVEL, cpu.word(header.level)),
@@ -60,6 +61,7 @@ impl Masstree {
         full: Permutation<'c, C>,
         new: Entry<'c, C>,
     ) -> Inserted<'c, C> {
+        let _call = thread.cpu.call(5);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return Inserted::NoRoom;
@@ -111,6 +113,7 @@ impl Masstree {
         (full, left): (&Permutation<'c, C>, u64),
         level: u64,
     ) -> W<'c, C> {
+        let _call = cpu.call(3);
         let (mut rest, mut count, mut leftmost) = (full.from(left), self.width - left, cpu.word(0));
         let first = entry(at, Permutation::next(rest));
         let low = first.load().await;
@@ -145,6 +148,7 @@ impl Masstree {
         layer: &Layer<'c, C>,
         entry: Entry<'c, C>,
     ) {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let mut next = Some(entry);
         while let Some(entry) = next {
@@ -186,6 +190,7 @@ impl Masstree {
         root: W<'c, C>,
         entry: Entry<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         lock_alone(cpu, root.at(node::LOCK)).await;
         let now = self.root(cpu, layer).await;
@@ -206,6 +211,7 @@ impl Masstree {
         old: W<'c, C>,
         new: Entry<'c, C>,
     ) {
+        let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return;

@@ -95,6 +95,7 @@ impl RbTree {
         key: W<'c, C>,
         value: W<'c, C>,
     ) -> Option<W<'c, C>> {
+        let _call = key.call(4);
         let place = tree.find(key).await;
         if !place.node.is(0).branch(KEY_IS_ABSENT) {
             let gone = tree.delete(place.node).await;
@@ -111,6 +112,7 @@ impl RbTree {
 
     /// Flips a key's bit in the mirror.
     async fn reflect<'c, C: Cpu>(&self, tree: &mut Tree<'_, '_, 'c, C>, key: W<'c, C>) {
+        let _call = key.call(2);
         let word = self.mirror.row(key >> u64::from(MIRROR_BITS.trailing_zeros()));
         let bit = tree.cpu.word(1) << (key & (MIRROR_BITS - 1));
         let old = tree.region.read(word, 8).await;
@@ -125,6 +127,7 @@ impl RbTree {
         random: &mut Random<'c, C>,
         mut gone: W<'c, C>,
     ) -> W<'c, C> {
+        let _call = gone.call(4);
         let mut left = tree.cpu.word(self.operations);
         loop {
             let key = random.below(self.keys).await;

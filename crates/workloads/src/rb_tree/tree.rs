@@ -107,6 +107,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Which child of its parent a node is.
     async fn side_of(&mut self, parent: W<'c, C>, node: W<'c, C>) -> Side {
+        let _call = parent.call(3);
         match self.get(parent, node::LEFT).await.equals(node).branch(IS_LEFT_CHILD) {
             true => Side::Left,
             false => Side::Right,
@@ -115,6 +116,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// The position of a key, present or absent.
     pub async fn find(&mut self, key: W<'c, C>) -> Place<'c, C> {
+        let _call = key.call(2);
         let mut place = Place {
             node: self.get(self.header, header::ROOT).await,
             parent: self.cpu.word(0),
@@ -138,6 +140,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Makes `child` (or 0) a child of `parent`, or the root if `parent` is 0.
     async fn attach(&mut self, parent: W<'c, C>, side: Side, child: W<'c, C>) {
+        let _call = parent.call(4);
         if parent.is(0).branch(ATTACHES_ROOT) {
             self.set(self.header, header::ROOT, child).await;
         } else {
@@ -147,6 +150,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Replaces `node` below its parent by `child` (or 0); returns the side.
     async fn replace(&mut self, node: W<'c, C>, parent: W<'c, C>, child: W<'c, C>) -> Side {
+        let _call = node.call(4);
         let side = match parent.is(0).branch(REPLACES_ROOT) {
             true => Side::Left,
             false => self.side_of(parent, node).await,
@@ -157,6 +161,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Rotates `top` down to `side`; its other child takes its place.
     async fn rotate(&mut self, top: W<'c, C>, side: Side) {
+        let _call = top.call(3);
         let (near, far) = (side.link(), side.other().link());
         let riser = self.get(top, far).await;
         let middle = self.get(riser, near).await;
@@ -173,6 +178,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Inserts a new node at the position of its absent key.
     pub async fn insert(&mut self, place: Place<'c, C>, new: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+        let _call = new.call(5);
         let Place { parent, side, .. } = place;
         let nowhere = self.cpu.word(0);
         self.set(new, node::KEY, key).await;
@@ -190,6 +196,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// `node` is red or the root. Recolours and rotates while its parent is red, too.
     async fn part_reds(&mut self, mut node: W<'c, C>, mut parent: W<'c, C>) {
+        let _call = node.call(3);
         while self.is_red(parent).await {
             // The root is black, so a red parent has a parent.
             let grand = self.get(parent, node::PARENT).await;
@@ -210,6 +217,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// The case of a black uncle: `parent` is the child of `grand` on `side`; both `node` and `parent` are red.
     async fn part_by_rotation(&mut self, node: W<'c, C>, parent: W<'c, C>, grand: W<'c, C>, side: Side) {
+        let _call = node.call(5);
         let inner = self
             .get(parent, side.other().link())
             .await
@@ -229,6 +237,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Removes the key of a node; returns the node that becomes free.
     pub async fn delete(&mut self, node: W<'c, C>) -> W<'c, C> {
+        let _call = node.call(2);
         let gone = self.give_up(node).await;
         let mut child = self.get(gone, node::LEFT).await;
         if child.is(0).branch(LEFT_IS_NONE) {
@@ -251,6 +260,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
     /// The node to remove in place of `node`; it has at most one child. It is `node`, or its successor, whose key and
     /// value `node` takes.
     async fn give_up(&mut self, node: W<'c, C>) -> W<'c, C> {
+        let _call = node.call(2);
         let (left, right) = (self.get(node, node::LEFT).await, self.get(node, node::RIGHT).await);
         if left.is(0).branch(LACKS_LEFT) || right.is(0).branch(LACKS_RIGHT) {
             return node;
@@ -272,6 +282,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Below `parent`, paths through `side` have one black node too few: repairs it.
     async fn make_up(&mut self, mut parent: W<'c, C>, mut side: Side) {
+        let _call = parent.call(3);
         loop {
             let sibling = self.black_sibling(parent, side).await;
             let near = self.get(sibling, side.link()).await;
@@ -297,6 +308,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
     /// The sibling of the child of `parent` on `side`. A red sibling is first rotated up; then one of its children is
     /// the sibling.
     async fn black_sibling(&mut self, parent: W<'c, C>, side: Side) -> W<'c, C> {
+        let _call = parent.call(3);
         let sibling = self.get(parent, side.other().link()).await;
         if !self.is_red(sibling).await {
             return sibling;
@@ -315,6 +327,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         [sibling, far]: [W<'c, C>; 2],
         inner: Option<W<'c, C>>,
     ) {
+        let _call = parent.call(4);
         let riser = match inner {
             Some(near) => {
                 self.rotate(sibling, side.other()).await;

@@ -35,6 +35,7 @@ impl SkipList {
     /// Stores the node before `key` at each level at `path`, the lowest first; returns the node behind at the lowest
     /// level, or 0.
     async fn search<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let _call = cpu.call(2);
         let mut before = cpu.word(self.head.addr(0).0);
         let mut behind = cpu.word(0);
         for level in (0..LEVELS).rev() {
@@ -54,6 +55,7 @@ impl SkipList {
 
     /// The node with this key, if it is there; as [`SkipList::search`].
     async fn find<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = cpu.call(2);
         let found = self.search(cpu, path, key).await;
         if found.is(0).branch(NO_KEY_IS_HIGHER) {
             return None;
@@ -64,6 +66,7 @@ impl SkipList {
 
     /// The value of a key.
     pub(super) async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         thread.log.lock(guard).await;
@@ -82,6 +85,7 @@ impl SkipList {
         key: W<'c, C>,
         value: W<'c, C>,
     ) -> bool {
+        let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         // Whether it is needed is not known yet, but it costs less than to draw it under the lock.
@@ -104,6 +108,7 @@ impl SkipList {
     }
 
     async fn replace<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, node: W<'c, C>, value: W<'c, C>) {
+        let _call = thread.cpu.call(3);
         let mut region = thread.log.begin();
         self.elements.log(&mut region, node).await;
         region.order(Step::Last).await;
@@ -118,6 +123,7 @@ impl SkipList {
         path: W<'c, C>,
         [key, value, height]: [W<'c, C>; 3],
     ) -> bool {
+        let _call = thread.cpu.call(2);
         let Some(taken) = self.free.take(thread.cpu, thread.thread).await else {
             return false;
         };
@@ -144,6 +150,7 @@ impl SkipList {
         path: W<'c, C>,
         [key, value, height]: [W<'c, C>; 3],
     ) {
+        let _call = node.call(3);
         if self.omits == Omits::Element {
             self.elements.store(node, value).await;
         }
@@ -174,6 +181,7 @@ impl SkipList {
 
     /// Stores a link, without a log if that is the fault.
     async fn set<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, fault: Omits, at: W<'c, C>, node: W<'c, C>) {
+        let _call = at.call(4);
         if self.omits == fault {
             at.store(node).await;
             return at.flush().await;
@@ -183,6 +191,7 @@ impl SkipList {
 
     /// Removes a key; whether it was there.
     pub(super) async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         thread.log.lock(guard).await;
@@ -201,6 +210,7 @@ impl SkipList {
 
     /// Links the path past a node.
     async fn unlink<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, path: W<'c, C>, node: W<'c, C>) {
+        let _call = path.call(3);
         for level in 0..LEVELS {
             let at = path.at(8 * level).load().await.at(link(level));
             if !region.read(at, 8).await.equals(node).branch(LINK_IS_ABOVE_NODE) {

@@ -124,6 +124,7 @@ impl SkipList {
 
     /// An insertion of a random key, or a new value of it.
     async fn insert_any<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let key = self.draw(&mut thread.random).await;
         let half = thread.random.word().await >> 32;

@@ -152,6 +152,7 @@ enum Probe<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Open<'c, C> {
     async fn of(header: W<'c, C>) -> Self {
+        let _call = header.call(1);
         Open {
             start: header.at(header::TABLE).load().await,
             end: header.at(header::END).load().await,
@@ -174,6 +175,7 @@ impl<'c, C: Cpu> Open<'c, C> {
     }
 
     async fn probe(&self, cpu: &'c C, key: W<'c, C>) -> Probe<'c, C> {
+        let _call = cpu.call(1);
         let mut at = self.home(key);
         let mut tombstone = cpu.word(0);
         loop {
@@ -205,6 +207,7 @@ impl SpHashmap {
     }
 
     async fn delete<'c, C: Cpu>(thread: &mut ThreadState<'c, C>, at: W<'c, C>) {
+        let _call = thread.cpu.call(2);
         let tombstone = thread.cpu.word(TOMBSTONE);
         let mut region = thread.log.begin();
         region.log(at, 0, PAYLOAD_BYTES).await;
@@ -221,6 +224,7 @@ impl SpHashmap {
         key: W<'c, C>,
         (empty, tombstone): (W<'c, C>, W<'c, C>),
     ) {
+        let _call = thread.cpu.call(3);
         if !tombstone.is(0).branch(FINDS_NO_TOMBSTONE) {
             return SpHashmap::write(thread, header, tombstone, key, false).await;
         }
@@ -245,6 +249,7 @@ impl SpHashmap {
         key: W<'c, C>,
         was_empty: bool,
     ) {
+        let _call = thread.cpu.call(5);
         let full = thread.cpu.word(FULL);
         let mut region = thread.log.begin();
         region.log(at, 0, PAYLOAD_BYTES).await;

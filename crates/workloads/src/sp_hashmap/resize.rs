@@ -43,6 +43,7 @@ impl SpHashmap {
 
     /// Replaces the table by one of twice the size; whether there is room for one.
     pub(super) async fn double<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, header: W<'c, C>) -> bool {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let old = Open::of(header).await;
         let bytes = old.end - old.start;
@@ -78,6 +79,7 @@ impl SpHashmap {
 
 /// Empties the entries that a resizing which was not finished has left.
 async fn clear<'c, C: Cpu>(cpu: &'c C, region: &mut Region<'_, 'c, C>, table: &Open<'c, C>) {
+    let _call = cpu.call(2);
     let mut at = table.start;
     while at.less(table.end).branch(MORE_TO_CLEAR) {
         let state = region.read(at.at(entry::STATE), 8).await;
@@ -95,6 +97,7 @@ async fn copy<'c, C: Cpu>(
     old: &Open<'c, C>,
     new: &Open<'c, C>,
 ) -> W<'c, C> {
+    let _call = cpu.call(3);
     let mut records = cpu.word(0);
     let mut at = old.start;
     while at.less(old.end).branch(MORE_TO_COPY) {

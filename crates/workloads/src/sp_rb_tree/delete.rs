@@ -21,6 +21,7 @@ sites! {
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Deletes the key of a node, to which the path leads.
     pub(super) async fn delete(&mut self, node: W<'c, C>) {
+        let _call = node.call(2);
         let removal = self.choose(node).await;
         self.log_path().await;
         if self.logs_fully() && !removal.child.is(0).branch(CHILD_TO_LOG) {
@@ -46,6 +47,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Logs, at each level of the path, what making up for a black node there may write beside the path.
     async fn log_below_siblings(&mut self) {
+        let _call = self.cpu.call(1);
         let mut at = self.first() + 8;
         let end = self.last() + 8;
         while self.logs_fully() && at.less(end).branch(MORE_TO_LOG) {
@@ -73,6 +75,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     }
 
     async fn log_children(&mut self, node: W<'c, C>) {
+        let _call = node.call(2);
         let left = self.get(node.at(node::LEFT)).await;
         if !left.is(0).branch(NO_LEFT) {
             self.log(left).await;
@@ -85,6 +88,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Paths through the link at position `at` of the path have a black node too few: makes up for it.
     pub(super) async fn make_up(&mut self, mut at: W<'c, C>) {
+        let _call = at.call(2);
         let first = self.first();
         while !at.equals(first).branch(PATH_IS_DONE) {
             let (parent, side) = self.side(at.load().await);
@@ -123,6 +127,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Rotates a red sibling to the place of `parent`: `near` is then the sibling, and black. The path gets a link
     /// more.
     async fn raise(&mut self, at: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2]) {
+        let _call = at.call(4);
         let ([parent, sibling, near], [near_link, far_link]) = (nodes, links);
         let link = (at - 8).load().await;
         let mut change = Change::of(&[line(link), parent, sibling]);
@@ -138,6 +143,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// The case of a black sibling with a red child: the far one is `red`, or only the near one.
     async fn make_up_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2], is_far: bool) {
+        let _call = link.call(5);
         let ([parent, sibling, red], [near_link, far_link]) = (nodes, links);
         let black = self.cpu.word(BLACK);
         let mut change = Change::of(&[line(link), parent, sibling, red]);

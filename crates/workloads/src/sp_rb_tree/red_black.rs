@@ -54,6 +54,7 @@ impl Shape for RedBlack {
     }
 
     async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
+        let _call = key.call(3);
         if let Some(node) = tree.find(key).await {
             return tree.delete(node).await;
         }
@@ -91,6 +92,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Logs the sibling of each node of the path, but the root.
     async fn log_uncles(&mut self) {
+        let _call = self.cpu.call(1);
         let (mut at, last) = (self.first() + 8, self.last());
         while self.logs_fully() && at.less(last).branch(MORE_TO_LOG) {
             let (parent, side) = self.side(at.load().await);
@@ -104,6 +106,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// `node`, to which the link at position `at` of the path leads, is red, and its parent may be.
     async fn part_reds(&mut self, mut at: W<'c, C>, mut node: W<'c, C>) {
+        let _call = at.call(3);
         let first = self.first();
         while !at.equals(first).branch(NODE_IS_ROOT) {
             let (parent, below) = self.side(at.load().await);
@@ -134,6 +137,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// The case of a black uncle: `parent` is the child of `grand` on `side`, and `node` the child of `parent` on
     /// `below`.
     async fn part_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) {
+        let _call = link.call(5);
         let [node, parent, grand] = nodes;
         let (near, far) = (side.link(), side.other().link());
         let mut change = Change::of(&[line(link), parent, grand]);

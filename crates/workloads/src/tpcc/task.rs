@@ -29,6 +29,7 @@ struct Order<'c, C: Cpu> {
 
 impl Tpcc {
     pub(super) async fn new_order<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let order = self.draw(thread).await;
         let district_lock = self.tables.district_locks.at(order.district);
@@ -56,6 +57,7 @@ impl Tpcc {
 
     /// Draws district, customer and distinct items, sorted during the draw.
     async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Order<'c, C> {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let order = Order {
             district: thread.random.below(self.tables.districts.rows()).await,
@@ -77,6 +79,7 @@ impl Tpcc {
 
     /// The failure-atomic region.
     async fn write<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, order: &Order<'c, C>) {
+        let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let tables = &self.tables;
         let district_row = tables.districts.row(order.district);
@@ -122,6 +125,7 @@ impl Tpcc {
 
     /// Takes the district's next order number.
     async fn take_id<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) -> W<'c, C> {
+        let _call = row.call(2);
         region.log_row(row, district::BYTES).await;
         region.order(Step::More).await;
         let id = row.at(district::NEXT_ORDER).load().await;
@@ -138,6 +142,7 @@ impl Tpcc {
         order: &Order<'c, C>,
         id: W<'c, C>,
     ) -> W<'c, C> {
+        let _call = cpu.call(3);
         let tables = &self.tables;
         let slot = order.district * tables.order_slots + id.remainder(tables.order_slots);
         let row = tables.orders.row(slot);
@@ -165,6 +170,7 @@ impl Tpcc {
         row: W<'c, C>,
         step: Step,
     ) -> W<'c, C> {
+        let _call = cpu.call(4);
         let item_row = self.tables.items.row(bought.item);
         let stock_row = self.tables.stock.row(bought.item);
         let price = item_row.at(item::PRICE).load().await;
@@ -207,6 +213,7 @@ struct Bought<'c, C: Cpu> {
 
 /// Whether the list from `start` to `end` contains `value`.
 async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -> bool {
+    let _call = start.call(3);
     let mut at = start;
     while at.less(end).branch(LIST_GOES_ON) {
         if at.load().await.equals(value).branch(ITEM_MATCHES) {
@@ -219,6 +226,7 @@ async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -
 
 /// Inserts `value` into the ascending list from `start` to `end`, which has space for one more.
 async fn insert<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) {
+    let _call = start.call(3);
     let mut at = end;
     while start.less(at).branch(IS_ABOVE_FIRST) {
         let below = at - 8;
@@ -241,6 +249,7 @@ fn text_offset<C: Cpu>(district: W<'_, C>) -> W<'_, C> {
 
 /// Logs only the used words of a stock row's lines.
 async fn log_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
+    let _call = row.call(2);
     region.log(row, 0, stock::HEAD_BYTES).await;
     for i in 1..=stock::DISTRICT_LINES {
         region.log(row + i * LINE_BYTES, 0, 56).await;
@@ -248,6 +257,7 @@ async fn log_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
 }
 
 async fn update_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>, quantity: W<'c, C>) {
+    let _call = row.call(3);
     let left = row.at(stock::QUANTITY).load_sized(4).await;
     let enough = !left.less(quantity + 10).branch(STOCK_IS_LOW);
     let left = if enough { left - quantity } else { left - quantity + 91 };

@@ -69,6 +69,7 @@ pub struct Removal<'c, C: Cpu> {
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Searches a key; the path then ends with the link to its node, or to where it would be.
     pub async fn find(&mut self, key: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = key.call(2);
         let mut link = self.header + header::ROOT;
         loop {
             self.push(link).await;
@@ -89,6 +90,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Prepares the removal of the key of `node`, to which the path leads: it then leads to the node that is removed.
     pub async fn choose(&mut self, node: W<'c, C>) -> Removal<'c, C> {
+        let _call = node.call(2);
         let left = self.get(node.at(node::LEFT)).await;
         let right = self.get(node.at(node::RIGHT)).await;
         let lacks_left = left.is(0).branch(LACKS_LEFT);
@@ -121,6 +123,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Takes a node and, under full logging, logs what an insertion where the path ends may write, if that is only on
     /// the path.
     pub async fn begin_insertion(&mut self) -> W<'c, C> {
+        let _call = self.cpu.call(1);
         self.log_path().await;
         if self.logs_fully() {
             let mut free = self.free().await;
@@ -138,6 +141,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         value: W<'c, C>,
         state: W<'c, C>,
     ) -> Change<'c, C> {
+        let _call = node.call(5);
         let last = self.last();
         let link = last.load().await;
         let mut change = Change::of(&[self.header]);
@@ -161,6 +165,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// The step that removes the chosen node.
     pub async fn removal(&mut self, removal: &Removal<'c, C>) -> Change<'c, C> {
+        let _call = self.cpu.call(1);
         let last = self.last();
         let link = last.load().await;
         let mut change = Change::of(&[self.header]);
@@ -181,6 +186,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Adds the line of a link to a step that writes the header and perhaps `other`, if it is neither.
     async fn add_line(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, other: Option<W<'c, C>>) {
+        let _call = link.call(4);
         if !self.logs_steps() {
             return;
         }

@@ -105,6 +105,7 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
 
     /// Loads a word.
     pub async fn get(&mut self, at: W<'c, C>) -> W<'c, C> {
+        let _call = at.call(2);
         match &mut self.access {
             Access::Full(region) => region.read(at, 8).await,
             // Outside regions: its lane holds the lock, and its earlier regions are finished.
@@ -131,6 +132,7 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
 
     /// Adds the next free node to what full logging writes; [`Tree::take`] then takes it.
     pub(crate) async fn fresh(&mut self, free: &mut Free<'c, C>) {
+        let _call = self.cpu.call(1);
         let node = self.trees.structures.next(self.cpu, free).await;
         if let Access::Full(region) = &mut self.access {
             region.fresh(node.expect("every key has nodes")).await;
@@ -151,6 +153,7 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
 
     /// A free node, for the operation to link.
     pub async fn take(&mut self) -> W<'c, C> {
+        let _call = self.cpu.call(1);
         let mut free = match self.free {
             Some(free) => free,
             None => self.free().await,
@@ -169,6 +172,7 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
     /// Writes a step: in a region of its own under incremental logging.
     #[inline]
     pub async fn commit(&mut self, change: Change<'c, C>) {
+        let _call = self.cpu.call(1);
         match &mut self.access {
             Access::Full(region) => {
                 for (at, value) in change.writes {
@@ -210,6 +214,7 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
 
     /// Logs the lines of all links of the path under full logging: the header, and the nodes above the last one.
     pub async fn log_path(&mut self) {
+        let _call = self.cpu.call(1);
         let mut at = self.path;
         while self.logs_fully() && at.less(self.end).branch(MORE_OF_PATH) {
             let link = at.load().await;

@@ -39,6 +39,7 @@ impl Vacation {
 
     /// A task: one transaction.
     pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let draw = thread.random.below(100).await;
         if draw.below(self.user).branch(TRANSACTION_RESERVES) {
             self.reserve(thread).await;
@@ -51,6 +52,7 @@ impl Vacation {
 
     /// Looks up rows, and reserves the dearest of each kind.
     async fn reserve<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let best = self.lists.of(thread);
         let first = best + 16 * KINDS;
@@ -85,6 +87,7 @@ impl Vacation {
     }
 
     async fn delete_customer<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let id = self.draw(&mut thread.random).await;
         let lock = self.lock.first(cpu);
@@ -97,6 +100,7 @@ impl Vacation {
 
     /// Adds seats to rows, or takes them away.
     async fn change_tables<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let first = self.lists.of(thread) + 16 * KINDS;
         let end = first + (self.draw_queries(cpu, &mut thread.random).await << 4);
@@ -126,6 +130,7 @@ impl<'c, C: Cpu> Manager<'_, '_, 'c, C> {
     /// Looks up the rows in the list from `first` to `end`, and writes the price and the row of the dearest of each kind to
     /// `best`; whether there is any.
     async fn query(&mut self, best: W<'c, C>, first: W<'c, C>, end: W<'c, C>) -> bool {
+        let _call = best.call(4);
         for kind in 0..KINDS {
             best.at(16 * kind).store(self.cpu.word(0)).await;
             best.at(16 * kind + 8).store(self.cpu.word(0)).await;
@@ -153,6 +158,7 @@ impl<'c, C: Cpu> Manager<'_, '_, 'c, C> {
 
     /// Changes the rows in the list from `first` to `end`.
     async fn change(&mut self, first: W<'c, C>, end: W<'c, C>) {
+        let _call = first.call(3);
         let mut at = first;
         while at.less(end).branch(MORE_TO_CHANGE) {
             let (wanted, how) = (at.load().await, at.at(8).load().await);

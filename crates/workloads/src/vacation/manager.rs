@@ -66,6 +66,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// What a table has under this number, or 0.
     pub async fn find(&mut self, table: W<'c, C>, id: W<'c, C>) -> W<'c, C> {
+        let _call = table.call(3);
         let node = self.tree(table).find(id).await.node;
         match node.is(0).branch(IS_NOT_LISTED) {
             true => node,
@@ -91,6 +92,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
     }
 
     async fn free(&mut self, line: W<'c, C>) {
+        let _call = line.call(2);
         let head = self.cpu.word(self.agency.pool.addr(0).0).at(pool::FREE);
         let next = self.read(head).await;
         self.write(line, next).await;
@@ -109,6 +111,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// The customer of this number, who is added if absent; `None` without memory.
     pub async fn customer(&mut self, id: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = id.call(2);
         let table = self.cpu.word(CUSTOMERS);
         let place = self.tree(table).find(id).await;
         if !place.node.is(0).branch(CUSTOMER_IS_KNOWN) {
@@ -125,6 +128,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// Reserves a seat of a row, if one is free.
     pub async fn book(&mut self, customer: W<'c, C>, kind: W<'c, C>, row: W<'c, C>) {
+        let _call = customer.call(4);
         let free = self.read(row.at(row::FREE)).await;
         if free.is(0).branch(NO_SEAT_IS_FREE) {
             return;
@@ -152,6 +156,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// Links a new reservation where its key belongs.
     async fn list(&mut self, customer: W<'c, C>, new: W<'c, C>, key: W<'c, C>, price: W<'c, C>) {
+        let _call = customer.call(5);
         let mut link = customer.at(customer::LIST);
         let mut next = self.read(link).await;
         while !next.is(0).branch(BOOKINGS_END) {
@@ -176,6 +181,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// Cancels all reservations of a customer, who is deleted; returns the bill.
     pub async fn delete_customer(&mut self, id: W<'c, C>) -> W<'c, C> {
+        let _call = id.call(2);
         let mut bill = self.cpu.word(0);
         let table = self.cpu.word(CUSTOMERS);
         let node = self.tree(table).find(id).await.node;
@@ -198,6 +204,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// Gives back the seat of a reservation, and frees it.
     async fn cancel(&mut self, booking: W<'c, C>) {
+        let _call = booking.call(2);
         let key = self.read(booking.at(booking::KEY)).await;
         let row = self.find(key >> KIND_SHIFT, key & ((1 << KIND_SHIFT) - 1)).await;
         let one = self.cpu.word(1);
@@ -210,6 +217,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// Adds seats to a row, which is added if absent, and sets its price.
     pub async fn add_seats(&mut self, kind: W<'c, C>, id: W<'c, C>, seats: W<'c, C>, price: W<'c, C>) {
+        let _call = kind.call(5);
         let place = self.tree(kind).find(id).await;
         if !place.node.is(0).branch(NO_ROW_GETS_SEATS) {
             let known = self.read(place.node.at(node::VALUE)).await;
@@ -231,6 +239,7 @@ impl<'t, 'l, 'c, C: Cpu> Manager<'t, 'l, 'c, C> {
 
     /// Takes seats away, of a flight all, if so many are free. A row without seats is deleted.
     pub async fn take_seats(&mut self, kind: W<'c, C>, id: W<'c, C>) {
+        let _call = kind.call(3);
         let node = self.tree(kind).find(id).await.node;
         if node.is(0).branch(NO_ROW_LOSES_SEATS) {
             return;

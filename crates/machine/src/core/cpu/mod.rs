@@ -5,6 +5,7 @@
 
 mod asking;
 mod replay;
+mod stack;
 
 use super::{Core, Dispatched, Interrupt, Kind, Now, Request};
 use crate::trace::Op;
@@ -13,20 +14,25 @@ use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
 use strandline_design::{Hook, Ordering};
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scope, Site, W};
 
 /// A simulated core as its program sees it. A register value's tag is the cycle in which it is
 /// ready.
 #[derive(Clone)]
 pub struct SimCpu {
     core: Rc<Core>,
+    /// Which of the core's programs has it, if they keep their values on a stack.
+    program: u64,
 }
 
 /// The stage of an operation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stage {
     /// It has not been dispatched.
+    #[default]
     New,
+    /// A program without registers has begun it: the stack knows its stage.
+    Begun,
     /// The design has been asked whether it claims it.
     Claiming,
     /// It has been dispatched in this cycle; its page may be walked for.
@@ -44,7 +50,8 @@ enum Stage {
 impl SimCpu {
     /// The back end on `core`.
     pub fn new(core: Rc<Core>) -> SimCpu {
-        SimCpu { core }
+        let program = core.frame.as_ref().map_or(0, |frame| frame.begins_program());
+        SimCpu { core, program }
     }
 }
 
@@ -65,7 +72,7 @@ impl Core {
     /// Whether a load may be dispatched.
     #[inline(always)]
     fn may_load(&self) -> Go {
-        match self.window.is_plain() {
+        match self.window.is_simple() {
             true => Ok(()),
             false => self.find_load_entry(),
         }
@@ -89,7 +96,7 @@ impl Core {
         if !self.has_entries_free() {
             self.make_room()?;
         }
-        match self.window.is_plain() {
+        match self.window.is_simple() {
             true => Ok(()),
             false => self.find_shared_entry(),
         }
@@ -141,6 +148,14 @@ impl Core {
     }
 
     fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
+        match &self.frame {
+            None => self.store_by_stages(stage, addr, kind, operands),
+            Some(frame) => self.store_from_stack(frame, stage, addr, kind, operands),
+        }
+    }
+
+    #[inline(always)]
+    fn store_by_stages(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
         if let Stage::Executed { at, retired } = *stage {
             self.enqueue_executed(addr, kind, at, retired);
             return Poll::Ready(());
@@ -329,18 +344,46 @@ impl Core {
     #[inline(always)]
     fn poll_load(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
         let at = match *stage {
-            Stage::New => {
-                if let Err(request) = self.may_load() {
-                    return self.stop(stage, request);
-                }
-                count(&self.counts.loads);
-                let at = self.window.dispatch_load();
-                *stage = Stage::Dispatched(at);
-                at
-            }
+            Stage::New if self.window.is_simple() => self.dispatch_load(stage),
             Stage::Dispatched(at) => at,
-            _ => return Poll::Ready(self.retire_response()),
+            Stage::Asked => return Poll::Ready(self.retire_response()),
+            _ => return self.poll_load_otherwise(stage, addr, address, size),
         };
+        self.perform_load(stage, at, addr, address, size)
+    }
+
+    /// A load where the window is not simple.
+    #[inline(never)]
+    fn poll_load_otherwise(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
+        match &self.frame {
+            None => self.load_by_stages(stage, addr, address, size),
+            Some(frame) => self.load_to_stack(frame, stage, addr, address, size),
+        }
+    }
+
+    fn load_by_stages(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
+        let at = match *stage {
+            Stage::Dispatched(at) => at,
+            Stage::Asked => return Poll::Ready(self.retire_response()),
+            _ => match self.may_load() {
+                Ok(()) => self.dispatch_load(stage),
+                Err(request) => return self.stop(stage, request),
+            },
+        };
+        self.perform_load(stage, at, addr, address, size)
+    }
+
+    #[inline(always)]
+    fn dispatch_load(&self, stage: &mut Stage) -> u64 {
+        count(&self.counts.loads);
+        let at = self.window.dispatch_load();
+        *stage = Stage::Dispatched(at);
+        at
+    }
+
+    /// Performs a load that was dispatched at `at`.
+    #[inline(always)]
+    fn perform_load(&self, stage: &mut Stage, at: u64, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
         if let Err(request) = self.catch_up(at) {
             return self.stop(stage, request);
         }
@@ -475,22 +518,46 @@ impl Cpu for SimCpu {
     #[inline(always)]
     fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
         let c = &*self.core;
-        let latency = c.limits.latencies.of(op);
-        let issue = (c.window.dispatch() + 1).max(a).max(b);
-        c.window.execute(issue, issue + latency);
-        issue + latency
+        match c.window.is_simple() {
+            true => c.computes_simply(op, a, b),
+            false => c.alu_otherwise(op, a, b),
+        }
+    }
+
+    #[inline(always)]
+    fn compare(&self, a: u64, b: u64) -> u64 {
+        let c = &*self.core;
+        match c.window.is_simple() {
+            true => c.computes_simply(Alu::Simple, a, b),
+            false => c.compare_otherwise(a, b),
+        }
     }
 
     #[inline(always)]
     fn branch(&self, condition: u64, taken: bool, site: Site) {
         let c = &*self.core;
-        let issue = (c.window.dispatch() + 1).max(condition);
-        let done = issue + 1;
-        if !c.branches.predictor.predict(site.0, taken) {
-            count(&c.counts.mispredictions);
-            c.window.redirect(done + c.limits.latencies.mispredict);
+        if !c.window.is_simple() {
+            return c.branch_otherwise(condition, taken, site);
         }
-        c.window.execute(issue, done);
+        let done = (c.window.dispatch() + 1).max(condition) + 1;
+        if !c.branches.predictor.predict(site.0, taken) {
+            c.mispredicted(done);
+        }
+        c.window.execute_simple(done);
+    }
+
+    #[inline(always)]
+    fn enter(&self, scope: Scope) {
+        if let Some(frame) = &self.core.frame {
+            frame.enter(scope);
+        }
+    }
+
+    #[inline(always)]
+    fn leave(&self, scope: Scope) {
+        if let Some(frame) = &self.core.frame {
+            frame.leave(scope, self.program);
+        }
     }
 
     #[inline(always)]
@@ -526,7 +593,10 @@ impl Cpu for SimCpu {
         let mut stage = Stage::New;
         poll_fn(move |_| {
             let c = &*self.core;
-            let locked = c.answered(|| c.poll_locked(&mut stage, addr, op, operand, address.max(data)));
+            let locked = c.answered(|| match &c.frame {
+                None => c.poll_locked(&mut stage, addr, op, operand, address.max(data)),
+                Some(frame) => c.locked_on_stack(frame, &mut stage, addr, (op, operand), (address, data)),
+            });
             locked.map(|(value, done)| W::new(self, value, done))
         })
     }
@@ -535,7 +605,10 @@ impl Cpu for SimCpu {
         let mut stage = Stage::New;
         poll_fn(move |_| {
             let c = &*self.core;
-            c.answered(|| c.poll_flush(&mut stage, addr, address, flush))
+            c.answered(|| match &c.frame {
+                None => c.poll_flush(&mut stage, addr, address, flush),
+                Some(frame) => c.flush_from_stack(frame, &mut stage, addr, address, flush),
+            })
         })
     }
 
@@ -543,12 +616,19 @@ impl Cpu for SimCpu {
         let mut stage = Stage::New;
         poll_fn(move |_| {
             let c = &*self.core;
-            c.answered(|| c.poll_primitive(&mut stage, primitive))
+            c.answered(|| match &c.frame {
+                None => c.poll_primitive(&mut stage, primitive),
+                Some(frame) => c.primitive_behind_stack(frame, &mut stage, primitive),
+            })
         })
     }
 
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
-        let state = self.core.observer.log.as_ref()?.opened()?;
+        let mut state = self.core.observer.log.as_ref()?.opened()?;
+        if let Some(frame) = &self.core.frame {
+            let (latest, _) = state.pop()?;
+            frame.goes_on_from(latest);
+        }
         Some(
             state
                 .into_iter()
@@ -563,7 +643,9 @@ impl Cpu for SimCpu {
             return;
         };
         if let Some(state) = save() {
-            log.add_point(state.into_iter().map(|word| (word.bits(), word.tag())).collect());
+            let words = state.into_iter().map(|word| (word.bits(), word.tag()));
+            let latest = self.core.frame.iter().map(|frame| (frame.latest(), 0));
+            log.add_point(words.chain(latest).collect());
         }
     }
 
@@ -590,23 +672,30 @@ impl Cpu for SimCpu {
     fn fenced(&self) -> impl Future<Output = ()> {
         poll_fn(|_| {
             let c = &*self.core;
-            c.answered(|| match c.may_store() {
-                Ok(()) => Poll::Ready(()),
-                Err(request) => c.request(request),
+            c.answered(|| match c.settles().is_ready().then(|| c.may_store()) {
+                Some(Ok(())) => Poll::Ready(()),
+                Some(Err(request)) => c.request(request),
+                None => Poll::Pending,
             })
         })
     }
 
     #[inline(always)]
     fn spins(&self) {
-        self.core.spins();
+        match &self.core.frame {
+            None => self.core.spins(),
+            Some(frame) => frame.spins(),
+        }
     }
 
     fn start_line(&self) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
         poll_fn(move |_| {
             let c = &*self.core;
-            c.answered(|| c.poll_start(&mut stage))
+            c.answered(|| match c.settles() {
+                Poll::Ready(()) => c.poll_start(&mut stage),
+                Poll::Pending => Poll::Pending,
+            })
         })
     }
 }

@@ -1,22 +1,16 @@
 //! What schedulers of tasks and replays of recordings need of a simulated core.
 
-use super::{count, Kind, SimCpu};
+use super::{count, Core, Kind, SimCpu};
 use std::future::{poll_fn, Future};
 use strandline_isa::{Addr, Alu, Replay, Scheduling, Site, W};
 
 impl Scheduling for SimCpu {
     #[inline(always)]
     fn jump(&self, target: u64, to: u64, site: Site) {
-        let c = &*self.core;
-        let issue = (c.window.dispatch() + 1).max(target);
-        let done = issue + 1;
-        count(&c.counts.jumps);
-        if !c.branches.targets.predict(site.0, to) {
-            count(&c.counts.mispredictions);
-            count(&c.counts.jumps_mispredicted);
-            c.window.redirect(done + c.limits.latencies.mispredict);
+        match &self.core.frame {
+            None => self.core.jumps(target, to, site),
+            Some(frame) => frame.jump(target, to, site),
         }
-        c.window.execute(issue, done);
     }
 
     fn cycles(&self) -> W<'_, Self> {
@@ -24,7 +18,22 @@ impl Scheduling for SimCpu {
         let at = c.window.dispatch();
         let done = c.window.execute(at + 1, at + 2);
         let (at, done) = c.replay_or(at, done);
-        W::new(self, at, done)
+        W::new(self, at, c.frame.as_ref().map_or(done, |frame| frame.gives(done)))
+    }
+}
+
+impl Core {
+    /// Executes an indirect jump.
+    #[inline(always)]
+    pub(super) fn jumps(&self, target: u64, to: u64, site: Site) {
+        let issue = (self.window.dispatch() + 1).max(target);
+        let done = issue + 1;
+        count(&self.counts.jumps);
+        if !self.branches.targets.predict(site.0, to) {
+            count(&self.counts.jumps_mispredicted);
+            self.mispredicted(done);
+        }
+        self.window.execute(issue, done);
     }
 }
 

@@ -29,8 +29,11 @@ pub struct Window {
     cycle: Cell<u64>,
     in_cycle: Cell<u64>,
     retirement: Retirement,
-    /// No op is held or noted, and there is no issue queue and no queue that loads and stores share: the common case.
-    plain: Cell<bool>,
+    /// No op is held or noted, there is no issue queue and no queue that loads and stores share, and the program keeps
+    /// its values in registers: the common case.
+    simple: Cell<bool>,
+    /// The program keeps its values in registers.
+    has_registers: bool,
     /// Ops are noted.
     notes: Cell<bool>,
     /// When the latest op issued, if ops are noted.
@@ -84,7 +87,8 @@ impl Window {
         Window {
             dispatch_width: core.dispatch_width,
             leaves: zeroes(core.rob_entries),
-            plain: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
+            simple: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
+            has_registers: true,
             notes: Cell::new(false),
             issued: Cell::new(0),
             noted: RefCell::default(),
@@ -106,6 +110,15 @@ impl Window {
             complete: Cell::new(0),
             released: Cell::new(0),
             stalls: Stalls::default(),
+        }
+    }
+
+    /// The window of a core whose program keeps its values on a stack.
+    pub fn without_registers(core: &config::Core) -> Window {
+        Window {
+            has_registers: false,
+            simple: Cell::new(false),
+            ..Window::new(core)
         }
     }
 
@@ -254,7 +267,7 @@ impl Window {
     /// The op just dispatched, whose completion is not yet known, issues at `at`: its operands are ready.
     #[inline(always)]
     pub fn issue(&self, at: u64) {
-        if !self.is_plain() {
+        if !self.is_simple() {
             self.enter_issue_queue(at);
         }
     }
@@ -307,6 +320,14 @@ impl Window {
         }
     }
 
+    /// As [`Window::execute`], where the window is simple.
+    #[inline(always)]
+    pub fn execute_simple(&self, complete: u64) {
+        let at = self.retirement.in_order(complete);
+        self.leaves[self.next.get()].set(at);
+        self.step();
+    }
+
     /// The op just dispatched issues at `issue` and completes at `complete`. Returns when it retires, or,
     /// behind a held op, when it could. To be called after the redirection by a mispredicted branch.
     #[inline(always)]
@@ -318,7 +339,7 @@ impl Window {
     /// Completes the op just dispatched, which has issued, at `complete`: as [`Window::execute`].
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        if !self.is_plain() {
+        if !self.is_simple() {
             if self.is_held() {
                 return self.retire_behind_held(complete);
             }
@@ -352,7 +373,7 @@ impl Window {
     pub fn hold(&self) {
         debug_assert!(!self.is_held(), "one op is held at a time");
         self.held.set(self.count.get());
-        self.plain.set(false);
+        self.simple.set(false);
         self.step();
     }
 
@@ -395,10 +416,11 @@ impl Window {
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
     }
 
-    /// Whether no op is held or noted, and there is neither an issue queue nor a queue that loads and stores share.
+    /// Whether no op is held or noted, there is neither an issue queue nor a queue that loads and stores share, and the
+    /// program keeps its values in registers.
     #[inline(always)]
-    pub fn is_plain(&self) -> bool {
-        self.plain.get()
+    pub fn is_simple(&self) -> bool {
+        self.simple.get()
     }
 
     /// Whether an op's retirement is held.

@@ -119,6 +119,7 @@ impl Malloc {
 
     /// `malloc`: a row, or nothing if none is free.
     pub async fn malloc<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<W<'c, C>> {
+        let _library = cpu.library();
         let mut call = Call::begin(cpu, self, thread as u64).await;
         call.stack.push(3).await;
         call.stack.grow();
@@ -162,6 +163,7 @@ impl Malloc {
 
     /// `free` of a row.
     pub async fn free<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>) {
+        let _library = cpu.library();
         let mut call = Call::begin(cpu, self, thread as u64).await;
         let place = self.place(row);
         place.is(0).branch(FREED_IS_NOTHING);

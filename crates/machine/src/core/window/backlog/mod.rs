@@ -4,7 +4,7 @@
 //! over many laps. Each of these leaves the window in another state, but its ops are dispatched and complete as those of
 //! the lap before. Such a lap needs only the arithmetic of dispatch and retirement.
 
-use super::{Retirement, Window, NONE};
+use super::{Retirement, Window};
 use std::cell::Cell;
 
 /// An op that has been dispatched.
@@ -92,7 +92,7 @@ impl Window {
     /// Notes the ops from now on. There is neither an issue queue nor a queue that loads and stores share.
     pub fn start_noting(&self) {
         debug_assert!(self.may_repeat(), "what laps do not describe");
-        self.plain.set(false);
+        self.simple.set(false);
         self.notes.set(true);
     }
 
@@ -100,9 +100,7 @@ impl Window {
     pub fn stop_noting(&self) {
         self.notes.set(false);
         self.noted.borrow_mut().clear();
-        let is_held = self.held.get() != NONE;
-        self.plain
-            .set(!is_held && self.issue_queue.is_none() && self.shared.is_none());
+        self.simple.set(self.has_registers && self.may_repeat());
     }
 
     /// Whether ops are noted.
@@ -115,7 +113,7 @@ impl Window {
     /// that loads and stores share.
     #[inline(always)]
     pub fn may_repeat(&self) -> bool {
-        self.is_plain() || self.is_noting() && !self.is_held()
+        !self.is_held() && self.issue_queue.is_none() && self.shared.is_none()
     }
 
     /// Notes the op just dispatched.
