@@ -104,25 +104,16 @@ impl Epochs {
         epoch.store(cpu.word(0)).await;
     }
 
-    /// What this lane has stored is visible to all that begins in a later epoch than the one that it loads next.
-    pub async fn settle<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
-        let cpu = thread.cpu;
-        // A locked instruction: no later load comes before older stores are visible.
-        cpu.word(self.lane(thread.lane as u64) + lane::EPOCH)
-            .swap(cpu.word(0))
-            .await;
-    }
-
     /// A row of this kind, below a line's bytes, has been taken out of the structure.
     pub async fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: u64) {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let own = cpu.word(self.lane(thread.lane as u64));
-        let retired = own.at(lane::RETIRED).load().await;
+        // A locked instruction: the epoch is loaded once all see that the row was taken out.
+        let retired = own.at(lane::RETIRED).fetch_add(cpu.word(1)).await;
         let place = self.place(own, retired);
         place.store(row.at(kind)).await;
         place.at(8).store(cpu.word(self.base.0).load().await).await;
-        own.at(lane::RETIRED).store(retired + 1).await;
     }
 
     fn place<'c, C: Cpu>(&self, own: W<'c, C>, number: W<'c, C>) -> W<'c, C> {

@@ -26,7 +26,7 @@ mod recovery;
 mod split;
 
 use crate::extendible::{Extendible, Open};
-use crate::maps::{self, hash, lock_alone, Map, Old, DELETES, EXCLUSIVE, KEY_BYTES, RECORDS, VALUE_BYTES};
+use crate::maps::{self, hash, Map, Old, DELETES, EXCLUSIVE, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
@@ -44,6 +44,8 @@ sites! {
     WINDOW_ENDS = 0xde76_cb06;
     SEGMENT_STAYED = 0xd4a9_8894;
     LOCK_IS_ALONE = 0x29e5_a0b2;
+    SEGMENT_IS_FREE = 0xb879_5b48;
+    SEGMENT_IS_TAKEN = 0x10cf_bb19;
     LOCK_IS_SHARED = 0x8133_78da;
     STILL_MATCHES = 0xdca5_712e;
     CLAIMS = 0xd142_0347;
@@ -239,6 +241,22 @@ impl Cceh {
         cpu.intent(Intent::Acquire).await;
     }
 
+    /// Acquires a segment's lock alone.
+    async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+        let all = cpu.word(EXCLUSIVE);
+        loop {
+            let holders = lock.load().await;
+            if holders.is(0).branch(SEGMENT_IS_FREE)
+                && lock.compare_swap(holders, all).await.is(0).branch(SEGMENT_IS_TAKEN)
+            {
+                break;
+            }
+            cpu.give_way().await;
+            cpu.spins();
+        }
+        cpu.intent(Intent::Acquire).await;
+    }
+
     /// Releases a segment's lock, which is held shared.
     async fn unshare<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
         cpu.intent(Intent::Release).await;
@@ -376,7 +394,7 @@ impl Map for Cceh {
         loop {
             let mut open = self.table.open(cpu, hash).await;
             let lock = open.segment.at(segment::LOCK);
-            lock_alone(cpu, lock).await;
+            Cceh::lock(cpu, lock).await;
             open.prefix = open.segment.at(segment::PREFIX).load().await;
             if !open.covers(hash).branch(STILL_COVERS) {
                 unlock(cpu, lock).await;

@@ -2,9 +2,9 @@
 
 use super::{segment, Cceh, Omits, EMPTY, MARK, PAIR};
 use crate::extendible::Open;
-use crate::maps::{flush_lines, hash, lock_alone, EXCLUSIVE};
+use crate::maps::{flush_lines, hash, EXCLUSIVE};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
-use strandline_runtime::{unlock, ThreadState};
+use strandline_runtime::{lock, unlock, ThreadState};
 
 sites! {
     SPLITS_THE_SAME = 0x70ce_2d27;
@@ -21,14 +21,14 @@ impl Cceh {
     pub(super) async fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let lock = open.segment.at(segment::LOCK);
-        lock_alone(cpu, lock).await;
+        let own = open.segment.at(segment::LOCK);
+        Cceh::lock(cpu, own).await;
         let prefix = open.segment.at(segment::PREFIX).load().await;
         let mut is_done = true;
         if prefix.equals(open.prefix).branch(SPLITS_THE_SAME) {
             is_done = self.split_locked(thread, open).await;
         }
-        unlock(cpu, lock).await;
+        unlock(cpu, own).await;
         is_done
     }
 
@@ -48,7 +48,7 @@ impl Cceh {
             cpu.intent(Intent::Order).await;
         }
         let directory_lock = cpu.word(self.table.lock());
-        lock_alone(cpu, directory_lock).await;
+        lock(cpu, directory_lock).await;
         let is_done = self.table.enter(cpu, open.segment, new, (upper >> 8, shift)).await;
         if is_done {
             if self.omits != Omits::Directory {

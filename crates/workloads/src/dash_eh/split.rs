@@ -2,9 +2,9 @@
 
 use super::{DashEh, Omits};
 use crate::extendible::Open;
-use crate::maps::{flush_lines, lock_alone};
+use crate::maps::flush_lines;
 use strandline_isa::{sites, Cpu, Intent};
-use strandline_runtime::{unlock, ThreadState};
+use strandline_runtime::{lock, unlock, ThreadState};
 
 sites! {
     SPLITS_THE_SAME = 0xdd7c_7f50;
@@ -41,7 +41,7 @@ impl DashEh {
             cpu.intent(Intent::Order).await;
         }
         let directory_lock = cpu.word(self.table.lock());
-        lock_alone(cpu, directory_lock).await;
+        lock(cpu, directory_lock).await;
         let is_done = self.table.enter(cpu, open.segment, new, (upper >> 8, shift)).await;
         if is_done {
             if self.buckets.omits != Omits::Directory {

@@ -24,14 +24,14 @@ mod recovery;
 mod shift;
 mod split;
 
-use crate::maps::{self, lock_alone, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
+use crate::maps::{self, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
+use strandline_runtime::{lock, unlock, BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
 
 sites! {
     HAS_SIBLING = 0x3c6c_f314;
@@ -334,7 +334,7 @@ impl FastFair {
         let _call = cpu.call(2);
         let mut at = self.descend(cpu, key, level).await?;
         loop {
-            lock_alone(cpu, at.at(node::LOCK)).await;
+            lock(cpu, at.at(node::LOCK)).await;
             match FastFair::right(at, key).await {
                 None => return Some(at),
                 Some(sibling) => {

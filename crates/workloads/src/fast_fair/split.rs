@@ -1,8 +1,9 @@
 //! Splits of nodes (FAIR).
 
 use super::{node, Entry, FastFair, Inserted, Omits, POINTER, RECORD};
-use crate::maps::{flush_lines, lock_alone, EXCLUSIVE};
+use crate::maps::{flush_lines, EXCLUSIVE};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
+use strandline_runtime::lock;
 
 sites! {
     NODE_IS_LEAF = 0x6613_a044;
@@ -111,7 +112,7 @@ impl FastFair {
     pub(super) async fn grow_above<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>) -> bool {
         let _call = cpu.call(2);
         let root = cpu.word(self.root.0).load().await;
-        lock_alone(cpu, root.at(node::LOCK)).await;
+        lock(cpu, root.at(node::LOCK)).await;
         let now = cpu.word(self.root.0).load().await;
         let is_root = now.equals(root).branch(ROOT_STAYED);
         if is_root {

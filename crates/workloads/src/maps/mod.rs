@@ -20,15 +20,13 @@ use crate::zipf::Zipf;
 use records::Records;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Intent, Lowering, Memory, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Lowering, Memory, Note, LINE_BYTES, W};
 use strandline_kernel::{ParamError, Params};
 use strandline_runtime::{block_on, BuildPlan, Heap, LogLayout, Plain, Random, ThreadState, Workload};
 
 sites! {
     OPERATION_READS = 0xed54_0f6d;
     OPERATION_REMOVES = 0x8444_6347;
-    LOCK_WORD_IS_FREE = 0xb879_5b48;
-    LOCK_WORD_IS_TAKEN = 0x10cf_bb19;
 }
 
 /// Lines of each log, which these programs never write.
@@ -298,20 +296,6 @@ const MIX: u64 = 0xff51_afd7_ed55_8ccd;
 pub(crate) fn hash_of(key: u64) -> u64 {
     let mixed = (key ^ (key >> 33)).wrapping_mul(MIX);
     mixed ^ (mixed >> 29)
-}
-
-/// Acquires the lock in this word alone.
-pub(crate) async fn lock_alone<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    let all = cpu.word(EXCLUSIVE);
-    loop {
-        let word = lock.load().await;
-        if word.is(0).branch(LOCK_WORD_IS_FREE) && lock.compare_swap(word, all).await.is(0).branch(LOCK_WORD_IS_TAKEN) {
-            break;
-        }
-        cpu.give_way().await;
-        cpu.spins();
-    }
-    cpu.intent(Intent::Acquire).await;
 }
 
 /// Flushes all lines of `bytes` bytes at an address, a multiple of a line.

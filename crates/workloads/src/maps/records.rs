@@ -108,7 +108,6 @@ impl Records {
     /// Frees the record that an operation has replaced or removed, which is durable, once no search can have its address.
     async fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, old: Old<'c, C>) {
         if let Some(record) = old.value() {
-            self.epochs.settle(thread).await;
             self.epochs.retire(thread, record, 0).await;
             self.epochs.reclaim_if_full(thread, self).await;
         }

@@ -1,9 +1,9 @@
 //! Tables of twice the size.
 
 use super::{bucket, root, Clht, Omits, FREE, GROWN_ONE_IN, MOVED, SLOTS};
-use crate::maps::{hash, lock_alone};
+use crate::maps::hash;
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
-use strandline_runtime::{unlock, ThreadState};
+use strandline_runtime::{lock, unlock, ThreadState};
 
 sites! {
     TABLE_IS_LARGEST = 0xe827_4b24;
@@ -33,13 +33,13 @@ impl Clht {
         if !limit.less(grown + 1).branch(CHAINS_HAVE_GROWN) {
             return;
         }
-        let lock = cpu.word(self.root.0 + root::LOCK);
-        lock_alone(cpu, lock).await;
+        let word = cpu.word(self.root.0 + root::LOCK);
+        lock(cpu, word).await;
         let now = cpu.word(self.root.0 + root::TABLE).load().await;
         if now.equals(table).branch(TABLE_STAYED) && !buckets.is(self.sizes.1).branch(TABLE_IS_LARGEST) {
             self.double(thread, table, buckets).await;
         }
-        unlock(cpu, lock).await;
+        unlock(cpu, word).await;
     }
 
     /// Moves all pairs to a table of twice the size; if there are not enough buckets, the old one stays.

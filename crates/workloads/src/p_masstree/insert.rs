@@ -3,9 +3,9 @@
 use super::permutation::Permutation;
 use super::search::{entry, Border, Found, Place};
 use super::{node, Entry, Layer, Masstree, Omits, IS_RECORD, SECOND};
-use crate::maps::{lock_alone, Old};
+use crate::maps::Old;
 use strandline_isa::{sites, Cpu, Intent, Primitive, W};
-use strandline_runtime::{unlock, ThreadState};
+use strandline_runtime::{lock, unlock, ThreadState};
 
 sites! {
     NODE_IS_FULL = 0x0f6d_1064;
@@ -25,7 +25,7 @@ impl Masstree {
     pub(super) async fn lock<'c, C: Cpu>(cpu: &'c C, mut at: W<'c, C>, slice: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(2);
         loop {
-            lock_alone(cpu, at.at(node::LOCK)).await;
+            lock(cpu, at.at(node::LOCK)).await;
             let Some(sibling) = Masstree::right(at, slice).await else {
                 return at;
             };

@@ -4,9 +4,9 @@ use super::insert::Inserted;
 use super::permutation::{self, Permutation};
 use super::search::{entry, Orphan};
 use super::{node, Entry, Layer, Masstree, Omits, ENTRY, SECOND};
-use crate::maps::{flush_lines, lock_alone, EXCLUSIVE};
+use crate::maps::{flush_lines, EXCLUSIVE};
 use strandline_isa::{sites, Cpu, Intent, Primitive, W};
-use strandline_runtime::ThreadState;
+use strandline_runtime::{lock, ThreadState};
 
 sites! {
     GOES_LEFT = 0x9dc2_c4ac;
@@ -192,7 +192,7 @@ impl Masstree {
     ) -> bool {
         let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
-        lock_alone(cpu, root.at(node::LOCK)).await;
+        lock(cpu, root.at(node::LOCK)).await;
         let now = self.root(cpu, layer).await;
         let is_root = now.is_none_or(|now| now.equals(root).branch(ROOT_STAYED));
         if is_root {
