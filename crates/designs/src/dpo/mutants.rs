@@ -22,7 +22,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("dpo/filter-forgets", "dpo", B(Dpo::FiltersNeverForget.any()), &[], &[P]),
     mutant("dpo/separators-dropped", "dpo", B(Dpo::SeparatorsBind.any()), &[NO_ADR], &[R]).about_seed(4001),
     mutant("dpo/controllers-disagree", "dpo", B(Dpo::ControllersAgree.any()), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[R]).about_seed(4001),
-    mutant("dpo/coalesces-with-dependences", "dpo", B(Dpo::CoalescingNeedsNoDependence.any()), &[], &[R]).about_seed(16401),
+    mutant("dpo/coalesces-with-dependences", "dpo", B(Dpo::CoalescingNeedsNoDependence.any()), &[], &[R]).about_seed(2701),
     mutant("dpo/queue-coalesces-across", "dpo", B(Dpo::QueueCoalescesWithinEpoch.any()), &[NO_ADR], &[R]).about_seed(2201),
     mutant("dpo/evictions-written-back", "dpo", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the LLC are dropped. Broken: they are written back, past the buffers.", "DPO IV-B"), &[EVICTIONS], &[T, R]),
 ];

@@ -19,6 +19,10 @@ const LOCK: Addr = Addr(4 * LINE_BYTES);
 fn machine() -> MachineConfig {
     let mut machine = MachineConfig::preset("sp").expect("a preset");
     machine.simulation.slack = Cycles(0);
+    // Its tests add latencies up: no page is walked to.
+    machine.tlb.l1_entries = 0;
+    // One queue of loads and stores: it bounds what a core executes behind a fence.
+    machine.core.load_store_queue_entries = 48;
     machine
 }
 
@@ -93,7 +97,7 @@ fn a_core_goes_on_behind_a_pcommit_and_announces_when_it_is_answered() {
         announced(&speculates),
         "as soon as without speculation"
     );
-    // All are executed while the write is on its way to the media. Without speculation the load queue holds that number.
+    // All are executed while the write is on its way to the media. Without speculation the queue holds that number.
     let (machine, queue) = (machine(), 48);
     let latency = machine.l1.latency.0;
     assert!(machine.pm.write_latency.0 > LOADS * latency);
