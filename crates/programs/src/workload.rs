@@ -3,11 +3,9 @@
 use crate::{Prepared, Recoverable};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use strandline_isa::{Image, Memory, Scheduling};
-use strandline_machine::{Factory, Program, WarmFactory};
-use strandline_runtime::{
-    run_thread, run_window, BuildPlan, HostBytes, Logging, Sharing, ThreadPlan, Window, Workload,
-};
+use strandline_isa::{Image, Memory};
+use strandline_machine::{Factory, WarmFactory};
+use strandline_runtime::{run_thread, run_window, BuildPlan, HostBytes, Logging, Sharing, ThreadPlan, Workload};
 use strandline_workloads::{with_workload, Error, Visitor};
 
 /// How a workload is built and run.
@@ -93,7 +91,7 @@ impl Visitor for Plan {
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Prepared {
         let workload = Rc::new(workload);
         let threads = (0..self.threads).map(|thread| thread_of(workload.clone(), self.thread(thread), self.sharing));
-        let warming = (0..self.threads).map(|thread| warming(workload.clone(), self.endless(thread), self.sharing));
+        let warming = (0..self.threads).map(|thread| warming(workload.clone(), self.endless(thread)));
         Prepared {
             memory,
             threads: threads.collect(),
@@ -105,27 +103,21 @@ impl Visitor for Plan {
 }
 
 fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: Option<Sharing>) -> Factory {
-    Rc::new(move |cpu| program(workload.clone(), cpu, plan, sharing))
-}
-
-/// A thread that warms caches, which have no time: tasks share it in the largest window that they may.
-fn warming<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: Option<Sharing>) -> WarmFactory {
-    let sharing = sharing.map(|sharing| Sharing {
-        window: Window::Fixed(sharing.window.most()),
-        ..sharing
-    });
-    Box::new(move |cpu| program(workload, cpu, plan, sharing))
-}
-
-fn program<W, C>(workload: Rc<W>, cpu: C, plan: ThreadPlan, sharing: Option<Sharing>) -> Program
-where
-    W: Workload + 'static,
-    C: Scheduling + 'static,
-{
     match sharing {
-        None => Box::pin(async move { run_thread(&*workload, &cpu, plan).await }),
-        Some(sharing) => Box::pin(async move { run_window(&*workload, &cpu, plan, sharing).await }),
+        None => Rc::new(move |cpu| {
+            let workload = workload.clone();
+            Box::pin(async move { run_thread(&*workload, &cpu, plan).await })
+        }),
+        Some(sharing) => Rc::new(move |cpu| {
+            let workload = workload.clone();
+            Box::pin(async move { run_window(&*workload, &cpu, plan, sharing).await })
+        }),
     }
+}
+
+/// A thread that warms caches, which have no time: its tasks come one after the other, whatever shares a thread in the run.
+fn warming<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan) -> WarmFactory {
+    Box::new(move |cpu| Box::pin(async move { run_thread(&*workload, &cpu, plan).await }))
 }
 
 impl<W: Workload> Recoverable for W {
