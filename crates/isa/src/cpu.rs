@@ -311,6 +311,12 @@ pub trait Scheduling: Cpu {
     fn cycles(&self) -> W<'_, Self>;
 }
 
+/// What a program that warms caches needs from a back end beyond [`Cpu`].
+pub trait Warms: Cpu {
+    /// Whether the program is to begin another task. Asked before each task; other threads have their turns first.
+    fn goes_on(&self) -> impl Future<Output = bool>;
+}
+
 /// What a replay of recorded machine code needs from a back end beyond [`Cpu`].
 pub trait Replay: Cpu {
     /// Ready when both values are: an instruction may depend on more than two values.

@@ -15,7 +15,7 @@ mod value;
 
 pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};
 pub use code::{Code, Scope, Scoped};
-pub use cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling};
+pub use cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling, Warms};
 pub use intent::{Flush, Intent, Lowering, Tasking};
 pub use memory::{Image, Memory};
 pub use primitive::{Plain, Primitive};

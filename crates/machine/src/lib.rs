@@ -25,4 +25,4 @@ pub use system::{
     System, What,
 };
 pub use trace::{Op, OpId, Seen, Trace};
-pub use warm::{Contents, Ending, WarmCpu, WarmFactory, Warming};
+pub use warm::{Contents, Ending, Unfinished, Warming};

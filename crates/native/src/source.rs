@@ -19,7 +19,7 @@ macro_rules! straight {
 
 pub mod isa {
     pub use self::code::{Code, Scope, Scoped};
-    pub use self::cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling};
+    pub use self::cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running, Scheduling, Warms};
     pub use self::value::{Cond, W};
     pub use strandline_isa::{
         sites, Addr, CoreId, Flush, Image, Intent, Line, LineData, Lowering, Memory, Primitive, Site, LINE_BYTES,

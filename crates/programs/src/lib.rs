@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
-use strandline_machine::{Factory, WarmFactory};
+use strandline_machine::Factory;
 
 pub use recorded::{recorded, Recorded};
 pub use workload::{memory_bytes, workload, Plan};
@@ -35,16 +35,22 @@ pub trait Recoverable {
     }
 }
 
+/// What warms caches.
+pub struct Warmth {
+    /// The lines that a program uses repeatedly, most useful last.
+    pub footprint: Vec<Range<u64>>,
+    /// Its threads, for as long as they are to go on; none of a recording, which has an end.
+    pub threads: Vec<Factory>,
+}
+
 /// A program that can run on any machine under any design.
 pub struct Prepared {
     /// Filled memory.
     pub memory: Memory,
     /// One program a thread.
     pub threads: Vec<Factory>,
-    /// The lines that the program uses repeatedly, most useful last.
-    pub footprint: Vec<Range<u64>>,
-    /// The same programs without end, to warm caches; none of a recording, which has an end.
-    pub warming: Vec<WarmFactory>,
+    /// What is in caches before it begins.
+    pub warmth: Warmth,
     /// Recovery and invariant.
     pub program: Rc<dyn Recoverable>,
 }

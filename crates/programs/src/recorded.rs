@@ -1,6 +1,6 @@
 //! Recorded programs.
 
-use crate::{Prepared, Recoverable};
+use crate::{Prepared, Recoverable, Warmth};
 use std::rc::Rc;
 use strandline_isa::Image;
 use strandline_machine::Factory;
@@ -25,8 +25,10 @@ pub fn recorded(recorded: &Rc<Recorded>, llc_bytes: u64) -> Result<Prepared, Rec
     Ok(Prepared {
         memory: start.memory,
         threads: (0..threads).map(|thread| thread_of(recorded.clone(), thread)).collect(),
-        footprint: recorded.replayed.footprint(&start.filled, llc_bytes),
-        warming: Vec::new(),
+        warmth: Warmth {
+            footprint: recorded.replayed.footprint(&start.filled, llc_bytes),
+            threads: Vec::new(),
+        },
         program: Rc::new(Unknown),
     })
 }

@@ -1,11 +1,13 @@
 //! Workloads.
 
-use crate::{Prepared, Recoverable};
+use crate::{Prepared, Recoverable, Warmth};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
-use strandline_machine::{Factory, WarmFactory};
-use strandline_runtime::{run_thread, run_window, BuildPlan, HostBytes, Logging, Sharing, ThreadPlan, Workload};
+use strandline_machine::Factory;
+use strandline_runtime::{
+    run_thread, run_warming, run_window, BuildPlan, HostBytes, Logging, Sharing, ThreadPlan, Workload,
+};
 use strandline_workloads::{with_workload, Error, Visitor};
 
 /// How a workload is built and run.
@@ -74,11 +76,9 @@ impl Plan {
         }
     }
 
-    /// A thread that goes on. Its random numbers are others: it would otherwise execute the tasks of the run.
-    fn endless(self, thread: u64) -> ThreadPlan {
+    /// A thread that warms. Its random numbers are others: it would otherwise execute the tasks of the run.
+    fn warming(self, thread: u64) -> ThreadPlan {
         ThreadPlan {
-            warm_tasks: 0,
-            tasks: u64::MAX,
             seed: !self.seed,
             ..self.thread(thread)
         }
@@ -91,12 +91,14 @@ impl Visitor for Plan {
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Prepared {
         let workload = Rc::new(workload);
         let threads = (0..self.threads).map(|thread| thread_of(workload.clone(), self.thread(thread), self.sharing));
-        let warming = (0..self.threads).map(|thread| warming(workload.clone(), self.endless(thread)));
+        let warming = (0..self.threads).map(|thread| warming(workload.clone(), self.warming(thread)));
         Prepared {
             memory,
             threads: threads.collect(),
-            warming: warming.collect(),
-            footprint: workload.footprint(),
+            warmth: Warmth {
+                footprint: workload.footprint(),
+                threads: warming.collect(),
+            },
             program: workload,
         }
     }
@@ -116,8 +118,11 @@ fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: 
 }
 
 /// A thread that warms caches, which have no time: its tasks come one after the other, whatever shares a thread in the run.
-fn warming<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan) -> WarmFactory {
-    Box::new(move |cpu| Box::pin(async move { run_thread(&*workload, &cpu, plan).await }))
+fn warming<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan) -> Factory {
+    Rc::new(move |cpu| {
+        let workload = workload.clone();
+        Box::pin(async move { run_warming(&*workload, &cpu, plan).await })
+    })
 }
 
 impl<W: Workload> Recoverable for W {

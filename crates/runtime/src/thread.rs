@@ -2,7 +2,7 @@
 
 use crate::resume::{resume_point, resumed, Progress};
 use crate::{Log, Random, Workload};
-use strandline_isa::{Cpu, Note};
+use strandline_isa::{Cpu, Note, Warms};
 
 /// The work of one thread.
 #[derive(Clone, Copy, Debug)]
@@ -56,14 +56,7 @@ pub struct ThreadState<'c, C: Cpu> {
 
 /// Runs one thread: warming tasks, the start line, the tasks that count.
 pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: ThreadPlan) {
-    let mut state = ThreadState {
-        cpu,
-        thread: plan.thread,
-        threads: plan.threads,
-        lane: plan.thread,
-        random: workload.logs().random(cpu, plan.seed, plan.thread),
-        log: Log::open(cpu, &workload.logs(), plan.thread).await,
-    };
+    let mut state = open(workload, cpu, plan).await;
     let mut progress = resumed(&mut state);
     loop {
         let tasks = if progress.timed { plan.tasks } else { plan.warm_tasks };
@@ -75,6 +68,30 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
         }
         cpu.start_line().await;
         progress = Progress { timed: true, tasks: 0 };
+    }
+}
+
+/// Runs one thread that warms caches, for as long as it is to go on. Nothing of it is left open.
+pub async fn run_warming<W: Workload, C: Warms>(workload: &W, cpu: &C, plan: ThreadPlan) {
+    let mut state = open(workload, cpu, plan).await;
+    while cpu.goes_on().await {
+        cpu.note(Note::TaskBegin);
+        crate::restart::run_task(workload, &mut state).await;
+        cpu.note(Note::TaskEnd);
+    }
+    state.log.close().await;
+}
+
+/// The state of a thread that runs one task at a time.
+async fn open<'c, W: Workload, C: Cpu>(workload: &W, cpu: &'c C, plan: ThreadPlan) -> ThreadState<'c, C> {
+    let logs = workload.logs();
+    ThreadState {
+        cpu,
+        thread: plan.thread,
+        threads: plan.threads,
+        lane: plan.thread,
+        random: logs.random(cpu, plan.seed, plan.thread),
+        log: Log::open(cpu, &logs, plan.thread).await,
     }
 }
 

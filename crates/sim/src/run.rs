@@ -113,7 +113,7 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
     machine.simulation.slack.0 = 0;
     machine.simulation.warm = Warm::Footprint;
     let prepared = prepare(spec, &plan)?;
-    let (initial, program) = (prepared.memory.clone(), prepared.program.clone());
+    let program = prepared.program.clone();
     let options = Options {
         seed: spec.seed,
         journal: true,
@@ -122,10 +122,10 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
-    let (outcome, _) = execute(&plan, prepared, options, design, &Progress::default())?;
+    let executed = execute(&plan, prepared, options, design, &Progress::default())?;
     Ok(Outline {
-        journal: outcome.journal.unwrap_or_default(),
-        initial,
+        journal: executed.outcome.journal.unwrap_or_default(),
+        initial: executed.initial.expect(KEPT),
         program,
     })
 }
@@ -149,7 +149,6 @@ fn observed(
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
     let prepared = prepare(spec, &plan)?;
-    let initial = prepared.memory.clone();
     let program = prepared.program.clone();
     let options = Options {
         seed: spec.seed,
@@ -159,11 +158,11 @@ fn observed(
         heartbeat: heartbeat(&plan),
         code: plan.code,
     };
-    let (record, outcome, about) = recorded(spec, &plan, prepared, options, design(&plan.sets)?, progress)?;
+    let (record, executed, about) = recorded(spec, &plan, prepared, options, design(&plan.sets)?, progress)?;
     Ok(Observation {
         record,
-        journal: outcome.journal.unwrap_or_default(),
-        initial,
+        journal: executed.outcome.journal.unwrap_or_default(),
+        initial: executed.initial.expect(KEPT),
         program,
         about,
         machine: plan.machine,
@@ -208,40 +207,60 @@ fn recorded(
     options: Options,
     design: Box<AnyDesign>,
     progress: &Progress,
-) -> Result<(Record, Outcome, About), Error> {
+) -> Result<(Record, Executed, About), Error> {
     let started = Instant::now();
     let about = design.about();
     let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
-    let (outcome, warm) = execute(plan, prepared, options, design, progress)?;
+    let executed = execute(plan, prepared, options, design, progress)?;
     let measured = Measured {
         resolved,
         storage,
         drain_bytes,
-        warm,
+        warm: executed.begun.clone(),
         host_seconds: started.elapsed().as_secs_f64(),
     };
-    let record = Record::of(spec, plan, &about, &outcome.stats, &measured);
-    Ok((record, outcome, about))
+    let record = Record::of(spec, plan, &about, &executed.outcome.stats, &measured);
+    Ok((record, executed, about))
 }
 
-/// Runs the plan's program; also how the run began.
+/// A run, and what it began with.
+struct Executed {
+    outcome: Outcome,
+    /// Memory at its beginning, if it kept a journal.
+    initial: Option<Memory>,
+    /// How caches were warmed, for the record.
+    begun: Value,
+}
+
+/// A run with a journal.
+const KEPT: &str = "a run with a journal keeps its initial memory";
+
+/// Runs the plan's program.
 fn execute(
     plan: &Plan,
-    mut prepared: Prepared,
+    prepared: Prepared,
     options: Options,
     design: Box<AnyDesign>,
     progress: &Progress,
-) -> Result<(Outcome, Value), Error> {
+) -> Result<Executed, Error> {
     let about = design.about();
     needs::check(&about, &plan.machine)?;
     needs::check_restart(&*design, plan)?;
-    let llc = warm::begin(plan, &mut prepared, &*design, progress)?;
+    let (memory, llc) = warm::begin(
+        plan,
+        prepared.memory,
+        prepared.warmth,
+        &*prepared.program,
+        &*design,
+        progress,
+    )?;
     let begun = llc.described(plan);
+    let initial = options.journal.then(|| memory.clone());
     let program = Play {
         cores: plan.cores as usize,
-        memory: prepared.memory,
+        memory,
         llc,
         threads: prepared.threads,
         remote: progress.remote(),
@@ -256,7 +275,11 @@ fn execute(
         "{}: a program was interrupted that does not poll for it",
         about.name
     );
-    Ok((outcome, begun))
+    Ok(Executed {
+        outcome,
+        initial,
+        begun,
+    })
 }
 
 /// The registered design of this name.

@@ -3,13 +3,12 @@
 use crate::play::ended;
 use crate::{Error, Plan, Progress, Source};
 use serde_json::{json, Value};
-use std::mem::take;
 use std::ops::Range;
 use strandline_design::AnyDesign;
-use strandline_isa::LINE_BYTES;
+use strandline_isa::{Memory, LINE_BYTES};
 use strandline_machine::config::{Cache, Warm};
-use strandline_machine::{Contents, Ending, Warming};
-use strandline_programs::Prepared;
+use strandline_machine::{Contents, Ending, Unfinished, Warming};
+use strandline_programs::{Recoverable, Warmth};
 
 /// Initial contents of the LLC.
 pub enum Begin {
@@ -34,26 +33,45 @@ pub fn most_tasks(plan: &Plan) -> u64 {
     }
 }
 
-/// How the run of a prepared program begins. Takes the program's threads for warming, and its footprint.
+/// How the run of a prepared program begins: memory, and the LLC.
 ///
 /// # Errors
-/// It was told to stop, or a region exceeds its log.
-pub fn begin(plan: &Plan, prepared: &mut Prepared, design: &AnyDesign, progress: &Progress) -> Result<Begin, Error> {
-    let (footprint, threads) = (take(&mut prepared.footprint), take(&mut prepared.warming));
+/// It was told to stop, a region exceeds its log, or no task ends.
+pub fn begin(
+    plan: &Plan,
+    memory: Memory,
+    warmth: Warmth,
+    program: &dyn Recoverable,
+    design: &AnyDesign,
+    progress: &Progress,
+) -> Result<(Memory, Begin), Error> {
+    let Warmth { footprint, threads } = warmth;
     match plan.machine.simulation.warm {
-        Warm::Cold => Ok(Begin::Lines(Vec::new())),
+        Warm::Cold => Ok((memory, Begin::Lines(Vec::new()))),
         Warm::Steady if !threads.is_empty() => {
             let machine = &plan.machine;
-            let mut warming = Warming::new(machine, design, prepared.memory.clone(), threads);
+            let mut warming = Warming::new(machine, design, memory, threads);
             for addresses in latest(footprint, &machine.llc) {
                 warming.put(addresses);
             }
-            let contents = ended(|| warming.run(most_tasks(plan), &progress.remote().stop))?;
-            contents
-                .map(|contents| Begin::Steady(Box::new(contents)))
-                .ok_or(Error::Stopped)
+            let left = ended(|| warming.run(most_tasks(plan), &progress.remote().stop))?;
+            let (memory, contents) = left.map_err(not_begun)?;
+            // The run's threads open their logs anew. Each counts as settled what has been settled by recovery, which
+            // finds all complete.
+            program.recover(&memory);
+            Ok((memory, Begin::Steady(Box::new(contents))))
         }
-        Warm::Footprint | Warm::Steady => Ok(Begin::Lines(footprint)),
+        Warm::Footprint | Warm::Steady => Ok((memory, Begin::Lines(footprint))),
+    }
+}
+
+fn not_begun(why: Unfinished) -> Error {
+    match why {
+        Unfinished::Stopped => Error::Stopped,
+        Unfinished::Stuck => Error::Stuck {
+            dead: false,
+            text: "no task ends while the caches are warmed (machine.simulation.warm=footprint runs none)".to_owned(),
+        },
     }
 }
 

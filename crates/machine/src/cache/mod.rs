@@ -5,9 +5,11 @@ mod llc;
 mod misses;
 mod private;
 mod tags;
+mod untimed;
 
 pub use line_tags::LineTags;
 pub use llc::{Llc, LlcLine, Sharers};
 pub use misses::Misses;
 pub use private::{Fill, Private, Victim};
 pub use tags::{State, Tags};
+pub use untimed::Untimed;

@@ -6,6 +6,7 @@ mod cpu;
 mod drain;
 mod fetch_queue;
 mod frame;
+mod functional;
 mod hooks;
 mod issue_queue;
 mod limits;
@@ -29,6 +30,7 @@ pub use counted::Counted;
 pub use counts::Counts;
 pub use cpu::SimCpu;
 pub use frame::{Frame, FRAME_BYTES};
+pub use functional::Functional;
 pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, Lost, StoreQueue};
@@ -99,12 +101,21 @@ pub struct Core {
     /// Whether its program was interrupted.
     pub interrupted: Cell<Interrupt>,
     spin: Spin,
-    /// The stack, if the program keeps its values there.
-    frame: Option<Box<Frame>>,
+    mode: Mode,
     branches: Branches,
     limits: Limits,
     /// The frequent hooks that the design may implement.
     hooks: Cell<Hooks>,
+}
+
+/// How the operations of a program are executed.
+enum Mode {
+    /// With time; its values lie in registers.
+    Registers,
+    /// With time; its values lie on a stack.
+    Stack(Box<Frame>),
+    /// Without time. The window is none that is simple ([`Window::is_simple`]).
+    Functional(Rc<Functional>),
 }
 
 /// Which turn of the machine the program has.
@@ -148,6 +159,14 @@ pub struct Exchange {
 }
 
 impl Core {
+    /// The stack, if the program keeps its values there.
+    fn frame(&self) -> Option<&Frame> {
+        match &self.mode {
+            Mode::Stack(frame) => Some(frame),
+            _ => None,
+        }
+    }
+
     pub fn new(id: CoreId, machine: &MachineConfig, memory: Rc<Memory>, lowering: Lowering, duties: Duties) -> Core {
         let core = &machine.core;
         let in_order = core.consistency == Consistency::Tso && !broken(Rule::StoresInOrder);
@@ -179,7 +198,10 @@ impl Core {
             waited: Cell::new(0),
             interrupted: Cell::new(Interrupt::Unheeded),
             spin: Spin::default(),
-            frame: duties.stack.map(|base| Box::new(Frame::new(base))),
+            mode: match duties.stack {
+                None => Mode::Registers,
+                Some(base) => Mode::Stack(Box::new(Frame::new(base))),
+            },
             branches: Branches::new(core.predictor_entries),
             limits: Limits::new(machine, duties.nt_cached, duties.barriers || !in_order),
             hooks: Cell::new(Hooks::ALL),

@@ -1,32 +1,20 @@
-//! Caches in a steady state: a program runs on plain memory and the tags of the caches, until the LLC holds what it
-//! would hold long after the program has begun.
+//! A start in a steady state: the program's threads run on plain memory and the tags of the caches, until the LLC holds
+//! what it would hold long after the program has begun. The timed run goes on from there, with that memory and these
+//! tags.
 //!
-//! The program runs on memory of its own, so that only tags come out of it: which lines the LLC holds, in their order
-//! of use, and which of them have been written and not flushed since. A run that begins with them finds in memory what
-//! it would find without them. A dirty line is in durable memory too, as long as the run has not written it; its
-//! eviction writes it once more.
+//! Lines that are dirty in the LLC then are durable too, as if each had been written back a moment before and made dirty
+//! again; their evictions write them once more.
 
-mod caches;
-mod cpu;
-
-pub use cpu::WarmCpu;
-
-use crate::cache::Llc;
+use crate::cache::{Llc, Untimed};
 use crate::config::MachineConfig;
-use crate::system::{poll, Program};
-use caches::Caches;
-use std::cell::{Cell, RefCell};
+use crate::core::{Core, Functional, SimCpu};
+use crate::system::{poll, Factory, Program};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use strandline_design::AnyDesign;
-use strandline_isa::{CoreId, Line, Lowering, Memory, LINE_BYTES};
+use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
 
-/// Creates a program that warms caches. It repeats its task without end.
-pub type WarmFactory = Box<dyn FnOnce(WarmCpu) -> Program>;
-
-/// Accesses after which a thread's turn ends within a task: others may hold the lock that it waits for.
-const TURN: u32 = 4096;
 /// Turns of a thread without the end of any task, after which a program counts as stuck.
 const MOST_IDLE: u64 = 1 << 16;
 /// How often the LLC takes in as many lines as it has, before it counts as turned over. A set of 16 ways takes in 16
@@ -37,42 +25,6 @@ const FIRST: u64 = 256;
 /// The LLC still fills if it takes in more than this part of its lines while the number of tasks doubles.
 const FILLS: u64 = 1024;
 
-/// What the threads share.
-struct Shared {
-    memory: Memory,
-    lowering: Lowering,
-    caches: RefCell<Caches>,
-    /// Tasks that have ended.
-    tasks: Cell<u64>,
-    /// Accesses in this turn.
-    accesses: Cell<u32>,
-    /// Turns since a task has ended.
-    idle: Cell<u64>,
-}
-
-impl Shared {
-    /// Counts an access; whether the turn ends before it.
-    #[inline(always)]
-    fn ends_turn(&self) -> bool {
-        let accesses = self.accesses.get();
-        self.accesses.set(accesses + 1);
-        accesses >= TURN && {
-            self.accesses.set(0);
-            true
-        }
-    }
-
-    fn end_turn(&self) {
-        self.accesses.set(TURN);
-    }
-
-    fn task_ended(&self) {
-        self.tasks.set(self.tasks.get() + 1);
-        self.idle.set(0);
-        self.end_turn();
-    }
-}
-
 /// Why the warming has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -81,7 +33,7 @@ pub enum Ending {
     /// The LLC holds all that the program accesses: while the number of tasks doubled it evicted nothing, and took in
     /// hardly a line.
     Fits,
-    /// Neither within the tasks allowed, or tasks did not end.
+    /// Neither within the tasks allowed.
     Bound,
 }
 
@@ -98,33 +50,41 @@ pub struct Contents {
     pub ending: Ending,
 }
 
+/// Why there is nothing to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It was told to stop.
+    Stopped,
+    /// No task ends any more.
+    Stuck,
+}
+
 /// Caches that a program warms.
 pub struct Warming {
-    shared: Rc<Shared>,
+    shared: Rc<Functional>,
+    memory: Rc<Memory>,
+    /// Those that have not ended.
     programs: Vec<Program>,
 }
 
 impl Warming {
     /// The caches of `machine` with a program's threads on its first cores. The program executes the instructions that
     /// `design` lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
-    /// requests, clean none.
-    pub fn new(machine: &MachineConfig, design: &AnyDesign, memory: Memory, threads: Vec<WarmFactory>) -> Warming {
-        let shared = Rc::new(Shared {
-            memory,
-            lowering: design.lowering(),
-            caches: RefCell::new(Caches::new(machine, &design.wants(), threads.len())),
-            tasks: Cell::new(0),
-            accesses: Cell::new(0),
-            idle: Cell::new(0),
-        });
-        let start = |(index, factory): (usize, WarmFactory)| {
-            factory(WarmCpu {
-                shared: shared.clone(),
-                core: CoreId(index as u16),
-            })
+    /// requests, clean none. The threads begin tasks as long as they are told to ([`strandline_isa::Warms`]).
+    pub fn new(machine: &MachineConfig, design: &AnyDesign, memory: Memory, threads: Vec<Factory>) -> Warming {
+        let shared = Rc::new(Functional::new(Untimed::new(machine, &design.wants(), threads.len())));
+        let (memory, lowering) = (Rc::new(memory), design.lowering());
+        let start = |(index, factory): (usize, Factory)| {
+            let id = CoreId(index as u16);
+            let core = Core::functional(id, machine, memory.clone(), lowering, shared.clone());
+            factory(SimCpu::new(Rc::new(core)))
         };
         let programs = threads.into_iter().enumerate().map(start).collect();
-        Warming { shared, programs }
+        Warming {
+            shared,
+            memory,
+            programs,
+        }
     }
 
     /// Puts the lines of these addresses into the LLC, clean, as if they had been used in this order.
@@ -136,34 +96,48 @@ impl Warming {
     }
 
     /// Runs the threads in turn, a task each, for `most` tasks at most, until the LLC has turned over or holds all that
-    /// they access. `None` if it was told to stop.
-    pub fn run(mut self, most: u64, stop: &AtomicBool) -> Option<Contents> {
+    /// they access; then to the end of the tasks that have begun. What it has left in memory and in the LLC.
+    ///
+    /// # Errors
+    /// It was told to stop, or no task ends.
+    pub fn run(mut self, most: u64, stop: &AtomicBool) -> Result<(Memory, Contents), Unfinished> {
         let mut growth = Growth::default();
-        let ending = loop {
+        let mut ending = None;
+        while !self.programs.is_empty() {
             if stop.load(Ordering::Relaxed) {
-                return None;
+                return Err(Unfinished::Stopped);
             }
-            if let Some(ending) = self.ending(most, &mut growth) {
-                break ending;
-            }
-            self.shared.idle.set(self.shared.idle.get() + 1);
-            for program in &mut self.programs {
-                let ended = poll(program).is_ready();
-                assert!(!ended, "a program that warms caches goes on");
-            }
-        };
-        let tasks = self.shared.tasks.get();
-        // The programs share the caches.
-        self.programs.clear();
-        let shared = Rc::into_inner(self.shared).expect("no program has them");
+            ending = ending.or_else(|| self.ending(most, &mut growth));
+            self.shared.over.set(ending.is_some());
+            self.turn()?;
+        }
+        Ok(self.contents(ending.unwrap_or(Ending::Bound)))
+    }
+
+    /// Gives each thread a turn.
+    fn turn(&mut self) -> Result<(), Unfinished> {
+        let idle = self.shared.idle.get() + 1;
+        self.shared.idle.set(idle);
+        self.programs.retain_mut(|program| poll(program).is_pending());
+        match idle > MOST_IDLE {
+            true => Err(Unfinished::Stuck),
+            false => Ok(()),
+        }
+    }
+
+    fn contents(self, ending: Ending) -> (Memory, Contents) {
+        let Warming { shared, memory, .. } = self;
+        let tasks = shared.tasks.get();
+        let shared = Rc::into_inner(shared).expect("no program has it");
         let (llc, lines, dirty) = shared.caches.into_inner().into_llc();
-        Some(Contents {
+        let contents = Contents {
             llc,
             tasks,
             lines,
             dirty,
             ending,
-        })
+        };
+        (Rc::into_inner(memory).expect("no program has it"), contents)
     }
 
     fn ending(&self, most: u64, growth: &mut Growth) -> Option<Ending> {
@@ -171,7 +145,7 @@ impl Warming {
         if caches.taken >= TURNOVERS * caches.capacity {
             return Some(Ending::TurnedOver);
         }
-        if tasks >= most || self.shared.idle.get() >= MOST_IDLE || self.programs.is_empty() {
+        if tasks >= most {
             return Some(Ending::Bound);
         }
         (tasks >= growth.until && !growth.goes_on(tasks, &caches)).then_some(Ending::Fits)
@@ -198,7 +172,7 @@ impl Default for Growth {
 
 impl Growth {
     /// Whether they have grown since the last question, or lines were evicted. Asks again after as many tasks again.
-    fn goes_on(&mut self, tasks: u64, caches: &Caches) -> bool {
+    fn goes_on(&mut self, tasks: u64, caches: &Untimed) -> bool {
         let grows = caches.evicted != self.evicted || caches.taken - self.taken > caches.capacity / FILLS;
         *self = Growth {
             until: 2 * tasks,

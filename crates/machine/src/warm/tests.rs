@@ -1,9 +1,8 @@
 use super::*;
 use crate::system::{Options, System};
 use std::collections::BTreeMap;
-use std::iter::once;
 use strandline_design::{boxed, About, Design, Needs};
-use strandline_isa::{Addr, Cpu, Flush, Note, PM_BASE};
+use strandline_isa::{Addr, Cpu, Flush, Lowering, Note, Warms, PM_BASE};
 
 /// `clwb`; the machine answers at every place.
 struct Plain;
@@ -56,10 +55,12 @@ struct Table {
 impl Table {
     /// Each task reads a line of the whole table and one of its first 256 lines, writes either or both, and flushes the
     /// second; it writes a volatile line of its own core.
-    async fn run<C: Cpu>(self, cpu: C, seed: u64) {
-        let tag = C::Tag::default;
+    async fn run(self, cpu: SimCpu, seed: u64) {
+        let tag = u64::default;
         let mut random = seed * 2 + 1;
-        for _ in 0..self.tasks {
+        let mut tasks = 0;
+        while tasks < self.tasks || cpu.goes_on().await {
+            tasks += 1;
             cpu.note(Note::TaskBegin);
             random ^= random << 13;
             random ^= random >> 7;
@@ -90,11 +91,14 @@ impl Table {
 
     /// The steady start of so many threads.
     fn warmed(self, threads: u64, seed: u64) -> Contents {
-        let endless = Table {
-            tasks: u64::MAX,
-            ..self
-        };
-        let thread = |number: u64| -> WarmFactory { Box::new(move |cpu| Box::pin(endless.run(cpu, seed + number))) };
+        let never = AtomicBool::new(false);
+        let left = self.warming(threads, seed).run(self.tasks * threads, &never);
+        left.expect("it ends").1
+    }
+
+    fn warming(self, threads: u64, seed: u64) -> Warming {
+        let warms = Table { tasks: 0, ..self };
+        let thread = |number: u64| -> Factory { Rc::new(move |cpu| Box::pin(warms.run(cpu, seed + number))) };
         let mut warming = Warming::new(
             &machine(),
             &*boxed(Plain),
@@ -102,8 +106,7 @@ impl Table {
             (0..threads).map(thread).collect(),
         );
         warming.put(self.footprint());
-        let never = AtomicBool::new(false);
-        warming.run(self.tasks * threads, &never).expect("it is not stopped")
+        warming
     }
 
     /// The LLC's lines after a run of so many cores, and whether they are dirty.
@@ -215,37 +218,51 @@ fn it_is_the_same_each_time_and_stops_when_told() {
         tasks: 2000,
     };
     assert_eq!(lines(table.warmed(2, 3)), lines(table.warmed(2, 3)));
-    let endless = move |cpu| -> Program { Box::pin(table.run(cpu, 1)) };
-    let warming = Warming::new(
-        &machine(),
-        &*boxed(Plain),
-        table.memory(),
-        once(Box::new(endless) as WarmFactory).collect(),
-    );
-    assert!(warming.run(u64::MAX, &AtomicBool::new(true)).is_none());
+    let warming = table.warming(1, 1);
+    let stopped = warming.run(u64::MAX, &AtomicBool::new(true));
+    assert_eq!(stopped.err(), Some(Unfinished::Stopped));
 }
 
+/// Threads of programs that warm, on a line of volatile memory.
+fn warming(threads: Vec<Factory>) -> Warming {
+    Warming::new(&machine(), &*boxed(Plain), Memory::new(128, 0), threads)
+}
+
+const WORD: Addr = Addr(LINE_BYTES);
+
 #[test]
-fn threads_that_wait_for_one_another_take_turns() {
-    let word = Addr(LINE_BYTES);
-    // Each waits until the word is its own number, and then gives it to the other.
-    let thread = |number: u64| -> WarmFactory {
-        Box::new(move |cpu: WarmCpu| {
+fn threads_that_wait_for_one_another_take_turns_and_end_what_they_have_begun() {
+    // Each waits until the word has its parity, and then counts.
+    let thread = |number: u64| -> Factory {
+        Rc::new(move |cpu: SimCpu| {
             Box::pin(async move {
-                loop {
-                    while cpu.load(word, (), 8).await.bits() != number {}
-                    cpu.store(word, (), 8, 1 - number, ()).await;
+                while cpu.goes_on().await {
+                    let mut word = cpu.load(WORD, 0, 8).await.bits();
+                    while word % 2 != number {
+                        word = cpu.load(WORD, 0, 8).await.bits();
+                    }
+                    cpu.store(WORD, 0, 8, word + 1, 0).await;
                     cpu.note(Note::TaskEnd);
                 }
             })
         })
     };
-    let warming = Warming::new(
-        &machine(),
-        &*boxed(Plain),
-        Memory::new(128, 0),
-        vec![thread(0), thread(1)],
-    );
-    let contents = warming.run(100, &AtomicBool::new(false)).expect("it is not stopped");
+    let (memory, contents) = warming(vec![thread(0), thread(1)])
+        .run(100, &AtomicBool::new(false))
+        .expect("it ends");
     assert_eq!((contents.tasks, contents.ending), (100, Ending::Bound));
+    assert_eq!(memory.read(WORD, 8), 100);
+}
+
+#[test]
+fn a_program_whose_tasks_do_not_end_is_stuck() {
+    let thread = |cpu: SimCpu| -> Program {
+        Box::pin(async move {
+            while cpu.load(WORD, 0, 8).await.bits() == 0 {
+                cpu.spins();
+            }
+        })
+    };
+    let stuck = warming(vec![Rc::new(thread)]).run(100, &AtomicBool::new(false));
+    assert_eq!(stuck.err(), Some(Unfinished::Stuck));
 }

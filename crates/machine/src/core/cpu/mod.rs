@@ -7,7 +7,7 @@ mod asking;
 mod replay;
 mod stack;
 
-use super::{Core, Dispatched, Interrupt, Kind, Now, Request};
+use super::{Core, Dispatched, Interrupt, Kind, Mode, Now, Request};
 use crate::trace::Op;
 use std::cell::Cell;
 use std::future::{poll_fn, Future};
@@ -50,7 +50,7 @@ pub enum Stage {
 impl SimCpu {
     /// The back end on `core`.
     pub fn new(core: Rc<Core>) -> SimCpu {
-        let program = core.frame.as_ref().map_or(0, |frame| frame.begins_program());
+        let program = core.frame().map_or(0, |frame| frame.begins_program());
         SimCpu { core, program }
     }
 }
@@ -148,9 +148,10 @@ impl Core {
     }
 
     fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
-        match &self.frame {
-            None => self.store_by_stages(stage, addr, kind, operands),
-            Some(frame) => self.store_from_stack(frame, stage, addr, kind, operands),
+        match &self.mode {
+            Mode::Registers => self.store_by_stages(stage, addr, kind, operands),
+            Mode::Stack(frame) => self.store_from_stack(frame, stage, addr, kind, operands),
+            Mode::Functional(functional) => self.store_functionally(functional, addr, kind),
         }
     }
 
@@ -355,9 +356,10 @@ impl Core {
     /// A load where the window is not simple.
     #[inline(never)]
     fn poll_load_otherwise(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
-        match &self.frame {
-            None => self.load_by_stages(stage, addr, address, size),
-            Some(frame) => self.load_to_stack(frame, stage, addr, address, size),
+        match &self.mode {
+            Mode::Registers => self.load_by_stages(stage, addr, address, size),
+            Mode::Stack(frame) => self.load_to_stack(frame, stage, addr, address, size),
+            Mode::Functional(functional) => self.load_functionally(functional, addr, size),
         }
     }
 
@@ -548,14 +550,14 @@ impl Cpu for SimCpu {
 
     #[inline(always)]
     fn enter(&self, scope: Scope) {
-        if let Some(frame) = &self.core.frame {
+        if let Mode::Stack(frame) = &self.core.mode {
             frame.enter(scope);
         }
     }
 
     #[inline(always)]
     fn leave(&self, scope: Scope) {
-        if let Some(frame) = &self.core.frame {
+        if let Mode::Stack(frame) = &self.core.mode {
             frame.leave(scope, self.program);
         }
     }
@@ -593,9 +595,10 @@ impl Cpu for SimCpu {
         let mut stage = Stage::New;
         poll_fn(move |_| {
             let c = &*self.core;
-            let locked = c.answered(|| match &c.frame {
-                None => c.poll_locked(&mut stage, addr, op, operand, address.max(data)),
-                Some(frame) => c.locked_on_stack(frame, &mut stage, addr, (op, operand), (address, data)),
+            let locked = c.answered(|| match &c.mode {
+                Mode::Registers => c.poll_locked(&mut stage, addr, op, operand, address.max(data)),
+                Mode::Stack(frame) => c.locked_on_stack(frame, &mut stage, addr, (op, operand), (address, data)),
+                Mode::Functional(functional) => c.locked_functionally(functional, addr, op, operand),
             });
             locked.map(|(value, done)| W::new(self, value, done))
         })
@@ -605,9 +608,10 @@ impl Cpu for SimCpu {
         let mut stage = Stage::New;
         poll_fn(move |_| {
             let c = &*self.core;
-            c.answered(|| match &c.frame {
-                None => c.poll_flush(&mut stage, addr, address, flush),
-                Some(frame) => c.flush_from_stack(frame, &mut stage, addr, address, flush),
+            c.answered(|| match &c.mode {
+                Mode::Registers => c.poll_flush(&mut stage, addr, address, flush),
+                Mode::Stack(frame) => c.flush_from_stack(frame, &mut stage, addr, address, flush),
+                Mode::Functional(functional) => Poll::Ready(functional.flush(addr, flush)),
             })
         })
     }
@@ -616,16 +620,17 @@ impl Cpu for SimCpu {
         let mut stage = Stage::New;
         poll_fn(move |_| {
             let c = &*self.core;
-            c.answered(|| match &c.frame {
-                None => c.poll_primitive(&mut stage, primitive),
-                Some(frame) => c.primitive_behind_stack(frame, &mut stage, primitive),
+            c.answered(|| match &c.mode {
+                Mode::Registers => c.poll_primitive(&mut stage, primitive),
+                Mode::Stack(frame) => c.primitive_behind_stack(frame, &mut stage, primitive),
+                Mode::Functional(_) => Poll::Ready(()),
             })
         })
     }
 
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
         let mut state = self.core.observer.log.as_ref()?.opened()?;
-        if let Some(frame) = &self.core.frame {
+        if let Some(frame) = self.core.frame() {
             let (latest, _) = state.pop()?;
             frame.goes_on_from(latest);
         }
@@ -644,13 +649,16 @@ impl Cpu for SimCpu {
         };
         if let Some(state) = save() {
             let words = state.into_iter().map(|word| (word.bits(), word.tag()));
-            let latest = self.core.frame.iter().map(|frame| (frame.latest(), 0));
+            let latest = self.core.frame().map(|frame| (frame.latest(), 0));
             log.add_point(words.chain(latest).collect());
         }
     }
 
     fn note(&self, note: Note) {
         let c = &*self.core;
+        if let Mode::Functional(functional) = &c.mode {
+            return functional.note(note);
+        }
         if c.is_replaying() {
             return;
         }
@@ -682,9 +690,10 @@ impl Cpu for SimCpu {
 
     #[inline(always)]
     fn spins(&self) {
-        match &self.core.frame {
-            None => self.core.spins(),
-            Some(frame) => frame.spins(),
+        match &self.core.mode {
+            Mode::Registers => self.core.spins(),
+            Mode::Stack(frame) => frame.spins(),
+            Mode::Functional(functional) => functional.end_turn(),
         }
     }
 

@@ -1,15 +1,17 @@
 //! What schedulers of tasks and replays of recordings need of a simulated core.
 
-use super::{count, Core, Kind, SimCpu};
+use super::{count, Core, Kind, Mode, SimCpu};
 use std::future::{poll_fn, Future};
-use strandline_isa::{Addr, Alu, Replay, Scheduling, Site, W};
+use std::task::Poll;
+use strandline_isa::{Addr, Alu, Replay, Scheduling, Site, Warms, W};
 
 impl Scheduling for SimCpu {
     #[inline(always)]
     fn jump(&self, target: u64, to: u64, site: Site) {
-        match &self.core.frame {
-            None => self.core.jumps(target, to, site),
-            Some(frame) => frame.jump(target, to, site),
+        match &self.core.mode {
+            Mode::Registers => self.core.jumps(target, to, site),
+            Mode::Stack(frame) => frame.jump(target, to, site),
+            Mode::Functional(_) => {}
         }
     }
 
@@ -18,7 +20,16 @@ impl Scheduling for SimCpu {
         let at = c.window.dispatch();
         let done = c.window.execute(at + 1, at + 2);
         let (at, done) = c.replay_or(at, done);
-        W::new(self, at, c.frame.as_ref().map_or(done, |frame| frame.gives(done)))
+        W::new(self, at, c.frame().map_or(done, |frame| frame.gives(done)))
+    }
+}
+
+impl Warms for SimCpu {
+    fn goes_on(&self) -> impl Future<Output = bool> {
+        poll_fn(|_| match &self.core.mode {
+            Mode::Functional(functional) => functional.goes_on(),
+            Mode::Registers | Mode::Stack(_) => Poll::Ready(false),
+        })
     }
 }
 

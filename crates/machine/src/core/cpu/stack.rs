@@ -2,6 +2,7 @@
 
 use super::{count, Core, Kind, Stage};
 use crate::core::frame::{Frame, Operand, Step};
+use crate::core::Mode;
 use std::task::{ready, Poll};
 use strandline_isa::{Addr, Alu, Flush, Primitive, Rmw, Site};
 
@@ -9,27 +10,30 @@ impl Core {
     /// Arithmetic where the window is not simple.
     #[inline(never)]
     pub(super) fn alu_otherwise(&self, op: Alu, a: u64, b: u64) -> u64 {
-        match &self.frame {
-            None => self.computes(op, a.max(b)),
-            Some(frame) => frame.alu(op, a, b),
+        match &self.mode {
+            Mode::Registers => self.computes(op, a.max(b)),
+            Mode::Stack(frame) => frame.alu(op, a, b),
+            Mode::Functional(_) => 0,
         }
     }
 
     /// A comparison where the window is not simple.
     #[inline(never)]
     pub(super) fn compare_otherwise(&self, a: u64, b: u64) -> u64 {
-        match &self.frame {
-            None => self.computes(Alu::Simple, a.max(b)),
-            Some(frame) => frame.compare(a, b),
+        match &self.mode {
+            Mode::Registers => self.computes(Alu::Simple, a.max(b)),
+            Mode::Stack(frame) => frame.compare(a, b),
+            Mode::Functional(_) => 0,
         }
     }
 
     /// A branch where the window is not simple.
     #[inline(never)]
     pub(super) fn branch_otherwise(&self, condition: u64, taken: bool, site: Site) {
-        match &self.frame {
-            None => self.branches_on(condition, taken, site),
-            Some(frame) => frame.branch(condition, taken, site),
+        match &self.mode {
+            Mode::Registers => self.branches_on(condition, taken, site),
+            Mode::Stack(frame) => frame.branch(condition, taken, site),
+            Mode::Functional(_) => {}
         }
     }
 
@@ -152,7 +156,7 @@ impl Core {
     /// Issues what the program executes before its next operation, if it keeps its values on a stack.
     #[inline(always)]
     pub(super) fn settles(&self) -> Poll<()> {
-        match &self.frame {
+        match self.frame() {
             None => Poll::Ready(()),
             Some(frame) => self.settle(frame),
         }

@@ -1,6 +1,6 @@
 //! The caches as tags alone: which lines they hold, and which are dirty. Nothing takes time, and no design is asked.
 
-use crate::cache::{Llc, LlcLine, Private, Sharers, State, Victim};
+use super::{Llc, LlcLine, Private, Sharers, State, Victim};
 use crate::config::MachineConfig;
 use strandline_design::{Access, Wants};
 use strandline_isa::{CoreId, Flush, Line, LINE_BYTES};
@@ -9,7 +9,7 @@ use strandline_isa::{CoreId, Flush, Line, LINE_BYTES};
 const FILLED: u64 = u64::MAX;
 
 /// The private levels of all cores, and the LLC.
-pub struct Caches {
+pub struct Untimed {
     private: Vec<Private>,
     llc: Llc,
     /// A flush leaves its core's line writable.
@@ -26,11 +26,11 @@ pub struct Caches {
     pub evicted: u64,
 }
 
-impl Caches {
+impl Untimed {
     /// Empty caches of `cores` cores.
-    pub fn new(machine: &MachineConfig, wants: &Wants, cores: usize) -> Caches {
+    pub fn new(machine: &MachineConfig, wants: &Wants, cores: usize) -> Untimed {
         let private = || Private::new(&machine.l1, machine.l2.as_ref());
-        Caches {
+        Untimed {
             private: (0..cores).map(|_| private()).collect(),
             llc: Llc::new(&machine.llc),
             keeps_ownership: machine.core.clwb_keeps_ownership,

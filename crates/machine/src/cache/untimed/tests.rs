@@ -5,17 +5,17 @@ const TWO: CoreId = CoreId(1);
 /// A persistent line.
 const P: Line = Line(strandline_isa::PM_BASE / LINE_BYTES);
 
-/// Caches of two cores: an L1 of two lines, no L2, an LLC of four lines, one set each.
-fn caches(wants: &Wants) -> Caches {
+/// Untimed of two cores: an L1 of two lines, no L2, an LLC of four lines, one set each.
+fn caches(wants: &Wants) -> Untimed {
     let mut machine = MachineConfig::preset("dpo").expect("a preset");
     (machine.l1.bytes, machine.l1.ways) = (2 * LINE_BYTES, 2);
     (machine.llc.bytes, machine.llc.ways) = (4 * LINE_BYTES, 4);
     machine.l2 = None;
-    Caches::new(&machine, wants, 2)
+    Untimed::new(&machine, wants, 2)
 }
 
 /// Lines and dirty lines of the LLC after these accesses.
-fn left(accesses: impl FnOnce(&mut Caches)) -> (u64, u64) {
+fn left(accesses: impl FnOnce(&mut Untimed)) -> (u64, u64) {
     let mut caches = caches(&Wants::default());
     accesses(&mut caches);
     let (_, lines, dirty) = caches.into_llc();
@@ -30,12 +30,12 @@ fn line(number: u64) -> Line {
 fn what_is_written_and_not_flushed_since_is_dirty() {
     assert_eq!(left(|c| c.read(ONE, P)), (1, 0));
     assert_eq!(left(|c| c.write(ONE, P)), (1, 1));
-    let flushed = |c: &mut Caches| {
+    let flushed = |c: &mut Untimed| {
         c.write(ONE, P);
         c.flush(P, Flush::Clwb);
     };
     assert_eq!(left(flushed), (1, 0));
-    let again = |c: &mut Caches| {
+    let again = |c: &mut Untimed| {
         flushed(c);
         c.write(ONE, P);
     };
@@ -45,10 +45,10 @@ fn what_is_written_and_not_flushed_since_is_dirty() {
 #[test]
 fn a_flush_that_invalidates_and_a_non_temporal_store_leave_no_line() {
     for drop in [
-        |c: &mut Caches| c.flush(P, Flush::ClflushOpt),
-        |c: &mut Caches| c.write_nt(TWO, P),
+        |c: &mut Untimed| c.flush(P, Flush::ClflushOpt),
+        |c: &mut Untimed| c.write_nt(TWO, P),
     ] {
-        let dropped = |c: &mut Caches| {
+        let dropped = |c: &mut Untimed| {
             c.write(ONE, P);
             drop(c);
         };
@@ -65,12 +65,12 @@ fn a_flush_that_invalidates_and_a_non_temporal_store_leave_no_line() {
 
 #[test]
 fn a_line_that_leaves_the_private_levels_stays_dirty_and_a_flush_finds_it() {
-    let leaves = |c: &mut Caches| {
+    let leaves = |c: &mut Untimed| {
         c.write(ONE, P);
         (1..3).for_each(|other| c.read(ONE, line(other)));
     };
     assert_eq!(left(leaves), (3, 1));
-    let flushed = |c: &mut Caches| {
+    let flushed = |c: &mut Untimed| {
         leaves(c);
         c.flush(P, Flush::Clwb);
     };
@@ -79,7 +79,7 @@ fn a_line_that_leaves_the_private_levels_stays_dirty_and_a_flush_finds_it() {
 
 #[test]
 fn another_core_takes_over_that_a_line_is_dirty_unless_the_design_hands_it_over_clean() {
-    let taken = |c: &mut Caches| {
+    let taken = |c: &mut Untimed| {
         c.write(ONE, P);
         c.read(TWO, P);
     };

@@ -1,0 +1,137 @@
+//! Execution without time: plain memory, and the tags of caches.
+
+use super::{Core, Duties, Kind, Mode, Window};
+use crate::cache::Untimed;
+use crate::config::MachineConfig;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::Poll;
+use strandline_isa::{Addr, CoreId, Flush, Lowering, Memory, Note, Rmw};
+
+/// Accesses after which a thread's turn ends within a task: others may hold the lock that it waits for.
+const TURN: u32 = 4096;
+
+/// What cores without time share. A program has its turn until one of its tasks ends.
+pub struct Functional {
+    /// The tags of the caches.
+    pub caches: RefCell<Untimed>,
+    /// Tasks that have ended.
+    pub tasks: Cell<u64>,
+    /// Turns since a task has ended.
+    pub idle: Cell<u64>,
+    /// Programs begin no more tasks.
+    pub over: Cell<bool>,
+    /// Accesses in this turn.
+    accesses: Cell<u32>,
+}
+
+impl Functional {
+    /// No task has begun.
+    pub fn new(caches: Untimed) -> Functional {
+        Functional {
+            caches: RefCell::new(caches),
+            tasks: Cell::new(0),
+            idle: Cell::new(0),
+            over: Cell::new(false),
+            accesses: Cell::new(0),
+        }
+    }
+
+    /// Counts an access; whether the turn ends before it.
+    #[inline(always)]
+    fn ends_turn(&self) -> bool {
+        let accesses = self.accesses.get();
+        self.accesses.set(accesses + 1);
+        accesses >= TURN && {
+            self.accesses.set(0);
+            true
+        }
+    }
+
+    /// Whether the program begins another task, in this thread's turn.
+    pub fn goes_on(&self) -> Poll<bool> {
+        match self.ends_turn() {
+            true => Poll::Pending,
+            false => Poll::Ready(!self.over.get()),
+        }
+    }
+
+    /// The turn ends before the next access.
+    pub fn end_turn(&self) {
+        self.accesses.set(TURN);
+    }
+
+    /// A program has ended a task.
+    pub fn note(&self, note: Note) {
+        if note == Note::TaskEnd {
+            self.tasks.set(self.tasks.get() + 1);
+            self.idle.set(0);
+            self.end_turn();
+        }
+    }
+
+    /// A flush, once its turn has come.
+    pub fn flush(&self, addr: Addr, flush: Flush) {
+        self.caches.borrow_mut().flush(addr.line(), flush);
+    }
+}
+
+impl Core {
+    /// A core without time.
+    pub fn functional(
+        id: CoreId,
+        machine: &MachineConfig,
+        memory: Rc<Memory>,
+        lowering: Lowering,
+        shared: Rc<Functional>,
+    ) -> Core {
+        Core {
+            mode: Mode::Functional(shared),
+            window: Window::without_registers(&machine.core),
+            ..Core::new(id, machine, memory, lowering, Duties::default())
+        }
+    }
+
+    /// A load: its value, in this thread's turn.
+    #[inline(never)]
+    pub fn load_functionally(&self, functional: &Functional, addr: Addr, size: u8) -> Poll<(u64, u64)> {
+        if functional.ends_turn() {
+            return Poll::Pending;
+        }
+        functional.caches.borrow_mut().read(self.id, addr.line());
+        Poll::Ready((self.memory.read(addr, size), 0))
+    }
+
+    /// A store, temporal or not.
+    #[inline(never)]
+    pub fn store_functionally(&self, functional: &Functional, addr: Addr, kind: Kind) -> Poll<()> {
+        if functional.ends_turn() {
+            return Poll::Pending;
+        }
+        let mut caches = functional.caches.borrow_mut();
+        let (size, value) = match kind {
+            Kind::StoreNt { size, value } => {
+                caches.write_nt(self.id, addr.line());
+                (size, value)
+            }
+            Kind::Store { size, value } => {
+                caches.write(self.id, addr.line());
+                (size, value)
+            }
+            _ => unreachable!("a store"),
+        };
+        self.memory.write(addr, size, value);
+        Poll::Ready(())
+    }
+
+    /// A locked instruction: its old value.
+    pub fn locked_functionally(&self, functional: &Functional, addr: Addr, op: Rmw, operand: u64) -> Poll<(u64, u64)> {
+        if functional.ends_turn() {
+            return Poll::Pending;
+        }
+        functional.caches.borrow_mut().write(self.id, addr.line());
+        let old = self.memory.read(addr, 8);
+        self.memory.write(addr, 8, op.apply(old, operand));
+        Poll::Ready((old, 0))
+    }
+}
