@@ -227,6 +227,21 @@ pub trait Cpu: Sized {
     #[inline(always)]
     fn spins(&self) {}
 
+    /// The thread sleeps in the kernel as long as the four bytes at `word` have this value and nothing wakes it: a futex.
+    /// What the kernel executes is not the program's. Back ends without a kernel look at the word themselves.
+    fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) -> impl Future<Output = ()> {
+        async move {
+            while word.load_sized(4).await.bits() == value {
+                self.give_way().await;
+                self.spins();
+            }
+        }
+    }
+
+    /// Once the next locked instruction is visible, the kernel wakes the thread that has slept longest on its word.
+    #[inline(always)]
+    fn wakes(&self) {}
+
     /// Whether hardware has interrupted this core since this was last asked: it has misspeculated, and the open
     /// failure-atomic region must be aborted. Only designs whose lowering validates ([`Lowering::interrupts`]) do so.
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! Execution without time: plain memory, and the tags of caches.
 
+use super::tlb::tables;
 use super::{Core, Duties, Kind, Mode, Window};
 use crate::cache::Untimed;
 use crate::config::MachineConfig;
@@ -92,13 +93,35 @@ impl Core {
         }
     }
 
+    /// Walks the page tables for an access whose page the TLB does not have.
+    #[inline(always)]
+    fn translate_functionally(&self, caches: &mut Untimed, addr: Addr) {
+        if self.translate(addr, 0).is_err() {
+            self.walk_functionally(caches, addr);
+        }
+    }
+
+    #[inline(never)]
+    fn walk_functionally(&self, caches: &mut Untimed, addr: Addr) {
+        let Some(walk) = self.tlb.begin_walk(addr, 0, 0) else {
+            return;
+        };
+        for level in (0..walk.levels).rev() {
+            caches.read(self.id, tables::line(walk.page, level));
+            self.tlb.loaded(&walk, level, 0);
+        }
+        self.tlb.end_walk(&walk, 0, 0);
+    }
+
     /// A load: its value, in this thread's turn.
     #[inline(never)]
     pub fn load_functionally(&self, functional: &Functional, addr: Addr, size: u8) -> Poll<(u64, u64)> {
         if functional.ends_turn() {
             return Poll::Pending;
         }
-        functional.caches.borrow_mut().read(self.id, addr.line());
+        let caches = &mut *functional.caches.borrow_mut();
+        self.translate_functionally(caches, addr);
+        caches.read(self.id, addr.line());
         Poll::Ready((self.memory.read(addr, size), 0))
     }
 
@@ -108,7 +131,8 @@ impl Core {
         if functional.ends_turn() {
             return Poll::Pending;
         }
-        let mut caches = functional.caches.borrow_mut();
+        let caches = &mut *functional.caches.borrow_mut();
+        self.translate_functionally(caches, addr);
         let (size, value) = match kind {
             Kind::StoreNt { size, value } => {
                 caches.write_nt(self.id, addr.line());
@@ -124,12 +148,23 @@ impl Core {
         Poll::Ready(())
     }
 
+    /// Ready once the word has another value.
+    pub fn sleep_functionally(&self, functional: &Functional, word: Addr, value: u64) -> Poll<()> {
+        if self.memory.read(word, 4) != value {
+            return Poll::Ready(());
+        }
+        functional.accesses.set(0);
+        Poll::Pending
+    }
+
     /// A locked instruction: its old value.
     pub fn locked_functionally(&self, functional: &Functional, addr: Addr, op: Rmw, operand: u64) -> Poll<(u64, u64)> {
         if functional.ends_turn() {
             return Poll::Pending;
         }
-        functional.caches.borrow_mut().write(self.id, addr.line());
+        let caches = &mut *functional.caches.borrow_mut();
+        self.translate_functionally(caches, addr);
+        caches.write(self.id, addr.line());
         let old = self.memory.read(addr, 8);
         self.memory.write(addr, 8, op.apply(old, operand));
         Poll::Ready((old, 0))

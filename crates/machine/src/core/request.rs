@@ -49,6 +49,8 @@ pub enum Request {
     Claimed { ordering: Ordering, retires: u64 },
     /// That `times` counted writes to a word are visible.
     Written { word: Addr, times: u32 },
+    /// That the kernel wakes the thread, which sleeps on this word as long as it has this value.
+    Sleep { word: Addr, value: u64 },
     /// That all threads have reached the start line.
     StartLine,
 }

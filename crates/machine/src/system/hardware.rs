@@ -243,15 +243,23 @@ impl Hardware {
                 continue;
             };
             if self.writes_counted.reached(word, times) {
-                let hart = self.hart(core);
-                hart.core.window.redirect(at);
-                hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(at));
-                hart.state = ProgramState::Runnable;
+                self.go_on(core, at);
             } else {
                 self.waiters.park(condition, waiter);
             }
         }
         self.waiters.recycle(woken);
+        if let Some(core) = self.waiters.wake_longest(Condition::Woken(word)) {
+            self.go_on(core, at);
+        }
+    }
+
+    /// A waiting program goes on at `at`.
+    fn go_on(&mut self, core: CoreId, at: u64) {
+        let hart = self.hart(core);
+        hart.core.window.redirect(at);
+        hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(at));
+        hart.state = ProgramState::Runnable;
     }
 
     /// Whether a core waits for the design, or for its own stores and flushes.

@@ -57,6 +57,7 @@ impl Running {
                 let word = Addr(word.0 & !7);
                 return self.wait(core, Condition::Written(word), Then::Count(times));
             }
+            Request::Sleep { word, value } => return self.sleep(core, word, value),
             Request::StartLine => {
                 self.wait(core, Condition::Started, Then::GoOn { fenced: false });
                 self.maybe_start();
@@ -103,6 +104,7 @@ impl Running {
             | Request::Released { .. }
             | Request::Room
             | Request::Written { .. }
+            | Request::Sleep { .. }
             | Request::StartLine => {
                 unreachable!("handled above")
             }
@@ -140,6 +142,16 @@ impl Running {
         self.hw.hart(core).state = ProgramState::Waits;
         self.hw.waiters.park(condition, Waiter::Program(core, then));
         false
+    }
+
+    /// A program sleeps on a word, unless that has another value: whether the program continues.
+    fn sleep(&mut self, core: CoreId, word: Addr, value: u64) -> bool {
+        if self.hw.memory.read(word, 4) == value {
+            let asleep = Condition::Woken(Addr(word.0 & !7));
+            return self.wait(core, asleep, Then::GoOn { fenced: false });
+        }
+        self.hw.hart(core).state = ProgramState::Runnable;
+        true
     }
 
     /// Place 2: asks the design whether it claims a flush or primitive.

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use strandline_design::{AnyDesign, Domain, Wants};
-use strandline_isa::{Addr, Code, CoreId, Line, Memory, LINE_BYTES};
+use strandline_isa::{Addr, Code, CoreId, Memory};
 use strandline_kernel::{Counts, Cycles, Events, Rng};
 use strandline_rules::any_broken;
 
@@ -179,15 +179,9 @@ impl Running {
     /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order; the
     /// table entries of a page come before its lines.
     pub fn warm(&mut self, addresses: Range<u64>) {
-        let mut page = u64::MAX;
-        for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
-            let addr = Line(line).addr();
-            let page_before = std::mem::replace(&mut page, addr.0 / self.hw.machine.tlb.page_bytes.max(1));
-            if page != page_before {
-                let tables = self.hw.harts[0].core.tlb.table_lines(addr);
-                tables.for_each(|line| self.hw.llc.warm(line));
-            }
-            self.hw.llc.warm(Line(line));
+        let core = self.hw.harts[0].core.clone();
+        for line in core.tlb.lines_with_entries(addresses) {
+            self.hw.llc.warm(line);
         }
     }
 

@@ -136,6 +136,7 @@ fn describe_condition(condition: Condition) -> String {
         Condition::Empty(_) => "its store queue has drained".to_owned(),
         Condition::Started => "all stand at the start line".to_owned(),
         Condition::Written(word) => format!("to the word at {word}"),
+        Condition::Woken(word) => format!("it is woken, asleep on the word at {word}"),
         Condition::Open(gate) => format!("the design opens gate {}", gate.0),
     }
 }

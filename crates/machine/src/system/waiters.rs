@@ -21,6 +21,8 @@ pub enum Condition {
     Started,
     /// So many counted writes to this word are visible; the waiter has the number.
     Written(Addr),
+    /// The kernel wakes who sleeps on this word, one at a time.
+    Woken(Addr),
     /// The design opens a gate.
     Open(Key),
 }
@@ -47,7 +49,7 @@ impl Condition {
 
     /// Whether it concerns one core, whose slots hold the waiters.
     fn is_local(self) -> bool {
-        !matches!(self, Condition::Written(_) | Condition::Open(_))
+        !matches!(self, Condition::Written(_) | Condition::Woken(_) | Condition::Open(_))
     }
 }
 
@@ -167,6 +169,19 @@ impl Waiters {
             woken.sort_by_key(Waiter::rank);
         }
         woken
+    }
+
+    /// Removes the program that has waited longest for a condition that is not of one core.
+    pub fn wake_longest(&mut self, condition: Condition) -> Option<CoreId> {
+        while let Some(found) = self.others.iter().position(|(awaited, _)| *awaited == condition) {
+            let (_, waiter) = self.others.remove(found);
+            if let Waiter::Program(core, _) = waiter {
+                if self.takes(condition, &waiter) {
+                    return Some(core);
+                }
+            }
+        }
+        None
     }
 
     /// Keeps the memory of a list of woken waiters.

@@ -7,13 +7,14 @@
 
 use crate::cache::{Llc, Untimed};
 use crate::config::MachineConfig;
+use crate::core::tlb::Tlb;
 use crate::core::{Core, Functional, SimCpu};
 use crate::system::{poll, Factory, Program};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use strandline_design::AnyDesign;
-use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
+use strandline_isa::{CoreId, Memory};
 
 /// Turns of a thread without the end of any task, after which a program counts as stuck.
 const MOST_IDLE: u64 = 1 << 16;
@@ -63,6 +64,8 @@ pub enum Unfinished {
 pub struct Warming {
     shared: Rc<Functional>,
     memory: Rc<Memory>,
+    /// Where table entries lie.
+    tlb: Tlb,
     /// Those that have not ended.
     programs: Vec<Program>,
 }
@@ -83,15 +86,17 @@ impl Warming {
         Warming {
             shared,
             memory,
+            tlb: Tlb::new(&machine.tlb),
             programs,
         }
     }
 
-    /// Puts the lines of these addresses into the LLC, clean, as if they had been used in this order.
+    /// Puts the lines of these addresses into the LLC, clean, as if they had been used in this order; the table entries
+    /// of a page come before its lines.
     pub fn put(&mut self, addresses: Range<u64>) {
         let mut caches = self.shared.caches.borrow_mut();
-        for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
-            caches.put(Line(line));
+        for line in self.tlb.lines_with_entries(addresses) {
+            caches.put(line);
         }
     }
 

@@ -1,8 +1,9 @@
 use super::*;
+use crate::core::tlb::tables;
 use crate::system::{Options, System};
 use std::collections::BTreeMap;
 use strandline_design::{boxed, About, Design, Needs};
-use strandline_isa::{Addr, Cpu, Flush, Lowering, Note, Warms, PM_BASE};
+use strandline_isa::{Addr, Cpu, Flush, Line, Lowering, Note, Warms, LINE_BYTES, PM_BASE};
 
 /// `clwb`; the machine answers at every place.
 struct Plain;
@@ -97,10 +98,14 @@ impl Table {
     }
 
     fn warming(self, threads: u64, seed: u64) -> Warming {
+        self.warming_of(&machine(), threads, seed)
+    }
+
+    fn warming_of(self, machine: &MachineConfig, threads: u64, seed: u64) -> Warming {
         let warms = Table { tasks: 0, ..self };
         let thread = |number: u64| -> Factory { Rc::new(move |cpu| Box::pin(warms.run(cpu, seed + number))) };
         let mut warming = Warming::new(
-            &machine(),
+            machine,
             &*boxed(Plain),
             self.memory(),
             (0..threads).map(thread).collect(),
@@ -265,4 +270,22 @@ fn a_program_whose_tasks_do_not_end_is_stuck() {
     };
     let stuck = warming(vec![Rc::new(thread)]).run(100, &AtomicBool::new(false));
     assert_eq!(stuck.err(), Some(Unfinished::Stuck));
+}
+
+#[test]
+fn walks_of_page_tables_take_their_lines_in() {
+    let table = Table {
+        rows: 4 * LLC,
+        tasks: 1000,
+    };
+    let mut machine = machine();
+    machine.tlb = MachineConfig::preset("asap").expect("a preset").tlb;
+    (machine.tlb.l1_entries, machine.tlb.l1_ways, machine.tlb.l2_entries) = (4, 4, 0);
+    let left = table
+        .warming_of(&machine, 1, 7)
+        .run(1000, &AtomicBool::new(false))
+        .expect("it ends");
+    let lines = lines(left.1);
+    let page = (PM_BASE + LINE_BYTES * table.rows / 2) / machine.tlb.page_bytes;
+    assert!(lines.contains_key(&tables::line(page, 0)), "every task needs one");
 }

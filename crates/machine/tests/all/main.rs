@@ -13,6 +13,7 @@ mod presets;
 mod random;
 mod replay;
 mod seam;
+mod sleep;
 mod spin;
 mod store_queue;
 mod tlb;

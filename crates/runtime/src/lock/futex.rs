@@ -1,8 +1,7 @@
 //! glibc's low-level lock: a word that is 0 if it is free, 1 if it is held, and 2 if others may wait. Mutexes, `rand` and
 //! `malloc` use it.
 //!
-//! What waits in the kernel executes nothing there: here it looks at the word until that changes, as its waiting has no
-//! other effect.
+//! Who waits sleeps in the kernel, which wakes one at each release, in order of arrival ([`Cpu::sleep`]).
 
 use super::before_release;
 use strandline_isa::{sites, Cpu, Intent, Site, W};
@@ -10,7 +9,6 @@ use strandline_isa::{sites, Cpu, Intent, Site, W};
 sites! {
     FUTEX_HAS_WAITERS = 0x0a21_96db;
     FUTEX_IS_FREE_AGAIN = 0x9019_be4b;
-    FUTEX_IS_WAITED_FOR = 0xfb2f_e959;
 }
 
 pub const HELD: u64 = 1;
@@ -44,6 +42,7 @@ pub(crate) async fn lock<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>,
 /// Releases the lock, and wakes who waits. `nobody_waits` is the branch that finds that out.
 pub(crate) async fn leave<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, nobody_waits: Site, annotated: bool) {
     before_release(cpu, annotated).await;
+    cpu.wakes();
     let before = futex.swap(cpu.word(0)).await;
     if !before.less(cpu.word(WAITED_FOR)).branch(nobody_waits) {
         wake(own).await;
@@ -57,11 +56,7 @@ async fn wait<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>) {
     let mut waits = futex.load_sized(4).await.is(WAITED_FOR).branch(FUTEX_HAS_WAITERS);
     loop {
         if waits {
-            // The kernel's code is not the program's: what it takes to sleep and to wake is not simulated.
-            while futex.load_sized(4).await.is(WAITED_FOR).branch(FUTEX_IS_WAITED_FOR) {
-                cpu.give_way().await;
-                cpu.spins();
-            }
+            cpu.sleep(futex, WAITED_FOR).await;
         }
         if futex.swap(waited_for).await.is(0).branch(FUTEX_IS_FREE_AGAIN) {
             break;
@@ -71,7 +66,7 @@ async fn wait<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>) {
     own.at(RETURN).load().await;
 }
 
-/// Asks the kernel to wake one. Who waits looks at the word itself, so that the call has no effect here.
+/// Asks the kernel to wake one, which [`Cpu::wakes`] has arranged.
 async fn wake<C: Cpu>(own: W<'_, C>) {
     own.at(SAVED).store(own).await;
     let operation = own.at(SAVED) ^ 0x81;

@@ -490,6 +490,17 @@ impl Core {
         self.request(Request::Written { word, times })
     }
 
+    fn poll_sleep(&self, stage: &mut Stage, word: Addr, value: u64) -> Poll<()> {
+        if *stage == Stage::Asked || self.is_replaying() {
+            return Poll::Ready(());
+        }
+        if let Err(request) = self.may_store().and_then(|()| self.catch_up(self.window.cycle())) {
+            return self.request(request);
+        }
+        *stage = Stage::Asked;
+        self.request(Request::Sleep { word, value })
+    }
+
     fn poll_start(&self, stage: &mut Stage) -> Poll<()> {
         if *stage == Stage::Asked || self.is_replaying() {
             return Poll::Ready(());
@@ -694,6 +705,26 @@ impl Cpu for SimCpu {
             Mode::Registers => self.core.spins(),
             Mode::Stack(frame) => frame.spins(),
             Mode::Functional(functional) => functional.end_turn(),
+        }
+    }
+
+    fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) -> impl Future<Output = ()> {
+        let (mut stage, word) = (Stage::New, Addr(word.bits()));
+        poll_fn(move |_| {
+            let c = &*self.core;
+            if let Mode::Functional(functional) = &c.mode {
+                return c.sleep_functionally(functional, word, value);
+            }
+            c.answered(|| match c.settles() {
+                Poll::Ready(()) => c.poll_sleep(&mut stage, word, value),
+                Poll::Pending => Poll::Pending,
+            })
+        })
+    }
+
+    fn wakes(&self) {
+        if !self.core.is_replaying() {
+            self.core.observer.counts_next.set(true);
         }
     }
 

@@ -11,7 +11,8 @@ use super::{Core, Request};
 use crate::config;
 use entries::Entries;
 use std::cell::{Cell, RefCell};
-use strandline_isa::{Addr, Line};
+use std::ops::Range;
+use strandline_isa::{Addr, Line, LINE_BYTES};
 use walkers::Walkers;
 
 /// The translation of one core.
@@ -87,9 +88,21 @@ impl Tlb {
         }
     }
 
+    /// The lines of these addresses, those of a page behind the table entries that a walk for it loads.
+    pub fn lines_with_entries(&self, addresses: Range<u64>) -> impl Iterator<Item = Line> + '_ {
+        let mut page_before = u64::MAX;
+        let lines = addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES);
+        lines.flat_map(move |line| {
+            let addr = Line(line).addr();
+            let page = std::mem::replace(&mut page_before, self.page(addr));
+            let entries = (page != page_before).then(|| self.table_lines(addr));
+            entries.into_iter().flatten().chain([Line(line)])
+        })
+    }
+
     /// The lines of the table entries that a walk for this address loads, the uppermost first; none without
     /// translation.
-    pub fn table_lines(&self, addr: Addr) -> impl Iterator<Item = Line> {
+    fn table_lines(&self, addr: Addr) -> impl Iterator<Item = Line> {
         let levels = self.levels.as_ref().map_or(0, |levels| levels.borrow().table_levels);
         let page = self.page(addr);
         (0..levels).rev().map(move |level| tables::line(page, level))
