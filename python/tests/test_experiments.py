@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from strandline.figures.claims import Claim
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options, plan
 from strandline.figures.spec import Cdf, FigureSpec, LitmusFigure
+from strandline.figures.verdicts import MECHANISM_MAX
 from strandline.record import DERIVED, DISTRIBUTIONS, STORAGE_OF
 
 EXPERIMENTS = repository_experiments()
@@ -35,11 +37,6 @@ def quantities(figure: FigureSpec) -> Iterator[tuple[str, str]]:
     )
     if figure.search:
         yield figure.search.least, "[search]"
-
-
-def papers(figure: FigureSpec) -> set[str]:
-    """The claims whose values a figure shows."""
-    return {metric.paper for metric in figure.metrics if metric.paper}
 
 
 @pytest.mark.parametrize("name", OF_RUNS)
@@ -74,12 +71,64 @@ def test_all_claims_of_a_paper_that_has_figures_are_measured() -> None:
 @pytest.mark.parametrize("name", OF_RUNS)
 def test_values_of_the_paper_beside_a_figure_are_there(name: str) -> None:
     figure = OF_RUNS[name]
-    for paper in papers(figure):
-        assert paper in CLAIMS, f"{name}: paper: `{paper}` is not in claims.toml: add it"
-        places = CLAIMS[paper].values
-        assert places, f"claim {paper}: has no `values` to show beside {name}: add them"
-        unknown = set(places) - set(figure.labels(figure.plot.x))
-        assert not unknown, f"claim {paper}: values: {unknown} are no places of {name}: name points of its x axis"
+    for each in figure.paper:
+        assert each.claim in CLAIMS, f"{name}: paper: `{each.claim}` is not in claims.toml: add it"
+        claim = CLAIMS[each.claim]
+        assert claim.paper_value is not None, f"claim {claim.id}: has no number to show beside {name}: add it"
+        if claim.values is None:
+            assert each.entry is None, f"{name}: paper: claim {claim.id} has no entries: leave `{each.entry}` out"
+        elif figure.plot.x in each.at:
+            assert each.entry in claim.values, f"{name}: paper: `{each.entry}` is no entry of {claim.id}: name one"
+        else:
+            unknown = set(claim.values) - set(figure.labels(figure.plot.x))
+            assert not unknown, (
+                f"claim {claim.id}: values: {unknown} are no places of {name}: name points of its x axis"
+            )
+
+
+#: Numbers of quantities that no figure plots: by claim, the entries, and what they are.
+NOT_PLOTTED: dict[str, tuple[tuple[str | None, ...], str]] = {
+    "cosplay-fig10-adr": ((None,), "a ratio of two bars"),
+    "cosplay-fig10-depth": ((None,), "a ratio of two bars"),
+    "strandweaver-cost": ((None,), "a difference of two bars"),
+    "dpo-cost": ((None,), "a sum of bars, for one core of eight"),
+    "asap-ep": (("ep_hops", "rp_hops"), "ratios of two bars"),
+    "asap-fig12": ((None,), "a ratio of two lines"),
+}
+
+
+def numbers(claim: Claim) -> set[str | None]:
+    """The entries of a claim's numbers; `None` for numbers that need none."""
+    if claim.paper_value is None:
+        return set()
+    nested = claim.values is not None and any(isinstance(value, dict) for value in claim.values.values())
+    by_entry = {each.entry for figure in OF_RUNS.values() for each in figure.paper if each.claim == claim.id}
+    if nested:
+        return {entry for value in (claim.values or {}).values() if isinstance(value, dict) for entry in value}
+    return set(claim.values) if claim.values is not None and by_entry - {None} else {None}
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.id)
+def test_figures_draw_every_number_of_a_claim(claim: Claim) -> None:
+    drawn = {each.entry for figure in OF_RUNS.values() for each in figure.paper if each.claim == claim.id}
+    spared = set(NOT_PLOTTED.get(claim.id, ((), ""))[0])
+    assert drawn | spared == numbers(claim), f"claim {claim.id}: draw its numbers by `paper` of a figure"
+    assert not drawn & spared, f"claim {claim.id}: is drawn: take it out of NOT_PLOTTED"
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.id)
+def test_a_claim_gives_its_mechanism_in_one_line(claim: Claim) -> None:
+    assert claim.mechanism, f"claim {claim.id}: add its mechanism, in agreement with DEVIATIONS.md"
+    assert len(claim.mechanism) <= MECHANISM_MAX, f"claim {claim.id}: mechanism: say it in {MECHANISM_MAX} characters"
+
+
+def test_deviations_discuss_claims() -> None:
+    deviations = (EXPERIMENTS.folder / "DEVIATIONS.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^### (.+)$", deviations, re.MULTILINE)
+    discussed = [name for heading in headings for name in heading.split(":")[0].split(", ")]
+    assert discussed, "DEVIATIONS.md: a paragraph has the heading `### CLAIM, CLAIM: ...`"
+    for name in discussed:
+        assert name in CLAIMS, f"DEVIATIONS.md: `{name}` is no claim of claims.toml: name one"
 
 
 @pytest.mark.parametrize("name", OF_RUNS)

@@ -116,6 +116,28 @@ def test_a_figure_of_ones_own_runs_from_its_file(strandline: Strandline, tmp_pat
     assert {path.name for path in (tmp_path / "out/study-fences").iterdir()} == FILES
 
 
+@pytest.mark.parametrize(
+    ("paper", "problem"),
+    [
+        ('claim = "cosplay-fig14", at = {}', "claim cosplay-fig14 has no number: leave it out"),
+        ('claim = "cosplay-table3", at = { metric = "cki" }', "claim cosplay-table3 needs an entry: use one of cki"),
+        (
+            'claim = "cosplay-table3", at = { metric = "cki" }, entry = "cky"',
+            "claim cosplay-table3 has no entry `cky`: use one of cki",
+        ),
+    ],
+)
+def test_a_number_of_the_paper_that_is_not_there_is_told(
+    strandline: Strandline, tmp_path: Path, paper: str, problem: str
+) -> None:
+    file = Path(copied(tmp_path / "study" / "fences.toml"))
+    old = '{ claim = "cosplay-table3", at = { metric = "cki" }, entry = "cki" }'
+    file.write_text(file.read_text().replace(old, f"{{ {paper} }}"))
+    answer = strandline("figure", str(file), "--tasks", "5")
+    assert answer.code == 2
+    assert problem in answer.err
+
+
 def test_the_file_of_a_papers_figure_is_that_figure(strandline: Strandline) -> None:
     path = str(repository_experiments().folder / "cosplay/table-3.toml")
     by_file = strandline("figure", path, "--out", "a", "--json").document

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -32,7 +33,7 @@ def fields(spec: RunSpec) -> dict[str, Any]:
 
 def drawn(figure: str) -> Figure:
     spec = repository_experiments().figure(figure)
-    return plot.draw(drawing.chart(made.data(spec, fields), {}))
+    return plot.draw(drawing.chart(made.data(spec, fields), repository_experiments().claims()))
 
 
 def up(line: Line2D) -> list[float]:
@@ -55,7 +56,46 @@ def test_the_best_window_stands_above_each_bar_but_the_means() -> None:
     assert texts(axes) == [str(window) for _ in range(5) for window in WINDOWS.values()]
     assert [label.get_text() for label in axes.get_xticklabels()] == [*WINDOWS, "geomean"]
     assert any("Above the bars: best window" in text.get_text() for text in figure.texts)
-    assert legend(figure) == ["ADR", "Enc", "LD", "HD", "Comb"]
+    assert legend(figure) == ["ADR", "Enc", "LD", "HD", "Comb", "paper, smallest or largest"]
+
+
+def diamonds(axes: Axes) -> list[Line2D]:
+    return [line for line in axes.lines if line.get_marker() == "D" and line.get_markerfacecolor() == "white"]
+
+
+def test_the_papers_extremes_cross_the_plot_in_the_colour_of_their_series() -> None:
+    (axes,) = drawn("cosplay-8").axes
+    claims = repository_experiments().claims()
+    low, high = claims["cosplay-fig8-hd"].low, claims["cosplay-fig8-hd"].high
+    adr, hd = COLOURS[0], COLOURS[3]
+    expected = [(adr, claims["cosplay-fig8-adr"].value), (hd, low), (hd, high)]
+    crossing = [line for line in axes.lines if line not in diamonds(axes)]
+    assert [(line.get_color(), up(line)) for line in crossing] == [(each, [value] * 2) for each, value in expected]
+    assert [(line.get_markeredgecolor(), up(line)) for line in diamonds(axes)] == [
+        (each, [value]) for each, value in expected
+    ]
+
+
+def test_the_papers_extremes_of_all_series_stand_at_their_place() -> None:
+    figure = drawn("cosplay-1")
+    (axes,) = figure.axes
+    claim = repository_experiments().claims()["cosplay-fig1-adr"]
+    (spread,) = diamonds(axes)
+    assert (np.asarray(spread.get_xdata()).tolist(), up(spread)) == ([0, 0], [claim.low, claim.high])
+    assert legend(figure) == ["paper, smallest or largest"], "lines are labelled at their ends"
+
+
+def test_the_papers_value_stands_at_the_bar_that_it_is_about() -> None:
+    figure = drawn("dpo-7")
+    claims = repository_experiments().claims()
+    pwq, dram, pcm = figure.axes
+    assert diamonds(pwq) == diamonds(dram) == []
+    so, rcbsp = diamonds(pcm)
+    assert (up(so), up(rcbsp)) == ([claims["dpo-so-pcm"].value], [claims["dpo-rcbsp-pcm"].value])
+    means = [bars.patches[-1] for bars in pcm.containers if isinstance(bars, BarContainer)]
+    middles = [mean.get_x() + mean.get_width() / 2 for mean in means]
+    assert [np.asarray(mark.get_xdata()).tolist() for mark in (so, rcbsp)] == [[pytest.approx(x)] for x in middles]
+    assert legend(figure) == ["SO", "RCBSP", "paper"]
 
 
 def test_lines_of_every_panel_are_within_the_scale_that_panels_share() -> None:

@@ -69,6 +69,12 @@ def test_good(tmp_path: Path) -> None:
         ('title = "T"', "title = 3", 1, "title: expected text in quotes, found `3`"),
         ("points = [0, 100]", "points = [0, 0]", 10, "points: `0` occurs twice: remove or rename one"),
         ('source = "S"', 'sauce = "S"', 2, "sauce: unknown key"),
+        (
+            'source = "S"',
+            'source = "S"\npaper = [{ claim = "c", at = { bmo = "7" } }]',
+            3,
+            "at: no axis `bmo` has a point `7`: name an axis and its point, or `metric` and its key",
+        ),
     ],
 )
 def test_bad(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:

@@ -38,6 +38,7 @@ REGIONS = (
     Region(FIGURES, "point", partial(table, spec.Point)),
     Region(FIGURES, "search", partial(table, spec.Search)),
     Region(FIGURES, "metric", partial(table, spec.Metric)),
+    Region(FIGURES, "paper", partial(table, spec.PaperValue)),
     Region(FIGURES, "derived", lambda: fill(", ".join(f"`{name}`" for name in sorted(DERIVED)), 100) + ".\n"),
     Region(FIGURES, "lines", partial(table, spec.Lines)),
     Region(FIGURES, "bars", partial(table, spec.Bars)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strandline.figures.schema import quoted
-from strandline.figures.spec import METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
+from strandline.figures.spec import MEAN, METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
 from strandline.figures.toml_file import require
 from strandline.record import DISTRIBUTIONS
 
@@ -21,9 +21,25 @@ def check(spec: FigureSpec) -> None:
     _check_axes(spec)
     _check_log(spec)
     _check_metrics(spec)
+    _check_paper(spec)
     for axis in spec.axes:
         for metric in spec.metrics:
             _check_seen(spec, axis, metric)
+
+
+def _check_paper(spec: FigureSpec) -> None:
+    """Each number of the paper has a place that the plot shows."""
+    means = {spec.plot.x: [MEAN]} if spec.plot.mean else {}
+    labels = {axis.key: [*axis.labels, *means.get(axis.key, ())] for axis in spec.axes}
+    labels[METRICS] = [metric.key for metric in spec.metrics]
+    for number, each in enumerate(spec.paper):
+        require(not isinstance(spec.plot, Cdf), ("paper", number), "a distribution shows no numbers: leave it out")
+        for key, label in each.at.items():
+            require(
+                label in labels.get(key, ()),
+                ("paper", number, "at"),
+                f"no axis `{key}` has a point `{label}`: name an axis and its point, or `{METRICS}` and its key",
+            )
 
 
 def _check_place(spec: FigureSpec, number: int, name: str, place: Labels) -> None:
@@ -75,11 +91,6 @@ def _check_metrics(spec: FigureSpec) -> None:
             not isinstance(plot, Cdf) or (metric.quantity in DISTRIBUTIONS and not metric.baseline),
             ("plot", "kind"),
             f"metric {metric.key} is no distribution: use {quoted(tuple(DISTRIBUTIONS))} without a baseline",
-        )
-        require(
-            not plot.panels or not metric.paper,
-            ("plot", "panels"),
-            f"metric {metric.key} has the paper's values: leave panels out",
         )
         require(
             plot.x not in metric.only and (plot.x not in metric.baseline or metric.baseline_shown),

@@ -54,7 +54,9 @@ class Claim(Table, frozen=True, kw_only=True):
     excess: Annotated[bool, says("relate the tolerance to (value - 1), for ratios close to 1")] = False
     designs: Annotated[Names, says("designs that the measurement runs; without one the claim is not measurable")]
     workloads: Annotated[tuple[str, ...], says("workloads that the measurement runs; likewise")]
-    note: Annotated[str, says("what a reader of the verdict must know")] = ""
+    mechanism: Annotated[
+        str, says("why ours differs, or what makes it hold, in one line; `DEVIATIONS.md` has the measurements")
+    ] = ""
 
     @property
     def paper_value(self) -> Any:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from strandline.figures.claims import Claim
+from strandline.figures import paper_values
 from strandline.figures.figure import FigureData
+from strandline.figures.paper_values import Claims
 from strandline.figures.spec import MEAN, METRICS, QUANTILE, FigureSpec, Metric
 from strandline.figures.values import Value, with_means
 from strandline.record import QUANTILES
-from strandline.report.chart import Chart, Kind, Panel, Series
+from strandline.report.chart import PAPER, Chart, Kind, Panel, Series
 from strandline.report.numbers import number
-from strandline.report.table import Column, Table
-
-Claims = Mapping[str, Claim]
+from strandline.report.table import NOTHING, Column, Table
 
 
 def chart(data: FigureData, claims: Claims) -> Chart:
@@ -34,6 +33,7 @@ def chart(data: FigureData, claims: Claims) -> Chart:
             Panel(
                 title=None if spec.plot.panels is None else _title(spec, spec.plot.panels, mine[0]),
                 series=_all_series(spec, mine, places, claims),
+                spreads=paper_values.along_series(spec, mine, claims),
             )
             for mine in _groups(shown, lambda value: _label(spec.plot.panels, value))
         ),
@@ -103,28 +103,24 @@ def _series(spec: FigureSpec, values: list[Value], places: Sequence[str], claims
     return Series(
         label=_title(spec, spec.plot.series, line[0]),
         values=tuple(value.value for value in line),
-        paper=tuple(_paper(_metric(spec, value), place, claims) for place, value in zip(places, line, strict=True)),
+        paper=tuple(paper_values.at_point(spec, value, claims) for value in line),
         notes=tuple(map(_note, line)),
         dash=None if spec.plot.dashes is None else line[0].labels[spec.plot.dashes],
+        bounds=paper_values.along_x(spec, line[0], claims),
     )
 
 
-def _paper(metric: Metric, place: str, claims: Claims) -> float | None:
-    """The paper's value there, if it reports one."""
-    if metric.paper is None:
-        return None
-    found = claims[metric.paper].paper_value.get(place)
-    if isinstance(found, dict):
-        found = found.get(metric.key)
-    return None if found is None else float(found)
+def _of_paper(shown: Chart) -> list[int]:
+    """The places at which the paper has numbers."""
+    all_series = [series for panel in shown.panels for series in panel.series]
+    return [
+        place for place in range(len(shown.places)) if any(series.paper[place] is not None for series in all_series)
+    ]
 
 
 def _beside_paper(shown: Chart) -> bool:
-    return any(_has_paper(series) for panel in shown.panels for series in panel.series)
-
-
-def _has_paper(series: Series) -> bool:
-    return any(value is not None for value in series.paper)
+    """Whether the table is by place, with the paper's numbers next to ours."""
+    return len(shown.panels) == 1 and len(_of_paper(shown)) > 1
 
 
 def caption(shown: Chart) -> str:
@@ -138,7 +134,7 @@ def caption(shown: Chart) -> str:
 
 
 def table(shown: Chart) -> Table:
-    """A row for each series. If the paper has values, a row for each point, with its values next to ours."""
+    """A row for each series, or for each place if the paper has numbers at several."""
     if _beside_paper(shown):
         return _table_beside_paper(shown)
     rows = [(panel, series) for panel in shown.panels for series in panel.series]
@@ -147,32 +143,43 @@ def table(shown: Chart) -> Table:
     noted = shown.kind is Kind.CDF and shown.note is not None
     columns = [Column(shown.headings[number], numeric=False) for number in keys]
     columns += [Column(shown.note or "")] if noted else []
-    columns += map(Column, shown.places)
+    theirs = _of_paper(shown)
+    for index, place in enumerate(shown.places):
+        columns += [Column(place), *([Column(PAPER)] if index in theirs else [])]
     cells = [
-        (*(head[number] for number in keys), *((series.notes[0] or "-",) if noted else ()), *_cells(series, noted))
+        (
+            *(head[number] for number in keys),
+            *((series.notes[0] or NOTHING,) if noted else ()),
+            *_cells(series, noted, theirs),
+        )
         for head, (_, series) in zip(heads, rows, strict=True)
     ]
     return Table(tuple(columns), tuple(cells), keys=len(keys) + noted if len(keys) > 1 or noted else 0)
 
 
-def _cells(series: Series, noted: bool) -> list[str]:
-    """The values with their notes, except notes that the row already has."""
-    notes = [None if noted or note is None else note for note in series.notes]
-    texts = map(number, series.values)
-    return [text if note is None else f"{text} ({note})" for text, note in zip(texts, notes, strict=True)]
+def _cells(series: Series, noted: bool, theirs: Sequence[int]) -> list[str]:
+    """The values with their notes, except notes that the row already has, and next to some the paper's."""
+    cells: list[str] = []
+    for index, (value, note) in enumerate(zip(series.values, series.notes, strict=True)):
+        cells.append(number(value) if noted or note is None else f"{number(value)} ({note})")
+        cells += [_paper(series, index)] if index in theirs else []
+    return cells
+
+
+def _paper(series: Series, index: int) -> str:
+    value = series.paper[index]
+    return NOTHING if value is None else number(value)
 
 
 def _table_beside_paper(shown: Chart) -> Table:
     (panel,) = shown.panels
     columns = [Column(shown.x_title, numeric=False)]
     for series in panel.series:
-        columns += [Column(series.label), *([Column("paper")] if _has_paper(series) else [])]
+        columns += [Column(series.label), *([Column(PAPER)] if series.has_paper else [])]
     rows = []
     for index, place in enumerate(shown.places):
         cells = [place]
         for series in panel.series:
-            paper = series.paper[index]
-            theirs = ["-" if paper is None else number(paper)] if _has_paper(series) else []
-            cells += [number(series.values[index]), *theirs]
+            cells += [number(series.values[index]), *([_paper(series, index)] if series.has_paper else [])]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows))

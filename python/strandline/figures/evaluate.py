@@ -50,6 +50,7 @@ class Outcome:
             "beside": self.beside,
             "holds": self.holds,
             "reason": self.reason,
+            "mechanism": self.claim.mechanism,
             "records": [record.fields for record in self.records],
         }
 

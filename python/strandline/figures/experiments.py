@@ -54,10 +54,12 @@ class Experiments:
         figure = load(path)
         if isinstance(figure, FigureSpec):
             known = self.claims()
-            papers = (metric.paper for metric in figure.metrics if metric.paper)
-            for claim in (*figure.claims, *papers):
+            for claim in (*figure.claims, *(each.claim for each in figure.paper)):
                 if claim not in known:
                     raise UnknownError("claim", claim, list(known), "strandline list claims", where=f"{path}: ")
+            for each in figure.paper:
+                if known[each.claim].paper_value is None:
+                    raise InputError(f"{path}: paper: claim {each.claim} has no number: leave it out")
         return figure
 
     def _paths(self) -> dict[str, Path]:

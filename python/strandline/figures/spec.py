@@ -117,14 +117,25 @@ class Metric(Table, frozen=True, kw_only=True):
     baseline_quantity: Annotated[str | None, says("the baseline's quantity, if it is another one")] = None
     baseline_shown: Annotated[bool, says("show the baseline too, as 1")] = False
     inverse: Annotated[bool, says("divide baseline by run (speedup), not run by baseline (slowdown)")] = False
-    paper: Annotated[
-        str | None,
-        says("the claim whose `values` are shown too: a number for each x, or a table by metric"),
-    ] = None
 
     def takes(self, labels: Labels) -> bool:
         """Whether the metric is measured at these labels."""
         return all(labels[key] == label for key, label in self.only.items())
+
+
+class PaperValue(Table, frozen=True, kw_only=True):
+    """A paper's number that the plot shows with ours."""
+
+    claim: Annotated[str, says("the claim that has the number")]
+    at: Annotated[
+        Labels,
+        says(
+            f"axis and label of its place; `{METRICS}` names a metric, and the x axis has the label `{MEAN}` if "
+            "the plot has the mean. Without the x axis, a claim's `values` are those of the places, and one number is "
+            "the smallest or largest of the series. An axis that is left out has the number at all its points"
+        ),
+    ]
+    entry: Annotated[str | None, says("the entry of the claim's `values`, if they are not simply by place")] = None
 
 
 class _Drawing(Table, frozen=True, kw_only=True, tag_field="kind"):
@@ -189,6 +200,7 @@ class FigureFile(Table, frozen=True, kw_only=True):
     axes: Annotated[tuple[Axis, ...], Meta(min_length=1, description="varied settings; all combinations run")]
     search: Annotated[Search | None, says("a setting whose best value is searched")] = None
     metrics: Annotated[tuple[Metric, ...], Meta(min_length=1, description="shown quantities")]
+    paper: Annotated[tuple[PaperValue, ...], says("the paper's numbers that the plot shows with ours")] = ()
     plot: Annotated[Plot, says("kind and layout of the plot")]
 
 

@@ -7,13 +7,17 @@ from typing import Any
 
 from strandline.figures.evaluate import Outcome
 from strandline.report.numbers import number
-from strandline.report.table import Column, Table
+from strandline.report.table import NOTHING, Column, Table
+
+MECHANISM_MAX = 90
+"""Characters of a mechanism, which is one line where there is room."""
 
 CLAIM_COLUMNS = (
     Column("claim", numeric=False),
     Column("paper", numeric=False, prose=True),
     Column("measured", numeric=False, prose=True),
     Column("holds", numeric=False),
+    Column("mechanism", numeric=False, prose=True, widest=MECHANISM_MAX),
 )
 
 VERDICTS = {True: "yes", False: "NO", None: "-"}
@@ -29,7 +33,7 @@ def _outcome(outcome: Outcome) -> tuple[str, ...]:
     measured = outcome.reason or brief(outcome.measured)
     if outcome.beside:
         measured = f"{measured} ({brief(outcome.beside)})"
-    return outcome.claim.id, paper, measured, VERDICTS[outcome.holds]
+    return outcome.claim.id, paper, measured, VERDICTS[outcome.holds], outcome.claim.mechanism or NOTHING
 
 
 def tally(claims: Sequence[Outcome]) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+PAPER = "paper"
+"""Label of the paper's values in legends and tables."""
+
 
 class Kind(Enum):
     """How a figure is drawn."""
@@ -27,6 +30,21 @@ class Series:
     """The note at each value, such as the best window."""
     dash: str | None = None
     """The label of the dash pattern."""
+    bounds: tuple[float, ...] = ()
+    """The smallest and largest value of the paper's series, or one of them, where it does not say at which place."""
+
+    @property
+    def has_paper(self) -> bool:
+        """Whether the paper has a value at some place."""
+        return any(value is not None for value in self.paper)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The smallest and largest value of all the paper's series at a place, where it does not say of which series."""
+
+    place: str
+    values: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,7 @@ class Panel:
 
     title: str | None
     series: tuple[Series, ...]
+    spreads: tuple[Spread, ...] = ()
 
 
 @dataclass(frozen=True)

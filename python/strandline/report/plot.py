@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from strandline.report import plot_bars, plot_lines
+from strandline.report import plot_bars, plot_lines, plot_paper
 from strandline.report.chart import Chart, Kind, Panel
 from strandline.report.plot_style import FAINT, INK, RC, Look
 
@@ -102,10 +102,10 @@ def fitting(figure: Figure, handles: Sequence[Artist]) -> int:
 
 def _legend(figure: Figure, chart: Chart, look: Look) -> None:
     """One legend for all panels. A single plot of lines labels their ends instead; a single colour needs no legend."""
-    if chart.kind is Kind.LINES and not look.needs_legend:
-        return
-    handles = look.handles()
-    if len(handles) > 1:
+    labelled = chart.kind is Kind.LINES and not look.needs_legend
+    ours, theirs = [] if labelled else look.handles(), plot_paper.handles(chart)
+    handles = [*ours, *theirs]
+    if theirs or len(ours) > 1:
         figure.legend(
             handles=handles,
             loc="outside lower center",

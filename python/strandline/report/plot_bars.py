@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from strandline.report import plot_paper
 from strandline.report.chart import Chart, Panel, Series
 from strandline.report.numbers import number
-from strandline.report.plot_style import INK, Look
+from strandline.report.plot_style import Look
 
 CROWDED = 16
 """From this number of bars on, notes are small, and long ones are turned."""
@@ -17,6 +18,8 @@ CHARACTER = 0.085
 """Width of a character of a label, in inches."""
 USED = 0.88
 """The axis's share of a plot's width."""
+NOTE = 0.12
+"""A note's height, as a share of the highest bar."""
 
 
 def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
@@ -27,10 +30,11 @@ def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
         left = (index - (len(panel.series) - 1) / 2) * width
         places = [place + left for place in range(len(chart.places))]
         axes.bar(places, series.values, width * 0.92, color=look.colour(series))
-        _paper_marks(axes, places, series, width)
-        tops = [max(value, paper or 0) for value, paper in zip(series.values, series.paper, strict=True)]
-        for place, top, text in zip(places, tops, _above(chart, series), strict=True):
+        plot_paper.marks(axes, places, series, small=turned > 0)
+        plot_paper.bounds(axes, series, look.colour(series))
+        for place, top, text in zip(places, _tops(chart, series), _above(chart, series), strict=True):
             _write(axes, (place, top), text, size, turned)
+    plot_paper.spreads(axes, chart, panel, range(len(chart.places)))
     _name_places(axes, chart.places)
     axes.margins(y=0.12)
 
@@ -54,13 +58,22 @@ def _write(axes: Axes, at: tuple[float, float], text: str, size: float, turned: 
     axes.annotate(
         text,
         at,
-        xytext=(0, 3),
+        xytext=(0, 4),
         textcoords="offset points",
         ha="center",
         va="bottom",
         fontsize=size,
         rotation=turned,
     )
+
+
+def _tops(chart: Chart, series: Series) -> list[float]:
+    """The heights below the notes: those of the bars, or of the paper's marks that would be under the notes."""
+    highest = max(value for panel in chart.panels for each in panel.series for value in each.values)
+    return [
+        paper if paper is not None and value < paper < value + NOTE * highest else value
+        for value, paper in zip(series.values, series.paper, strict=True)
+    ]
 
 
 def _above(chart: Chart, series: Series) -> list[str]:
@@ -75,10 +88,3 @@ def _style(chart: Chart, panel: Panel) -> tuple[float, float]:
         return 8, 0
     longest = max(len(text) for series in panel.series for text in _above(chart, series))
     return 7, 90 if longest > 2 else 0
-
-
-def _paper_marks(axes: Axes, places: Sequence[float], series: Series, width: float) -> None:
-    marks = [(place, value) for place, value in zip(places, series.paper, strict=True) if value is not None]
-    if marks:
-        lefts, heights = [place - width / 2 for place, _ in marks], [value for _, value in marks]
-        axes.hlines(heights, lefts, [left + width for left in lefts], color=INK, linewidth=2)

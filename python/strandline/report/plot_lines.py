@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from strandline.report import plot_paper
 from strandline.report.chart import Chart, Panel, Series
 from strandline.report.plot_style import INK, Look
 
@@ -19,6 +20,9 @@ def lines(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
         axes.minorticks_off()
     for series in panel.series:
         _line(axes, places, series.values, series, look)
+        plot_paper.marks(axes, places, series)
+        plot_paper.bounds(axes, series, look.colour(series))
+    plot_paper.spreads(axes, chart, panel, places)
     # Panels that share the axis and come later extend it.
     axes.set_ylim(bottom=0, auto=None)
     axes.set_xticks(places, chart.places)

@@ -55,14 +55,11 @@ class Look:
         return len(self.chart.panels) > 1 or bool(self.chart.dashes)
 
     def handles(self) -> list[Artist]:
-        """The legend's entries: each label's colour, each dash in grey, and the paper's mark if there is one."""
+        """The legend's entries: each label's colour, and each dash in grey."""
         first = {series.label: series for panel in self.chart.panels for series in reversed(panel.series)}
         handles: list[Artist] = [self._handle(first[label]) for label in self.chart.labels]
         for dash, style in zip(self.chart.dashes, DASHES, strict=False):
             handles.append(Line2D([], [], color="#666666", linestyle=style, label=dash))
-        all_series = [series for panel in self.chart.panels for series in panel.series]
-        if any(value is not None for series in all_series for value in series.paper):
-            handles.append(Line2D([], [], color=INK, linewidth=2, label="the paper"))
         return handles
 
     def _handle(self, series: Series) -> Artist:

@@ -38,6 +38,8 @@ class Column:
     numeric: bool = True
     prose: bool = False
     """Whether the cells are sentences, which may wrap."""
+    widest: int = PROSE_MAX
+    """Characters to which a column of sentences grows."""
     long: bool = False
     """Whether the cells are long names, which may break anywhere."""
 
@@ -145,7 +147,7 @@ class Table:
                 justify="right" if column.numeric else "left",
                 no_wrap=not (column.prose or column.long),
                 overflow="fold" if column.long else "ellipsis",
-                max_width=PROSE_MAX if column.prose else None,
+                max_width=column.widest if column.prose else None,
             )
         for row in self.rows:
             table.add_row(*map(_text, row))

@@ -34,6 +34,8 @@ fn simulated(workload: &str, seed: u64) -> (u64, u64) {
         machine: Some("cosplay".to_owned()),
         // The native back end has only the undo log.
         runtime: Some("undo".to_owned()),
+        // The native run begins with the structure as it is built.
+        set: vec!["machine.simulation.warm=footprint".to_owned()],
         ..Spec::new(workload, "x86")
     })
     .expect("it runs");
