@@ -221,18 +221,23 @@ def test_figures_7_and_8_are_the_same_runs_and_table_2_is_among_them() -> None:
     assert runs("strandweaver-table-2") == {run for run in seventh if run.design == "non-atomic"}
 
 
+#: How the programs' public sources are built.
+BUILT = ("runtime.library=glibc", "runtime.code=plain")
+
+
 def test_each_figure_of_strandweaver_runs_on_its_machine_with_50_000_operations() -> None:
     for figure in ("7", "8", "9", "10", "table-2"):
         for run in runs(f"strandweaver-{figure}"):
             each = [int(text.split("=")[1]) for text in run.set if text.startswith("workload.operations=")]
             assert (run.machine, run.threads) == ("strandweaver", 8)
+            assert set(BUILT) <= set(run.set)
             assert 0 <= (run.tasks or 0) * (each[0] if each else 1) - 50_000 < (each[0] if each else 1)
 
 
 def test_figure_9_has_the_papers_seven_shapes_of_strand_buffers() -> None:
     shapes = {run.set for run in runs("strandweaver-9") if run.design == "strandweaver"}
     assert shapes == {
-        (f"design.buffers={buffers}", f"design.entries={entries}")
+        (*BUILT, f"design.buffers={buffers}", f"design.entries={entries}")
         for buffers, entries in ((2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (4, 4), (8, 8))
     }
     assert {run.runtime for run in runs("strandweaver-9")} == {"sfr"}
@@ -240,7 +245,7 @@ def test_figure_9_has_the_papers_seven_shapes_of_strand_buffers() -> None:
 
 def test_figure_10_has_the_papers_five_sizes_of_region_and_microbenchmarks_alone() -> None:
     found = runs("strandweaver-10")
-    assert {run.set for run in found} == {(f"workload.operations={number}",) for number in (2, 4, 8, 16, 32)}
+    assert {run.set for run in found} == {(*BUILT, f"workload.operations={number}") for number in (2, 4, 8, 16, 32)}
     assert {run.workload for run in found} == {"queue", "hashmap", "array-swap", "rb-tree"}
     assert {(run.design, run.runtime) for run in found} == {("x86", "sfr"), ("strandweaver", "sfr")}
 

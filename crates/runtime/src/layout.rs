@@ -68,6 +68,8 @@ pub struct LogLayout {
     pub(crate) instead: Instead,
     locks: LockUse,
     library: LibraryUse,
+    /// Additions that a task executes outside of its locks.
+    pub(crate) think: u64,
 }
 
 /// The logs of a runtime other than the undo log.
@@ -128,6 +130,7 @@ impl LogLayout {
             instead,
             locks,
             library,
+            think: heap.logging.think,
         }
     }
 

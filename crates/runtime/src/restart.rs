@@ -11,6 +11,7 @@ use strandline_isa::Cpu;
 /// the task restarts with the same random numbers. Those of the C library go on: others may have drawn since.
 pub(crate) async fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
     let _call = state.cpu.call(1);
+    think(state.cpu, workload.logs().think);
     let random = state.random;
     let Some(abandoned) = state.log.abandoned() else {
         return workload.task(state).await;
@@ -18,6 +19,14 @@ pub(crate) async fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut Thre
     while !finishes(workload.task(state), &abandoned).await {
         state.log.abort().await;
         state.random = random;
+    }
+}
+
+/// Work of a task that touches nothing that others see: a loop of additions, each of which needs the one before.
+pub(crate) fn think<C: Cpu>(cpu: &C, additions: u64) {
+    let mut sum = cpu.word(0);
+    for _ in 0..additions {
+        sum = sum + 1;
     }
 }
 

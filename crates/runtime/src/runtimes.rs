@@ -178,6 +178,14 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         help: "how the program was compiled: optimized, or plain, as by gcc -O0: values on the stack, functions called",
         words: Code::WORDS,
     },
+    Param {
+        name: "think",
+        default: 0,
+        min: 0,
+        max: 10_000_000,
+        help: "additions, one after the other, that a task executes before it takes any lock: work that the papers do not describe",
+        words: &[],
+    },
 ];
 
 /// How the program was compiled, by the values of [`RUNTIME_PARAMS`].
@@ -197,6 +205,8 @@ pub struct Logging {
     pub lock: LockKind,
     /// Where its random numbers and its rows come from.
     pub library: CLibrary,
+    /// Additions that a task executes outside of its locks.
+    pub think: u64,
 }
 
 impl Logging {
@@ -206,6 +216,7 @@ impl Logging {
         batch: 1,
         lock: LockKind::Test,
         library: CLibrary::Lean,
+        think: 0,
     };
 
     /// A runtime with values of [`RUNTIME_PARAMS`], for a program whose own locks are of kind `own`.
@@ -223,6 +234,7 @@ impl Logging {
                 kind => LockKind::ALL[kind as usize - 1],
             },
             library,
+            think: params.get("think"),
         }
     }
 

@@ -71,10 +71,16 @@ fn nobody_sleeps_on_a_word_that_has_changed() {
 #[test]
 fn who_sleeps_and_is_not_woken_is_named() {
     let mut system = system(1);
-    put(&mut system, 0, |cpu| async move { cpu.sleep(cpu.word(WORD.0), 0).await });
+    put(
+        &mut system,
+        0,
+        |cpu| async move { cpu.sleep(cpu.word(WORD.0), 0).await },
+    );
     let stuck = system.run().expect_err("nobody wakes it");
     assert!(
-        stuck.to_string().contains("until it is woken, asleep on the word at dram+0x40"),
+        stuck
+            .to_string()
+            .contains("until it is woken, asleep on the word at dram+0x40"),
         "{stuck}"
     );
 }

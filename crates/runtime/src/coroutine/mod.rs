@@ -10,6 +10,7 @@ mod task;
 
 pub use library::{Library, UnknownLibrary};
 
+use crate::restart::think;
 use crate::{Heap, Log, ThreadPlan, ThreadState, Workload, BLOCK_BYTES};
 use library::Place;
 use pace::{Found, Pace};
@@ -124,6 +125,7 @@ async fn run_lane<W: Workload, C: Scheduling>(workload: &W, mut state: ThreadSta
         match state.cpu.turn() {
             Turn::Task => {
                 state.cpu.note(Note::TaskBegin);
+                think(state.cpu, workload.logs().think);
                 workload.task(&mut state).await;
                 state.cpu.note(Note::TaskEnd);
             }

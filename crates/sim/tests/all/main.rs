@@ -18,5 +18,6 @@ mod speculative;
 mod start;
 mod starving;
 mod strandweaver;
+mod think;
 mod warm;
 mod windows;
