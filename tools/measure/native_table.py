@@ -51,7 +51,7 @@ ROWS = (
     Row("pc", 20_000),
     Row("tatp", 20_000),
     Row("tpcc", 1_000),
-    Row("tpcc", 1_000, ("workload.customers=300",)),
+    Row("tpcc", 1_000, ("workload.customers=300", "workload.items=10000")),
     Row("cq", 5_000),
 )
 

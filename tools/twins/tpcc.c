@@ -1,6 +1,7 @@
 /* tpcc: the new-order transaction of TPC-C, as cut for COSPlay (MICRO 2021), Table 3, and DPO (MICRO 2016), Table III:
  * 5 to 15 distinct items, sorted; locks the district and each stock row; order number, order, new-order, order lines,
- * stock. */
+ * stock. Customers, items and stock rows are found through hash indexes. */
+#define PACKED
 #include "undo.h"
 #include <string.h>
 
@@ -25,37 +26,44 @@
 #define TEXT 24
 
 struct district {
-    word next_order, tax;
-    word more[5];
+    uint32_t next_order, tax;
+    char more[48];
     word trailer_of_first;
-    word rest[5];
-    word unused[2];
+    char rest[39];
     word trailer;
 } ALIGNED;
 
+#define DISTRICT_BYTES 95
+
 struct customer {
-    word discount, credit;
+    uint32_t number, discount;
     char last_name[16];
-    word more[92];
+    char credit[2];
+    char more[741];
 } ALIGNED;
 
 struct item {
-    word price;
+    uint32_t number, price;
     char name[TEXT];
-    word more[12];
+    char more[96];
 } ALIGNED;
 
+/* The text of the first district is the second of the first line; the last line has one. */
 struct stock {
-    uint32_t quantity, order_count, year_to_date, remote_count;
-    char data[16];
-    word unused[3];
-    word trailer;
     struct {
-        char texts[2][TEXT];
-        word more;
+        union {
+            struct {
+                uint32_t number, quantity, year_to_date, order_count;
+            };
+            struct {
+                char data[8], texts[2][TEXT];
+            };
+        };
         word trailer;
-    } districts[DISTRICTS / 2];
+    } lines[1 + DISTRICTS / 2];
 } ALIGNED;
+
+#define STOCK_BYTES (5 * 56 + 32)
 
 struct order {
     uint32_t id, customer;
@@ -89,9 +97,47 @@ static struct new_order new_orders[DISTRICTS][NEW_ORDERS];
 static struct order_line order_lines[DISTRICTS][ORDERS][MAX_LINES];
 static lock_t district_locks[DISTRICTS], stock_locks[ITEMS];
 
+/* Slots are probed one after the other from the hash of the key on; at most half of them are used. */
+struct index {
+    struct { word key; void *row; } *slots;
+    word shift, mask;
+};
+
+static struct index customer_index, item_index, stock_index;
+
+static word index_slot(const struct index *index, word key)
+{
+    return key * 0x9e3779b97f4a7c15 >> index->shift;
+}
+
+static void index_build(struct index *index, void *rows, word count, word bytes)
+{
+    word bits = 0;
+    while ((word)1 << bits < 2 * count)
+        bits++;
+    index->shift = 64 - bits;
+    index->mask = ((word)1 << bits) - 1;
+    index->slots = calloc(index->mask + 1, sizeof *index->slots);
+    for (word key = 0; key < count; key++) {
+        word slot = index_slot(index, key);
+        while (index->slots[slot].key != 0)
+            slot = (slot + 1) & index->mask;
+        index->slots[slot].key = key + 1;
+        index->slots[slot].row = (char *)rows + key * bytes;
+    }
+}
+
+static void *index_find(const struct index *index, word key)
+{
+    word slot = index_slot(index, key);
+    while (index->slots[slot].key != key + 1)
+        slot = (slot + 1) & index->mask;
+    return index->slots[slot].row;
+}
+
 /* What the terminal shows. */
-static volatile word shown_total, shown_credit;
-static char shown_name[16], shown_item[TEXT];
+static volatile word shown_total;
+static char shown_name[16], shown_credit[2], shown_item[TEXT];
 
 void build(void)
 {
@@ -101,9 +147,12 @@ void build(void)
     }
     for (word i = 0; i < ITEMS; i++) {
         items[i].price = 100 + i;
-        stock[i].quantity = 10 + i % 91;
+        stock[i].lines[0].quantity = 10 + i % 91;
         lock_init(&stock_locks[i]);
     }
+    index_build(&customer_index, customers, DISTRICTS * CUSTOMERS, sizeof customers[0][0]);
+    index_build(&item_index, items, ITEMS, sizeof items[0]);
+    index_build(&stock_index, stock, ITEMS, sizeof stock[0]);
 }
 
 static int contains(const word *list, word count, word value)
@@ -133,8 +182,7 @@ static word draw_items(word *list, word count)
 
 static word take_id(struct district *row)
 {
-    region_log_lines(row, 1);
-    region_log(row->rest, sizeof row->rest);
+    region_log_packed(row, DISTRICT_BYTES);
     region_order(MORE);
     word id = row->next_order++;
     region_finish(MORE);
@@ -145,8 +193,8 @@ static void write_order(word district, word customer, word lines, word id)
 {
     struct order *row = &orders[district][id % ORDERS];
     struct new_order *new = &new_orders[district][id % NEW_ORDERS];
-    region_log(row, 24);
-    region_log(new, 8);
+    region_log_packed(row, 24);
+    region_log_packed(new, 8);
     region_order(MORE);
     row->id = (uint32_t)id;
     row->customer = (uint32_t)customer;
@@ -159,21 +207,21 @@ static void write_order(word district, word customer, word lines, word id)
 
 static void update_stock(struct stock *row, word quantity)
 {
-    word left = row->quantity;
-    row->quantity = (uint32_t)(left >= quantity + 10 ? left - quantity : left - quantity + 91);
-    row->year_to_date += (uint32_t)quantity;
-    row->order_count++;
+    word left = row->lines[0].quantity;
+    row->lines[0].quantity = (uint32_t)(left >= quantity + 10 ? left - quantity : left - quantity + 91);
+    row->lines[0].year_to_date += (uint32_t)quantity;
+    row->lines[0].order_count++;
 }
 
 static word write_line(word district, word id, word k, word item, enum step step)
 {
     struct order_line *row = &order_lines[district][id % ORDERS][k];
-    struct stock *from = &stock[item];
-    word quantity = random_below(10) + 1, amount = items[item].price * quantity;
-    memcpy(shown_item, items[item].name, TEXT);
-    region_log(from, 32);
-    region_log_lines(from->districts, DISTRICTS / 2);
-    region_log(row, sizeof *row - 8);
+    const struct item *bought = index_find(&item_index, item);
+    struct stock *from = index_find(&stock_index, item);
+    word quantity = random_below(10) + 1, amount = bought->price * quantity;
+    memcpy(shown_item, bought->name, TEXT);
+    region_log_packed(from, STOCK_BYTES);
+    region_log_packed(row, sizeof *row - 8);
     region_order(step);
     update_stock(from, quantity);
     row->order = (uint32_t)id;
@@ -183,7 +231,7 @@ static word write_line(word district, word id, word k, word item, enum step step
     row->delivery_date = 0;
     row->quantity = (uint32_t)quantity;
     row->amount = (uint32_t)amount;
-    memcpy(row->text, from->districts[district / 2].texts[district % 2], TEXT);
+    memcpy(row->text, from->lines[(district + 1) / 2].texts[(district + 1) % 2], TEXT);
     region_finish(step);
     (void)step;
     return amount;
@@ -191,9 +239,9 @@ static word write_line(word district, word id, word k, word item, enum step step
 
 static void write_all(word district, word customer, const word *list, word count)
 {
-    struct customer *buyer = &customers[district][customer];
+    const struct customer *buyer = index_find(&customer_index, district * CUSTOMERS + customer);
     word taxes = warehouse_tax + districts[district].tax, total = 0;
-    shown_credit = buyer->credit;
+    memcpy(shown_credit, buyer->credit, sizeof shown_credit);
     memcpy(shown_name, buyer->last_name, sizeof shown_name);
     region_begin();
     word id = take_id(&districts[district]);
@@ -227,7 +275,7 @@ int check(void)
                 return 0;
             for (word k = 0; k < order->lines; k++) {
                 struct order_line *line = &order_lines[d][id % ORDERS][k];
-                if (line->order != id || line->number != k + 1 || stock[line->item].order_count == 0)
+                if (line->order != id || line->number != k + 1 || stock[line->item].lines[0].order_count == 0)
                     return 0;
             }
         }

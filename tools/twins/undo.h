@@ -1,13 +1,15 @@
 /* The undo log of COSPlay (MICRO 2021), Figure 4(a), as the runtime `undo` writes it.
  *
  * A region is one or more steps: log, order, update, finish. The last word of each persistent line is its trailer, the
- * number of the step that last wrote it. A record is a line of up to four old words of one line, and its trailer.
+ * number of the step that last wrote it. A record is a line of up to four old words of one line, and its trailer; that of
+ * a packed row (with PACKED) goes on in lines of seven words.
  * Without LOGGED, the program only updates.
  */
 #ifndef UNDO_H
 #define UNDO_H
 
 #include "twin.h"
+#include <string.h>
 
 enum step { MORE, LAST };
 
@@ -67,6 +69,39 @@ static inline void region_log(void *at, word bytes)
     }
 }
 
+#ifdef PACKED
+
+#define FURTHER ((word)1 << 63)
+#define FURTHER_WORDS 7
+
+static inline word *undo_further(void)
+{
+    struct record *record = &ring[ring_next];
+    ring_next = ring_next + 1 == RECORDS ? 0 : ring_next + 1;
+    record->sequence = 0;
+    records[record_count].at = record;
+    records[record_count].own = FURTHER;
+    record_count++;
+    return (word *)record;
+}
+
+/* Logs a row of `bytes` bytes, without trailers, in one packed record. The step updates the row's first line only. */
+static inline void region_log_packed(void *at, word bytes)
+{
+    word *row = at, words = (bytes + 7) / 8, first = words < RECORD_WORDS ? words : RECORD_WORDS;
+    region_log(row, 8 * first);
+    records[record_count - 1].own |= (words - first) << 56;
+    /* The rest of one line of the row up to its trailer, and as many words of the next as that one's record began with. */
+    for (word done = first; done < words; done += FURTHER_WORDS, row += LINE / 8) {
+        word *line = undo_further();
+        memcpy(line, row + RECORD_WORDS, 8 * (TRAILER - RECORD_WORDS));
+        if (done + TRAILER - RECORD_WORDS < words)
+            memcpy(line + TRAILER - RECORD_WORDS, row + LINE / 8, 8 * RECORD_WORDS);
+    }
+}
+
+#endif
+
 /* The records are durable before what follows. */
 static inline void region_order(enum step step)
 {
@@ -74,6 +109,13 @@ static inline void region_order(enum step step)
     word common = region << 24 | record_count << 14 | (word)step << 3;
     for (word i = 0; i < record_count; i++) {
         struct record *record = records[i].at;
+#ifdef PACKED
+        if (records[i].own & FURTHER) {
+            record->sequence = step_number | FURTHER;
+            flush(record);
+            continue;
+        }
+#endif
         record->meta = common + records[i].own;
         record->sequence = step_number;
         flush(record);
@@ -99,6 +141,7 @@ static inline void region_finish(enum step step)
 
 #define region_begin() ((void)0)
 #define region_log(at, bytes) ((void)0)
+#define region_log_packed(at, bytes) ((void)0)
 #define region_order(step) ((void)0)
 #define region_finish(step) ((void)0)
 

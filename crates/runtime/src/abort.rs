@@ -10,7 +10,7 @@
 //! compiled programs keep it in tables of the code. The instructions of the abort itself are timed.
 
 use crate::alloc::Taken;
-use crate::layout::{field, Meta};
+use crate::layout::{field, Meta, FURTHER_SHIFT, MORE_SHIFT};
 use crate::{UndoLog, TRAILER};
 use std::cell::Cell;
 use std::future::pending;
@@ -23,6 +23,10 @@ sites! {
     RECORD_IS_OPEN = 0xb909_6a04;
     RING_WRAPS_BACK = 0xafae_5a3b;
     RECORD_IS_UNDONE = 0xc963_cfe0;
+    LINE_IS_FURTHER = 0xe50d_3ccb;
+    ROW_IS_UNDONE = 0x3589_6a11;
+    LINE_IS_UNDONE = 0xb851_c6ec;
+    RING_WRAPS = 0x54e8_db52;
 }
 
 /// The state that an abort undoes besides the logged words.
@@ -152,8 +156,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         while !left.is(0).branch(ALL_UNDONE) {
             left = left - 1;
             slot = self.before(slot);
+            let number = slot.at(field::SEQUENCE).load().await;
+            if self.packs && !(number >> FURTHER_SHIFT).is(0).branch(LINE_IS_FURTHER) {
+                continue;
+            }
             // A step whose record has no number has updated nothing.
-            if !slot.at(field::SEQUENCE).load().await.is(0).branch(RECORD_IS_OPEN) {
+            if !number.is(0).branch(RECORD_IS_OPEN) {
                 self.undo_record(slot, std::mem::take(&mut is_newest)).await;
             }
         }
@@ -167,6 +175,15 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
+    /// The line of the ring after this one.
+    fn after(&self, slot: W<'c, C>) -> W<'c, C> {
+        let next = slot + LINE_BYTES;
+        match next.is(self.ring.1).branch(RING_WRAPS) {
+            true => self.cpu.word(self.ring.0),
+            false => next,
+        }
+    }
+
     /// Writes back a record's old bytes: the trailer first, so that a crash finds the last step
     /// without it before it finds anything undone.
     async fn undo_record(&mut self, slot: W<'c, C>, is_newest: bool) {
@@ -177,7 +194,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             trailer.flush().await;
             self.cpu.intent(Intent::LogBeforeUpdate).await;
         }
-        let mut words = slot.at(field::META).load().await & Meta::WORDS;
+        let meta = slot.at(field::META).load().await;
+        let mut words = meta & Meta::WORDS;
         if broken(Rule::EveryWordUndone) {
             words = words - 1;
         }
@@ -187,7 +205,21 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             to.store(from.load().await).await;
             (to, from) = (to + 8, from + 8);
         }
+        if self.packs {
+            self.undo_further(slot, meta, to).await;
+        }
         trailer.flush().await;
+    }
+
+    /// Writes back the words of the record's further line that belong to the first line of its row, at `to` and behind.
+    async fn undo_further(&self, slot: W<'c, C>, meta: W<'c, C>, to: W<'c, C>) {
+        let mut left = meta >> MORE_SHIFT;
+        let (mut to, mut from) = (to, self.after(slot));
+        while !left.is(0).branch(ROW_IS_UNDONE) && !(to & (LINE_BYTES - 1)).is(TRAILER).branch(LINE_IS_UNDONE) {
+            to.store(from.load().await).await;
+            left = left - 1;
+            (to, from) = (to + 8, from + 8);
+        }
     }
 
     /// Restores the log's state before the region, except that its numbers continue.

@@ -23,8 +23,17 @@ pub(crate) mod field {
 /// it writes nothing else.
 pub(crate) const OWN_WORD: u64 = 8;
 
-/// The most payload words that one record holds.
+/// The most payload words that a record's first line holds.
 pub(crate) const RECORD_WORDS: u64 = 4;
+
+/// The payload words of each further line of a packed record.
+pub(crate) const FURTHER_WORDS: u64 = 7;
+
+/// In the last word of a record's further line, beside the step's number.
+pub(crate) const FURTHER: u64 = 1 << FURTHER_SHIFT;
+
+/// Position of [`FURTHER`].
+pub(crate) const FURTHER_SHIFT: u64 = 63;
 
 /// The most lanes: the low bits of their sequence numbers distinguish them.
 pub const MAX_LANES: usize = 1 << 11;
@@ -223,13 +232,15 @@ pub const fn log_records(min: u64) -> Param {
 /// The content of a record's meta word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meta {
-    /// Payload words, 1 to 4.
+    /// Payload words in the record's first line, 1 to 4.
     pub words: u64,
+    /// Payload words in further lines.
+    pub more: u64,
     /// Whether the record's step is the last of its region.
     pub last: bool,
-    /// The record's place in its step.
+    /// The place of the record's first line among the lines of its step's records.
     pub index: u64,
-    /// Records in the step.
+    /// Lines of the step's records.
     pub count: u64,
     /// The region, counted from 1 for each lane.
     pub region: u64,
@@ -248,9 +259,13 @@ pub(crate) const LENGTH_TO_COUNT: u64 = COUNT_SHIFT - INDEX_SHIFT;
 /// Position of the region number in a meta word.
 pub(crate) const REGION_SHIFT: u64 = 24;
 
+/// Position of the number of words in further lines in a meta word.
+pub(crate) const MORE_SHIFT: u64 = 56;
+
 impl Meta {
     pub const NOTHING: Meta = Meta {
         words: 0,
+        more: 0,
         last: false,
         index: 0,
         count: 0,
@@ -263,18 +278,22 @@ impl Meta {
     /// The bits of a meta word for the number of payload words.
     pub const WORDS: u64 = 7;
 
+    /// The most words in further lines.
+    pub const MORE: u64 = 255;
+
     pub const fn pack(self) -> u64 {
         let records = self.index << INDEX_SHIFT | self.count << COUNT_SHIFT;
-        self.words | (self.last as u64) << 3 | records | self.region << REGION_SHIFT
+        self.words | (self.last as u64) << 3 | records | self.more << MORE_SHIFT | self.region << REGION_SHIFT
     }
 
     pub fn unpack(word: u64) -> Meta {
         Meta {
             words: word & Meta::WORDS,
+            more: word >> MORE_SHIFT,
             last: word >> 3 & 1 == 1,
             index: word >> INDEX_SHIFT & Meta::COUNTED,
             count: word >> COUNT_SHIFT & Meta::COUNTED,
-            region: word >> REGION_SHIFT,
+            region: word >> REGION_SHIFT & ((1 << (MORE_SHIFT - REGION_SHIFT)) - 1),
         }
     }
 }
@@ -285,23 +304,59 @@ pub(crate) struct Record {
     pub target: Addr,
     pub meta: Meta,
     pub old_trailer: u64,
-    pub payload: [u64; RECORD_WORDS as usize],
+    /// The old words of its line, or fewer: words of other lines are not kept here, as no step updates them.
+    pub payload: [u64; FURTHER_WORDS as usize],
     pub sequence: u64,
+    /// Its lines that are there.
+    pub lines: u64,
 }
 
 impl Record {
-    /// The record in the line at `at`; `None` if the line was never sealed, or has a record of a region before `oldest`.
-    pub fn read(image: &dyn Image, at: u64, oldest: u64) -> Option<Record> {
+    /// The record whose first line is at `at` in `ring`; `None` if that line was never sealed, is a further line, or
+    /// has a record of a region before `oldest`.
+    pub fn read(image: &dyn Image, ring: &Range<u64>, at: u64, oldest: u64) -> Option<Record> {
         let word = |offset| image.word(Addr(at + offset));
         let sequence = word(field::SEQUENCE);
-        let meta = (sequence != 0).then(|| Meta::unpack(word(field::META)));
-        meta.filter(|meta| meta.region >= oldest).map(|meta| Record {
+        let meta = (sequence != 0 && sequence < FURTHER).then(|| Meta::unpack(word(field::META)))?;
+        if meta.region < oldest {
+            return None;
+        }
+        let mut record = Record {
             target: Addr(word(field::TARGET)),
             meta,
             old_trailer: word(field::OLD_TRAILER),
-            payload: std::array::from_fn(|i| word(field::PAYLOAD + 8 * i as u64)),
+            payload: [0; FURTHER_WORDS as usize],
             sequence,
-        })
+            lines: 1,
+        };
+        for i in 0..RECORD_WORDS as usize {
+            record.payload[i] = word(field::PAYLOAD + 8 * i as u64);
+        }
+        record.read_further(image, ring, at);
+        Some(record)
+    }
+
+    /// Reads the record's further lines.
+    fn read_further(&mut self, image: &dyn Image, ring: &Range<u64>, first: u64) {
+        let mut at = first;
+        for line in 0..self.meta.more.div_ceil(FURTHER_WORDS) {
+            at = match at + LINE_BYTES {
+                end if end == ring.end => ring.start,
+                next => next,
+            };
+            self.lines += u64::from(image.word(Addr(at + field::SEQUENCE)) == self.sequence | FURTHER);
+            if line == 0 {
+                for (i, word) in self.payload[RECORD_WORDS as usize..].iter_mut().enumerate() {
+                    *word = image.word(Addr(at + 8 * i as u64));
+                }
+            }
+        }
+    }
+
+    /// The old words that its step may have overwritten, from the target on.
+    pub fn old_words(&self) -> &[u64] {
+        let words = (self.meta.words + self.meta.more).min(FURTHER_WORDS);
+        &self.payload[..words as usize]
     }
 
     /// The word with the sequence number of the record's line.
@@ -318,10 +373,11 @@ mod tests {
     fn meta_words_say_what_was_packed() {
         let meta = Meta {
             words: 4,
+            more: 255,
             last: true,
             index: 1022,
             count: 1023,
-            region: (1 << 40) - 1,
+            region: (1 << 32) - 1,
         };
         assert_eq!(Meta::unpack(meta.pack()), meta);
     }

@@ -60,8 +60,9 @@ fn undo_unfinished(image: &dyn Image, logs: &LogLayout) {
 fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
     let mut region = image.word(logs.settled(lane));
     let mut steps: BTreeMap<u64, Vec<Record>> = BTreeMap::new();
-    for at in logs.ring(lane).step_by(LINE_BYTES as usize) {
-        let Some(record) = Record::read(image, at, region) else {
+    let ring = logs.ring(lane);
+    for at in ring.clone().step_by(LINE_BYTES as usize) {
+        let Some(record) = Record::read(image, &ring, at, region) else {
             continue;
         };
         if record.meta.region > region {
@@ -77,7 +78,8 @@ fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
     if region == image.word(logs.settled(lane)) {
         steps.clear();
     }
-    steps.retain(|_, records| records.len() as u64 == records[0].meta.count);
+    let lines = |records: &[Record]| records.iter().map(|record| record.lines).sum::<u64>();
+    steps.retain(|_, records| lines(records) == records[0].meta.count);
     Newest { region, steps }
 }
 
@@ -107,7 +109,7 @@ impl Newest {
 
 impl Record {
     fn undo(&self, image: &dyn Image) {
-        for (i, old) in self.payload.iter().take(self.meta.words as usize).enumerate() {
+        for (i, old) in self.old_words().iter().enumerate() {
             image.set_word(Addr(self.target.0 + 8 * i as u64), *old);
         }
         image.set_word(self.trailer(), self.old_trailer);

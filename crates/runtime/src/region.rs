@@ -11,6 +11,9 @@ use strandline_rules::{broken, Rule};
 pub enum Step {
     /// More steps follow.
     More,
+    /// More steps follow, and the next one's order is also that of this one's updates: they persist with the next one's
+    /// records, so that a fence serves both.
+    Shared,
     /// The region ends with this step.
     Last,
 }
@@ -27,23 +30,8 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         let _call = line.call(2);
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
+        let Some(trailer) = self.adds(line).await else { return };
         let log = &mut *self.log;
-        log.look_for_interrupt().await;
-        if broken(Rule::DurableBeforeRelease) && log.owes {
-            log.pay().await;
-        }
-        log.keep(line).await;
-        if !log.cpu.lowering().log {
-            return;
-        }
-        let trailer = line.at(TRAILER).load().await;
-        log.follow_own_step(trailer).await;
-        if !broken(Rule::ClockPassesTrailers) {
-            log.clock = log.clock.max(trailer);
-        }
-        if broken(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).await.bits() > 0 {
-            return;
-        }
         let mut done = 0;
         let mut words = bytes.div_ceil(8);
         if broken(Rule::EveryWordLogged) {
@@ -53,6 +41,39 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
             let now = (words - done).min(RECORD_WORDS);
             log.record(line, from + 8 * done, now, trailer).await;
             done += now;
+        }
+    }
+
+    /// Adds a line to the step; its trailer, if the line is to be logged.
+    #[inline(always)]
+    async fn adds(&mut self, line: W<'c, C>) -> Option<W<'c, C>> {
+        let log = &mut *self.log;
+        log.look_for_interrupt().await;
+        if broken(Rule::DurableBeforeRelease) && log.owes {
+            log.pay().await;
+        }
+        log.keep(line).await;
+        if !log.cpu.lowering().log {
+            return None;
+        }
+        let trailer = line.at(TRAILER).load().await;
+        log.follow_own_step(trailer).await;
+        if !broken(Rule::ClockPassesTrailers) {
+            log.clock = log.clock.max(trailer);
+        }
+        if broken(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).await.bits() > 0 {
+            return None;
+        }
+        Some(trailer)
+    }
+
+    /// As [`crate::Region::log_packed`].
+    #[inline]
+    pub async fn log_packed(&mut self, row: W<'c, C>, payload: u64, written: u64) {
+        let _call = row.call(2);
+        debug_assert!(written <= payload.min(PAYLOAD_BYTES));
+        if let Some(trailer) = self.adds(row).await {
+            self.log.record_row(row, payload.div_ceil(8), trailer).await;
         }
     }
 
@@ -102,7 +123,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         if broken(Rule::FlushBeforeFence) {
             return;
         }
-        let alone = !std::mem::replace(&mut self.log.stepped, step == Step::More);
+        let alone = !std::mem::replace(&mut self.log.stepped, step != Step::Last);
         self.log
             .cpu
             .intent(match step {
@@ -205,6 +226,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
             .cpu
             .intent(match self.step {
                 Step::More => Intent::Step,
+                Step::Shared => Intent::NewStrand,
                 Step::Last => Intent::Durable,
             })
             .await;

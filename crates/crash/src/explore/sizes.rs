@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn no_size_is_less_than_the_workload_admits() {
-        // Two new-order regions of fifteen items, 6 + 13 x 15 records each.
+        // Two new-order regions of fifteen items, 5 + 8 x 15 lines of records each.
         let spec = Spec::new("tpcc", "x86");
-        assert!(sets(&spec).contains(&"workload.log_records=402".to_owned()));
+        assert!(sets(&spec).contains(&"workload.log_records=250".to_owned()));
     }
 
     #[test]

@@ -139,10 +139,12 @@ impl Core {
     /// visible, in the store queue or kept by the design, or memory.
     fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
         let (queue, kept) = (self.queue.borrow(), self.kept.borrow());
-        let writer = |at: u64| {
-            let own = queue.stores_to_word(addr).chain(kept.iter().rev());
-            own.filter(|entry| entry.writes(at)).map(|entry| entry.op).next()
-        };
+        let own = || queue.stores_to_word(addr).chain(kept.iter().rev());
+        // A thread that waits for a lock loads again and again, and has none.
+        if own().next().is_none() {
+            return Seen::Memory(visible);
+        }
+        let writer = |at: u64| own().find(|entry| entry.writes(at)).map(|entry| entry.op);
         let first = writer(addr.0);
         if (1..u64::from(size)).any(|i| writer(addr.0 + i) != first) {
             return Seen::Merged(visible);

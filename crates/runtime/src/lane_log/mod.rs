@@ -243,6 +243,19 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
+    /// Logs the whole row at `row`, of `payload` bytes, in one packed record, as a program does that copies the row.
+    /// The step updates only its first `written` bytes, in the row's first line, which is therefore the only one that
+    /// it flushes. Logs of pairs, which log what is stored (StrandWeaver, ISCA 2020, Figure 5), log these bytes only.
+    #[inline]
+    pub async fn log_packed(&mut self, row: W<'c, C>, payload: u64, written: u64) {
+        match self {
+            Region::Undo(region) => region.log_packed(row, payload, written).await,
+            Region::Pairs(log, _) => log.log(row, 0, written).await,
+            Region::Redo(..) => {}
+            Region::Wal(log, _) => log.log_packed(row, payload).await,
+        }
+    }
+
     /// Orders the log before the step's updates; `step` tells whether more steps follow.
     #[inline]
     pub async fn order(&mut self, step: Step) {

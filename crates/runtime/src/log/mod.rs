@@ -11,13 +11,15 @@
 //!   sequence number is written last, and zeroed first when the ring reuses it, so it is never a
 //!   mixture. (Recovery would pass over a mixture, too: the ring keeps the records of the previous region, so that a
 //!   line it reuses has the number of an older one.)
+//! - A packed record ([`row`]) is that of a row: such a line, and further lines of seven old words, which end in the
+//!   same number with a bit that no number has.
 //! - A step's number is greater than the lane's last and than all trailers that it logged (a Lamport clock).
 //!
 //! Both require that stores of one core to one line become visible in program order.
 
 use crate::abort::Unwinding;
 use crate::alloc::Taken;
-use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
+use crate::layout::{field, Meta, StepLists, FURTHER_SHIFT, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::List;
 use crate::lock::Hand;
 use crate::{LogLayout, Step, UndoRegion, TRAILER};
@@ -31,7 +33,10 @@ sites! {
     MORE_TO_SEAL = 0xa758_bebf;
     MORE_TO_FLUSH_LATE = 0xdb04_8ef5;
     MORE_LINES_TO_FLUSH = 0xd622_87cf;
+    LINE_IS_FURTHER = 0x27c0_2937;
 }
+
+mod row;
 
 /// One lane's undo log.
 pub struct UndoLog<'c, C: Cpu> {
@@ -53,6 +58,8 @@ pub struct UndoLog<'c, C: Cpu> {
     pub(crate) owes: bool,
     /// The open region has ordered a step that is not its last.
     pub(crate) stepped: bool,
+    /// The open region has packed records.
+    pub(crate) packs: bool,
     /// The clock when the open region began.
     pub(crate) begun: W<'c, C>,
     /// The line of the settled region.
@@ -84,6 +91,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             logged: Vec::new(),
             owes: false,
             stepped: false,
+            packs: false,
             begun: cpu.word(0),
             own: layout.settled(lane),
             unwinding: Unwinding::default(),
@@ -140,6 +148,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             self.region = self.region + 1;
             self.used = (0, self.used.0);
             self.begun = self.clock;
+            self.packs = false;
         }
         UndoRegion {
             log: self,
@@ -186,6 +195,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     #[inline]
     pub(crate) async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
         let _call = at.call(3);
+        self.first_line(at, offset, Meta { words, ..Meta::NOTHING }, trailer)
+            .await;
+    }
+
+    /// Writes the first line of a record, with the words that `own` counts.
+    #[inline(always)]
+    async fn first_line(&mut self, at: W<'c, C>, offset: u64, own: Meta, trailer: W<'c, C>) {
         let slot = self.advance();
         slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
         let target = if offset == 0 { at } else { at + offset };
@@ -195,15 +211,14 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             false => trailer,
         };
         slot.at(field::OLD_TRAILER).store(trailer).await;
-        for i in 0..words {
+        for i in 0..own.words {
             let old = at.at(offset + 8 * i).load().await;
             slot.at(field::PAYLOAD + 8 * i).store(old).await;
         }
         let list = self.lists.records;
         let index = list.end(self.cpu).await;
         // Its words, and its index: its place in the list.
-        let own = index + Meta { words, ..Meta::NOTHING }.pack();
-        list.push(self.cpu, index, [slot, own]).await;
+        list.push(self.cpu, index, [slot, index + own.pack()]).await;
     }
 
     /// Numbers the step and writes the number, with the remaining fields, into each record; flushes
@@ -223,8 +238,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         let mut at = self.cpu.word(0);
         while at.less(end).branch(MORE_TO_SEAL) {
             let (slot, own) = (list.get(at, 0).await, list.get(at, 1).await);
-            slot.at(field::META).store(common + own).await;
-            slot.at(field::SEQUENCE).store(self.clock).await;
+            if self.packs && !(own >> FURTHER_SHIFT).is(0).branch(LINE_IS_FURTHER) {
+                slot.at(field::SEQUENCE).store(self.clock + own).await;
+            } else {
+                slot.at(field::META).store(common + own).await;
+                slot.at(field::SEQUENCE).store(self.clock).await;
+            }
             if !broken(Rule::RecordsFlushed) && !broken(Rule::FlushBeforeFence) {
                 slot.flush().await;
             }
@@ -241,7 +260,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     fn common(&self, step: Step, end: W<'c, C>) -> W<'c, C> {
         let common = (self.region << REGION_SHIFT) + (end << LENGTH_TO_COUNT);
         match step {
-            Step::More => common,
+            Step::More | Step::Shared => common,
             Step::Last => {
                 common
                     + Meta {

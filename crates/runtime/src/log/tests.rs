@@ -13,6 +13,10 @@ struct Shape {
     lines: u64,
     lines_per_step: u64,
     trailer_first: bool,
+    /// Records are packed.
+    packed: bool,
+    /// A step's updates persist with the next one's records.
+    shared: bool,
 }
 
 const REGIONS: u64 = 6;
@@ -25,11 +29,13 @@ async fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table<TRAILER>, sha
             let end = (first + shape.lines_per_step).min(shape.lines);
             let lines: Vec<_> = (first..end).map(|row| cpu.word(table.addr(row).0)).collect();
             for line in &lines {
-                region.log(*line, 0, TRAILER).await;
+                match shape.packed {
+                    true => region.log_packed(*line, TRAILER, TRAILER).await,
+                    false => region.log(*line, 0, TRAILER).await,
+                }
             }
-            region
-                .order(if end == shape.lines { Step::Last } else { Step::More })
-                .await;
+            let more = if shape.shared { Step::Shared } else { Step::More };
+            region.order(if end == shape.lines { Step::Last } else { more }).await;
             for line in &lines {
                 if shape.trailer_first {
                     let clock = region.log.clock;
@@ -86,11 +92,13 @@ proptest! {
     fn regions_are_all_or_nothing(
         lines in 1u64..6,
         lines_per_step in 1u64..4,
+        packed: bool,
+        shared: bool,
         spare in 0u64..5,
         seed: u64,
         evict_one_in in 0u64..6,
     ) {
-        let shape = Shape { lines, lines_per_step, trailer_first: false };
+        let shape = Shape { lines, lines_per_step, trailer_first: false, packed, shared };
         prop_assert_eq!(first_failure(shape, spare, Play { seed, evict_one_in }), None);
     }
 }
@@ -101,6 +109,8 @@ fn a_trailer_written_first_is_found() {
         lines: 2,
         lines_per_step: 2,
         trailer_first: true,
+        packed: false,
+        shared: false,
     };
     assert!((0..100).any(|seed| first_failure(shape, 0, Play { seed, evict_one_in: 2 }).is_some()));
 }
@@ -117,9 +127,86 @@ fn a_ring_that_cannot_hold_two_regions_is_refused() {
         lines: 2,
         lines_per_step: 1,
         trailer_first: false,
+        packed: false,
+        shared: false,
     };
     assert_eq!(layout.range().end - layout.range().start, 8 * LINE_BYTES);
     crate::block_on(program(&cpu, &layout, table, shape)).unwrap();
+}
+
+/// A row of five lines and four words.
+const ROW: u64 = 5 * TRAILER + 32;
+
+/// What becomes of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Committed,
+    Open,
+    Aborted,
+}
+
+/// The memory behind a region of two steps, each with a packed row whose first line it writes. The words of rows are
+/// numbered from 1,000 and 2,000 at first. The ring wraps in the second record.
+fn rows(end: End) -> (Memory, LogLayout, Table<ROW>) {
+    let mut heap = Heap::default();
+    let table: Table<ROW> = heap.table(2);
+    let layout = LogLayout::allocate(&mut heap, 1, 22);
+    let memory = heap.memory();
+    for (row, word) in (0..2).flat_map(|row| (0..ROW / 8).map(move |word| (row, word))) {
+        memory.set_word(table.field(row, 8 * word), 1000 * (row + 1) + word);
+    }
+    let cpu = crate::Plain::new(&memory, CoreId(0), FENCED);
+    crate::block_on(async {
+        let mut log = UndoLog::open(&cpu, &layout, 0).await;
+        log.next = cpu.word(layout.ring(0).end - 9 * LINE_BYTES);
+        let mut region = log.begin();
+        for (row, step) in [(0, Step::Shared), (1, Step::Last)] {
+            let row = cpu.word(table.addr(row).0);
+            region.log_packed(row, ROW, TRAILER).await;
+            region.order(step).await;
+            for offset in (0..TRAILER).step_by(8) {
+                region.update(row.at(offset), cpu.word(7), 8).await;
+            }
+            if step == Step::Shared || end == End::Committed {
+                region.finish().await;
+            }
+        }
+        if end == End::Aborted {
+            log.abort().await;
+        }
+    })
+    .unwrap();
+    (memory, layout, table)
+}
+
+#[test]
+fn a_packed_record_of_39_words_has_six_lines() {
+    let (memory, layout, table) = rows(End::Committed);
+    let ring = layout.ring(0).end - 9 * LINE_BYTES;
+    let logged = |word| match word {
+        0..4 => memory.word(Addr(ring + 24 + 8 * word)),
+        _ => memory.word(Addr(ring + LINE_BYTES + crate::place(8 * (word - 4)))),
+    };
+    assert!((0..39).map(logged).eq(1000..1039));
+    recover(&memory, &layout);
+    for row in 0..2 {
+        assert_eq!(memory.word(table.field(row, 48)), 7);
+    }
+}
+
+#[test]
+fn what_the_steps_of_packed_rows_wrote_is_undone() {
+    for end in [End::Open, End::Aborted] {
+        let (memory, layout, table) = rows(end);
+        if end == End::Open {
+            assert_eq!(memory.word(table.field(0, 48)), 7);
+            recover(&memory, &layout);
+        }
+        for (row, word) in (0..2).flat_map(|row| (0..ROW / 8).map(move |word| (row, word))) {
+            let now = memory.word(table.field(row, 8 * word));
+            assert_eq!(now, 1000 * (row + 1) + word, "{end:?}: row {row}, word {word}");
+        }
+    }
 }
 
 /// The bytes in use of the lists of records and of lines, in an open step of `lines` lines of seven

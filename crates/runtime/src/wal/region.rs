@@ -3,7 +3,7 @@
 use super::layout::Span;
 use super::WalLog;
 use crate::region::low_bytes;
-use crate::Step;
+use crate::{place, Step, PAYLOAD_BYTES};
 use strandline_isa::{sites, Addr, Cpu, Note, LINE_BYTES, W};
 
 sites! {
@@ -18,6 +18,22 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         self.keep(line).await;
         if self.logs {
             self.record(line, Span::of(from, bytes)).await;
+        }
+    }
+
+    /// Logs a row of `payload` bytes, of which the step updates only the first line.
+    pub(crate) async fn log_packed(&mut self, row: W<'c, C>, payload: u64) {
+        let _call = row.call(2);
+        self.keep(row).await;
+        if !self.logs {
+            return;
+        }
+        let mut done = 0;
+        while done < payload {
+            let now = (payload - done).min(PAYLOAD_BYTES);
+            let line = if done == 0 { row } else { row + place(done) };
+            self.record(line, Span::of(0, now)).await;
+            done += now;
         }
     }
 

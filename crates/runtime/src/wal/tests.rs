@@ -1,7 +1,7 @@
 use super::*;
 use crate::adversary::FENCED;
 use crate::layout::Instead;
-use crate::{block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step};
+use crate::{block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, PAYLOAD_BYTES};
 use strandline_isa::{Addr, CoreId, Image, Memory};
 
 /// Two lines and the log of one lane.
@@ -116,6 +116,26 @@ fn single_writes_log_each_line_once() {
     .unwrap();
     recover(&place.memory, &place.logs);
     assert_eq!([0, 1, 8, 9].map(|word| place.word(word)), [7; 4]);
+}
+
+#[test]
+fn a_packed_row_has_a_record_for_each_line() {
+    let place = place(2);
+    let cpu = place.cpu();
+    block_on(async {
+        let mut log = Log::open(&cpu, &place.logs, 0).await;
+        let mut region = log.begin();
+        let row = cpu.word(place.lines.0);
+        region.log_packed(row, 96, PAYLOAD_BYTES).await;
+        region.order(Step::Last).await;
+        assert_eq!(place.logged(), 2);
+        region.update(row.at(48), cpu.word(5), 8).await;
+    })
+    .unwrap();
+    recover(&place.memory, &place.logs);
+    for word in 0..16 {
+        assert_eq!(place.word(word), 100 + word, "word {word}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Consistency conditions, after TPC-C's clause 3.3.2: order numbers, order lines, stock.
 
-use super::tables::{district, district_text, first_quantity, item, order, order_line, stock};
+use super::tables::{district, district_text, first_quantity, order, order_line, stock};
 use super::tables::{MAX_LINES, MIN_LINES, TEXT_WORDS};
 use super::Tpcc;
 use crate::filler::halves;
@@ -31,7 +31,7 @@ impl Tpcc {
     /// The newest order precedes the next order number; every slot holds the newest order that maps to it.
     fn check_district(&self, image: &dyn Image, district: u64, sold: &mut Sold) -> Result<(), String> {
         let tables = &self.tables;
-        let next = image.word(tables.districts.field(district, district::NEXT_ORDER));
+        let (next, _) = halves(image, tables.districts.field(district, district::NEXT_ORDER));
         let new_order = |id: u64| {
             let slot = district * tables.new_order_slots + id % tables.new_order_slots;
             image.word(tables.new_orders.addr(slot))
@@ -92,7 +92,7 @@ impl Tpcc {
             return Err(format!("it is line {number} of order {found}, for item {item}"));
         }
         let (quantity, amount) = field(order_line::QUANTITY);
-        let price = image.word(self.tables.items.field(item, item::PRICE));
+        let (_, price) = halves(image, self.tables.items.addr(item));
         let text = Addr(self.tables.stock.addr(item).0 + district_text(district));
         let same = |i| image.word(Addr(row.0 + order_line::DISTRICT_TEXT + 8 * i)) == image.word(Addr(text.0 + 8 * i));
         if amount != quantity * price || !(1..=10).contains(&quantity) || !(0..TEXT_WORDS).all(same) {
@@ -108,18 +108,18 @@ impl Tpcc {
     /// The stock of an item matches its sales, and the sales match the orders.
     fn check_stock(&self, image: &dyn Image, item: u64, sold: &Sold) -> Result<(), String> {
         let row = self.tables.stock.addr(item);
-        let (left, orders) = halves(image, Addr(row.0 + stock::QUANTITY));
-        let (taken, _) = halves(image, Addr(row.0 + stock::YEAR_TO_DATE));
+        let (number, left) = halves(image, Addr(row.0 + stock::NUMBER));
+        let (taken, orders) = halves(image, Addr(row.0 + stock::YEAR_TO_DATE));
         let first = first_quantity(self.seed, item);
         // Stock is refilled by 91 at a time.
         let fits = (left + taken) % 91 == first % 91 && (10..=100).contains(&left);
         let known = (sold.quantity[item as usize], sold.orders[item as usize]);
         let all_there = taken >= known.0 && orders >= known.1 && (!sold.complete || (taken, orders) == known);
-        if fits && all_there {
+        if number == item && fits && all_there {
             return Ok(());
         }
         Err(format!(
-            "stock of item {item}: {left} left, {taken} taken in {orders} orders; {first} at first, {} in {} orders known",
+            "stock of item {item}: numbered {number}, {left} left, {taken} taken in {orders} orders; {first} at first, {} in {} orders known",
             known.0, known.1
         ))
     }

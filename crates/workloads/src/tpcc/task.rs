@@ -1,6 +1,6 @@
 //! The transaction.
 
-use super::tables::{customer, district, district_text, item, order, order_line, stock, warehouse};
+use super::tables::{customer, district, district_text, item, new_order, order, order_line, stock, warehouse};
 use super::tables::{MAX_LINES, MIN_LINES, TEXT_WORDS};
 use super::Tpcc;
 use strandline_isa::{sites, Cpu, LINE_BYTES, W};
@@ -83,15 +83,16 @@ impl Tpcc {
         let cpu = thread.cpu;
         let tables = &self.tables;
         let district_row = tables.districts.row(order.district);
-        let customer_row = tables
-            .customers
-            .row(order.district * tables.customer_count + order.customer);
-        let warehouse_tax = cpu.word(tables.warehouse.field(0, warehouse::TAX).0).load().await;
-        let district_tax = district_row.at(district::TAX).load().await;
-        let discount = customer_row.at(customer::DISCOUNT).load().await;
-        for column in [customer::CREDIT, customer::LAST_NAME, customer::LAST_NAME + 8] {
-            customer_row.at(column).load().await;
+        let customer = order.district * tables.customer_count + order.customer;
+        let customer_row = tables.customer_index.find(customer).await;
+        let warehouse_row = cpu.word(tables.warehouse.addr(0).0);
+        let warehouse_tax = warehouse_row.at(warehouse::TAX).load_sized(4).await;
+        let district_tax = district_row.at(district::TAX).load_sized(4).await;
+        let discount = customer_row.at(customer::DISCOUNT).load_sized(4).await;
+        for word in [customer::LAST_NAME, customer::LAST_NAME + 8] {
+            customer_row.at(word).load().await;
         }
+        customer_row.at(customer::CREDIT).load_sized(2).await;
 
         let mut region = thread.log.begin();
         let id = self.take_id(&mut region, district_row).await;
@@ -105,7 +106,7 @@ impl Tpcc {
             let quantity = thread.random.below(10).await + 1;
             k = k + 1;
             let more = k.less(order.lines).branch(MORE_LINES);
-            let step = if more { Step::More } else { Step::Last };
+            let step = if more { Step::Shared } else { Step::Last };
             let bought = Bought {
                 id,
                 k,
@@ -126,10 +127,10 @@ impl Tpcc {
     /// Takes the district's next order number.
     async fn take_id<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) -> W<'c, C> {
         let _call = row.call(2);
-        region.log_row(row, district::BYTES).await;
-        region.order(Step::More).await;
-        let id = row.at(district::NEXT_ORDER).load().await;
-        region.update(row.at(district::NEXT_ORDER), id + 1, 8).await;
+        region.log_packed(row, district::BYTES, district::WRITTEN).await;
+        region.order(Step::Shared).await;
+        let id = row.at(district::NEXT_ORDER).load_sized(4).await;
+        region.update(row.at(district::NEXT_ORDER), id + 1, 4).await;
         region.finish().await;
         id
     }
@@ -148,9 +149,9 @@ impl Tpcc {
         let row = tables.orders.row(slot);
         let new_slot = order.district * tables.new_order_slots + id.remainder(tables.new_order_slots);
         let new_row = tables.new_orders.row(new_slot);
-        region.log_row(row, order::BYTES).await;
-        region.log_row(new_row, 8).await;
-        region.order(Step::More).await;
+        region.log_packed(row, order::BYTES, order::BYTES).await;
+        region.log_packed(new_row, new_order::BYTES, new_order::BYTES).await;
+        region.order(Step::Shared).await;
         region.update(row.at(order::ID), id, 4).await;
         region.update(row.at(order::CUSTOMER), order.customer, 4).await;
         region.update(row.at(order::ENTRY_DATE), cpu.word(0), 8).await;
@@ -171,14 +172,14 @@ impl Tpcc {
         step: Step,
     ) -> W<'c, C> {
         let _call = cpu.call(4);
-        let item_row = self.tables.items.row(bought.item);
-        let stock_row = self.tables.stock.row(bought.item);
-        let price = item_row.at(item::PRICE).load().await;
+        let item_row = self.tables.item_index.find(bought.item).await;
+        let stock_row = self.tables.stock_index.find(bought.item).await;
+        let price = item_row.at(item::PRICE).load_sized(4).await;
         for i in 0..TEXT_WORDS {
             item_row.at(item::NAME + 8 * i).load().await;
         }
-        log_stock(region, stock_row).await;
-        region.log_row(row, order_line::BYTES).await;
+        region.log_packed(stock_row, stock::BYTES, stock::WRITTEN).await;
+        region.log_packed(row, order_line::BYTES, order_line::BYTES).await;
         region.order(step).await;
         update_stock(region, stock_row, bought.quantity).await;
 
@@ -242,18 +243,10 @@ async fn insert<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) {
 
 /// The position of `district`'s text in a stock row, as the program computes it.
 fn text_offset<C: Cpu>(district: W<'_, C>) -> W<'_, C> {
-    let offset = ((district >> 1) << 6) + (district & 1) * 24 + LINE_BYTES;
+    let from_one = district + 1;
+    let offset = ((from_one >> 1) << 6) + (from_one & 1) * (8 * TEXT_WORDS) + 8;
     debug_assert_eq!(offset.bits(), district_text(district.bits()));
     offset
-}
-
-/// Logs only the used words of a stock row's lines.
-async fn log_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
-    let _call = row.call(2);
-    region.log(row, 0, stock::HEAD_BYTES).await;
-    for i in 1..=stock::DISTRICT_LINES {
-        region.log(row + i * LINE_BYTES, 0, 56).await;
-    }
 }
 
 async fn update_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>, quantity: W<'c, C>) {
