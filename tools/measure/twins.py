@@ -95,7 +95,7 @@ TWINS = (
     Twin("rb-tree", "txn", {"keys": 4096}, 500),
     Twin("nstore", "txn", {"rows": 2000}, 1000),
     Twin("graph", "log-p-sf", {"vertices": 1000, "neighbours": 16, "init_ops": 20_000}),
-    Twin("linked-list", "log-p-sf", {"keys": 1024, "init_ops": 4000}, 1000),
+    Twin("linked-list", "log-p-sf", {"keys": 2048, "nodes": 1024, "init_ops": 4000}, 1000),
     Twin("string-swap", "log-p-sf", {"strings": 1000, "init_ops": 0}),
     Twin("sp-hashmap", "log-p-sf", {"keys": 2000, "entries": 1024, "init_ops": 6000}),
     Twin("avl-tree", "log-p-sf", TREE, 1000),

@@ -12,7 +12,9 @@ struct node {
 
 #include "lines.h"
 
-/* Deletes the key's node, or inserts one if there is none. A head is a node without a key. */
+static word node_count;
+
+/* Deletes the key's node, or inserts one if there is none and not too many are. A head is a node without a key. */
 static void toggle(struct node *before, word key)
 {
     struct node *node = before->next;
@@ -26,8 +28,12 @@ static void toggle(struct node *before, word key)
         before->next = node->next;
         region_finish();
         node_give(node);
+        node_count--;
         return;
     }
+    if (node_count == POOL)
+        return;
+    node_count++;
     struct node *new = node_take();
     region_log(before, LINE - 8);
     region_fresh(new);

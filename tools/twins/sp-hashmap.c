@@ -21,13 +21,14 @@ struct entry {
 } ALIGNED;
 
 static struct table {
+    word used;
     struct entry *entries;
-    word size, shift, used;
+    word size, shift;
 } ALIGNED table;
 
 static struct table new_table(word size)
 {
-    struct table new = {lines(size * sizeof(struct entry)), size, 64 - (word)__builtin_ctzl(size), 0};
+    struct table new = {0, lines(size * sizeof(struct entry)), size, 64 - (word)__builtin_ctzl(size)};
     for (word i = 0; i < size; i++)
         new.entries[i].state = EMPTY;
     return new;
@@ -75,7 +76,7 @@ static void insert(word key, struct entry *entry)
         entry = probe(key);
     }
     region_log(entry, LINE - 8);
-    region_log(&table, 32);
+    region_log(&table, 8);
     region_order();
     table.used += entry->state == EMPTY;
     entry->key = key;

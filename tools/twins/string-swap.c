@@ -1,5 +1,5 @@
 /* string-swap: Speculative Persistence (ISCA 2017), Table 1 "String Swap", and 3.2. Swaps two random strings of 256
- * bytes by calls that copy. */
+ * bytes by three calls that copy words. */
 #include "wal.h"
 
 #ifndef STRINGS
@@ -19,16 +19,16 @@ void build(void)
 
 void operation(void)
 {
-    char old[BYTES];
+    char old[BYTES] ALIGNED;
     word i = random_below(STRINGS), j = random_below(STRINGS);
     for (word at = 0; at < BYTES; at += LINE)
         region_log(&strings[i][at], LINE);
     for (word at = 0; at < BYTES; at += LINE)
         region_log(&strings[j][at], LINE);
     region_order();
-    memcpy(old, strings[i], BYTES);
-    memcpy(strings[i], strings[j], BYTES);
-    memcpy(strings[j], old, BYTES);
+    copy_words(old, strings[i], BYTES);
+    copy_words(strings[i], strings[j], BYTES);
+    copy_words(strings[j], old, BYTES);
     region_finish();
 }
 

@@ -49,7 +49,8 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort demand heap layout list on_image plain random recovery region runtimes thread workload }
+    straight! { "runtime": abort copy demand heap layout list on_image plain random recovery region runtimes }
+    straight! { "runtime": thread workload }
 
     pub mod alloc {
         include!(concat!(env!("OUT_DIR"), "/runtime/alloc/mod.rs"));

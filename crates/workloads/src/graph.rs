@@ -9,13 +9,13 @@
 //! - An operation draws a vertex, then one of the vertices that it can lead to. If the edge is there, it is deleted;
 //!   otherwise it is inserted. It reads the vertex and the edges before; it logs the edge or the vertex before the
 //!   changed edge. There is no count of edges that it would have to log.
-//! - There are 65,536 vertices, and each can lead to the 16 that follow it. So after the paper's 2,600,000 operations
-//!   half of these million edges are there, half of the operations delete, and a vertex has eight edges on average.
-//!   Drawn from all pairs, nearly all operations of so few would insert.
+//! - Twice as many edges can be drawn as there are operations before the run ([`keys_for`]): each of 325,000 vertices
+//!   can lead to the 16 that follow it. After the paper's 2,600,000 operations 1.6 million edges are there, five of a
+//!   vertex. Drawn from all pairs, nearly all operations of so few would insert.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
 use crate::populate::populate;
-use crate::structures::init_ops;
+use crate::structures::{init_ops, keys_for};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};
@@ -45,10 +45,15 @@ pub const ABOUT: About = About {
     ],
 };
 
+/// Operations before the run (Table 1).
+const INIT_OPS: u64 = 2_600_000;
+
+const NEIGHBOURS: u64 = 16;
+
 const PARAMS: &[Param] = &[
     Param {
         name: "vertices",
-        default: 65_536,
+        default: keys_for(INIT_OPS) / NEIGHBOURS,
         min: 2,
         max: 1 << 24,
         help: "vertices",
@@ -56,13 +61,13 @@ const PARAMS: &[Param] = &[
     },
     Param {
         name: "neighbours",
-        default: 16,
+        default: NEIGHBOURS,
         min: 1,
         max: 1 << 12,
         help: "vertices that a vertex can have an edge to",
         words: &[],
     },
-    init_ops(2_600_000),
+    init_ops(INIT_OPS),
     log_records(LEAST_RECORDS),
 ];
 

@@ -1,8 +1,9 @@
 //! `string-swap`: swaps of random strings of an array.
 //!
 //! Speculative Persistence (ISCA 2017), Table 1 "String Swap", and 3.2. A string has 256 bytes. An operation draws two
-//! strings, logs both, and swaps them word by word. It flushes eight data lines and one line of addresses of the log
-//! ("eight clwbs for logging entries and one for indexes"), and eight lines of the strings.
+//! strings, logs both line by line, and swaps them by three copies, the first to a buffer of its own; each copy is a
+//! loop over words. It flushes eight data lines and one line of addresses of the log ("eight clwbs for logging entries
+//! and one for indexes"), and eight lines of the strings.
 //!
 //! A string has four lines under write-ahead logging. The other logs need the last word of each line; there it has
 //! five.
@@ -10,6 +11,7 @@
 //! The paper gives no size of the array. Here it has as many strings as there are operations before the run (#InitOps):
 //! 120,000, or 30 MB. Simplified: the two strings always differ (the second of two equal draws is incremented by one).
 
+use crate::operations::Lists;
 use crate::populate::populate;
 use crate::structures::init_ops;
 use crate::About;
@@ -17,14 +19,15 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, place, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Region, Runtime, Step, Table, ThreadState,
-    Workload, PAYLOAD_BYTES,
+    copy_words, log_records, place, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Region, Runtime, Step, Table,
+    ThreadState, Workload, PAYLOAD_BYTES,
 };
 
 sites! {
     SAME_STRING = 0xb02e_97d4;
     IS_PAST_LAST_STRING = 0x19c8_f36b;
     FIRST_STRING_IS_LOWER = 0xe4d5_0a71;
+    MORE_TO_COPY = 0x2970_9914;
 }
 
 /// The workload's description.
@@ -78,6 +81,8 @@ pub struct StringSwap {
     locks: Locks,
     shared: bool,
     init_ops: u64,
+    /// For each lane, the stack of a swap: a line to which calls push, then room for a string.
+    stacks: Lists,
     logs: LogLayout,
 }
 
@@ -129,6 +134,39 @@ impl Rows {
             Rows::Trailed(_) => region.log_row(row, 8 * WORDS).await,
         }
     }
+
+    /// The pieces of a row between trailers: their offsets and bytes.
+    fn pieces(&self) -> impl Iterator<Item = (u64, u64)> {
+        let bytes = match self {
+            Rows::Full(_) => 8 * WORDS,
+            Rows::Trailed(_) => PAYLOAD_BYTES,
+        };
+        let starts = (0..8 * WORDS).step_by(bytes as usize);
+        starts
+            .zip((0..).step_by(LINE_BYTES as usize))
+            .map(move |(start, offset)| (offset, bytes.min(8 * WORDS - start)))
+    }
+}
+
+/// Copies `bytes` bytes to a string that the region has logged, as [`copy_words`] does.
+async fn update_words<'c, C: Cpu>(
+    stack: W<'c, C>,
+    region: &mut Region<'_, 'c, C>,
+    to: W<'c, C>,
+    from: W<'c, C>,
+    bytes: u64,
+) {
+    let _call = to.call(3);
+    stack.store(stack).await;
+    let (mut to, mut at) = (to, from);
+    let end = from + bytes;
+    while at.less(end).branch(MORE_TO_COPY) {
+        let word = region.read(at, 8).await;
+        region.update(to, word, 8).await;
+        to = to + 8;
+        at = at + 8;
+    }
+    stack.load().await;
 }
 
 impl StringSwap {
@@ -148,17 +186,16 @@ impl StringSwap {
         }
     }
 
-    async fn swap<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>) {
-        let _call = a.call(3);
+    async fn swap<'c, C: Cpu>(&self, stack: W<'c, C>, region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>) {
+        let _call = a.call(4);
+        let buffer = stack.at(LINE_BYTES);
         self.rows.log(region, a).await;
         self.rows.log(region, b).await;
         region.order(Step::Last).await;
-        for word in 0..WORDS {
-            let offset = self.rows.offset(word);
-            let old_a = region.read(a.at(offset), 8).await;
-            let old_b = region.read(b.at(offset), 8).await;
-            region.update(a.at(offset), old_b, 8).await;
-            region.update(b.at(offset), old_a, 8).await;
+        for (at, bytes) in self.rows.pieces() {
+            copy_words(stack, buffer.at(at), a.at(at), bytes).await;
+            update_words(stack, region, a.at(at), b.at(at), bytes).await;
+            update_words(stack, region, b.at(at), buffer.at(at), bytes).await;
         }
         region.finish().await;
     }
@@ -178,6 +215,7 @@ impl Workload for StringSwap {
             locks: Locks::allocate(&mut heap, strings),
             shared: plan.lanes() > 1,
             init_ops: params.get("init_ops"),
+            stacks: Lists::allocate(&mut heap, plan.lanes(), (1 + LINES) * LINE_BYTES / 8),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((swap, heap))
@@ -206,7 +244,8 @@ impl Workload for StringSwap {
             thread.log.lock(self.locks.at(high)).await;
         }
         let (a, b) = (self.rows.row(low), self.rows.row(high));
-        self.swap(&mut thread.log.begin(), a, b).await;
+        let stack = self.stacks.of(thread);
+        self.swap(stack, &mut thread.log.begin(), a, b).await;
         if self.shared {
             thread.log.unlock(self.locks.at(high)).await;
             thread.log.unlock(self.locks.at(low)).await;
@@ -237,7 +276,8 @@ impl Workload for StringSwap {
 
     fn footprint(&self) -> Vec<Range<u64>> {
         let locks = self.locks.range(self.strings);
-        vec![self.rows.range(), locks, self.logs.lists(), self.logs.range()]
+        let own = [self.stacks.range(), self.logs.lists(), self.logs.range()];
+        [self.rows.range(), locks].into_iter().chain(own).collect()
     }
 }
 

@@ -37,6 +37,16 @@ pub(crate) const fn init_ops(default: u64) -> Param {
     }
 }
 
+/// Keys of a structure that `operations` operations fill, or that holds at most as many nodes: twice as many.
+///
+/// The paper gives no range. An operation deletes a key that is there and inserts one that is not, so of K keys K/2 are
+/// there in the long run: with fewer keys than this, the structure would be smaller than Table 1's numbers say. With
+/// many more, hardly any operation would delete. With twice as many, #InitOps operations leave 0.63 nodes each, so a
+/// third of the operations that follow delete.
+pub(crate) const fn keys_for(operations: u64) -> u64 {
+    2 * operations
+}
+
 /// Offsets in the line before a structure's ring of free nodes.
 const FIRST: u64 = 0;
 const END: u64 = 8;

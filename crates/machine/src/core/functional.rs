@@ -71,9 +71,10 @@ impl Functional {
         }
     }
 
-    /// A flush, once its turn has come.
-    pub fn flush(&self, addr: Addr, flush: Flush) {
+    /// A flush.
+    pub fn flush(&self, addr: Addr, flush: Flush) -> Poll<()> {
         self.caches.borrow_mut().flush(addr.line(), flush);
+        Poll::Ready(())
     }
 }
 

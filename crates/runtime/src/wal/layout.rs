@@ -1,6 +1,7 @@
 //! The layout of write-ahead logs, and an address word.
 
 use super::Wal;
+use crate::list::List;
 use crate::model::set::SET_BYTES;
 use crate::Heap;
 use std::ops::Range;
@@ -10,11 +11,13 @@ use strandline_isa::{Addr, LINE_BYTES};
 /// logging entries and one for indexes", section 3.2).
 const ADDRESSES: u64 = LINE_BYTES / 8;
 
-/// The shift from a number of lines to their bytes.
-pub(crate) const LINE_SHIFT: u64 = LINE_BYTES.trailing_zeros() as u64;
+/// The shifts from a number of records to the bytes of their address words, and from those to the bytes of their data.
+pub(crate) const ADDRESS_SHIFT: u64 = 3;
+pub(crate) const DATA_SHIFT: u64 = LINE_BYTES.trailing_zeros() as u64 - ADDRESS_SHIFT;
 
 /// The logs of all lanes. In persistent memory, a lane has a line with the logged word, lines of addresses, and data
-/// lines. In volatile memory it has the list of the lines to flush, and a set of lines.
+/// lines. In volatile memory it has a line with the lengths of its two lists and a word of its stack, a set of lines,
+/// and the list of the lines to flush.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalLayout {
     pub variant: Wal,
@@ -49,7 +52,7 @@ impl WalLayout {
     }
 
     fn list_bytes(&self) -> u64 {
-        SET_BYTES + (8 * self.records).next_multiple_of(LINE_BYTES)
+        LINE_BYTES + SET_BYTES + (8 * self.records).next_multiple_of(LINE_BYTES)
     }
 
     /// The logged word of `lane`: the number of its valid records.
@@ -67,14 +70,30 @@ impl WalLayout {
         Addr(self.addresses(lane).0 + self.records.div_ceil(ADDRESSES) * LINE_BYTES)
     }
 
-    /// The set of lines of `lane`.
-    pub fn set(&self, lane: usize) -> Addr {
+    /// The word of the stack of `lane` to which a call of the log's code pushes.
+    pub fn stack(&self, lane: usize) -> Addr {
+        Addr(self.lengths(lane).0 + 16)
+    }
+
+    /// The lengths of the lists of `lane`.
+    fn lengths(&self, lane: usize) -> Addr {
         Addr(self.dram.0 + lane as u64 * self.list_bytes())
     }
 
+    /// The list of the records of `lane`: their address words.
+    pub fn list(&self, lane: usize) -> List<1> {
+        List::new(self.lengths(lane), self.addresses(lane), self.records)
+    }
+
+    /// The set of lines of `lane`.
+    pub fn set(&self, lane: usize) -> Addr {
+        Addr(self.lengths(lane).0 + LINE_BYTES)
+    }
+
     /// The list of the lines that `lane` is to flush: room for as many as it has data lines.
-    pub fn lines(&self, lane: usize) -> Addr {
-        Addr(self.set(lane).0 + SET_BYTES)
+    pub fn lines(&self, lane: usize) -> List<1> {
+        let lengths = self.lengths(lane).0;
+        List::new(Addr(lengths + 8), Addr(self.set(lane).0 + SET_BYTES), self.records)
     }
 
     pub fn range(&self) -> Range<u64> {

@@ -1,7 +1,9 @@
 //! One lane's write-ahead log, as the program writes it.
 
-use super::layout::{Span, WalLayout, LINE_SHIFT};
+use super::layout::{Span, WalLayout, ADDRESS_SHIFT, DATA_SHIFT};
 use super::Wal;
+use crate::copy::copy_words;
+use crate::list::List;
 use crate::lock::Hand;
 use crate::model::set::Set;
 use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
@@ -24,15 +26,15 @@ pub struct WalLog<'c, C: Cpu> {
     logged: Addr,
     addresses: Addr,
     data: Addr,
-    lines: Addr,
+    stack: Addr,
     /// Data lines.
     capacity: u64,
-    /// Records of the open region.
-    pub(super) records: W<'c, C>,
-    /// How many of them the logged word counts.
+    /// The records of the open region. Its length is in memory, as that of the lines is: variables of the log's code.
+    pub(super) records: List<1>,
+    /// The end of those that the logged word counts.
     counted: W<'c, C>,
-    /// The offset behind the list of the lines to flush.
-    end: W<'c, C>,
+    /// The lines to flush.
+    lines: List<1>,
     /// The lines that the open region has logged by single writes.
     pub(super) written: Set<'c, C>,
     /// The lines of the open step again, for assertions only: empty without assertions.
@@ -52,11 +54,11 @@ impl<'c, C: Cpu> WalLog<'c, C> {
             logged: layout.logged(lane),
             addresses: layout.addresses(lane),
             data: layout.data(lane),
-            lines: layout.lines(lane),
+            stack: layout.stack(lane),
             capacity: layout.records,
-            records: zero,
+            records: layout.list(lane),
             counted: zero,
-            end: zero,
+            lines: layout.lines(lane),
             written: Set::of_lines(cpu, layout.set(lane)),
             known: Vec::new(),
         }
@@ -105,20 +107,20 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         self.variant.order(self.cpu, intent).await;
     }
 
-    /// Copies a span of a line to the next data line, with its address.
+    /// Copies a span of a line to the next data line, and appends its address.
     pub(super) async fn record(&mut self, line: W<'c, C>, span: Span) {
         let _call = line.call(3);
-        if self.records.bits() >= self.capacity {
+        let end = self.records.end(self.cpu).await;
+        if end.bits() >= self.capacity << ADDRESS_SHIFT {
             log_too_small(self.capacity);
         }
-        let slot = (self.records << LINE_SHIFT).at(self.data.0);
-        for word in span.first..span.first + span.words {
-            let old = line.at(8 * word).load().await;
-            slot.at(8 * word).store(old).await;
-        }
+        let slot = (end << DATA_SHIFT).at(self.data.0);
+        let (from, bytes) = (8 * span.first, 8 * span.words);
+        copy_words(self.cpu.word(self.stack.0), slot.at(from), line.at(from), bytes).await;
+        // For all that a compiler knows, the call has changed it.
+        let end = self.records.end(self.cpu).await;
         let address = if span.bits() == 0 { line } else { line | span.bits() };
-        (self.records << 3).at(self.addresses.0).store(address).await;
-        self.records = self.records + 1;
+        self.records.push(self.cpu, end, [address]).await;
     }
 
     /// Remembers a line of the step, which `finish` flushes.
@@ -136,11 +138,11 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         if !self.flushes {
             return;
         }
-        if self.end.bits() >= 8 * self.capacity {
+        let end = self.lines.end(self.cpu).await;
+        if end.bits() >= 8 * self.capacity {
             log_too_small(self.capacity);
         }
-        self.end.at(self.lines.0).store(line).await;
-        self.end = self.end + 8;
+        self.lines.push(self.cpu, end, [line]).await;
     }
 
     /// Steps 1 and 2 of section 3.1: makes the records durable that the logged word does not count yet, then the logged
@@ -156,24 +158,27 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         if !broken(Rule::WalRecordsBeforeBit) {
             self.order(Intent::LogBeforeUpdate).await;
         }
-        self.counted = self.records;
-        self.write_logged(self.records).await;
+        self.counted = self.records.end(self.cpu).await;
+        self.write_logged(self.counted >> ADDRESS_SHIFT).await;
         if !broken(Rule::WalBitBeforeUpdates) {
             self.order(Intent::LogBeforeUpdate).await;
         }
     }
 
-    /// Flushes each data line and each address line of the records that are not counted.
+    /// Flushes each data line and each address line of the records that are not counted. A compiler does not know what
+    /// a flush leaves in memory: each lap loads the number of records again.
     async fn flush_records(&self) {
-        let mut at = self.counted << LINE_SHIFT;
-        let end = self.records << LINE_SHIFT;
-        while at.less(end).branch(MORE_RECORDS_TO_FLUSH) {
-            at.at(self.data.0).flush().await;
-            at = at + LINE_BYTES;
+        let (mut at, mut slot) = (self.counted, self.counted << DATA_SHIFT);
+        while at.less(self.records.end(self.cpu).await).branch(MORE_RECORDS_TO_FLUSH) {
+            slot.at(self.data.0).flush().await;
+            slot = slot + LINE_BYTES;
+            at = at + List::<1>::ITEM;
         }
-        let mut at = (self.counted << 3) & !(LINE_BYTES - 1);
-        let end = self.records << 3;
-        while at.less(end).branch(MORE_ADDRESSES_TO_FLUSH) {
+        let mut at = self.counted & !(LINE_BYTES - 1);
+        while at
+            .less(self.records.end(self.cpu).await)
+            .branch(MORE_ADDRESSES_TO_FLUSH)
+        {
             at.at(self.addresses.0).flush().await;
             at = at + LINE_BYTES;
         }
@@ -186,11 +191,11 @@ impl<'c, C: Cpu> WalLog<'c, C> {
             return;
         }
         let mut at = self.cpu.word(0);
-        while at.less(self.end).branch(MORE_LINES_TO_FLUSH) {
-            at.at(self.lines.0).load().await.flush().await;
-            at = at + 8;
+        while at.less(self.lines.end(self.cpu).await).branch(MORE_LINES_TO_FLUSH) {
+            self.lines.get(at, 0).await.flush().await;
+            at = at + List::<1>::ITEM;
         }
-        self.end = self.cpu.word(0);
+        self.lines.clear(self.cpu).await;
     }
 
     /// Steps 3 and 4 of section 3.1: the updates, which are flushed, are made durable; then the cleared word.
@@ -204,7 +209,10 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         }
         self.order(Intent::Durable).await;
         self.cpu.note(Note::RegionDurable);
-        (self.records, self.counted) = (self.cpu.word(0), self.cpu.word(0));
+        if self.logs {
+            self.records.clear(self.cpu).await;
+        }
+        self.counted = self.cpu.word(0);
         self.written.clear();
     }
 

@@ -89,7 +89,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Commits a region of single writes. One that has written nothing has nothing to commit.
     pub(crate) async fn end(&mut self) {
-        if self.logs && self.records.is(0).branch(NOTHING_IS_LOGGED) {
+        if self.logs && self.records.end(self.cpu).await.is(0).branch(NOTHING_IS_LOGGED) {
             return self.cpu.note(Note::RegionDurable);
         }
         self.finish(Step::Last).await;

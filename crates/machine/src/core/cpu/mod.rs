@@ -622,7 +622,7 @@ impl Cpu for SimCpu {
             c.answered(|| match &c.mode {
                 Mode::Registers => c.poll_flush(&mut stage, addr, address, flush),
                 Mode::Stack(frame) => c.flush_from_stack(frame, &mut stage, addr, address, flush),
-                Mode::Functional(functional) => Poll::Ready(functional.flush(addr, flush)),
+                Mode::Functional(functional) => functional.flush(addr, flush),
             })
         })
     }
