@@ -23,6 +23,9 @@ pub trait Recoverable {
     /// Continues what the crash has interrupted between two regions: the invariant holds from then on.
     fn repair(&self, _image: &dyn Image) {}
 
+    /// Starts a new process on a recovered image: fills volatile memory, which is zero.
+    fn start(&self, _image: &dyn Image) {}
+
     /// Checks the invariant on a recovered image.
     ///
     /// # Errors

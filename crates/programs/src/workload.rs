@@ -134,6 +134,10 @@ impl<W: Workload> Recoverable for W {
         Workload::repair(self, image);
     }
 
+    fn start(&self, image: &dyn Image) {
+        Workload::start(self, image);
+    }
+
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         Workload::check(self, image)
     }

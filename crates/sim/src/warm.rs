@@ -56,13 +56,21 @@ pub fn begin(
             }
             let left = ended(|| warming.run(most_tasks(plan), &progress.remote().stop))?;
             let (memory, contents) = left.map_err(not_begun)?;
-            // The run's threads open their logs anew. Each counts as settled what has been settled by recovery, which
-            // finds all complete.
-            program.recover(&memory);
-            Ok((memory, Begin::Steady(Box::new(contents))))
+            Ok((restarted(&memory, program), Begin::Steady(Box::new(contents))))
         }
         Warm::Footprint | Warm::Steady => Ok((memory, Begin::Lines(footprint))),
     }
+}
+
+/// Memory for a new process of a program whose threads have ended all they had begun: they open their logs anew, and
+/// number regions from the settled ones on. So recovery settles the logs, in which it finds everything complete, and
+/// volatile memory, which knows regions by their numbers, is filled again.
+fn restarted(memory: &Memory, program: &dyn Recoverable) -> Memory {
+    let memory = memory.persistent_half();
+    program.recover(&memory);
+    program.repair(&memory);
+    program.start(&memory);
+    memory
 }
 
 fn not_begun(why: Unfinished) -> Error {
