@@ -191,7 +191,7 @@ mod tests {
         // All of a small table is there at once.
         assert_eq!(more(1000), 0);
         // Of a large one blocks of eight lines, for three times the lines of an LLC of 16 MiB.
-        assert_eq!(more(1 << 30), 3 * (16 << 20) * 8);
+        assert_eq!(more(1 << 26), 3 * (16 << 20) * 8);
     }
 
     #[test]

@@ -129,17 +129,18 @@ def test_all_designs_that_a_machine_carries_run(installed: Installed) -> None:
     assert document["left_out"][0].endswith("(needs ADR, which machine sp does not have)")
 
 
-def test_the_readmes_epochs_gain_over_fences_and_eager_ones_more(installed: Installed) -> None:
+def test_the_readmes_epochs_gain_over_fences(installed: Installed) -> None:
     lines = README.read_text(encoding="utf-8").splitlines()
     (line,) = (line for line in lines if line.startswith("$ strandline run") and "asap-rp" in line)
     words = line.removeprefix("$ strandline ").split()
-    # One seed decides nothing: the order of locks moves a run's cycles by 3 % (standard deviation), and ASAP's mean
-    # gain over HOPS here is 1.3 %.
+    # One seed decides nothing: the order of locks moves a run's cycles by 3 % (standard deviation). HOPS and ASAP are
+    # within a thousandth of each other here.
     cycles: Counter[str] = Counter()
     for seed in range(1, 7):
         document = installed(*words, "--seed", str(seed), "--json").document
         cycles.update({record["design"]: record["cycles"] for record in document["records"]})
-    assert cycles["x86"] > 1.2 * cycles["hops-rp"] > 1.2 * cycles["asap-rp"] > cycles["eadr"]
+    for design in ("hops-rp", "asap-rp"):
+        assert cycles["x86"] > 1.2 * cycles[design] > 1.2 * cycles["eadr"], design
 
 
 def test_what_the_simulator_refuses_of_a_file_names_the_file(installed: Installed, tmp_path: Path) -> None:
