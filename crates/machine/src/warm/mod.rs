@@ -1,9 +1,8 @@
 //! A start in a steady state: the program's threads run on plain memory and the tags of the caches, until the LLC holds
-//! what it would hold long after the program has begun. The timed run goes on from there, with that memory and these
-//! tags.
+//! what it would hold long after the program has begun. The timed run begins with that memory and these tags.
 //!
 //! Lines that are dirty in the LLC then are durable too, as if each had been written back a moment before and made dirty
-//! again; their evictions write them once more.
+//! again. Their evictions write them once more.
 
 use crate::cache::{Llc, Untimed};
 use crate::config::MachineConfig;
@@ -73,7 +72,7 @@ pub struct Warming {
 impl Warming {
     /// The caches of `machine` with a program's threads on its first cores. The program executes the instructions that
     /// `design` lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
-    /// requests, clean none. The threads begin tasks as long as they are told to ([`strandline_isa::Warms`]).
+    /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Warms`]).
     pub fn new(machine: &MachineConfig, design: &AnyDesign, memory: Memory, threads: Vec<Factory>) -> Warming {
         let shared = Rc::new(Functional::new(Untimed::new(machine, &design.wants(), threads.len())));
         let (memory, lowering) = (Rc::new(memory), design.lowering());

@@ -1,4 +1,4 @@
-//! What schedulers of tasks and replays of recordings need of a simulated core.
+//! What schedulers of tasks, programs that warm caches and replays of recordings need of a simulated core.
 
 use super::{count, Core, Kind, Mode, SimCpu};
 use std::future::{poll_fn, Future};
