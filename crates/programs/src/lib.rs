@@ -9,7 +9,7 @@ mod workload;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
-use strandline_isa::{Image, Memory};
+use strandline_isa::{Addr, Image, Memory};
 use strandline_machine::Factory;
 
 pub use recorded::{recorded, Recorded};
@@ -44,6 +44,8 @@ pub struct Warmth {
     pub footprint: Vec<Range<u64>>,
     /// Its threads, for as long as they are to go on; none of a recording, which has an end.
     pub threads: Vec<Factory>,
+    /// What is in memory before they begin, so that random numbers which they share are not those of the run.
+    pub seeded: Vec<(Addr, u64)>,
 }
 
 /// A program that can run on any machine under any design.

@@ -28,6 +28,7 @@ pub fn recorded(recorded: &Rc<Recorded>, llc_bytes: u64) -> Result<Prepared, Rec
         warmth: Warmth {
             footprint: recorded.replayed.footprint(&start.filled, llc_bytes),
             threads: Vec::new(),
+            seeded: Vec::new(),
         },
         program: Rc::new(Unknown),
     })

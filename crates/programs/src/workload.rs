@@ -98,6 +98,7 @@ impl Visitor for Plan {
             warmth: Warmth {
                 footprint: workload.footprint(),
                 threads: warming.collect(),
+                seeded: workload.logs().seeded(!self.seed),
             },
             program: workload,
         }

@@ -154,6 +154,12 @@ impl LogLayout {
         self.library.random(cpu, seed, lane)
     }
 
+    /// The words that make random numbers which lanes share those of another seed.
+    #[must_use]
+    pub fn seeded(&self, seed: u64) -> Vec<(Addr, u64)> {
+        self.library.seeded(seed)
+    }
+
     /// Writes the C library's variables into volatile memory, zero after a crash, as a new process finds them.
     pub(crate) fn start(&self, image: &dyn Image) {
         self.library.start(image);

@@ -5,7 +5,7 @@ use crate::{Error, Plan, Progress, Source};
 use serde_json::{json, Value};
 use std::ops::Range;
 use strandline_design::AnyDesign;
-use strandline_isa::{Memory, LINE_BYTES};
+use strandline_isa::{Image, Memory, LINE_BYTES};
 use strandline_machine::config::{Cache, Warm};
 use strandline_machine::{Contents, Ending, Unfinished, Warming};
 use strandline_programs::{Recoverable, Warmth};
@@ -45,11 +45,16 @@ pub fn begin(
     design: &AnyDesign,
     progress: &Progress,
 ) -> Result<(Memory, Begin), Error> {
-    let Warmth { footprint, threads } = warmth;
+    let Warmth {
+        footprint,
+        threads,
+        seeded,
+    } = warmth;
     match plan.machine.simulation.warm {
         Warm::Cold => Ok((memory, Begin::Lines(Vec::new()))),
         Warm::Steady if !threads.is_empty() => {
             let machine = &plan.machine;
+            seeded.into_iter().for_each(|(at, word)| memory.set_word(at, word));
             let mut warming = Warming::new(machine, design, memory, threads);
             for addresses in latest(footprint, &machine.llc) {
                 warming.put(addresses);

@@ -10,7 +10,7 @@ mod rand;
 use crate::{Heap, LockKind, Random};
 pub(crate) use rand::Caller;
 use rand::Rand;
-use strandline_isa::{Cpu, Image};
+use strandline_isa::{Addr, Cpu, Image};
 
 /// Which library a program is linked with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,9 +71,14 @@ impl LibraryUse {
     /// Writes the library's variables, which a crash has lost.
     pub fn start(&self, image: &dyn Image) {
         if let Some(rand) = self.rand {
-            rand.seeded()
+            rand.started()
                 .into_iter()
                 .for_each(|(at, word)| image.set_word(at, word));
         }
+    }
+
+    /// The words that make shared random numbers those of another seed.
+    pub fn seeded(&self, seed: u64) -> Vec<(Addr, u64)> {
+        self.rand.map_or_else(Vec::new, |rand| rand.seeded(seed))
     }
 }

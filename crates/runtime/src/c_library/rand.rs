@@ -62,7 +62,7 @@ impl Rand {
             stacks: heap.dram(lanes as u64 * BYTES),
             seed: heap.seed,
         };
-        for (at, word) in rand.seeded() {
+        for (at, word) in rand.started() {
             heap.fill(at, word);
         }
         rand
@@ -76,8 +76,13 @@ impl Rand {
     }
 
     /// The words of the state behind `srand` with the run's seed.
-    pub fn seeded(&self) -> Vec<(Addr, u64)> {
-        let mut numbers = first_numbers(self.seed as u32);
+    pub fn started(&self) -> Vec<(Addr, u64)> {
+        self.seeded(self.seed)
+    }
+
+    /// The words of the state behind `srand`.
+    pub fn seeded(&self, seed: u64) -> Vec<(Addr, u64)> {
+        let mut numbers = first_numbers(seed as u32);
         let (mut front, mut rear) = (SEPARATION as usize, 0);
         for _ in 0..10 * DEGREE {
             numbers[front] = numbers[front].wrapping_add(numbers[rear]);

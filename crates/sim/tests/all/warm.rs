@@ -102,6 +102,21 @@ fn it_is_the_same_each_time() {
 }
 
 #[test]
+fn tasks_of_the_run_are_others_than_those_that_warmed() {
+    // One in four rows is in the LLC. Were the tasks the same, nearly all of theirs would be.
+    let reads = |library: &str| {
+        let set = format!("runtime.library={library}");
+        let few = Spec {
+            tasks: Some(40),
+            ..spec("volatile", &[&set], "steady")
+        };
+        rates(&ran(&few))[1]
+    };
+    let (lean, glibc) = (reads("lean"), reads("glibc"));
+    assert!((glibc / lean - 1.0).abs() < 0.2, "{lean} with lean, {glibc} with glibc");
+}
+
+#[test]
 fn an_unknown_rule_is_bad_input() {
     let Err(Error::Input(text)) = run(&spec("x86", &[], "hot")) else {
         panic!("no error");
