@@ -156,6 +156,13 @@ impl<'m> Adversary<'m> {
         }
         Err(Hang)
     }
+
+    /// Regions acknowledged and operations returned so far. The last may be acknowledged behind the last change of the
+    /// durable image, so that the inspector does not see it.
+    #[must_use]
+    pub fn acknowledged(&self) -> u64 {
+        self.state.borrow().watch.acknowledged()
+    }
 }
 
 impl State<'_> {

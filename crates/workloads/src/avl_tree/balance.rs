@@ -1,4 +1,5 @@
-//! Insertion and deletion in an AVL tree: Knuth, "The Art of Computer Programming", volume 3, 6.2.3.
+//! Insertion and deletion in an AVL tree: Knuth, "The Art of Computer Programming", volume 3, 6.2.3; recursive, with
+//! the heights of all nodes on the path computed anew on the way back.
 
 use crate::trees::binary::{node, Side};
 use crate::trees::{line, Change, Shape, Tree, Unbalanced, Walk};
@@ -6,19 +7,47 @@ use strandline_isa::{sites, Cpu, W};
 
 sites! {
     NO_CHILD = 0x2c85_f0d1;
-    LEFT_IS_TOO_HIGH = 0xd7e1_6b40;
-    RIGHT_IS_TOO_HIGH = 0x48b3_9afc;
+    PATH_IS_TOO_HIGH = 0xd7e1_6b40;
+    SIBLING_IS_TOO_HIGH = 0x48b3_9afc;
     HEIGHT_STAYS = 0xf50c_27e6;
     INNER_IS_HIGHER = 0x1ad9_84b7;
-    HEIGHT_IS_AS_BEFORE = 0x63f2_5d08;
-    PATH_IS_DONE = 0xbe47_e195;
-    MORE_TO_LOG = 0x09a6_cc3b;
+    ALL_HAVE_RETURNED = 0xbe47_e195;
+    PATH_IS_LOGGED = 0x09a6_cc3b;
+    LINK_IS_HEADERS = 0x19bf_69af;
     NO_SIBLING = 0x85d0_13f4;
     NO_NEPHEW = 0x327b_a86f;
 }
 
 /// The shape of an AVL tree.
 pub struct Avl;
+
+/// A subtree: its root, or 0, and its height. A level returns it in registers.
+struct Subtree<'c, C: Cpu> {
+    node: W<'c, C>,
+    height: W<'c, C>,
+}
+
+/// Which child of a node on the path may be too high.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Higher {
+    /// The child on the path: an insertion is below it.
+    Own,
+    /// The other one: a removal is below the child on the path.
+    Sibling,
+    /// Either, when a crash has interrupted the operation.
+    Either,
+}
+
+impl Higher {
+    /// Whether the child on `side` may be, if the path goes on at `path`.
+    fn may_be(self, side: Side, path: Side) -> bool {
+        match self {
+            Higher::Own => side == path,
+            Higher::Sibling => side != path,
+            Higher::Either => true,
+        }
+    }
+}
 
 /// The most levels of an AVL tree of `keys` keys. The least tree of h levels has one node more than the least trees of
 /// h - 1 and h - 2 levels.
@@ -31,8 +60,8 @@ pub(super) const fn levels(keys: u64) -> u64 {
     levels
 }
 
-/// The most lines that an operation logs in a tree of `levels` levels: the header; at each level but the last the node, its
-/// sibling's subtree's two.
+/// The most lines that an operation logs in a tree of `levels` levels: the header; at each level but the last the node,
+/// its sibling's subtree's two.
 pub(super) const fn lines(levels: u64) -> u64 {
     1 + 3 * levels
 }
@@ -50,30 +79,34 @@ impl Shape for Avl {
         lines(levels(keys))
     }
 
-    /// The first step writes up to seven words, and a double rotation at each level eight.
+    /// The first step writes up to seven words, and a double rotation at each level eight. A level without one writes
+    /// two.
     fn words(keys: u64) -> u64 {
         7 + 8 * levels(keys)
     }
 
     async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = key.call(3);
-        let change = match tree.find(key).await {
+        let (change, below, higher) = match tree.find(key).await {
             None => {
+                let link = tree.descend_to_end(key).await;
+                tree.log_for_heights(Higher::Own).await;
                 let node = tree.begin_insertion().await;
-                tree.insertion(node, key, value, tree.cpu.word(1)).await
+                let change = tree.insertion(link, node, [key, value, tree.cpu.word(1)]).await;
+                let height = tree.cpu.word(1);
+                (change, Subtree { node, height }, Higher::Own)
             }
-            Some(node) => {
-                let removal = tree.choose(node).await;
-                tree.log_path().await;
-                tree.log_siblings().await;
+            Some(_) => {
+                let removal = tree.descend_to_removal(key).await;
+                tree.log_for_heights(Higher::Sibling).await;
                 tree.order().await;
                 tree.gives(removal.gone).await;
-                tree.removal(&removal).await
+                let change = tree.removal(&removal).await;
+                (change, tree.subtree(removal.child).await, Higher::Sibling)
             }
         };
         tree.commit(change).await;
-        let last = tree.last();
-        tree.balance_above(last).await;
+        tree.balance_path(below, higher).await;
     }
 
     fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String> {
@@ -81,16 +114,21 @@ impl Shape for Avl {
     }
 
     async fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
-        let key = tree.cpu.word(at.key);
-        let node = tree.find(key).await.expect("the walk has found it");
+        let (_, node) = tree.descend_to(tree.root_link(), tree.cpu.word(at.key)).await;
         // As if a link of the node's own had changed.
-        tree.push(node + node::LEFT).await;
-        let last = tree.last();
-        tree.balance_above(last).await;
+        tree.enter(node + node::LEFT).await;
+        let left = tree.get(node.at(node::LEFT)).await;
+        let below = tree.subtree(left).await;
+        tree.balance_path(below, Higher::Either).await;
     }
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
+    async fn subtree(&mut self, node: W<'c, C>) -> Subtree<'c, C> {
+        let height = self.height(node).await;
+        Subtree { node, height }
+    }
+
     /// The height of a subtree.
     async fn height(&mut self, node: W<'c, C>) -> W<'c, C> {
         let _call = node.call(2);
@@ -100,68 +138,83 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
     }
 
-    /// Logs, at each level of the path, the sibling and its child on the path's side: what a rotation moves, if the
-    /// path's subtree loses a level.
-    async fn log_siblings(&mut self) {
+    /// Full logging: logs the header, the path of the operation, and for a deletion, at each level, the sibling and its
+    /// child on the path's side, which a rotation moves if the path's subtree loses a level.
+    async fn log_for_heights(&mut self, higher: Higher) {
         let _call = self.cpu.call(1);
-        let mut at = self.first() + 8;
-        let end = self.last() + 8;
-        while self.logs_fully() && at.less(end).branch(MORE_TO_LOG) {
-            let (parent, side) = self.side(at.load().await);
-            let sibling = self.get(parent.at(side.other().link())).await;
-            at = at + 8;
-            if sibling.is(0).branch(NO_SIBLING) {
-                continue;
+        let (mut at, end) = self.open_calls();
+        while self.logs_fully() && at.less(end).branch(PATH_IS_LOGGED) {
+            let (link, next) = self.open_call(at).await;
+            self.log(line(link)).await;
+            if higher == Higher::Sibling && !self.is_to_root(link).branch(LINK_IS_HEADERS) {
+                let (node, side) = self.side(link);
+                let sibling = self.get(node.at(side.other().link())).await;
+                self.log_sibling(sibling, side).await;
             }
-            self.log(sibling).await;
-            let inner = self.get(sibling.at(side.link())).await;
-            if !inner.is(0).branch(NO_NEPHEW) {
-                self.log(inner).await;
-            }
+            at = next;
         }
     }
 
-    /// Restores balance above the link at position `at` of the path: the height of its subtree may have changed.
-    async fn balance_above(&mut self, mut at: W<'c, C>) {
-        let _call = at.call(2);
-        let first = self.first();
-        while !at.equals(first).branch(PATH_IS_DONE) {
-            let node = line(at.load().await);
-            at = at - 8;
-            let link = at.load().await;
-            if !self.balance(link, node).await {
-                return;
-            }
+    async fn log_sibling(&mut self, sibling: W<'c, C>, side: Side) {
+        let _call = sibling.call(2);
+        if sibling.is(0).branch(NO_SIBLING) {
+            return;
+        }
+        self.log(sibling).await;
+        let inner = self.get(sibling.at(side.link())).await;
+        if !inner.is(0).branch(NO_NEPHEW) {
+            self.log(inner).await;
         }
     }
 
-    /// A step: balances `node`, to which `link` leads. Returns whether the height of its subtree changes.
-    async fn balance(&mut self, link: W<'c, C>, node: W<'c, C>) -> bool {
-        let _call = link.call(3);
-        let left = self.get(node.at(node::LEFT)).await;
-        let right = self.get(node.at(node::RIGHT)).await;
-        let (low, high) = (self.height(left).await, self.height(right).await);
+    /// All calls return: the latest, which has changed its link to lead to `below`, then those above it, each of which
+    /// balances its node.
+    async fn balance_path(&mut self, mut below: Subtree<'c, C>, higher: Higher) {
+        let mut changed = self.leave().await;
+        while !self.has_returned().branch(ALL_HAVE_RETURNED) {
+            let link = self.leave().await;
+            below = self.balance(link, changed, below, higher).await;
+            changed = link;
+        }
+    }
+
+    /// A step: balances the node to which `link` leads, whose link `changed` leads to `below`. What the operation has
+    /// written is not loaded, and only a child that may be too high is moved. So all nodes that are written are logged,
+    /// even if a load was given a stale value.
+    async fn balance(
+        &mut self,
+        link: W<'c, C>,
+        changed: W<'c, C>,
+        below: Subtree<'c, C>,
+        higher: Higher,
+    ) -> Subtree<'c, C> {
+        let _call = link.call(4);
+        let (node, path) = self.side(changed);
+        let other = self.get(node.at(path.other().link())).await;
+        let other = self.subtree(other).await;
+        if higher.may_be(path, path) && (other.height + 1).less(below.height).branch(PATH_IS_TOO_HIGH) {
+            return self.rotate(link, node, below.node, path).await;
+        }
+        if higher.may_be(path.other(), path) && (below.height + 1).less(other.height).branch(SIBLING_IS_TOO_HIGH) {
+            return self.rotate(link, node, other.node, path.other()).await;
+        }
+        let height = below.height.max(other.height) + 1;
+        if self.writes_back() {
+            self.write_back(node.at(node::STATE), height).await;
+            self.write_back(link, node).await;
+            return Subtree { node, height };
+        }
         let before = self.get(node.at(node::STATE)).await;
-        let after = if (high + 1).less(low).branch(LEFT_IS_TOO_HIGH) {
-            self.rotate(link, node, left, Side::Left).await
-        } else if (low + 1).less(high).branch(RIGHT_IS_TOO_HIGH) {
-            self.rotate(link, node, right, Side::Right).await
-        } else {
-            let height = low.max(high) + 1;
-            if height.equals(before).branch(HEIGHT_STAYS) {
-                return false;
-            }
+        if !height.equals(before).branch(HEIGHT_STAYS) {
             let mut change = Change::of(&[node]);
             change.set(node.at(node::STATE), height);
             self.commit(change).await;
-            return true;
-        };
-        !after.equals(before).branch(HEIGHT_IS_AS_BEFORE)
+        }
+        Subtree { node, height }
     }
 
-    /// Rotates `child`, which is on `side` of `node` and too high, or its inner child, to the place of `node`. Returns
-    /// the height there.
-    async fn rotate(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, side: Side) -> W<'c, C> {
+    /// Rotates `child`, which is on `side` of `node` and too high, or its inner child, to the place of `node`.
+    async fn rotate(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, side: Side) -> Subtree<'c, C> {
         let _call = link.call(5);
         let (near, far) = (side.link(), side.other().link());
         let outer = self.get(child.at(near)).await;
@@ -177,7 +230,10 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
             change.set(child.at(node::STATE), height + 1);
             change.set(link, child);
             self.commit(change).await;
-            return height + 1;
+            return Subtree {
+                node: child,
+                height: height + 1,
+            };
         }
         change.add(inner);
         let (a, b) = (self.get(inner.at(near)).await, self.get(inner.at(far)).await);
@@ -190,6 +246,9 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         change.set(inner.at(node::STATE), inner_height + 1);
         change.set(link, inner);
         self.commit(change).await;
-        inner_height + 1
+        Subtree {
+            node: inner,
+            height: inner_height + 1,
+        }
     }
 }

@@ -1,30 +1,70 @@
 //! Nodes that get a child, and are split when it is the fourth.
 
-use super::two_three::{inner, NO_KEY, TO_KEY};
+use super::two_three::{inner, leaf, NO_KEY, TO_KEY};
 use crate::trees::{header, line, offset, Change, Tree};
 use strandline_isa::{sites, Cpu, W};
 
 sites! {
+    TREE_WAS_EMPTY = 0xadfe_fbef;
+    GOES_LEFT = 0xf12c_a9e7;
     LINK_IS_HEADERS = 0x0f71_bb4c;
     TAKES_FIRST_SLOT = 0xa3c4_16de;
     TAKES_SECOND_SLOT = 0x58fd_e290;
     HAD_THREE = 0xe61b_9357;
     HAD_THREE_BEHIND = 0x417a_dc08;
+    ALL_HAVE_RETURNED = 0x5ef1_ef39;
+    IS_NOT_OVERFULL = 0xd62e_2909;
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
-    /// Ends a step: two subtrees, with `key` before the second, take the place of the one to which the link at position
-    /// `at` of the path leads. Returns the node above if it then has four children.
-    pub(super) async fn link_pair(
+    /// Inserts a leaf for a key, which is not there, this number of levels below the root.
+    pub(super) async fn insert_leaf(&mut self, key: W<'c, C>, value: W<'c, C>, height: W<'c, C>) {
+        let _call = key.call(4);
+        let link = self.descend(key, height).await;
+        let leaf = self.get(link).await;
+        let is_empty = leaf.is(0).branch(TREE_WAS_EMPTY);
+        self.log_insertion(height, is_empty).await;
+        self.order().await;
+        let node = self.take().await;
+        let mut change = self.new_leaf(node, key, value).await;
+        let full = if is_empty {
+            change.set(link, node);
+            self.commit(change).await;
+            None
+        } else {
+            let here = self.get(leaf.at(leaf::KEY)).await;
+            match key.less(here).branch(GOES_LEFT) {
+                true => self.link_pair(change, link, [node, leaf], here).await,
+                false => self.link_pair(change, link, [leaf, node], key).await,
+            }
+        };
+        self.leave().await;
+        self.split_path(full).await;
+    }
+
+    /// All calls return. Each splits the node to which its link leads if that one has four children: `full` is the
+    /// lowest.
+    pub(super) async fn split_path(&mut self, mut full: Option<W<'c, C>>) {
+        while !self.has_returned().branch(ALL_HAVE_RETURNED) {
+            let link = self.leave().await;
+            let returned = full.unwrap_or_else(|| self.cpu.word(0));
+            if !returned.is(0).branch(IS_NOT_OVERFULL) {
+                full = self.split(link, returned).await;
+            }
+        }
+    }
+
+    /// Ends a step: two subtrees, with `key` before the second, take the place of the one to which `link` leads.
+    /// Returns the node above if it then has four children.
+    async fn link_pair(
         &mut self,
         mut change: Change<'c, C>,
-        at: W<'c, C>,
+        link: W<'c, C>,
         pair: [W<'c, C>; 2],
         key: W<'c, C>,
     ) -> Option<W<'c, C>> {
-        let _call = at.call(5);
-        let link = at.load().await;
-        if at.equals(self.first()).branch(LINK_IS_HEADERS) {
+        let _call = link.call(5);
+        if self.is_to_root(link).branch(LINK_IS_HEADERS) {
             self.grow(&mut change, pair, key).await;
             self.commit(change).await;
             return None;
@@ -87,29 +127,23 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         true
     }
 
-    /// Splits `node`, to which the link at position `at` of the path leads and which has four children, and then each
-    /// node above that gets four.
-    pub(super) async fn split_up(&mut self, mut at: W<'c, C>, mut node: W<'c, C>) {
-        let _call = at.call(3);
-        loop {
-            let half = self.take().await;
-            let [third, fourth] = [2, 3].map(|i| node.at(inner::CHILDREN[i]));
-            let pair = [self.get(third).await, self.get(fourth).await];
-            let [middle, last] = [1, 2].map(|i| node.at(inner::KEYS[i]));
-            let (middle_key, last_key) = (self.get(middle).await, self.get(last).await);
-            let mut change = Change::of(&[node]);
-            change.fresh(half);
-            self.fill(&mut change, half, pair, last_key);
-            for link in [third, fourth] {
-                change.set(link, self.cpu.word(0));
-            }
-            for key in [middle, last] {
-                change.set(key, self.cpu.word(NO_KEY));
-            }
-            let Some(full) = self.link_pair(change, at, [node, half], middle_key).await else {
-                return;
-            };
-            (at, node) = (at - 8, full);
+    /// Splits `node`, to which `link` leads and which has four children. Returns the node above if it then has four.
+    async fn split(&mut self, link: W<'c, C>, node: W<'c, C>) -> Option<W<'c, C>> {
+        let _call = link.call(2);
+        let half = self.take().await;
+        let [third, fourth] = [2, 3].map(|i| node.at(inner::CHILDREN[i]));
+        let pair = [self.get(third).await, self.get(fourth).await];
+        let [middle, last] = [1, 2].map(|i| node.at(inner::KEYS[i]));
+        let (middle_key, last_key) = (self.get(middle).await, self.get(last).await);
+        let mut change = Change::of(&[node]);
+        change.fresh(half);
+        self.fill(&mut change, half, pair, last_key);
+        for link in [third, fourth] {
+            change.set(link, self.cpu.word(0));
         }
+        for key in [middle, last] {
+            change.set(key, self.cpu.word(NO_KEY));
+        }
+        self.link_pair(change, link, [node, half], middle_key).await
     }
 }

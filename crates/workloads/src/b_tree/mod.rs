@@ -8,8 +8,10 @@
 //! An insertion that gives a node a fourth child splits it into two. A deletion that leaves it a single one moves a
 //! child over from the sibling to its left (to its right, if it is the first), or merges the two.
 //!
-//! Full logging: an insertion logs the header and every inner node of the path, and takes as many free nodes as it will
-//! split nodes. A deletion logs the path, and that sibling of each inner node of it.
+//! Full logging: "we always assume the worst and log all nodes which may be involved if rebalancing is triggered"
+//! (5.2). An insertion logs the header and every inner node of the path, each of which may be split ("the entire
+//! root-to-near-leaf nodes are logged", 3.2); new nodes need no log. A deletion logs the path, and that sibling of each
+//! inner node of it, with which the node may be merged. No other node is written: the model tests assert it.
 //!
 //! Incremental logging: the insertion or removal of a leaf is a step, which may leave a node with four children or with
 //! one. So is each split, move or merge, with the link in the parent, and so is a root with a single child when it
@@ -36,7 +38,7 @@ pub const ABOUT: About = About {
     lock: LockKind::Test,
     tasks: 50_000,
     params: &params(1_000_000, records(lines(MOST_KEYS), TwoThree::NODE)),
-    small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "182")],
+    small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "190")],
 };
 
 /// 2-3 trees.

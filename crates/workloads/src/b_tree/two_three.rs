@@ -1,19 +1,23 @@
 //! Insertion and deletion in a 2-3 tree whose data are in the leaves: Aho, Hopcroft and Ullman, "The Design and
-//! Analysis of Computer Algorithms", 4.9.
+//! Analysis of Computer Algorithms", 4.9; recursively.
 
 use crate::trees::{header, line, Change, Shape, Tree, Unbalanced, Walk};
 use strandline_isa::{sites, Cpu, W};
 
 sites! {
+    LEAF_IS_FOUND = 0x3463_ee54;
     IS_DEEP_ENOUGH = 0x7a1e_c30d;
     IS_IN_FIRST = 0xc85f_12b6;
     IS_IN_SECOND = 0x24e9_7d81;
     TREE_IS_EMPTY = 0x9b06_f4ca;
     KEY_MATCHES = 0x6dd3_805f;
-    GOES_LEFT = 0xf12c_a9e7;
     IS_UNDERFULL = 0x4d0b_79c2;
+    PATH_IS_LOGGED = 0xc825_17d1;
+    INNER_NODES_ARE_LOGGED = 0x352c_72bc;
+    NEXT_IS_LEAF = 0x6e8d_6915;
+    LINK_IS_HEADERS = 0x321a_3f55;
+    LOGGED_IS_HEADER = 0x90e1_ae76;
     ALL_ARE_FULL = 0xb871_e6a3;
-    NO_LEAF = 0x1c96_5f4d;
     NODE_HAS_ROOM = 0xd9a5_67f2;
 }
 
@@ -74,26 +78,12 @@ impl Shape for TwoThree {
     async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = key.call(3);
         let height = tree.get(tree.header.at(header::HEIGHT)).await;
-        let leaf = tree.descend(key, height).await;
-        if leaf.is(0).branch(TREE_IS_EMPTY) {
-            let node = tree.prepare_insertion().await;
-            let mut change = tree.new_leaf(node, key, value).await;
-            change.set(tree.header.at(header::ROOT), node);
-            return tree.commit(change).await;
-        }
-        let here = tree.get(leaf.at(leaf::KEY)).await;
-        if key.equals(here).branch(KEY_MATCHES) {
-            return tree.remove_leaf(leaf).await;
-        }
-        let node = tree.prepare_insertion().await;
-        let change = tree.new_leaf(node, key, value).await;
-        let last = tree.last();
-        let full = match key.less(here).branch(GOES_LEFT) {
-            true => tree.link_pair(change, last, [node, leaf], here).await,
-            false => tree.link_pair(change, last, [leaf, node], key).await,
-        };
-        if let Some(full) = full {
-            tree.split_up(last - 8, full).await;
+        let leaf = tree.find_leaf(key, height).await;
+        let is_empty = leaf.is(0).branch(TREE_IS_EMPTY);
+        if !is_empty && key.equals(tree.get(leaf.at(leaf::KEY)).await).branch(KEY_MATCHES) {
+            tree.delete_leaf(key, height).await;
+        } else {
+            tree.insert_leaf(key, value, height).await;
         }
     }
 
@@ -103,77 +93,102 @@ impl Shape for TwoThree {
 
     async fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
         let (key, above) = (tree.cpu.word(at.key), tree.cpu.word(at.links - 1));
-        let node = tree.descend(key, above).await;
-        let last = tree.last();
+        let link = tree.descend(key, above).await;
+        let node = tree.get(link).await;
         let second = tree.get(node.at(inner::CHILDREN[1])).await;
         match second.is(0).branch(IS_UNDERFULL) {
-            true => tree.fill_up(last, node).await,
-            false => tree.split_up(last, node).await,
+            true => tree.fill_path().await,
+            false => tree.split_path(Some(node)).await,
         }
     }
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
-    /// Follows a key down this number of levels from the root; the path then ends with the link to the node.
-    async fn descend(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
+    /// The leaf where a key is or belongs beside it, this number of levels below the root; 0 in an empty tree.
+    async fn find_leaf(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
         let _call = key.call(3);
-        let mut link = self.header + header::ROOT;
+        let mut node = self.get(self.root_link()).await;
+        while !levels.is(0).branch(LEAF_IS_FOUND) {
+            let link = self.way_down(node, key).await;
+            node = self.get(link).await;
+            levels = levels - 1;
+        }
+        node
+    }
+
+    /// The link to the child of `node` where a key belongs.
+    async fn way_down(&mut self, node: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let _call = node.call(2);
+        let [first, second] = [0, 1].map(|i| node.at(inner::KEYS[i]));
+        if key.less(self.get(first).await).branch(IS_IN_FIRST) {
+            node
+        } else if key.less(self.get(second).await).branch(IS_IN_SECOND) {
+            node + inner::CHILDREN[1]
+        } else {
+            node + inner::CHILDREN[2]
+        }
+    }
+
+    /// Follows a key recursively this number of levels down from the root. Returns the link to the node.
+    pub(super) async fn descend(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
+        let mut link = self.root_link();
         loop {
-            self.push(link).await;
-            let node = self.get(link).await;
+            self.enter(link).await;
             if levels.is(0).branch(IS_DEEP_ENOUGH) {
-                return node;
+                return link;
             }
             levels = levels - 1;
-            let [first, second] = [0, 1].map(|i| node.at(inner::KEYS[i]));
-            link = if key.less(self.get(first).await).branch(IS_IN_FIRST) {
-                node
-            } else if key.less(self.get(second).await).branch(IS_IN_SECOND) {
-                node + inner::CHILDREN[1]
-            } else {
-                node + inner::CHILDREN[2]
-            };
+            let node = self.get(link).await;
+            link = self.way_down(node, key).await;
         }
     }
 
-    /// Takes a node for the new leaf. Full logging logs the path before.
-    async fn prepare_insertion(&mut self) -> W<'c, C> {
+    /// Full logging of a deletion: the header, each inner node of the path, and the sibling that it may share children
+    /// with.
+    pub(super) async fn log_deletion(&mut self) {
         let _call = self.cpu.call(1);
-        if self.logs_fully() {
-            self.log_path().await;
-            self.fresh_nodes().await;
+        let (mut at, end) = self.open_calls();
+        while self.logs_fully() && at.less(end).branch(PATH_IS_LOGGED) {
+            let (link, next) = self.open_call(at).await;
+            self.log(line(link)).await;
+            let is_inner = next.less(end).branch(NEXT_IS_LEAF);
+            if is_inner && !self.is_to_root(link).branch(LINK_IS_HEADERS) {
+                let sibling = self.sibling(link).await;
+                self.log(sibling.node).await;
+            }
+            at = next;
         }
-        self.order().await;
-        self.take().await
     }
 
-    /// Adds the free nodes that the insertion will take to what it writes: for the leaf; for each full node above it
-    /// without another one between; for a root if all are full.
-    async fn fresh_nodes(&mut self) {
-        let _call = self.cpu.call(1);
-        let mut free = self.free().await;
-        self.fresh(&mut free).await;
-        let (mut at, first) = (self.last(), self.first());
-        loop {
-            if at.equals(first).branch(ALL_ARE_FULL) {
-                // An empty tree gets no root beside its leaf.
-                if !self.get(at.load().await).await.is(0).branch(NO_LEAF) {
-                    self.fresh(&mut free).await;
-                }
-                return;
-            }
-            let node = line(at.load().await);
-            let third = self.get(node.at(inner::CHILDREN[2])).await;
-            if third.is(0).branch(NODE_HAS_ROOM) {
-                return;
-            }
-            self.fresh(&mut free).await;
-            at = at - 8;
+    /// Full logging of an insertion: the header, each inner node of the path, and the free nodes that it takes: for the
+    /// leaf; for each full node above it without another one between; for a root if all are full.
+    pub(super) async fn log_insertion(&mut self, height: W<'c, C>, is_empty: bool) {
+        let _call = self.cpu.call(3);
+        if !self.logs_fully() {
+            return;
         }
+        let mut full = self.cpu.word(0);
+        let (mut at, end) = self.open_calls();
+        while at.less(end).branch(INNER_NODES_ARE_LOGGED) {
+            let (link, next) = self.open_call(at).await;
+            let node = line(link);
+            self.log(node).await;
+            if !self.is_to_root(link).branch(LOGGED_IS_HEADER) {
+                let third = self.get(node.at(inner::CHILDREN[2])).await;
+                full = match third.is(0).branch(NODE_HAS_ROOM) {
+                    true => self.cpu.word(0),
+                    false => full + 1,
+                };
+            }
+            at = next;
+        }
+        // An empty tree gets no root beside its leaf.
+        let grows = !is_empty && full.equals(height).branch(ALL_ARE_FULL);
+        self.log_free(full + if grows { 2 } else { 1 }).await;
     }
 
     /// The step that fills a new leaf, before it is linked.
-    async fn new_leaf(&mut self, node: W<'c, C>, key: W<'c, C>, value: W<'c, C>) -> Change<'c, C> {
+    pub(super) async fn new_leaf(&mut self, node: W<'c, C>, key: W<'c, C>, value: W<'c, C>) -> Change<'c, C> {
         let _call = node.call(4);
         let mut change = Change::of(&[self.header]);
         change.fresh(node);

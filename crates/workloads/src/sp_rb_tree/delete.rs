@@ -1,76 +1,60 @@
-//! Deletion in a red-black tree, from the same book.
+//! Deletion in a red-black tree, from the same book, recursively.
 
 use super::red_black::{BLACK, RED};
-use crate::trees::binary::node;
+use crate::trees::binary::{node, Side};
 use crate::trees::{line, Change, Tree};
 use strandline_isa::{sites, Cpu, W};
 
 sites! {
     CHILD_IS_NONE = 0x9e17_d5b3;
-    CHILD_TO_LOG = 0x21f8_4c6a;
-    MORE_TO_LOG = 0xd46c_937e;
-    NO_SIBLING = 0x7b02_e8f9;
     NO_NEAR = 0x0ea5_3d17;
     NO_FAR = 0xb3d9_6f80;
     NO_NEW_SIBLING = 0x48c7_1a25;
     NO_LEFT = 0xfd3e_82cb;
     NO_RIGHT = 0x3e9a_f715;
-    PATH_IS_DONE = 0x6691_b45e;
+    ALL_HAVE_RETURNED = 0x6691_b45e;
+    NOTHING_LACKS = 0xbd95_5f98;
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
-    /// Deletes the key of a node, to which the path leads.
-    pub(super) async fn delete(&mut self, node: W<'c, C>) {
-        let _call = node.call(2);
-        let removal = self.choose(node).await;
-        self.log_path().await;
-        if self.logs_fully() && !removal.child.is(0).branch(CHILD_TO_LOG) {
+    /// Deletes a key, which is there.
+    pub(super) async fn delete(&mut self, key: W<'c, C>) {
+        let _call = key.call(2);
+        let removal = self.descend_to_removal(key).await;
+        self.log_for_colours(true).await;
+        let has_child = !removal.child.is(0).branch(CHILD_IS_NONE);
+        if has_child && self.logs_fully() {
             self.log(removal.child).await;
         }
-        self.log_below_siblings().await;
         self.order().await;
         self.gives(removal.gone).await;
         let mut change = self.removal(&removal).await;
-        if !removal.child.is(0).branch(CHILD_IS_NONE) {
+        if has_child {
             // An only child is red, and its parent black.
             change.add(removal.child);
             change.set(removal.child.at(node::STATE), self.cpu.word(BLACK));
-            return self.commit(change).await;
         }
         self.commit(change).await;
         // Nothing has overwritten the removed node.
-        if !self.is_red(removal.gone).await {
-            let last = self.last();
-            self.make_up(last).await;
-        }
+        let lacks = !has_child && !self.is_red(removal.gone).await;
+        self.make_up_path(lacks).await;
     }
 
-    /// Logs, at each level of the path, what making up for a black node there may write beside the path.
-    async fn log_below_siblings(&mut self) {
-        let _call = self.cpu.call(1);
-        let mut at = self.first() + 8;
-        let end = self.last() + 8;
-        while self.logs_fully() && at.less(end).branch(MORE_TO_LOG) {
-            let (parent, side) = self.side(at.load().await);
-            at = at + 8;
-            let sibling = self.get(parent.at(side.other().link())).await;
-            if sibling.is(0).branch(NO_SIBLING) {
-                continue;
+    /// Logs the nodes below `sibling`, which is not on the path, that making up for a black node on `side` may write.
+    pub(super) async fn log_below(&mut self, sibling: W<'c, C>, side: Side) {
+        let _call = sibling.call(2);
+        let near = self.get(sibling.at(side.link())).await;
+        if !near.is(0).branch(NO_NEAR) {
+            self.log(near).await;
+        }
+        if !self.is_red(sibling).await {
+            let far = self.get(sibling.at(side.other().link())).await;
+            if !far.is(0).branch(NO_FAR) {
+                self.log(far).await;
             }
-            self.log(sibling).await;
-            let near = self.get(sibling.at(side.link())).await;
-            if !near.is(0).branch(NO_NEAR) {
-                self.log(near).await;
-            }
-            if !self.is_red(sibling).await {
-                let far = self.get(sibling.at(side.other().link())).await;
-                if !far.is(0).branch(NO_FAR) {
-                    self.log(far).await;
-                }
-            } else if !near.is(0).branch(NO_NEW_SIBLING) {
-                // It becomes the sibling.
-                self.log_children(near).await;
-            }
+        } else if !near.is(0).branch(NO_NEW_SIBLING) {
+            // It becomes the sibling.
+            self.log_children(near).await;
         }
     }
 
@@ -86,50 +70,58 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
     }
 
-    /// Paths through the link at position `at` of the path have a black node too few: makes up for it.
-    pub(super) async fn make_up(&mut self, mut at: W<'c, C>) {
-        let _call = at.call(2);
-        let first = self.first();
-        while !at.equals(first).branch(PATH_IS_DONE) {
-            let (parent, side) = self.side(at.load().await);
-            let (near_link, far_link) = (side.link(), side.other().link());
-            let sibling = self.get(parent.at(far_link)).await;
-            let near = self.get(sibling.at(near_link)).await;
-            if self.is_red(sibling).await {
-                self.raise(at, [parent, sibling, near], [near_link, far_link]).await;
-                at = at + 8;
-                continue;
+    /// All calls return: the latest, below whose link paths may lack a black node, then those above it, which make up
+    /// for it.
+    pub(super) async fn make_up_path(&mut self, mut lacks: bool) {
+        let mut changed = self.leave().await;
+        while !self.has_returned().branch(ALL_HAVE_RETURNED) {
+            let link = self.leave().await;
+            let (node, side) = self.side(changed);
+            let returned = self.cpu.word(lacks.into());
+            match returned.is(0).branch(NOTHING_LACKS) {
+                true => self.write_back(link, node).await,
+                false => lacks = self.make_up(link, node, side).await,
             }
-            let far = self.get(sibling.at(far_link)).await;
-            let far_is_red = self.is_red(far).await;
-            at = at - 8;
-            if far_is_red || self.is_red(near).await {
-                let link = at.load().await;
-                let nodes = [parent, sibling, if far_is_red { far } else { near }];
-                return self
-                    .make_up_by_rotation(link, nodes, [near_link, far_link], far_is_red)
-                    .await;
-            }
-            let mut change = Change::of(&[sibling]);
-            change.set(sibling.at(node::STATE), self.cpu.word(RED));
-            let parent_is_red = self.is_red(parent).await;
-            if parent_is_red {
-                change.add(parent);
-                change.set(parent.at(node::STATE), self.cpu.word(BLACK));
-            }
-            self.commit(change).await;
-            if parent_is_red {
-                return;
-            }
+            changed = link;
         }
     }
 
-    /// Rotates a red sibling to the place of `parent`: `near` is then the sibling, and black. The path gets a link
-    /// more.
-    async fn raise(&mut self, at: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2]) {
-        let _call = at.call(4);
+    /// Paths through the child of `parent` on `side` have a black node too few: makes up for it. `link` leads to
+    /// `parent`. Returns whether paths through `link` have one too few then.
+    async fn make_up(&mut self, mut link: W<'c, C>, parent: W<'c, C>, side: Side) -> bool {
+        let _call = link.call(3);
+        let links @ [near_link, far_link] = [side.link(), side.other().link()];
+        let mut sibling = self.get(parent.at(far_link)).await;
+        let mut near = self.get(sibling.at(near_link)).await;
+        if self.is_red(sibling).await {
+            self.raise(link, [parent, sibling, near], links).await;
+            link = sibling.at(near_link);
+            sibling = near;
+            near = self.get(sibling.at(near_link)).await;
+        }
+        let far = self.get(sibling.at(far_link)).await;
+        let far_is_red = self.is_red(far).await;
+        if far_is_red || self.is_red(near).await {
+            let nodes = [parent, sibling, if far_is_red { far } else { near }];
+            self.make_up_by_rotation(link, nodes, links, far_is_red).await;
+            return false;
+        }
+        let mut change = Change::of(&[sibling]);
+        change.set(sibling.at(node::STATE), self.cpu.word(RED));
+        let parent_is_red = self.is_red(parent).await;
+        if parent_is_red {
+            change.add(parent);
+            change.set(parent.at(node::STATE), self.cpu.word(BLACK));
+        }
+        self.commit(change).await;
+        self.write_back(link, parent).await;
+        !parent_is_red
+    }
+
+    /// Rotates a red sibling to the place of `parent`: `near` is then the sibling, and black.
+    async fn raise(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2]) {
+        let _call = link.call(4);
         let ([parent, sibling, near], [near_link, far_link]) = (nodes, links);
-        let link = (at - 8).load().await;
         let mut change = Change::of(&[line(link), parent, sibling]);
         change.set(parent.at(far_link), near);
         change.set(sibling.at(near_link), parent);
@@ -137,8 +129,6 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         change.set(parent.at(node::STATE), self.cpu.word(RED));
         change.set(link, sibling);
         self.commit(change).await;
-        at.store(sibling + near_link).await;
-        at.at(8).store(parent + near_link).await;
     }
 
     /// The case of a black sibling with a red child: the far one is `red`, or only the near one.

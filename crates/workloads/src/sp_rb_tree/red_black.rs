@@ -1,5 +1,5 @@
-//! Insertion in a red-black tree: Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms", chapter 13. 0
-//! replaces their shared leaf.
+//! Insertion in a red-black tree: the cases of Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms",
+//! chapter 13, recursively. 0 replaces their shared leaf.
 
 use crate::trees::binary::{node, Side};
 use crate::trees::{line, Change, Shape, Tree, Unbalanced, Walk};
@@ -9,10 +9,10 @@ sites! {
     IS_NO_NODE = 0x5a82_c617;
     NODE_IS_RED = 0xe03d_94fb;
     TREE_IS_EMPTY = 0x17c6_2ba9;
-    NODE_IS_ROOT = 0xb48f_d052;
-    PARENT_IS_ROOT = 0x6925_1e8d;
+    ALL_HAVE_RETURNED = 0xb48f_d052;
     GRANDPARENT_IS_ROOT = 0x0d7b_a3c4;
-    MORE_TO_LOG = 0x82d4_0b6e;
+    PATH_IS_LOGGED = 0x82d4_0b6e;
+    LOGGED_LINK_IS_HEADERS = 0x1ce9_8b3d;
     NO_UNCLE = 0xf563_cd28;
 }
 
@@ -38,9 +38,9 @@ impl Shape for RedBlack {
     const NODE: u64 = node::BYTES;
     const NODES: u64 = 1;
 
-    /// A link to a node of each level and one below the last. The rotation of a red sibling adds one.
+    /// A link to a node of each level and one below the last.
     fn links(keys: u64) -> u64 {
-        levels(keys) + 2
+        levels(keys) + 1
     }
 
     fn lines(keys: u64) -> u64 {
@@ -48,24 +48,24 @@ impl Shape for RedBlack {
     }
 
     /// The first step writes up to eight words. An insertion recolours three nodes for every two levels, a deletion one
-    /// for each. There are two rotations at most.
+    /// for each; each level writes its link. There are two rotations at most.
     fn words(keys: u64) -> u64 {
-        8 + 2 * levels(keys) + 2 * 8
+        8 + 3 * levels(keys) + 2 * 8
     }
 
     async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = key.call(3);
-        if let Some(node) = tree.find(key).await {
-            return tree.delete(node).await;
+        if tree.find(key).await.is_some() {
+            return tree.delete(key).await;
         }
-        tree.log_uncles().await;
+        let link = tree.descend_to_end(key).await;
+        tree.log_for_colours(false).await;
         let node = tree.begin_insertion().await;
-        let is_root = tree.last().equals(tree.first()).branch(TREE_IS_EMPTY);
+        let is_root = tree.is_to_root(link).branch(TREE_IS_EMPTY);
         let colour = tree.cpu.word(if is_root { BLACK } else { RED });
-        let change = tree.insertion(node, key, value, colour).await;
+        let change = tree.insertion(link, node, [key, value, colour]).await;
         tree.commit(change).await;
-        let last = tree.last();
-        tree.part_reds(last, node).await;
+        tree.part_path().await;
     }
 
     fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String> {
@@ -73,14 +73,12 @@ impl Shape for RedBlack {
     }
 
     async fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
-        let key = tree.cpu.word(at.key);
-        let node = tree.find(key).await.expect("the walk has found it");
-        let last = tree.last();
+        let (_, node) = tree.descend_to(tree.root_link(), tree.cpu.word(at.key)).await;
         let Some(side) = at.lacks else {
-            return tree.part_reds(last, node).await;
+            return tree.part_path().await;
         };
-        tree.push(node + side.link()).await;
-        tree.make_up(last + 8).await;
+        tree.enter(node + side.link()).await;
+        tree.make_up_path(true).await;
     }
 }
 
@@ -90,48 +88,75 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         !node.is(0).branch(IS_NO_NODE) && self.get(node.at(node::STATE)).await.is(RED).branch(NODE_IS_RED)
     }
 
-    /// Logs the sibling of each node of the path, but the root.
-    async fn log_uncles(&mut self) {
+    /// Full logging: logs the header, the path of the operation, and at each level what an insertion may recolour
+    /// beside the path, or what making up for a black node may write there.
+    pub(super) async fn log_for_colours(&mut self, deletes: bool) {
         let _call = self.cpu.call(1);
-        let (mut at, last) = (self.first() + 8, self.last());
-        while self.logs_fully() && at.less(last).branch(MORE_TO_LOG) {
-            let (parent, side) = self.side(at.load().await);
-            let uncle = self.get(parent.at(side.other().link())).await;
-            if !uncle.is(0).branch(NO_UNCLE) {
-                self.log(uncle).await;
+        let (mut at, end) = self.open_calls();
+        while self.logs_fully() && at.less(end).branch(PATH_IS_LOGGED) {
+            let (link, next) = self.open_call(at).await;
+            self.log(line(link)).await;
+            if !self.is_to_root(link).branch(LOGGED_LINK_IS_HEADERS) {
+                let (node, side) = self.side(link);
+                let sibling = self.get(node.at(side.other().link())).await;
+                if !sibling.is(0).branch(NO_UNCLE) {
+                    self.log(sibling).await;
+                    if deletes {
+                        self.log_below(sibling, side).await;
+                    }
+                }
             }
-            at = at + 8;
+            at = next;
         }
     }
 
-    /// `node`, to which the link at position `at` of the path leads, is red, and its parent may be.
-    async fn part_reds(&mut self, mut at: W<'c, C>, mut node: W<'c, C>) {
-        let _call = at.call(3);
-        let first = self.first();
-        while !at.equals(first).branch(NODE_IS_ROOT) {
-            let (parent, below) = self.side(at.load().await);
-            // A red node has a parent: the root is black.
-            if !self.is_red(parent).await || (at - 8).equals(first).branch(PARENT_IS_ROOT) {
-                return;
-            }
-            let (grand, side) = self.side((at - 8).load().await);
-            let uncle = self.get(grand.at(side.other().link())).await;
-            at = at - 16;
-            if !self.is_red(uncle).await {
-                let link = at.load().await;
-                return self.part_by_rotation(link, [node, parent, grand], side, below).await;
-            }
-            let mut change = Change::of(&[parent, uncle]);
-            let black = self.cpu.word(BLACK);
-            change.set(parent.at(node::STATE), black);
-            change.set(uncle.at(node::STATE), black);
-            if !at.equals(first).branch(GRANDPARENT_IS_ROOT) {
-                change.add(grand);
-                change.set(grand.at(node::STATE), self.cpu.word(RED));
-            }
-            self.commit(change).await;
-            node = grand;
+    /// All calls return: the latest, whose link leads to a red node, then those above it.
+    async fn part_path(&mut self) {
+        let mut changed = self.leave().await;
+        while !self.has_returned().branch(ALL_HAVE_RETURNED) {
+            let link = self.leave().await;
+            let (node, side) = self.side(changed);
+            self.part_below(link, node, side).await;
+            changed = link;
         }
+    }
+
+    /// A step: the child of `node` on `side` may be red and have a red child. `link` leads to `node`.
+    async fn part_below(&mut self, link: W<'c, C>, node: W<'c, C>, side: Side) {
+        let _call = link.call(3);
+        let child = self.get(node.at(side.link())).await;
+        if self.is_red(child).await {
+            let outer = self.get(child.at(side.link())).await;
+            if self.is_red(outer).await {
+                return self.part(link, [outer, child, node], side, side).await;
+            }
+            let inner = self.get(child.at(side.other().link())).await;
+            if self.is_red(inner).await {
+                return self.part(link, [inner, child, node], side, side.other()).await;
+            }
+        }
+        self.write_back(link, node).await;
+    }
+
+    /// `node`, which is the child of `parent` on `below`, is red, and so is `parent`, which is the child of `grand` on
+    /// `side`. `link` leads to `grand`.
+    async fn part(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) {
+        let _call = link.call(5);
+        let [_, parent, grand] = nodes;
+        let uncle = self.get(grand.at(side.other().link())).await;
+        if !self.is_red(uncle).await {
+            return self.part_by_rotation(link, nodes, side, below).await;
+        }
+        let mut change = Change::of(&[parent, uncle]);
+        let black = self.cpu.word(BLACK);
+        change.set(parent.at(node::STATE), black);
+        change.set(uncle.at(node::STATE), black);
+        if !self.is_to_root(link).branch(GRANDPARENT_IS_ROOT) {
+            change.add(grand);
+            change.set(grand.at(node::STATE), self.cpu.word(RED));
+        }
+        self.commit(change).await;
+        self.write_back(link, grand).await;
     }
 
     /// The case of a black uncle: `parent` is the child of `grand` on `side`, and `node` the child of `parent` on

@@ -1,4 +1,4 @@
-//! Binary search trees: nodes, the path to a key, and what insertion and removal share.
+//! Binary search trees: nodes, search, the recursive descent, and what insertion and removal share.
 //!
 //! A node with two children is not removed itself. It takes the key and value of the next node, which is removed.
 
@@ -6,9 +6,13 @@ use super::{header, line, offset, Change, Tree};
 use strandline_isa::{sites, Cpu, W};
 
 sites! {
-    PATH_ENDS = 0x51c9_0e37;
+    SEARCH_ENDS = 0x51c9_0e37;
     KEY_MATCHES = 0x8e24_d6b1;
     KEY_IS_LESS = 0x1f7a_33c5;
+    END_IS_HERE = 0xf6bb_7b7d;
+    NEW_KEY_IS_LESS = 0x029c_c7dd;
+    KEY_IS_LOWER = 0x0d31_0844;
+    KEY_IS_HIGHER = 0xa0bb_2624;
     LACKS_LEFT = 0xa60b_5e92;
     LACKS_RIGHT = 0x3d91_c7f8;
     NEXT_IS_LEAST = 0xe4d2_08a3;
@@ -60,6 +64,8 @@ pub struct Removal<'c, C: Cpu> {
     node: W<'c, C>,
     /// The node that is removed.
     pub gone: W<'c, C>,
+    /// The link that leads to it.
+    link: W<'c, C>,
     /// Whether they differ: `node` takes the key of `gone`.
     moves: bool,
     /// The only child of `gone`, or 0.
@@ -67,30 +73,62 @@ pub struct Removal<'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
-    /// Searches a key; the path then ends with the link to its node, or to where it would be.
+    /// The node with this key, if there is one.
     pub async fn find(&mut self, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = key.call(2);
-        let mut link = self.header + header::ROOT;
-        loop {
-            self.push(link).await;
-            let node = self.get(link).await;
-            if node.is(0).branch(PATH_ENDS) {
-                return None;
-            }
+        let mut node = self.get(self.root_link()).await;
+        while !node.is(0).branch(SEARCH_ENDS) {
             let here = self.get(node.at(node::KEY)).await;
             if key.equals(here).branch(KEY_MATCHES) {
                 return Some(node);
             }
-            link = match key.less(here).branch(KEY_IS_LESS) {
+            let link = match key.less(here).branch(KEY_IS_LESS) {
+                true => node.at(node::LEFT),
+                false => node.at(node::RIGHT),
+            };
+            node = self.get(link).await;
+        }
+        None
+    }
+
+    /// Descends recursively to where a key would be, which is not there. Returns the link.
+    pub async fn descend_to_end(&mut self, key: W<'c, C>) -> W<'c, C> {
+        let mut link = self.root_link();
+        loop {
+            self.enter(link).await;
+            let node = self.get(link).await;
+            if node.is(0).branch(END_IS_HERE) {
+                return link;
+            }
+            let here = self.get(node.at(node::KEY)).await;
+            link = match key.less(here).branch(NEW_KEY_IS_LESS) {
                 true => node + node::LEFT,
                 false => node + node::RIGHT,
             };
         }
     }
 
-    /// Prepares the removal of the key of `node`, to which the path leads: it then leads to the node that is removed.
-    pub async fn choose(&mut self, node: W<'c, C>) -> Removal<'c, C> {
-        let _call = node.call(2);
+    /// Descends recursively from `link` on to the node with a key, which is there. Returns the link and the node.
+    pub async fn descend_to(&mut self, mut link: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        loop {
+            self.enter(link).await;
+            let node = self.get(link).await;
+            let here = self.get(node.at(node::KEY)).await;
+            link = if key.less(here).branch(KEY_IS_LOWER) {
+                node + node::LEFT
+            } else if here.less(key).branch(KEY_IS_HIGHER) {
+                node + node::RIGHT
+            } else {
+                return (link, node);
+            };
+        }
+    }
+
+    /// Descends recursively to the node that goes when a key does: that of the key, or, if it has two children, that of
+    /// the next key, which is the least of its right subtree.
+    pub async fn descend_to_removal(&mut self, key: W<'c, C>) -> Removal<'c, C> {
+        let _call = key.call(2);
+        let (link, node) = self.descend_to(self.root_link(), key).await;
         let left = self.get(node.at(node::LEFT)).await;
         let right = self.get(node.at(node::RIGHT)).await;
         let lacks_left = left.is(0).branch(LACKS_LEFT);
@@ -99,51 +137,49 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
             return Removal {
                 node,
                 gone: node,
+                link,
                 moves: false,
                 child,
             };
         }
-        let (mut link, mut gone) = (node + node::RIGHT, right);
-        loop {
-            self.push(link).await;
-            let before = self.get(gone.at(node::LEFT)).await;
-            if before.is(0).branch(NEXT_IS_LEAST) {
-                break;
-            }
-            (link, gone) = (gone + node::LEFT, before);
-        }
+        let next = self.least_key(right).await;
+        let (link, gone) = self.descend_to(node + node::RIGHT, next).await;
         Removal {
             node,
             gone,
+            link,
             moves: true,
             child: self.get(gone.at(node::RIGHT)).await,
         }
     }
 
-    /// Takes a node and, under full logging, logs what an insertion where the path ends may write, if that is only on
-    /// the path.
-    pub async fn begin_insertion(&mut self) -> W<'c, C> {
-        let _call = self.cpu.call(1);
-        self.log_path().await;
-        if self.logs_fully() {
-            let mut free = self.free().await;
-            self.fresh(&mut free).await;
+    /// The least key of a subtree.
+    async fn least_key(&mut self, mut node: W<'c, C>) -> W<'c, C> {
+        let _call = node.call(1);
+        loop {
+            let before = self.get(node.at(node::LEFT)).await;
+            if before.is(0).branch(NEXT_IS_LEAST) {
+                return self.get(node.at(node::KEY)).await;
+            }
+            node = before;
         }
-        self.order().await;
-        self.take().await
     }
 
-    /// The step that links `node`, which is free, where the path ends.
+    /// Takes a node. All that an insertion may write is then logged under full logging.
+    pub async fn begin_insertion(&mut self) -> W<'c, C> {
+        let node = self.take_logged().await;
+        self.order().await;
+        node
+    }
+
+    /// The step that makes `link`, where the path ends, lead to `node`, which is free.
     pub async fn insertion(
         &mut self,
+        link: W<'c, C>,
         node: W<'c, C>,
-        key: W<'c, C>,
-        value: W<'c, C>,
-        state: W<'c, C>,
+        [key, value, state]: [W<'c, C>; 3],
     ) -> Change<'c, C> {
         let _call = node.call(5);
-        let last = self.last();
-        let link = last.load().await;
         let mut change = Change::of(&[self.header]);
         self.add_line(&mut change, link, None).await;
         change.fresh(node);
@@ -166,8 +202,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// The step that removes the chosen node.
     pub async fn removal(&mut self, removal: &Removal<'c, C>) -> Change<'c, C> {
         let _call = self.cpu.call(1);
-        let last = self.last();
-        let link = last.load().await;
+        let link = removal.link;
         let mut change = Change::of(&[self.header]);
         let moved = removal.moves.then_some(removal.node);
         self.add_line(&mut change, link, moved).await;

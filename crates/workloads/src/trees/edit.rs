@@ -1,14 +1,17 @@
-//! An open operation on a tree: reads, steps, the path, allocation.
+//! An open operation on a tree: reads, steps, the stack of its recursion, allocation.
 
-use super::Trees;
+use super::{header, Trees};
 use crate::structures::Free;
-use strandline_isa::{sites, Cpu, LINE_BYTES, W};
+use strandline_isa::{sites, Cond, Cpu, Scoped, LINE_BYTES, W};
 use strandline_runtime::{Log, Region, Step};
 
 sites! {
     MORE_TO_GIVE = 0x2b0d_9a4f;
-    MORE_OF_PATH = 0xc713_4ad9;
+    ALL_FREE_ARE_LOGGED = 0x49f5_a569;
 }
+
+/// Bytes of the stack that a call takes.
+const CALL: u64 = 16;
 
 /// How an operation writes: section 3.2.
 enum Access<'l, 'c, C: Cpu> {
@@ -24,12 +27,14 @@ pub struct Tree<'l, 'c, C: Cpu> {
     pub cpu: &'c C,
     /// The address of the tree's header.
     pub header: W<'c, C>,
-    /// The path: the addresses of the links that lead to a node, the header's first. It is in the program's volatile
-    /// memory.
-    path: W<'c, C>,
-    /// The end of the path.
+    /// The stack of the recursion, in the program's volatile memory: for each call, a return address, and the register
+    /// that it keeps, the address of the link that leads to its node. The header's is first.
+    stack: W<'c, C>,
+    /// The end of the stack.
     end: W<'c, C>,
-    /// The nodes that the operation has removed, behind the path, and their end.
+    /// The calls that have not returned.
+    calls: Vec<Scoped<'c, C>>,
+    /// The nodes that the operation has removed, behind the stack, and their end.
     gone: W<'c, C>,
     gone_end: W<'c, C>,
     index: W<'c, C>,
@@ -82,14 +87,21 @@ impl<'c, C: Cpu> Change<'c, C> {
 }
 
 impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
-    /// Opens an operation on tree `index`. The lane's list for paths starts at `path`.
-    pub(super) fn open(trees: &'l Trees, cpu: &'c C, log: &'l mut Log<'c, C>, path: W<'c, C>, index: W<'c, C>) -> Self {
-        let gone = path + 8 * trees.most_links;
+    /// Opens an operation on tree `index`. The lane's stack starts at `stack`.
+    pub(super) fn open(
+        trees: &'l Trees,
+        cpu: &'c C,
+        log: &'l mut Log<'c, C>,
+        stack: W<'c, C>,
+        index: W<'c, C>,
+    ) -> Self {
+        let gone = stack.at(CALL * trees.most_links);
         Tree {
             cpu,
             header: trees.structures.headers.row(index),
-            path,
-            end: path,
+            stack,
+            end: stack,
+            calls: Vec::new(),
             gone,
             gone_end: gone,
             index,
@@ -103,9 +115,8 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
         }
     }
 
-    /// Loads a word.
+    /// Loads a field. The program's text has no function for it.
     pub async fn get(&mut self, at: W<'c, C>) -> W<'c, C> {
-        let _call = at.call(2);
         match &mut self.access {
             Access::Full(region) => region.read(at, 8).await,
             // Outside regions: its lane holds the lock, and its earlier regions are finished.
@@ -130,18 +141,27 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
         }
     }
 
-    /// Adds the next free node to what full logging writes; [`Tree::take`] then takes it.
-    pub(crate) async fn fresh(&mut self, free: &mut Free<'c, C>) {
-        let _call = self.cpu.call(1);
-        let node = self.trees.structures.next(self.cpu, free).await;
-        if let Access::Full(region) = &mut self.access {
+    /// Adds `number` free nodes to what full logging writes: those that [`Tree::take`] takes next.
+    pub async fn log_free(&mut self, number: W<'c, C>) {
+        let _call = number.call(2);
+        let structures = &self.trees.structures;
+        let Access::Full(region) = &mut self.access else { return };
+        let mut free = structures.free(self.cpu, self.index).await;
+        let mut left = number;
+        while !left.is(0).branch(ALL_FREE_ARE_LOGGED) {
+            let node = structures.next(self.cpu, &mut free).await;
             region.fresh(node.expect("every key has nodes")).await;
+            left = left - 1;
         }
     }
 
-    /// The tree's free nodes.
-    pub(crate) async fn free(&mut self) -> Free<'c, C> {
-        self.trees.structures.free(self.cpu, self.index).await
+    /// Takes a free node, which full logging then knows that it writes.
+    pub async fn take_logged(&mut self) -> W<'c, C> {
+        let node = self.take().await;
+        if let Access::Full(region) = &mut self.access {
+            region.fresh(node).await;
+        }
+        node
     }
 
     /// Ends full logging's first part: everything is logged.
@@ -156,7 +176,7 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
         let _call = self.cpu.call(1);
         let mut free = match self.free {
             Some(free) => free,
-            None => self.free().await,
+            None => self.trees.structures.free(self.cpu, self.index).await,
         };
         let node = self.trees.structures.next(self.cpu, &mut free).await;
         self.free = Some(free);
@@ -212,31 +232,64 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
         }
     }
 
-    /// Logs the lines of all links of the path under full logging: the header, and the nodes above the last one.
-    pub async fn log_path(&mut self) {
-        let _call = self.cpu.call(1);
-        let mut at = self.path;
-        while self.logs_fully() && at.less(self.end).branch(MORE_OF_PATH) {
-            let link = at.load().await;
-            self.log(line(link)).await;
-            at = at + 8;
+    /// Calls the recursive function for the node to which `link` leads.
+    pub async fn enter(&mut self, link: W<'c, C>) {
+        self.calls.push(self.cpu.call(2));
+        self.end.store(self.stack).await;
+        self.end.at(8).store(link).await;
+        self.end = self.end + CALL;
+    }
+
+    /// Returns from the latest call: its link.
+    pub async fn leave(&mut self) -> W<'c, C> {
+        self.end = self.end - CALL;
+        let link = self.end.at(8).load().await;
+        self.end.load().await;
+        self.calls.pop();
+        link
+    }
+
+    /// The links of the calls that have not returned, the header's first: the positions of the first and behind the last.
+    pub fn open_calls(&self) -> (W<'c, C>, W<'c, C>) {
+        (self.stack, self.end)
+    }
+
+    /// The link of the call at this position, and the next position.
+    pub async fn open_call(&self, at: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        (at.at(8).load().await, at + CALL)
+    }
+
+    /// Whether all calls have returned.
+    pub fn has_returned(&self) -> Cond<'c, C> {
+        self.end.equals(self.stack)
+    }
+
+    /// Whether a link is the header's.
+    pub fn is_to_root(&self, link: W<'c, C>) -> Cond<'c, C> {
+        link.equals(self.root_link())
+    }
+
+    /// The link to the root.
+    pub fn root_link(&self) -> W<'c, C> {
+        self.header.at(header::ROOT)
+    }
+
+    /// Writes a word that a level computes anew, changed or not: the link that its call returns, a height. Where each
+    /// step logs what it writes, only changes are written.
+    pub async fn write_back(&mut self, at: W<'c, C>, word: W<'c, C>) {
+        if let Access::Full(region) = &mut self.access {
+            return region.update(at, word, 8).await;
+        }
+        if self.writes_back() {
+            let mut change = Change::of(&[]);
+            change.set(at, word);
+            self.commit(change).await;
         }
     }
 
-    /// Appends a link to the path.
-    pub async fn push(&mut self, link: W<'c, C>) {
-        self.end.store(link).await;
-        self.end = self.end + 8;
-    }
-
-    /// The position of the path's last link.
-    pub fn last(&self) -> W<'c, C> {
-        self.end - 8
-    }
-
-    /// The position of the path's first link, the header's.
-    pub fn first(&self) -> W<'c, C> {
-        self.path
+    /// Whether a level writes what it returns, changed or not.
+    pub fn writes_back(&self) -> bool {
+        !self.logs_steps()
     }
 }
 

@@ -1,7 +1,13 @@
 //! The trees of Speculative Persistence (ISCA 2017), Table 1: what AVL tree, B-tree and red-black tree share.
 //!
 //! An operation searches a random key. It deletes a key that it finds, and inserts one that it does not (3.2). Each
-//! node has a line. Rebalancing is made failure-atomic in one of two ways:
+//! node has a line. The search is a loop. Insertion and deletion are recursive ("the tree is traversed recursively",
+//! 3.2): they descend, which pushes the link of each level to a stack, and rebalance on the way back. On return, a level
+//! writes the link that its callee returns, changed or not, as a recursive function does. (Incremental logging writes
+//! what changes.) Full logging logs between descent and return, along the stack: so it logs the nodes that are written,
+//! even if a load was given a stale value.
+//!
+//! Rebalancing is made failure-atomic in one of two ways:
 //!
 //! - *Full logging*, which the paper measures: before its first write, an operation logs all nodes which may be
 //!   involved if rebalancing is triggered. It is one failure-atomic region.
@@ -9,8 +15,8 @@
 //!   Each logs the nodes that it writes. A crash between two steps leaves a sorted tree that is not balanced. Recovery
 //!   finds where, and continues to rebalance it by the same steps.
 //!
-//! Not in the paper: how many keys there are. By default they are 2^20. Then about half of the keys are in the tree
-//! after the initial operations, and about half of the operations delete. Nodes are allocated for all keys.
+//! Not in the paper: how many keys there are. By default they are twice as many as the initial operations
+//! ([`keys_for`]). Nodes are allocated for all keys.
 
 pub(crate) mod binary;
 mod edit;
@@ -23,7 +29,7 @@ pub use walk::Walk;
 
 use crate::operations::{two_regions, Lists};
 use crate::populate::populate;
-use crate::structures::{init_ops, Structures, STRUCTURES};
+use crate::structures::{init_ops, keys_for, Structures, STRUCTURES};
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -49,7 +55,7 @@ pub(crate) mod header {
 pub(crate) const KEY_SHIFT: u64 = 32;
 
 /// The most keys of a tree.
-pub(crate) const MOST_KEYS: u64 = 1 << 21;
+pub(crate) const MOST_KEYS: u64 = 1 << 22;
 
 /// A kind of tree.
 pub trait Shape: Sync + 'static {
@@ -57,7 +63,7 @@ pub trait Shape: Sync + 'static {
     const NODE: u64;
     /// Nodes for each key.
     const NODES: u64;
-    /// The most links of a path in a tree of `keys` keys, with those that rebalancing adds.
+    /// The most links of a path in a tree of `keys` keys.
     fn links(keys: u64) -> u64;
     /// The most lines that an operation logs in a tree of `keys` keys.
     fn lines(keys: u64) -> u64;
@@ -93,7 +99,7 @@ pub(crate) const fn params(initial: u64, records: u64) -> [Param; 5] {
         init_ops(initial),
         Param {
             name: "keys",
-            default: 1 << 20,
+            default: keys_for(initial),
             min: 1,
             max: MOST_KEYS,
             help: "keys, each in a tree or not",
@@ -125,8 +131,8 @@ pub struct Trees {
     incremental: bool,
     logged_bytes: u64,
     most_links: u64,
-    /// The path of the open operation, and the nodes that it has removed.
-    paths: Lists,
+    /// The stack of the open operation's recursion, and the nodes that it has removed.
+    stacks: Lists,
     logs: LogLayout,
 }
 
@@ -158,8 +164,8 @@ impl<S: Shape> Toggles<S> {
         let ended = block_on(async move {
             let mut log = Log::open(cpu, &self.trees.logs, 0).await;
             for (index, place) in places {
-                let path = cpu.word(self.trees.paths.range().start);
-                let mut tree = Tree::open(&self.trees, cpu, &mut log, path, cpu.word(index));
+                let stack = cpu.word(self.trees.stacks.range().start);
+                let mut tree = Tree::open(&self.trees, cpu, &mut log, stack, cpu.word(index));
                 S::resume(&mut tree, place).await;
                 tree.close().await;
             }
@@ -189,7 +195,7 @@ impl<S: Shape> Workload for Toggles<S> {
             incremental: params.get("incremental") == 1,
             logged_bytes: S::NODE,
             most_links,
-            paths: Lists::allocate(&mut heap, plan.lanes(), 2 * most_links),
+            stacks: Lists::allocate(&mut heap, plan.lanes(), 3 * most_links),
             logs: LogLayout::allocate_for(
                 &mut heap,
                 plan.lanes(),
@@ -222,8 +228,8 @@ impl<S: Shape> Workload for Toggles<S> {
         let index = structures.draw(thread.cpu, &mut thread.random).await;
         structures.lock(&mut thread.log, index).await;
 
-        let path = self.trees.paths.of(thread);
-        let mut tree = Tree::open(&self.trees, thread.cpu, &mut thread.log, path, index);
+        let stack = self.trees.stacks.of(thread);
+        let mut tree = Tree::open(&self.trees, thread.cpu, &mut thread.log, stack, index);
         S::toggle(&mut tree, key, value).await;
         tree.close().await;
 
@@ -247,7 +253,7 @@ impl<S: Shape> Workload for Toggles<S> {
     fn footprint(&self) -> Vec<Range<u64>> {
         let mut ranges = self.trees.structures.footprint();
         ranges.extend([
-            self.trees.paths.range(),
+            self.trees.stacks.range(),
             self.trees.logs.lists(),
             self.trees.logs.range(),
         ]);

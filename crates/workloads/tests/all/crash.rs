@@ -70,10 +70,10 @@ fn every_crash_image_recovers() {
                 };
                 let outcome = with_small(name, crash);
                 assert_eq!(outcome.failure, None, "{name}, {threads} threads, {play:?}");
-                // A region writes its log, too; an operation without one may write one line, or none.
+                // A region writes its log, too: two changes at least. An operation without one may write one line, or none.
                 let least = if is_logged(name) { 2.0 } else { 0.3 };
                 assert!(
-                    outcome.crashes as f64 > least * outcome.acknowledged as f64,
+                    outcome.crashes as f64 >= least * outcome.acknowledged as f64,
                     "{name}: hardly any crash image"
                 );
                 assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
@@ -306,10 +306,10 @@ fn every_crash_image_of_tasks_that_share_a_thread_recovers() {
             for (play, library) in plays().zip([Library::Paper, Library::Lean].into_iter().cycle()) {
                 let outcome = crash_shared(name, lowering, library, play);
                 assert_eq!(outcome.failure, None, "{name} under {lowering:?}, {play:?}");
-                // A region writes its log, too; an operation without one may write one line, or none.
+                // A region writes its log, too: two changes at least. An operation without one may write one line, or none.
                 let least = if is_logged(name) { 2.0 } else { 0.3 };
                 assert!(
-                    outcome.crashes as f64 > least * outcome.acknowledged as f64,
+                    outcome.crashes as f64 >= least * outcome.acknowledged as f64,
                     "{name}: hardly any crash image"
                 );
                 assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");

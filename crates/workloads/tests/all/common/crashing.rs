@@ -54,7 +54,6 @@ pub fn run<W: Workload>(
     };
     let mut inspect = |image: &Memory, watch: &Watch| {
         outcome.crashes += 1;
-        outcome.acknowledged = watch.acknowledged();
         outcome.regions = watch.begun();
         outcome.aborted = watch.aborted();
         if outcome.failure.is_none() {
@@ -74,9 +73,13 @@ pub fn run<W: Workload>(
             }
         });
     machine.run(programs.collect()).unwrap();
+    let acknowledged = machine.acknowledged();
     drop(cpus);
     drop(machine);
-    outcome
+    Outcome {
+        acknowledged,
+        ..outcome
+    }
 }
 
 /// Judges a crash image of a map that held this before the run.
