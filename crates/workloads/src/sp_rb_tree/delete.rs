@@ -93,7 +93,8 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         let links @ [near_link, far_link] = [side.link(), side.other().link()];
         let mut sibling = self.get(parent.at(far_link)).await;
         let mut near = self.get(sibling.at(near_link)).await;
-        if self.is_red(sibling).await {
+        let raises = self.is_red(sibling).await;
+        if raises {
             self.raise(link, [parent, sibling, near], links).await;
             link = sibling.at(near_link);
             sibling = near;
@@ -108,7 +109,8 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
         let mut change = Change::of(&[sibling]);
         change.set(sibling.at(node::STATE), self.cpu.word(RED));
-        let parent_is_red = self.is_red(parent).await;
+        // The raise has coloured it. A load might be given the colour before.
+        let parent_is_red = raises || self.is_red(parent).await;
         if parent_is_red {
             change.add(parent);
             change.set(parent.at(node::STATE), self.cpu.word(BLACK));

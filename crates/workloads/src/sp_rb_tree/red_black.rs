@@ -10,6 +10,8 @@ sites! {
     NODE_IS_RED = 0xe03d_94fb;
     TREE_IS_EMPTY = 0x17c6_2ba9;
     ALL_HAVE_RETURNED = 0xb48f_d052;
+    CHILD_IS_RED = 0x4be0_72c9;
+    GRANDCHILD_IS_RED = 0xd19c_0a36;
     GRANDPARENT_IS_ROOT = 0x0d7b_a3c4;
     PATH_IS_LOGGED = 0x82d4_0b6e;
     LOGGED_LINK_IS_HEADERS = 0x1ce9_8b3d;
@@ -19,6 +21,12 @@ sites! {
 /// Colours of nodes; an absent node counts as black.
 pub(super) const BLACK: u64 = 0;
 pub(super) const RED: u64 = 1;
+
+/// The root of a subtree and its colour. A level returns it in registers.
+struct Root<'c, C: Cpu> {
+    node: W<'c, C>,
+    colour: W<'c, C>,
+}
 
 /// The shape of a red-black tree.
 pub struct RedBlack;
@@ -65,7 +73,7 @@ impl Shape for RedBlack {
         let colour = tree.cpu.word(if is_root { BLACK } else { RED });
         let change = tree.insertion(link, node, [key, value, colour]).await;
         tree.commit(change).await;
-        tree.part_path().await;
+        tree.part_path(Root { node, colour }).await;
     }
 
     fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String> {
@@ -75,7 +83,8 @@ impl Shape for RedBlack {
     async fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
         let (_, node) = tree.descend_to(tree.root_link(), tree.cpu.word(at.key)).await;
         let Some(side) = at.lacks else {
-            return tree.part_path().await;
+            let colour = tree.cpu.word(RED);
+            return tree.part_path(Root { node, colour }).await;
         };
         tree.enter(node + side.link()).await;
         tree.make_up_path(true).await;
@@ -110,37 +119,36 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
     }
 
-    /// All calls return: the latest, whose link leads to a red node, then those above it.
-    async fn part_path(&mut self) {
+    /// All calls return: the latest, whose link leads to `below`, then those above it. A level whose child on the path is
+    /// red, and has a red child on the path, parts the two. What the operation has written is not loaded. So all nodes
+    /// that are written are logged, even if a load was given a stale value.
+    async fn part_path(&mut self, mut below: Root<'c, C>) {
         let mut changed = self.leave().await;
+        let mut lowest = None;
         while !self.has_returned().branch(ALL_HAVE_RETURNED) {
             let link = self.leave().await;
             let (node, side) = self.side(changed);
-            self.part_below(link, node, side).await;
+            let child = below;
+            below = match lowest.replace((child.node, child.colour, side)) {
+                Some((grandchild, colour, below))
+                    if child.colour.is(RED).branch(CHILD_IS_RED) && colour.is(RED).branch(GRANDCHILD_IS_RED) =>
+                {
+                    lowest = Some((child.node, self.cpu.word(BLACK), side));
+                    self.part(link, [grandchild, child.node, node], side, below).await
+                }
+                _ => {
+                    self.write_back(link, node).await;
+                    let colour = self.get(node.at(node::STATE)).await;
+                    Root { node, colour }
+                }
+            };
             changed = link;
         }
     }
 
-    /// A step: the child of `node` on `side` may be red and have a red child. `link` leads to `node`.
-    async fn part_below(&mut self, link: W<'c, C>, node: W<'c, C>, side: Side) {
-        let _call = link.call(3);
-        let child = self.get(node.at(side.link())).await;
-        if self.is_red(child).await {
-            let outer = self.get(child.at(side.link())).await;
-            if self.is_red(outer).await {
-                return self.part(link, [outer, child, node], side, side).await;
-            }
-            let inner = self.get(child.at(side.other().link())).await;
-            if self.is_red(inner).await {
-                return self.part(link, [inner, child, node], side, side.other()).await;
-            }
-        }
-        self.write_back(link, node).await;
-    }
-
     /// `node`, which is the child of `parent` on `below`, is red, and so is `parent`, which is the child of `grand` on
     /// `side`. `link` leads to `grand`.
-    async fn part(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) {
+    async fn part(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) -> Root<'c, C> {
         let _call = link.call(5);
         let [_, parent, grand] = nodes;
         let uncle = self.get(grand.at(side.other().link())).await;
@@ -151,17 +159,20 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         let black = self.cpu.word(BLACK);
         change.set(parent.at(node::STATE), black);
         change.set(uncle.at(node::STATE), black);
-        if !self.is_to_root(link).branch(GRANDPARENT_IS_ROOT) {
+        let is_root = self.is_to_root(link).branch(GRANDPARENT_IS_ROOT);
+        let colour = self.cpu.word(if is_root { BLACK } else { RED });
+        if !is_root {
             change.add(grand);
-            change.set(grand.at(node::STATE), self.cpu.word(RED));
+            change.set(grand.at(node::STATE), colour);
         }
         self.commit(change).await;
         self.write_back(link, grand).await;
+        Root { node: grand, colour }
     }
 
     /// The case of a black uncle: `parent` is the child of `grand` on `side`, and `node` the child of `parent` on
     /// `below`.
-    async fn part_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) {
+    async fn part_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) -> Root<'c, C> {
         let _call = link.call(5);
         let [node, parent, grand] = nodes;
         let (near, far) = (side.link(), side.other().link());
@@ -181,5 +192,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         change.set(grand.at(node::STATE), self.cpu.word(RED));
         change.set(link, top);
         self.commit(change).await;
+        let colour = self.cpu.word(BLACK);
+        Root { node: top, colour }
     }
 }
