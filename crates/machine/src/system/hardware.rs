@@ -254,8 +254,13 @@ impl Hardware {
         }
     }
 
-    /// A waiting program goes on at `at`.
+    /// A waiting program goes on at `at`. The one that runs did not know that: it goes no further before.
     fn go_on(&mut self, core: CoreId, at: u64) {
+        let latest = at.saturating_add(self.machine.simulation.slack.0);
+        for hart in &self.harts {
+            let horizon = &hart.core.turn.horizon;
+            horizon.set(horizon.get().min(latest));
+        }
         let hart = self.hart(core);
         hart.core.window.redirect(at);
         hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(at));

@@ -52,3 +52,16 @@ fn merges_of_p_art_let_the_holder_of_their_child_pass() {
     };
     assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(200));
 }
+
+#[test]
+fn a_thread_that_spins_does_not_outrun_the_one_that_it_has_woken() {
+    // The last release wakes a sleeper. Nobody else acts then, and the log of the one that released waits for it.
+    let spec = Spec {
+        threads: Some(4),
+        tasks: Some(41),
+        machine: Some("asap".to_owned()),
+        set: vec!["machine.simulation.warm=footprint".to_owned()],
+        ..Spec::new("atlas-queue", "eadr")
+    };
+    assert_eq!(run(&spec).unwrap().stats.tasks, 41);
+}
