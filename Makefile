@@ -61,10 +61,11 @@ figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
 
 .PHONY: promote
-promote: setup $(VENV)/.dev ## Rewrite generated files: expected litmus states, tables in docs
+promote: setup $(VENV)/.dev ## Rewrite generated files: expected litmus states, tables in docs, the notebook's output
 	$(VENV)/bin/strandline litmus --promote litmus
 	STRANDLINE_PROMOTE=1 cargo test --quiet --workspace --locked --test cases -- tables::docs
 	$(PY) -m tools.docs
+	$(PY) -m tools.notebook
 
 .PHONY: promote-records
 promote-records: setup ## Rewrite the reference records, after a change that should move results

@@ -135,8 +135,8 @@ def run(step: Step, *, live: bool) -> Counts:
     """Runs a step and passes its output on: line by line if `live`, otherwise at its end."""
     if live:
         show(f"== {step.name}\n")
-    # One interpreter for all builds, because PyO3 is rebuilt whenever it changes.
-    env = {**os.environ, "PYO3_PYTHON": PYTHON, **step.environment}
+    # One interpreter for all builds, because PyO3 is rebuilt whenever it changes. And no step takes what another ran.
+    env = {**os.environ, "PYO3_PYTHON": PYTHON, "STRANDLINE_STORE": "off", **step.environment}
     began = time.monotonic()
     process = subprocess.Popen(
         step.command,

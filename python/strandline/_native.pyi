@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from strandline.engine import CrashSpec, RunSpec, StatesSpec
-from strandline.litmus import RandomSpec
+from strandline.litmus_tests import RandomSpec
 
 class InputError(Exception):
     """The input is wrong; the message is one line: what is wrong, where, and the correction."""

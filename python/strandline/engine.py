@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -13,7 +16,7 @@ from strandline.record import Record
 
 if TYPE_CHECKING:
     # A run does not wait for them.
-    from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source
+    from strandline.litmus_tests import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source
 
 Answer = TypeVar("Answer")
 
@@ -237,13 +240,27 @@ class Engine:
 
     def origin(self, spec: RunSpec) -> dict[str, Any]:
         """`version`, `commit` and `spec` of this run's record."""
-        return self._ask(lambda: self.native.origin(spec))
+        return self._ask(lambda: self.native.origin(spec), spec)
 
     def build(self) -> dict[str, str]:
         """The `version`, and the `commit` of the simulator's build."""
         return self.native.build()
 
-    def _record(self, fields: dict[str, Any]) -> Record:
+    def identity(self) -> str:
+        """What tells the results of this build from those of others: version and commit.
+
+        A build of uncommitted or unknown sources is told by its bytes.
+        """
+        build = self.build()
+        name = f"{build['version']}-{build['commit']}"
+        file = getattr(self.native, "__file__", None)
+        return name if file is None or _COMMIT.fullmatch(build["commit"]) else f"{name}-{_digest(file)}"
+
+    def claimed(self, record: Record) -> Record:
+        """A kept record, as this command line would have made it."""
+        return self._record(record.fields)
+
+    def _record(self, fields: Mapping[str, Any]) -> Record:
         return Record({**fields, "command": self.command})
 
     def memory(self, spec: RunSpec) -> MemoryNeed:
@@ -296,7 +313,7 @@ class Engine:
 
     def litmus(self, spec: LitmusSpec) -> LitmusTest | None:
         """The results of models and designs for one test; `None` if it belongs to no requested model."""
-        from strandline.litmus import read_test
+        from strandline.litmus_tests import read_test
 
         tests = self._ask(lambda: self.native.litmus(spec.keys()))["tests"]
         found = [read_test(spec.source, test) for test in tests]
@@ -321,7 +338,7 @@ class Engine:
 
     def random(self, spec: RandomSpec) -> RandomResult:
         """Judges the crash states of random programs by the designs' models."""
-        from strandline.litmus import read_random
+        from strandline.litmus_tests import read_random
 
         return read_random(self._ask(lambda: self.native.random(spec)))
 
@@ -345,6 +362,15 @@ class Engine:
         except self.native.FaultError as error:
             place = f"; {run.workload} under {run.design}, seed {run.seed}" if run else ""
             raise FaultError(f"{error}{place}") from error
+
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+"""A commit without further changes."""
+
+
+@cache
+def _digest(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def load() -> Engine:

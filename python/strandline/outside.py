@@ -5,6 +5,7 @@ Every error is an `InputError` of one line that names the file.
 
 from __future__ import annotations
 
+import io
 import json
 import stat
 from pathlib import Path
@@ -34,8 +35,8 @@ def target_of(path: Path) -> Path:
     return resolved(path) if path.is_symlink() else path
 
 
-def text_of(path: Path) -> str:
-    """The text of a regular file in UTF-8."""
+def bytes_of(path: Path) -> bytes:
+    """The contents of a regular file."""
     try:
         known = path.stat()
         if not stat.S_ISREG(known.st_mode):
@@ -43,10 +44,16 @@ def text_of(path: Path) -> str:
             raise InputError(f"{path}: cannot be read: it is {kind}: name a file")
         if known.st_size > MOST_BYTES:
             raise InputError(f"{path}: is larger than {MOST_BYTES >> 20:,} MiB: name a smaller file")
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes()
     except OSError as error:
         mend = ": make it readable" if isinstance(error, PermissionError) else ""
         raise InputError(f"{path}: cannot be read: {error.strerror}{mend}") from error
+
+
+def text_of(path: Path) -> str:
+    """The text of a regular file in UTF-8; lines end in a line feed."""
+    try:
+        return io.TextIOWrapper(io.BytesIO(bytes_of(path)), encoding="utf-8").read()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not text in UTF-8 (byte {error.start}): save it as UTF-8") from error
 

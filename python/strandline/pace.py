@@ -87,6 +87,12 @@ class Pace:
         with self._lock:
             self._ended.add(spec)
 
+    def finish(self, spec: RunSpec, seconds: float) -> None:
+        """Counts a run that was made elsewhere, and its time."""
+        with self._lock:
+            self._ended.add(spec)
+            self._measured[spec.workload].add(seconds, self.lengths[spec].work)
+
     def standing(self) -> Standing:
         """How far the runs are now."""
         now = self.clock()

@@ -8,8 +8,10 @@ from typing import Any
 
 from strandline.errors import InputError
 
-ORIGIN = ("version", "commit", "command", "spec", "figure")
-"""The origin of a record; another build or command may yield the same result."""
+ORIGIN = ("version", "commit", "command", "spec", "figure", "bmo", "coroutines")
+"""The origin of a record; another build or command may yield the same result. A sweep adds the settings of its points,
+such as `bmo` and those with a dot.
+"""
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,9 @@ class Record:
     """The flat record of one run. Keys that are not counts end in their unit."""
 
     fields: Mapping[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.fields[key]
 
     def text(self, key: str) -> str:
         """The value of `key` as text; `-` if the run has none."""
@@ -57,7 +62,7 @@ class Record:
     @property
     def result(self) -> dict[str, Any]:
         """What a repeated run reproduces: everything but its origin and the host's speed."""
-        own = (key for key in self.fields if key not in ORIGIN and not key.startswith("host_"))
+        own = (key for key in self.fields if key not in ORIGIN and "." not in key and not key.startswith("host_"))
         return {key: self.fields[key] for key in own}
 
     def as_part_of(self, figure: str) -> Record:

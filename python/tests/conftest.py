@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +39,16 @@ Strandline = Callable[..., Answer]
 # A shell ignores Ctrl-C in what it starts in the background, and so would the commands that tests start from there.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# No test may take what another one has run, nor what the user has.
+os.environ["STRANDLINE_STORE"] = "off"
+
+
+def settle() -> None:
+    """Waits for the workers of an interrupted command, which end with the run that they are at."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(60)
+
 
 @pytest.fixture
 def native() -> FakeNative:
@@ -51,8 +63,20 @@ def engine(native: FakeNative) -> Engine:
 
 
 @pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's own run store, outside of its folder."""
+    folder = tmp_path.with_name(f"{tmp_path.name}-store")
+    monkeypatch.setenv("STRANDLINE_STORE", str(folder))
+    return folder
+
+
+@pytest.fixture
 def strandline(
-    engine: Engine, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    engine: Engine,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    store: Path,  # noqa: ARG001 - the command finds it by the environment
 ) -> Strandline:
     """Runs one command line in an empty folder."""
     monkeypatch.chdir(tmp_path)

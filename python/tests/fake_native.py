@@ -13,7 +13,7 @@ from typing import Any
 
 import fake_litmus
 from strandline.engine import CrashSpec, NativeProgress, NativeStates, NativeStop, RunSpec, StatesSpec
-from strandline.litmus import RandomSpec
+from strandline.litmus_tests import RandomSpec
 
 InputError = fake_litmus.InputError
 

@@ -43,7 +43,7 @@ def test_table_3(strandline: Strandline) -> None:
 
 
 def test_a_run_that_several_claims_need_is_made_once(strandline: Strandline, native: FakeNative) -> None:
-    strandline("claims")
+    strandline("claims", "--store", "off")
     # Figure 1: 7 benchmarks, the 5 latencies that its claims are about, 2 designs. Table 3 adds 5 runs of cosplay.
     first = 7 * 5 * 2 + 5
     # Figure 8: 7 benchmarks, 5 latencies, x86 once and cosplay at 13 windows.

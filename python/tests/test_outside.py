@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from conftest import Strandline
-from strandline.journal import SUFFIX
 
 RUN = ("run", "sps", "-d", "x86", "--tasks", "5")
 DEEP = "[" * 100_000
@@ -22,14 +21,6 @@ def said(strandline: Strandline, *words: str) -> str:
     assert (answer.code, answer.out) == (2, ""), answer
     (line,) = answer.err.splitlines()
     return line
-
-
-@pytest.mark.parametrize("text", NO_RECORDS)
-def test_a_partial_file_without_records_is_refused_and_kept(strandline: Strandline, text: str) -> None:
-    partial = Path(f"q.jsonl{SUFFIX}")
-    partial.write_text(f"{text}\n")
-    assert f"{partial}: holds no records: start again with --fresh" in said(strandline, *RUN, "--out", "q.jsonl")
-    assert partial.read_text() == f"{text}\n"
 
 
 @pytest.mark.parametrize("text", NO_RECORDS)

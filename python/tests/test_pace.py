@@ -87,6 +87,13 @@ def test_a_reused_run_is_done_and_says_nothing_about_the_time() -> None:
     assert (standing.runs, standing.tasks, standing.share, standing.seconds_left) == (1, 10, 0.5, None)
 
 
+def test_a_run_made_elsewhere_tells_the_pace() -> None:
+    runs = pace(2, Clock(), sps=100, again=100)
+    runs.finish(SPS, 10.0)
+    standing = runs.standing()
+    assert (standing.runs, standing.tasks, standing.share, standing.seconds_left) == (1, 10, 0.5, 10)
+
+
 def test_all_runs_done_leave_nothing() -> None:
     clock = Clock()
     runs = pace(4, clock, sps=100)

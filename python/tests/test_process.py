@@ -18,6 +18,7 @@ ENVIRONMENT = {
     **{key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "FORCE_COLOR")},
     "PYTHONPATH": str(Path(__file__).parents[1]),
     "TERM": "xterm",
+    "STRANDLINE_STORE": "off",
 }
 ANSI = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -166,17 +167,21 @@ def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def begun(folder: Path, runs: int) -> subprocess.Popen[bytes]:
-    """A figure of ten runs into `folder`, one after the other, after this many have finished."""
+def kept(store: Path) -> int:
+    """The number of runs in a store."""
+    return len(list(store.glob("*/*.json")))
+
+
+def begun(store: Path, runs: int, seconds: float) -> subprocess.Popen[bytes]:
+    """A figure of ten runs, one after the other, after this many have finished."""
     process = subprocess.Popen(
-        command("figure", "cosplay-table-3", "--jobs", "1", "--out", str(folder / "new"), seconds=0.5),
+        command("figure", "cosplay-table-3", "--jobs", "1", "--out", str(store.parent / "new"), seconds=seconds),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "STRANDLINE_STORE": str(store)},
     )
-    kept = folder / "new.partial.jsonl"
     for _ in range(6000):
-        if kept.exists() and kept.read_bytes().count(b"\n") >= runs:
+        if kept(store) >= runs:
             break
         time.sleep(0.05)
     return process
@@ -184,32 +189,45 @@ def begun(folder: Path, runs: int) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path, by: signal.Signals) -> None:
-    process = begun(tmp_path, 2)
+    process = begun(tmp_path / "store", 2, seconds=0.5)
     process.send_signal(by)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, b"")
-    assert re.fullmatch(rb"strandline: interrupted: .*new\.partial\.jsonl keeps the \d finished runs: repeat .*\n", err)
-    assert [path.name for path in tmp_path.iterdir()] == ["new.partial.jsonl"]
+    assert re.fullmatch(rb"strandline: interrupted: the run store keeps \d finished runs: repeat the command .*\n", err)
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
 
 
 def test_a_killed_process_keeps_its_runs_and_locks_nobody_out(tmp_path: Path) -> None:
-    process = begun(tmp_path, 2)
+    store = tmp_path / "store"
+    process = begun(store, 2, seconds=0.5)
     process.kill()
     process.communicate(timeout=300)
+    before = kept(store)
     again = command("figure", "cosplay-table-3", "--out", str(tmp_path / "new"))
-    subprocess.run(again, check=True, capture_output=True, env=ENVIRONMENT)
+    env = {**ENVIRONMENT, "STRANDLINE_STORE": str(store)}
+    done = subprocess.run(again, check=True, capture_output=True, env=env)
+    assert f"{before} runs from the run store".encode() in done.stdout
     assert len((tmp_path / "new" / "records.jsonl").read_text().splitlines()) == 10
-    assert not (tmp_path / "new.partial.jsonl").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "store"]
 
 
 def test_of_two_processes_with_one_folder_the_second_says_so(tmp_path: Path) -> None:
-    process = begun(tmp_path, 1)
+    process = begun(tmp_path / "store", 1, seconds=0.5)
     second = command("figure", "cosplay-1", "--out", str(tmp_path / "new"))
     done = subprocess.run(second, check=False, capture_output=True, env=ENVIRONMENT)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"another strandline is writing it" in done.stderr
     process.kill()
     process.communicate(timeout=300)
+
+
+def test_processes_share_a_store(tmp_path: Path) -> None:
+    env = {**ENVIRONMENT, "STRANDLINE_STORE": str(tmp_path / "store")}
+    lines = [command("figure", "cosplay-table-3", "--out", str(tmp_path / name)) for name in "abc"]
+    processes = [subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) for line in lines]
+    assert [process.communicate(timeout=300)[1] for process in processes] == [b"", b"", b""]
+    assert kept(tmp_path / "store") == 10
+    assert [path.name for path in (tmp_path / "store").glob("*/.*")] == []
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])

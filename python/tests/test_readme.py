@@ -1,5 +1,6 @@
 """The README's commands."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -14,6 +15,12 @@ def commands() -> list[str]:
     """The tour's command lines."""
     lines = README.read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
+
+
+def saved(page: Path) -> dict[str, str]:
+    """The files that a page tells to save, by name."""
+    text = page.read_text(encoding="utf-8")
+    return dict(re.findall(r"Save this as `([\w.]+)`:\n\n```toml\n(.*?)```", text, re.DOTALL))
 
 
 def expected_code(command: str) -> int:
@@ -32,6 +39,8 @@ def without_files() -> list[str]:
 
 @pytest.mark.parametrize("command", without_files())
 def test_tour(strandline: Strandline, command: str) -> None:
+    for name, text in saved(README).items():
+        Path(name).write_text(text)
     answer = strandline(*shlex.split(command, comments=True))
     assert (answer.code, answer.err) == (expected_code(command), "")
     assert answer.out

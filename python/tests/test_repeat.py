@@ -3,13 +3,11 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import Strandline
 from fake_native import BUILD, FakeNative
-from strandline.engine import NativeProgress
 
 RUN = ("run", "sps", "-d", "x86,unordered", "--tasks", "30", "--set", "machine.core.rob_entries=128")
 FORMATS = ("r.json", "r.jsonl", "r.csv")
@@ -134,21 +132,3 @@ def test_a_file_of_another_kind_is_not_replaced(strandline: Strandline, native: 
         assert f"--out {name}: {why}" in answer.err
     assert native.specs == []
     assert Path("notes.json").read_text() == "mine"
-
-
-def test_finished_runs_of_a_sweep_are_kept(strandline: Strandline, native: FakeNative) -> None:
-    run = FakeNative.run
-
-    def first(spec: Any, progress: NativeProgress) -> dict[str, Any]:
-        if native.specs:
-            raise KeyboardInterrupt
-        return run(native, spec, progress)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "run", first)
-        answer = strandline(*RUN, "--jobs", "1", "--out", "r.csv")
-    assert answer.code == 130
-    assert [path.name for path in Path().iterdir()] == ["r.csv.partial.jsonl"]
-    assert strandline(*RUN, "--out", "r.csv").code == 0
-    assert [spec["design"] for spec in native.specs] == ["x86", "unordered"]
-    assert [path.name for path in Path().iterdir()] == ["r.csv"]

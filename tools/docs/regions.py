@@ -13,8 +13,10 @@ from strandline.figures import spec
 from strandline.figures.claims import Claim
 from strandline.record import DERIVED
 from strandline.report import record_keys
+from strandline.sweeps.slurm import SlurmFile
+from strandline.sweeps.spec import SweepFile
 
-from . import hooks
+from . import functions, hooks
 from .keys import table
 
 
@@ -30,6 +32,7 @@ class Region:
 FIGURES = "docs/figures.md"
 RECORDS = "docs/records.md"
 HOOKS = "docs/hooks.md"
+SWEEPS = "docs/sweeps.md"
 REGIONS = (
     Region(RECORDS, "record-keys", lambda: record_keys.markdown(engine.load().listing("keys"))),
     Region(FIGURES, "figure", partial(table, spec.FigureFile)),
@@ -45,6 +48,9 @@ REGIONS = (
     Region(FIGURES, "cdf", partial(table, spec.Cdf)),
     Region(FIGURES, "litmus", partial(table, spec.LitmusRuns)),
     Region(FIGURES, "claim", partial(table, Claim)),
+    Region(SWEEPS, "sweep", partial(table, SweepFile)),
+    Region(SWEEPS, "slurm", partial(table, SlurmFile)),
+    Region("docs/python.md", "python", functions.functions),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),
 )

@@ -19,7 +19,7 @@ from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options, gather, place, plan
 from strandline.figures.spec import FigureSpec
 from strandline.figures.values import with_means
-from strandline.sweep import default_jobs, pace_of, run_all
+from strandline.pool import default_jobs, pace_of, run_all
 
 Place = tuple[str, ...]
 #: The values of a figure with one seed: each metric at each point.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from strandline.api.session import Session
     from strandline.engine import Engine
     from strandline.figures.experiments import Experiments
 
@@ -29,6 +31,34 @@ class App:
     def experiments(self) -> Experiments:
         """The figures and claims."""
         return self.load_experiments()
+
+    def session(self, given: Mapping[str, Any]) -> Session:
+        """The session of a command with these options. It has no run store if the command has no option for one."""
+        from strandline import store
+        from strandline.api.session import Session
+        from strandline.cli import output, progress
+
+        engine, kept = self.engine, None
+        if "store" in given:
+            kept = store.opened(given["store"], engine.identity(), output.warn, given["fresh"])
+        return Session(engine, self.load_experiments, given["jobs"], kept, progress)
+
+
+@contextmanager
+def interruptible(session: Session) -> Iterator[None]:
+    """In the block, Ctrl-C and SIGTERM end the command with a line that says what the run store keeps."""
+    from strandline.errors import InterruptError
+    from strandline.interrupts import terminated_as_interrupted
+    from strandline.report.numbers import counted
+
+    try:
+        with terminated_as_interrupted():
+            yield
+    except KeyboardInterrupt:
+        if session.store is None or not session.store.kept:
+            raise
+        kept = counted(session.store.kept, "finished run")
+        raise InterruptError(f"interrupted: the run store keeps {kept}: repeat the command to continue") from None
 
 
 def installed() -> App:

@@ -42,6 +42,11 @@ ENTRIES: Mapping[str, Entry] = {
         "record", "record_", "Run PROGRAM with its arguments, and write a recording for `run` and `crash`."
     ),
     "run": Entry("run", "run", "Run WORKLOAD under several designs and compare them."),
+    "sweep": Entry(
+        "sweep",
+        "sweep",
+        "Run all combinations of the settings that a file lists, and print their means over seeds.",
+    ),
 }
 
 

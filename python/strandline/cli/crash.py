@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from strandline.cli import crash_recording, output
-from strandline.cli.admitted import admitted, demand_memory, named
+from strandline import words
+from strandline.api import crashes as api
+from strandline.api import recordings
+from strandline.api.crashes import Crashes
+from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.options import AT_LEAST_ONE, demand, points, refuse, run_options_of
-from strandline.cli.progress import progress
-from strandline.engine import CrashResult, CrashSpec
+from strandline.cli.options import AT_LEAST_ONE, base_run, demand, parsed, refuse, run_options_of
 from strandline.errors import InterruptError
-from strandline.report import crashes
-from strandline.sweep import until_interrupted
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -37,7 +33,12 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 @click.command()
 @run_options_of(workload_required=True)
 @click.option(
-    "--points", type=points, default="1000", show_default=True, metavar="N|all", help="Number of crash states to check."
+    "--points",
+    type=parsed(words.points),
+    default="1000",
+    show_default=True,
+    metavar="N|all",
+    help="Number of crash states to check.",
 )
 @click.option("--max-failures", type=AT_LEAST_ONE, metavar="N", help="Stop after N failing crash states of a design.")
 @click.option("--replay", metavar="CASE", help="Check the crash state that a failure names.")
@@ -76,52 +77,29 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
         refuse(ctx, ("points", "max_failures"), why)
     if app.engine.is_recording(given["workload"]):
         refuse(ctx, ONLY_WORKLOADS, "does not apply to a recording: leave it out")
-        ctx.exit(0 if crash_recording.examine(app, given) else 1)
+        ctx.exit(_show(recordings.crash(app.session(given), _request(given), given["designs"] or ()), given))
     refuse(ctx, ONLY_RECORDINGS, "applies only to recordings, the files of `strandline record`: leave it out")
     demand(ctx, "designs")
-    engine = app.engine
-    runs, left_out = admitted(engine, given, recovers=False)
-    specs = [CrashSpec(run, given["points"], given["replay"], given["max_failures"]) for run in runs]
-    demand_memory(map(engine.crash_memory, specs), given["jobs"])
-    stop = engine.stop()
-    with progress("crashing", len(specs)) as done:
-        work = partial(engine.crash, stop=stop)
-        results, interrupted = until_interrupted(work, specs, given["jobs"], done, stop.set)
-    if results:
-        _print_json(results, left_out, interrupted) if given["as_json"] else _print(results, left_out)
-    if interrupted:
-        raise InterruptError(crashes.interrupted(len(results), len(specs)))
-    ctx.exit(1 if any(result.failures for result in results) else 0)
-
-
-def _print(results: Sequence[CrashResult], left_out: Sequence[str]) -> None:
-    output.show(crashes.verdicts(results))
-    if left_out:
-        output.say(f"left out: {'; '.join(left_out)}", style="dim")
-    for result in results:
-        if result.failures:
-            output.say("")
-            for line in crashes.explain(result):
-                output.say(line)
-
-
-def _print_json(results: Sequence[CrashResult], left_out: Sequence[str], interrupted: bool) -> None:
-    failures = [
-        {"workload": result.workload, "design": result.design, **asdict(failure)}
-        for result in results
-        for failure in result.failures
-    ]
-    output.print_json(
-        {
-            "interrupted": interrupted,
-            "failures": failures,
-            "results": [_summary(result) for result in results],
-            "records": [result.record.fields for result in results],
-            **named(left_out),
-        }
+    found = api.crash(
+        app.session(given),
+        base_run(given, recovers=False),
+        given["designs"],
+        given["points"],
+        given["replay"],
+        given["max_failures"],
     )
+    ctx.exit(_show(found, given))
 
 
-def _summary(result: CrashResult) -> dict[str, Any]:
-    keys = ("workload", "design", "points", "durable_events", "runs", "complete")
-    return {**{key: getattr(result, key) for key in keys}, "recovers": crashes.recovers(result)}
+def _request(given: dict[str, Any]) -> recordings.Request:
+    keys = ("points", "seed", "replay", "max_failures", "dump", "verify", "time_limit", "scratch")
+    return recordings.Request(given["workload"], **{key: given[key] for key in keys})
+
+
+def _show(found: Crashes | recordings.CrashesOfRecording, given: dict[str, Any]) -> int:
+    """Prints what was found, and returns the exit status."""
+    if found.results:
+        output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+    if found.interrupted:
+        raise InterruptError(found.interrupted)
+    return 0 if found.recovers else 1

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from strandline import words
+from strandline.api import litmus as api
+from strandline.api.litmus_sources import sources
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.litmus_random import random_programs
-from strandline.cli.litmus_sources import sources, with_expected
 from strandline.cli.options import (
     AT_LEAST_ONE,
-    design_setting,
     designs,
     each_key_once,
     jobs_option,
     json_option,
     machines,
     models,
+    parsed,
     seed_option,
 )
-from strandline.cli.progress import progress
 from strandline.engine import Engine
-from strandline.errors import InputError, UnknownError
-from strandline.litmus import LitmusSpec, LitmusTest, Source
-from strandline.report import litmus as report
-from strandline.report.numbers import seconds
-from strandline.sweep import parallel
-
-EXPLAINED = 20
-"""The number of failures that are explained; `--json` has all."""
+from strandline.errors import InputError
+from strandline.litmus_tests import LitmusSpec, Source
 
 #: What an option cannot be combined with.
 EXCLUDES = {
@@ -63,7 +56,7 @@ SPELLED = {
 @click.option(
     "--set",
     "settings",
-    type=design_setting,
+    type=parsed(words.design_setting),
     multiple=True,
     callback=each_key_once,
     metavar="design.KEY=VALUE",
@@ -93,19 +86,21 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
     files MODEL.expected next to the tests.
     """
     _refuse_conflicts(given)
-    chosen = _designs(app.engine, given)
-    _check_models(app.engine, given["models"] or ())
+    named = given["designs"] or (("all",) if given["random"] else ())
+    chosen = api.known_designs(app.engine, named)
+    api.check_models(app.engine, given["models"] or ())
     if given["random"] is not None:
         ctx.exit(random_programs(app.engine, chosen, given))
     if given["promoting"]:
         refuse_others(given["files"])
-    tests = sources(app.engine, given["files"])
     if given["dot"] is not None:
-        _draw(app.engine, tests, given)
+        _draw(app.engine, sources(app.engine, given["files"]), given)
     elif given["promoting"]:
-        promote(app.engine, tests, given)
+        promote(app.engine, sources(app.engine, given["files"]), given)
     else:
-        ctx.exit(_judge(app.engine, tests, chosen, given))
+        found = api.litmus(app.session(given), given["files"], _request(chosen, given))
+        output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+        ctx.exit(1 if found.failures else 0)
 
 
 def _refuse_conflicts(given: Mapping[str, Any]) -> None:
@@ -120,135 +115,9 @@ def _refuse_conflicts(given: Mapping[str, Any]) -> None:
             raise click.UsageError(f"{SPELLED[key]} needs designs to run: name them with -d")
 
 
-def _designs(engine: Engine, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The designs to run; all of them for `all`."""
-    named: tuple[str, ...] = given["designs"] or (("all",) if given["random"] else ())
-    if not named:
-        return ()
-    known = engine.names("designs")
-    if named == ("all",):
-        return tuple(known)
-    for name in named:
-        if name not in known:
-            raise UnknownError("design", name, known, "strandline list designs")
-    return named
-
-
-def _check_models(engine: Engine, named: Sequence[str]) -> None:
-    variants: dict[str, list[str]] = {model["name"]: model["variants"] for model in engine.listing("models")}
-    for name in named:
-        base, *on = name.split(":")
-        if base not in variants or not set(on) <= set(variants[base]):
-            known = [*variants, *(f"{model}:{variant}" for model, having in variants.items() for variant in having)]
-            raise UnknownError("model", name, known, "strandline list models")
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The results, and the request."""
-
-    tests: Sequence[LitmusTest]
-    left_out: int
-    """Tests that belong to none of the requested models."""
-    models: Sequence[str]
-    designs: Sequence[str]
-    wrong: Sequence[report.Failure]
-    host_seconds: float
-
-
-def _judge(engine: Engine, tests: Sequence[Source], chosen: tuple[str, ...], given: Mapping[str, Any]) -> int:
-    begin = time.monotonic()
-    specs = [_spec(test, chosen, given) for test in with_expected(engine, tests)]
-    with progress("judging", len(specs)) as done:
-        answers = parallel(engine.litmus, specs, given["jobs"], done)
-    found = [_shown(answer, given) for answer in answers if answer]
-    kept = [test for test in found if test.models or test.designs]
-    if not kept:
-        raise InputError(_nothing_left(len(tests), chosen, given))
-    models = _model_names(kept, given)
-    wrong = report.failures(kept, given["settings"])
-    judged = Judged(kept, len(tests) - len(kept), models, chosen, wrong, time.monotonic() - begin)
-    _print_json(judged) if given["as_json"] else _print(judged)
-    return 1 if wrong else 0
-
-
-def _spec(test: Source, chosen: tuple[str, ...], given: Mapping[str, Any]) -> LitmusSpec:
-    return LitmusSpec(
-        test, given["models"], chosen or None, given["settings"], given["machines"], given["timings"], given["seed"]
-    )
-
-
-def _shown(test: LitmusTest, given: Mapping[str, Any]) -> LitmusTest:
-    """With designs and without requested models, only the designs' models."""
-    return test.judged_by_designs() if given["designs"] and not given["models"] else test
-
-
-def _nothing_left(tests: int, chosen: Sequence[str], given: Mapping[str, Any]) -> str:
-    none = "the test does not belong" if tests == 1 else f"none of the {tests:,} tests belongs"
-    if given["models"]:
-        return f"{none} to {' or '.join(given['models'])}: choose other models with -M"
-    if given["designs"] == ("all",):
-        return f"{none} to a model of any design: leave out -d to evaluate all models"
-    if chosen:
-        return f"{none} to a model of {' or '.join(chosen)}: run other designs with -d"
-    return f"{none} to any model: `strandline list models` shows them"
-
-
-def _model_names(tests: Sequence[LitmusTest], given: Mapping[str, Any]) -> list[str]:
-    """The models to show: in the requested order, otherwise by name."""
-    met = {model.model for test in tests for model in test.models}
-    return [name for name in given["models"] if name in met] if given["models"] else sorted(met)
-
-
-def _print(judged: Judged) -> None:
-    if len(judged.tests) + judged.left_out == 1:
-        _print_one(judged.tests[0], judged.designs)
-    else:
-        ran = [name for name in judged.designs if any(test.design(name) for test in judged.tests)]
-        output.show(report.overview(judged.tests, judged.models, ran))
-    _explain(judged.wrong)
-    output.say("")
-    if judged.left_out:
-        of = f"{judged.left_out:,} of {judged.left_out + len(judged.tests):,} tests"
-        output.tell(f"left out: {of}, which belong to none of the chosen models", style="dim")
-    tally = report.tally(report.totals(judged.tests), bool(judged.designs))
-    output.tell(f"{tally}, {seconds(judged.host_seconds)}", style="dim")
-
-
-def _explain(wrong: Sequence[report.Failure]) -> None:
-    for failure in wrong[:EXPLAINED]:
-        output.say("")
-        for line in failure.lines():
-            output.say(line)
-    if len(wrong) > EXPLAINED:
-        output.say("")
-        output.say(f"and {len(wrong) - EXPLAINED:,} more: --json has them all")
-
-
-def _print_one(test: LitmusTest, chosen: Sequence[str]) -> None:
-    output.say(f"{test.label}: {test.title}" if test.title else test.label, style="bold")
-    output.say("")
-    for line in test.text.splitlines():
-        output.say(f"  {line}")
-    output.say("")
-    output.show(report.states(test, chosen))
-    output.say("")
-    output.say(f"condition: {test.condition}")
-    output.say("")
-    output.show(report.verdicts(test))
-
-
-def _print_json(judged: Judged) -> None:
-    output.print_json(
-        {
-            "failures": [failure.keys() for failure in judged.wrong],
-            "models": list(judged.models),
-            "designs": list(judged.designs),
-            "totals": report.totals(judged.tests),
-            "host_seconds": judged.host_seconds,
-            "tests": [{**test.fields, "source": test.source.name} for test in judged.tests],
-        }
-    )
+def _request(chosen: tuple[str, ...], given: Mapping[str, Any]) -> api.Request:
+    models, machines = given["models"] or (), given["machines"]
+    return api.Request(models, chosen, given["settings"], machines, given["timings"], given["seed"])
 
 
 def _draw(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:

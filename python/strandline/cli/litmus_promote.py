@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from strandline.api.litmus_sources import EXPECTED
 from strandline.cli import output
-from strandline.cli.litmus_sources import EXPECTED
 from strandline.cli.progress import progress
 from strandline.engine import Engine
 from strandline.errors import InputError
-from strandline.litmus import Source, expected_file
+from strandline.litmus_tests import Source, expected_file
+from strandline.pool import parallel
 from strandline.report.files import write_whole
-from strandline.sweep import parallel
 
 
 def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:

@@ -8,14 +8,14 @@ from dataclasses import asdict
 from typing import Any
 
 from strandline.cli import output
-from strandline.cli.options import LARGEST
 from strandline.cli.progress import progress
 from strandline.engine import Engine
 from strandline.errors import InputError
-from strandline.litmus import RandomResult, RandomSpec
+from strandline.litmus_tests import RandomResult, RandomSpec
+from strandline.pool import parallel
 from strandline.report import random_programs as report
 from strandline.report.numbers import seconds
-from strandline.sweep import parallel
+from strandline.words import LARGEST
 
 AT_ONCE = 100
 """Programs between two steps of the progress bar. The result does not depend on this number."""

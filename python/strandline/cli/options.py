@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,17 +10,30 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from strandline.engine import SCOPES, RunSpec
-from strandline.sweep import default_jobs
+from strandline import words
+from strandline.engine import RunSpec
+from strandline.errors import InputError
+from strandline.pool import default_jobs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-LARGEST = 2**64 - 1
-"""The largest number that the simulator accepts."""
+Value = TypeVar("Value")
 
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
-"""Python's `int` takes other scripts' digits too, and refuses very long numbers."""
+def parsed(parse: Callable[[str], Value]) -> Callable[[str], Value]:
+    """The parser of an option's text, whose errors name the option."""
+
+    def convert(text: str) -> Value:
+        try:
+            return parse(text)
+        except InputError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return convert
+
+
+designs = parsed(words.designs)
+models = parsed(words.models)
+machines = parsed(words.machines)
 
 
 class Whole(click.ParamType[int]):
@@ -34,13 +46,10 @@ class Whole(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Reads the number."""
-        text = str(value)
-        if not _WHOLE.fullmatch(text):
-            self.fail(f"`{text}` is not a whole number: give one from {self.least} up", param, ctx)
-        if not self.least <= (number := int(text)) <= LARGEST:
-            small, large = f"small: give at least {self.least}", f"large: give at most {LARGEST}"
-            self.fail(f"{text} is too {small if number < self.least else large}", param, ctx)
-        return number
+        try:
+            return words.whole(value, self.least)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 AT_LEAST_ONE = Whole(1)
@@ -56,88 +65,21 @@ jobs_option = click.option(
 )
 
 
-def _names(text: str, kind: str, example: str) -> tuple[str, ...]:
-    """Names separated by commas: at least one, none repeated."""
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise click.BadParameter(f"`{text}` has an empty name: separate names by one comma, as {example}")
-    if len(set(names)) < len(names):
-        raise click.BadParameter(f"`{text}` names a {kind} twice: name each once")
-    return names
-
-
-def designs(text: str) -> tuple[str, ...]:
-    """Names of designs."""
-    return _names(text, "design", "x86,unordered")
-
-
-def models(text: str) -> tuple[str, ...]:
-    """Names of models, or of their variants."""
-    return _names(text, "model", "px86,eadr")
-
-
-def machines(text: str) -> tuple[str, ...]:
-    """Names of machines, or paths of their files."""
-    return _names(text, "machine", "cosplay,asap")
-
-
-def setting(text: str) -> str:
-    """`key=value` with a key in one of the scopes; spaces around both are removed."""
-    key, equals, value = (part.strip() for part in text.partition("="))
-    if not equals or not value:
-        raise click.BadParameter(f"`{text}` is not KEY=VALUE: write it as machine.core.rob_entries=128")
-    scope, _, rest = key.partition(".")
-    if scope not in SCOPES or not rest:
-        raise click.BadParameter(f"`{key}` has no known prefix: start with one of `{'.`, `'.join(SCOPES)}.`")
-    return f"{key}={value}"
-
-
-def design_setting(text: str) -> str:
-    """`KEY=VALUE` of a design's parameter, from `design.KEY=VALUE`."""
-    scope, _, rest = setting(text).partition(".")
-    if scope != "design":
-        raise click.BadParameter(f"`{text}` is not a design's parameter: write it as design.entries=1")
-    return rest
-
-
-def points(text: str) -> int | str:
-    """A number of crash states, or `all`."""
-    if text == "all":
-        return text
-    return _number(text, "crash states", "all")
-
-
-def window(text: str) -> int | str:
-    """A number of tasks in flight, or `auto`."""
-    if text == "auto":
-        return text
-    return _number(text, "tasks", "auto")
-
-
-def _number(text: str, what: str, word: str) -> int:
-    if not _WHOLE.fullmatch(text) or not 1 <= int(text) <= LARGEST:
-        raise click.BadParameter(f"`{text}` is neither a number of {what} from 1 up nor `{word}`")
-    return int(text)
-
-
 COROUTINES = ("paper", "lean")
 
 
 def each_key_once(ctx: click.Context, param: click.Parameter, settings: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuses a repeated key, because its value would be ambiguous."""
-    values: dict[str, str] = {}
-    for each in settings:
-        key, _, value = each.partition("=")
-        if key in values:
-            raise click.BadParameter(f"`{key}` is set twice, to {values[key]} and to {value}: set it once", ctx, param)
-        values[key] = value
-    return settings
+    """Refuses a repeated key."""
+    try:
+        return words.each_once(settings)
+    except InputError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
 
 
 set_option = click.option(
     "--set",
     "settings",
-    type=setting,
+    type=parsed(words.setting),
     multiple=True,
     callback=each_key_once,
     metavar="KEY=VALUE",
@@ -155,7 +97,7 @@ _RUN_OPTIONS = (
     tasks_option,
     click.option(
         "--window",
-        type=window,
+        type=parsed(words.window),
         metavar="N|auto",
         help="Tasks in flight per thread, as coroutines; auto adapts the number during the run.",
     ),
@@ -179,7 +121,7 @@ out_file_option = click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the records to a .json, .jsonl or .csv file.",
+    help="Write the records to a .json, .jsonl, .csv or .parquet file.",
 )
 from_option = click.option(
     "--from",
@@ -188,7 +130,13 @@ from_option = click.option(
     metavar="FILE",
     help="Repeat the runs of a file's records and compare the results.",
 )
-fresh_option = click.option("--fresh", is_flag=True, help="Discard the finished runs of an interrupted call.")
+fresh_option = click.option("--fresh", is_flag=True, help="Make all runs anew, also those in the run store.")
+store_option = click.option(
+    "--store",
+    metavar="DIR|off",
+    help="Folder of the run store, which has the finished runs of all commands. [default: $STRANDLINE_STORE, or "
+    "strandline/runs in the cache folder]",
+)
 
 
 def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
@@ -225,8 +173,7 @@ def refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
             raise click.BadOptionUsage(name, f"{shown} {why}", ctx=ctx)
 
 
-def run_specs(given: Mapping[str, Any], recovers: bool, names: Sequence[str] | None = None) -> list[RunSpec]:
-    """A run for each of `names`, or for each given design, from the values of `run_options_of`."""
+def base_run(given: Mapping[str, Any], recovers: bool) -> RunSpec:
+    """The run under the first design, from the values of `run_options_of`."""
     common = {field.name: given[field.name] for field in fields(RunSpec) if field.name in given}
-    designs = given["designs"] if names is None else names
-    return [RunSpec(**common, design=design, set=given["settings"], recovers=recovers) for design in designs]
+    return RunSpec(**common, design=given["designs"][0], set=given["settings"], recovers=recovers)

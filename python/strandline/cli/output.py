@@ -1,4 +1,4 @@
-"""Tables, sentences and JSON on stdout."""
+"""Pages, sentences and JSON on stdout, and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.text import Text
 
+from strandline.report.page import ENDLESS, Line, Page
 from strandline.report.table import Table
-
-ENDLESS = 100_000
-"""Maximum number of characters of a line that never wraps."""
 
 
 def console() -> Console:
@@ -22,19 +19,24 @@ def console() -> Console:
     return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
 
 
-def show(table: Table) -> None:
-    """Prints a table."""
-    table.show(console())
+def show(part: Page | Table) -> None:
+    """Prints a page or a table."""
+    part.show(console())
 
 
 def say(line: str, style: str = "") -> None:
     """Prints a line that only a terminal may wrap."""
-    console().print(Text(line, style), soft_wrap=True)
+    Line(line, style).show(console())
 
 
 def tell(sentence: str, style: str = "") -> None:
     """Prints a sentence; a terminal wraps it between words."""
-    console().print(Text(sentence, style))
+    Line(sentence, style, folds=True).show(console())
+
+
+def warn(sentence: str) -> None:
+    """Prints a warning on stderr."""
+    click.echo(f"strandline: warning: {sentence}", err=True)
 
 
 def print_json(document: dict[str, Any]) -> None:

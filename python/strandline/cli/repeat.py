@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from strandline.cli import output
-from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
-from strandline.cli.progress import runs
 from strandline.engine import RunSpec
 from strandline.errors import InputError, from_file
 from strandline.record import Record
 from strandline.report import record_files
-from strandline.sweep import pace_of, run_all
 
 SHOWN = 5
 """Number of differing keys that are shown for each run."""
@@ -58,11 +55,10 @@ def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
     specs = [_spec(path, record) for record in recorded]
     engine = app.engine
     with from_file(path):
-        needs = [engine.memory(spec) for spec in specs]
-    demand_memory(needs, jobs)
-    pace = pace_of(engine, specs, jobs)
-    with runs(pace):
-        records = run_all(engine, pace)
+        for spec in specs:
+            engine.memory(spec)
+    # Without a run store, which has no news.
+    records = app.session({"jobs": jobs}).records(specs)
     found = [Repeated(record, records[spec]) for record, spec in zip(recorded, specs, strict=True)]
     if as_json:
         output.print_json({"repeats": [each.keys() for each in found], "records": [each.now.fields for each in found]})

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.figures.spec import LitmusFigure
-from strandline.litmus import LitmusSpec, LitmusTest, Source
+from strandline.litmus_tests import LitmusSpec, LitmusTest, Source
+from strandline.pool import Done, parallel
 from strandline.record import Record
 from strandline.report import litmus as report
 from strandline.report.state_grid import StateGrid, grid_panel
 from strandline.report.table import Table
-from strandline.sweep import Done, parallel
 
 
 def run(engine: Engine, figure: LitmusFigure, seed: int, jobs: int, done: Done) -> list[LitmusTest]:
@@ -44,22 +44,7 @@ def grid(figure: LitmusFigure, tests: Sequence[LitmusTest]) -> StateGrid:
 
 def records(figure: LitmusFigure, tests: Sequence[LitmusTest]) -> list[Record]:
     """A flat record for each state of each test: `allowed_MODEL`, null if undefined, and `shown_DESIGN`."""
-    return [
-        Record(
-            {
-                "figure": figure.id,
-                "test": test.name,
-                "state": test.state_text(state),
-                **{
-                    f"allowed_{model.model}": None if model.undefined else model.states.get(state, False)
-                    for model in test.models
-                },
-                **{f"shown_{design.design}": state in design.shown for design in test.designs},
-            }
-        )
-        for test in tests
-        for state in test.states
-    ]
+    return [Record({"figure": figure.id, **row}) for test in tests for row in report.rows(test)]
 
 
 def caption(figure: LitmusFigure) -> str:

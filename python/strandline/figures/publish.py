@@ -10,7 +10,7 @@ from strandline.figures import drawing, litmus_figure, verdicts
 from strandline.figures.evaluate import Outcome
 from strandline.figures.figure import FigureData
 from strandline.figures.spec import LitmusFigure
-from strandline.litmus import LitmusTest
+from strandline.litmus_tests import LitmusTest
 from strandline.report import files
 from strandline.report.chart import Chart
 from strandline.report.table import Table

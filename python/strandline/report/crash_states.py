@@ -55,6 +55,8 @@ class Examined:
     """States that the design's model forbids."""
     early: Early | None = None
     """Why not all states were checked."""
+    replayed: tuple[Verdict, ...] = ()
+    """The state that was asked for by name."""
 
     @property
     def failures(self) -> list[Verdict]:

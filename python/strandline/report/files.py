@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,30 +16,22 @@ from typing import Any
 from strandline import outside
 from strandline.errors import InputError
 from strandline.record import Record
-from strandline.report import parquet
+from strandline.report import columns, parquet
 
 NAMES = ("plot.svg", "plot.png", "table.md", "records.jsonl", "records.parquet")
 """A figure's files."""
-
-COLUMNS = {
-    "int": parquet.Kind.INT,
-    "float": parquet.Kind.FLOAT,
-    "str": parquet.Kind.TEXT,
-    "bool": parquet.Kind.BOOL,
-    "dict": parquet.Kind.TEXT,
-}
-"""The Parquet type of a column, from the type of its key."""
 
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
     """An empty folder to write to. It replaces `folder` when the block ends, and is deleted if the block fails.
 
-    An `InputError` before the block starts if that is impossible: no permission, or foreign files in `folder`.
+    No other process can replace `folder` meanwhile. An `InputError` before the block starts if that is impossible: no
+    permission, another process that replaces it, or foreign files in `folder`.
     """
     folder = outside.resolved(folder)
     _refuse_foreign(folder)
-    staging = _make_staging(folder)
+    staging, lock = _make_staging(folder)
     try:
         yield staging
         staging.chmod(0o755)
@@ -46,6 +40,7 @@ def replacing(folder: Path) -> Iterator[Path]:
         raise InputError(f"--out {folder}: cannot be written: {error.strerror}: choose another folder") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+        os.close(lock)
 
 
 @dataclass(frozen=True)
@@ -86,12 +81,40 @@ def _refuse_foreign(folder: Path) -> None:
         raise InputError(f"--out {folder}: holds `{foreign[0]}`, which is not a figure's file: choose an empty folder")
 
 
-def _make_staging(folder: Path) -> Path:
+def _make_staging(folder: Path) -> tuple[Path, int]:
+    """The empty staging folder next to `folder`, and its lock, which ends with the process at the latest."""
+    staging = folder.with_name(f".{folder.name}.new")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        lock = _locked(staging)
+        if lock is None:
+            raise InputError(
+                f"--out {folder}: another strandline is writing it: wait until it ends or choose another place"
+            )
+        for left in staging.iterdir():
+            left.unlink()
     except OSError as error:
         raise InputError(f"--out {folder}: cannot write next to it: {error.strerror}: choose another folder") from error
+    return staging, lock
+
+
+def _locked(staging: Path) -> int | None:
+    """The folder, created and locked; `None` if another process has locked it."""
+    while True:
+        staging.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileNotFoundError):
+            lock = os.open(staging, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Between opening and locking, the previous process may have moved or removed the folder.
+                if os.path.samestat(os.fstat(lock), staging.stat()):
+                    return lock
+            except BlockingIOError:
+                os.close(lock)
+                return None
+            except FileNotFoundError:
+                pass
+            os.close(lock)
 
 
 def _swap(staging: Path, folder: Path) -> None:
@@ -104,12 +127,12 @@ def _swap(staging: Path, folder: Path) -> None:
     shutil.rmtree(old)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file whole or not at all; an `InputError` if it cannot be written."""
     path = outside.target_of(path)
-    staging = path.with_name(f".{path.name}.new")
+    staging = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        staging.write_text(text, encoding="utf-8")
+        staging.write_bytes(content if isinstance(content, bytes) else content.encode())
         staging.replace(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}: make its folder writable") from error
@@ -124,11 +147,5 @@ def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mappin
     """
     lines = [json.dumps(record.fields, allow_nan=False) for record in records]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    names = dict.fromkeys(name for record in records for name in record.fields)
-    columns = {name: [_cell(record.fields.get(name)) for record in records] for name in names}
-    types = {key["name"]: COLUMNS[key["type"].removesuffix(" | None")] for key in keys}
-    (folder / "records.parquet").write_bytes(parquet.table(columns, types))
-
-
-def _cell(value: Any) -> parquet.Value:
-    return json.dumps(value) if isinstance(value, dict | list) else value
+    found = columns.of_records(records, keys)
+    (folder / "records.parquet").write_bytes(parquet.table(found.values, found.empty))

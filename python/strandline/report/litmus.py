@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strandline.litmus import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, StuckRun, Violation
+from strandline.litmus_tests import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, StuckRun, Violation
 from strandline.report.numbers import counted, whole
 from strandline.report.state_grid import Mark, did, program
 from strandline.report.table import NOTHING, Alarm, Column, Table
@@ -136,6 +136,22 @@ def set_words(settings: Sequence[str]) -> tuple[str, ...]:
 
 def _unexpected(test: LitmusTest) -> list[Differs]:
     return [Differs(test, model.model) for model in test.models if model.expected == "differs"]
+
+
+def rows(test: LitmusTest) -> list[dict[str, Any]]:
+    """A flat row for each state: `allowed_MODEL`, null if undefined, and `shown_DESIGN`."""
+    return [
+        {
+            "test": test.name,
+            "state": test.state_text(state),
+            **{
+                f"allowed_{model.model}": None if model.undefined else model.states.get(state, False)
+                for model in test.models
+            },
+            **{f"shown_{design.design}": state in design.shown for design in test.designs},
+        }
+        for state in test.states
+    ]
 
 
 def states(test: LitmusTest, designs: Sequence[str]) -> Table:

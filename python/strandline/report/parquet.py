@@ -15,6 +15,7 @@ from typing import TypeAlias
 Value: TypeAlias = bool | int | float | str | None
 
 MAGIC = b"PAR1"
+BY = b"strandline"
 
 
 class Kind(Enum):
@@ -57,6 +58,11 @@ def table(columns: Mapping[str, Sequence[Value]], empty: Mapping[str, Kind]) -> 
     rows = len(next(iter(columns.values()), ()))
     footer = _metadata(chunks, rows)
     return bytes(out) + footer + struct.pack("<I", len(footer)) + MAGIC
+
+
+def is_ours(content: bytes) -> bool:
+    """Whether a file was written by `table`."""
+    return content.startswith(MAGIC) and content.endswith(MAGIC) and BY in content
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ def _metadata(chunks: Sequence[_Chunk], rows: int) -> bytes:
         (2, _list(STRUCT, schema)),
         (3, _i64(rows)),
         (4, _list(STRUCT, [group])),
-        (6, _text("strandline")),
+        (6, _text(BY.decode())),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from strandline.litmus import RandomCount, RandomResult, RandomViolation
+from strandline.litmus_tests import RandomCount, RandomResult, RandomViolation
 from strandline.report.litmus import NEVER_ENDED, set_words
 from strandline.report.numbers import counted, whole
 from strandline.report.table import Alarm, Column, Table

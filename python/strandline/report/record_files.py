@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from strandline import outside
 from strandline.errors import InputError
 from strandline.record import Record
+from strandline.report import columns, parquet
 from strandline.report.files import write_whole
 
 MAPS = ("spec", "params")
@@ -42,7 +43,17 @@ def _json(records: Sequence[Record]) -> str:
     return f"{json.dumps({'records': [record.fields for record in records]}, indent=2, allow_nan=False)}\n"
 
 
-FORMATS = {".json": _json, ".jsonl": _jsonl, ".csv": _csv}
+def _parquet(records: Sequence[Record]) -> bytes:
+    found = columns.of_records(records)
+    return parquet.table(found.values, found.empty)
+
+
+FORMATS: Mapping[str, Callable[[Sequence[Record]], str | bytes]] = {
+    ".json": _json,
+    ".jsonl": _jsonl,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
 
 
 def check(path: Path) -> None:
@@ -51,9 +62,14 @@ def check(path: Path) -> None:
         raise InputError(f"--out {path}: has no known suffix: use one of {', '.join(FORMATS)}")
     if path.exists():
         try:
-            read(path)
+            _demand_parquet(path) if path.suffix == ".parquet" else read(path)
         except InputError as error:
             raise InputError(f"--out {path}: exists and holds no records of runs: choose another file") from error
+
+
+def _demand_parquet(path: Path) -> None:
+    if not parquet.is_ours(outside.bytes_of(path)):
+        raise InputError(f"{path}: is no file of strandline")
 
 
 def write(path: Path, records: Sequence[Record]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from textwrap import dedent
 
-from strandline.litmus import DesignVerdict, LitmusTest, ModelVerdict, State
+from strandline.litmus_tests import DesignVerdict, LitmusTest, ModelVerdict, State
 
 
 class Mark(Enum):

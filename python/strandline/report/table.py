@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from html import escape
 from textwrap import wrap
 
 from rich import box
@@ -78,6 +80,13 @@ class Table:
             *([cell.replace("|", "\\|") for cell in row] for row in self.rows),
         ]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def html(self) -> str:
+        """The table in HTML."""
+        aligned = ["right" if column.numeric else "left" for column in self.columns]
+        head = "".join(map(_html_cell("th"), [column.title for column in self.columns], aligned))
+        rows = "".join(f"<tr>{''.join(map(_html_cell('td'), row, aligned))}</tr>\n" for row in self.rows)
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
 
     def show(self, console: Console) -> None:
         """Prints the table at the terminal's width.
@@ -158,6 +167,14 @@ class Table:
             for column, cell in zip(self.columns, row, strict=True):
                 console.print(Text(f"{column.title}: ") + _text(cell), soft_wrap=True)
             console.print()
+
+
+def _html_cell(tag: str) -> Callable[[str, str], str]:
+    def cell(text: str, align: str) -> str:
+        alarm = "; color: #c00; font-weight: bold" if isinstance(text, Alarm) else ""
+        return f'<{tag} style="text-align: {align}; padding: 0.1em 0.8em{alarm}">{escape(text)}</{tag}>'
+
+    return cell
 
 
 def _total(widths: list[int]) -> int:

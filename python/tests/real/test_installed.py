@@ -12,7 +12,7 @@ import pytest
 
 import strandline
 from strandline.record import Record
-from test_readme import commands, expected_code
+from test_readme import README, commands, expected_code, saved
 
 from .conftest import Installed
 
@@ -24,6 +24,8 @@ WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
 @pytest.mark.parametrize("command", commands())
 def test_readme_tour(installed: Installed, tmp_path: Path, command: str) -> None:
     (tmp_path / "recordings").symlink_to(RECORDINGS)
+    for name, text in saved(README).items():
+        (tmp_path / name).write_text(text)
     line = command.replace("$PWD", str(tmp_path))
     done = installed(*shlex.split(line, comments=True))
     assert (done.code, done.err) == (expected_code(command), "")

@@ -1,14 +1,24 @@
-"""The commands of the pages about programs, and that they end as the pages say."""
+"""The commands of the pages about programs and sweeps, and that they end as the pages say."""
 
 import shlex
 from pathlib import Path
 
 import pytest
 
+from test_readme import saved
+
 from .conftest import Installed
 
 DOCS = Path(__file__).parents[3] / "docs"
-CRASHES = {"maps.md": 4, "atlas.md": 2, "applications.md": 2, "locks.md": 0, "library.md": 1, "asap-programs.md": 0}
+CRASHES = {
+    "maps.md": 4,
+    "atlas.md": 2,
+    "applications.md": 2,
+    "locks.md": 0,
+    "library.md": 1,
+    "asap-programs.md": 0,
+    "sweeps.md": 0,
+}
 """The pages, and how many crash tests each runs."""
 
 
@@ -23,6 +33,8 @@ def test_the_pages_commands_end_as_they_say(
     installed: Installed, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for name, text in saved(DOCS / "sweeps.md").items():
+        Path(name).write_text(text)
     done = installed(*shlex.split(command, comments=True))
     assert done.code == (1 if command.endswith("# exits 1") else 0), done.err
 

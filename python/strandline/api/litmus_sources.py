@@ -10,7 +10,7 @@ from typing import Any
 from strandline import outside
 from strandline.engine import Engine
 from strandline.errors import InputError, UnknownError
-from strandline.litmus import Source
+from strandline.litmus_tests import Source
 
 SUFFIX = ".litmus"
 EXPECTED = ".expected"

@@ -9,7 +9,7 @@ import pytest
 from fake_native import FakeNative
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError, StoppedError
-from strandline.sweep import pace_of, parallel, run_all, until_interrupted
+from strandline.pool import pace_of, parallel, run_all, until_interrupted
 
 
 def nothing() -> None:

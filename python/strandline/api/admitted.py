@@ -1,23 +1,22 @@
-"""Which runs are possible here, by design, machine, workload and memory."""
+"""Which runs are possible here, by design, machine and workload."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from strandline.cli.options import run_specs
-from strandline.engine import Engine, MemoryNeed, RunSpec
+from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
-from strandline.room import available, demand_room
 
 ALL = ("all",)
 
 
-def admitted(engine: Engine, given: Mapping[str, Any], recovers: bool) -> tuple[list[RunSpec], list[str]]:
-    """The runs of `run_options`, and which designs of `all` were left out, and why."""
-    if given["designs"] != ALL:
-        return run_specs(given, recovers), []
-    specs = run_specs(given, recovers, engine.names("designs"))
+def admitted(engine: Engine, base: RunSpec, designs: Sequence[str]) -> tuple[list[RunSpec], list[str]]:
+    """The run under each design, and which designs of `all` were left out, and why."""
+    if tuple(designs) != ALL:
+        return [replace(base, design=design) for design in designs], []
+    specs = [replace(base, design=design) for design in engine.names("designs")]
     refused = {spec.design: error for spec in specs if (error := _refused(engine, spec))}
     if len(refused) == len(specs):
         raise next(iter(refused.values()))
@@ -49,8 +48,3 @@ def _refused(engine: Engine, spec: RunSpec) -> InputError | None:
 def _reason(design: str, error: InputError) -> str:
     """Why a design cannot run, without the correction."""
     return str(error).removeprefix(f"design {design} ").partition(";")[0]
-
-
-def demand_memory(needs: Iterable[MemoryNeed], jobs: int) -> None:
-    """Refuses impossible runs, and runs that exceed the memory, before anything runs."""
-    demand_room(needs, jobs, available())

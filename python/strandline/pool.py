@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
 from strandline.engine import Engine, RunSpec
 from strandline.errors import StoppedError
 from strandline.interrupts import INTERRUPT_SECONDS, interrupts_noted
-from strandline.journal import Journal
 from strandline.pace import Pace
 from strandline.record import Record
+from strandline.store import Store
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -64,11 +65,20 @@ def until_interrupted(
 
 def _wait(futures: Sequence[Future[Result]], interrupts: Sequence[int] = ()) -> None:
     """Waits until all are finished, one has failed or an interrupt is noted."""
-    pending = set(futures)
-    while pending and not interrupts:
-        done, pending = wait(pending, timeout=INTERRUPT_SECONDS, return_when=FIRST_EXCEPTION)
-        if any(future.exception() for future in done):
-            return
+    ended, lock, left = threading.Event(), threading.Lock(), len(futures)
+
+    def note(future: Future[Result]) -> None:
+        nonlocal left
+        with lock:
+            left -= 1
+        if not left or (not future.cancelled() and future.exception()):
+            ended.set()
+
+    for future in futures:
+        future.add_done_callback(note)
+    # The time of `concurrent.futures.wait` grows with the number of futures, and 10,000 short runs wait for it.
+    while left and not interrupts and not ended.wait(INTERRUPT_SECONDS):
+        pass
 
 
 def unique(specs: Iterable[RunSpec]) -> list[RunSpec]:
@@ -81,14 +91,14 @@ def pace_of(engine: Engine, specs: Iterable[RunSpec], jobs: int) -> Pace:
     return Pace({spec: engine.length(spec) for spec in unique(specs)}, jobs)
 
 
-def run_all(engine: Engine, pace: Pace, journal: Journal | None = None) -> dict[RunSpec, Record]:
+def run_all(engine: Engine, pace: Pace, store: Store | None = None) -> dict[RunSpec, Record]:
     """Makes the runs of a pace, the longest first, so that none of them is alone at the end.
 
-    Those in a journal are not made again.
+    Those in the store are not made again.
     """
     specs = list(pace.lengths)
     longest_first = sorted(specs, key=lambda spec: pace.lengths[spec].work, reverse=True)
-    work = partial(_run, engine, pace, journal)
+    work = partial(_run, engine, pace, store)
     records = dict(zip(longest_first, parallel(work, longest_first, pace.jobs, _nothing), strict=True))
     return {spec: records[spec] for spec in specs}
 
@@ -97,14 +107,15 @@ def _nothing() -> None:
     """The pace counts."""
 
 
-def _run(engine: Engine, pace: Pace, journal: Journal | None, spec: RunSpec) -> Record:
-    kept = journal.find(engine.origin(spec)) if journal else None
+def _run(engine: Engine, pace: Pace, store: Store | None, spec: RunSpec) -> Record:
+    name = store.name(engine.origin(spec)) if store else ""
+    kept = store.find(name) if store else None
     if kept is not None:
         pace.reuse(spec)
-        return kept
+        return engine.claimed(kept)
     progress = engine.progress()
     with pace.run(spec, progress):
         record = engine.run(spec, progress)
-    if journal:
-        journal.add(record)
+    if store:
+        store.add(name, record)
     return record

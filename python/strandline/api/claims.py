@@ -1,0 +1,64 @@
+"""The papers' claims beside measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.api.figures import figures
+from strandline.api.result import Result, reused
+from strandline.api.session import Session
+from strandline.errors import UnknownError
+from strandline.figures import verdicts
+from strandline.figures.claims import Claim
+from strandline.figures.evaluate import Outcome, evaluate, examine, needed_figures
+from strandline.figures.figure import Options
+from strandline.report import columns
+from strandline.report.columns import Columns
+from strandline.report.page import DIM, Line, Page
+
+
+@dataclass(frozen=True, repr=False)
+class Claims(Result):
+    """The outcome of each claim."""
+
+    outcomes: Sequence[Outcome]
+    reused: int
+    """Runs that came from the store."""
+
+    @property
+    def hold(self) -> bool:
+        """Whether no measured claim fails."""
+        return not any(outcome.holds is False for outcome in self.outcomes)
+
+    def page(self) -> Page:
+        """A row a claim."""
+        tally = Line(verdicts.tally(self.outcomes), DIM)
+        return Page((verdicts.outcomes(self.outcomes), Line(), tally, *reused(self.reused)))
+
+    def columns(self) -> Columns:
+        """A row a claim, without the records."""
+        rows = ({key: value for key, value in each.keys().items() if key != "records"} for each in self.outcomes)
+        return columns.of_rows(list(rows))
+
+    def document(self) -> dict[str, Any]:
+        """The outcomes with their records."""
+        return {"claims": [outcome.keys() for outcome in self.outcomes]}
+
+
+def claims(session: Session, ids: Sequence[str], options: Options) -> Claims:
+    """Runs what some claims need, or all without `ids`."""
+    chosen = examine(session.engine, _chosen(session, ids))
+    needed = needed_figures(chosen)
+    specs = [session.experiments.figure(figure_id) for figure_id in needed]
+    outcomes = evaluate(chosen, figures(session, specs, options, needed))
+    return Claims(outcomes, session.reused)
+
+
+def _chosen(session: Session, ids: Sequence[str]) -> list[Claim]:
+    known = session.experiments.claims()
+    for claim_id in ids:
+        if claim_id not in known:
+            raise UnknownError("claim", claim_id, list(known), "strandline list claims")
+    return [known[claim_id] for claim_id in ids] if ids else list(known.values())

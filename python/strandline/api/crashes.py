@@ -1,0 +1,85 @@
+"""Crash tests of a workload under several designs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from strandline.api.admitted import admitted, named
+from strandline.api.result import Result
+from strandline.api.session import Session
+from strandline.engine import CrashResult, CrashSpec, RunSpec
+from strandline.pool import until_interrupted
+from strandline.report import columns, crashes
+from strandline.report.columns import Columns
+from strandline.report.page import DIM, Line, Page
+from strandline.room import available, demand_room
+
+
+@dataclass(frozen=True, repr=False)
+class Crashes(Result):
+    """The verdict on each design."""
+
+    results: Sequence[CrashResult]
+    left_out: Sequence[str]
+    """Designs of `all` that cannot run here, and why."""
+    interrupted: str | None
+    """What an interrupted test has found, in words."""
+
+    @property
+    def recovers(self) -> bool:
+        """Whether no crash state fails."""
+        return not any(result.failures for result in self.results)
+
+    def page(self) -> Page:
+        """A row a design, and the smallest failing case of each."""
+        left_out = (Line(f"left out: {'; '.join(self.left_out)}", DIM),) if self.left_out else ()
+        failing = [result for result in self.results if result.failures]
+        cases = [line for result in failing for line in (Line(), *map(Line, crashes.explain(result)))]
+        return Page((crashes.verdicts(self.results), *left_out, *cases))
+
+    def columns(self) -> Columns:
+        """A row a design."""
+        return columns.of_rows([_summary(result) for result in self.results])
+
+    def document(self) -> dict[str, Any]:
+        """The failing cases, verdicts and records."""
+        failures = [
+            {"workload": result.workload, "design": result.design, **asdict(failure)}
+            for result in self.results
+            for failure in result.failures
+        ]
+        return {
+            "interrupted": self.interrupted is not None,
+            "failures": failures,
+            "results": [_summary(result) for result in self.results],
+            "records": [result.record.fields for result in self.results],
+            **named(self.left_out),
+        }
+
+
+def _summary(result: CrashResult) -> dict[str, Any]:
+    keys = ("workload", "design", "points", "durable_events", "runs", "complete")
+    return {**{key: getattr(result, key) for key in keys}, "recovers": crashes.recovers(result)}
+
+
+def crash(
+    session: Session,
+    base: RunSpec,
+    designs: Sequence[str],
+    points: int | str = 1000,
+    replay: str | None = None,
+    max_failures: int | None = None,
+) -> Crashes:
+    """Cuts the power in `base` under each design, recovers, and judges."""
+    engine = session.engine
+    runs, left_out = admitted(engine, base, designs)
+    specs = [CrashSpec(run, points, replay, max_failures) for run in runs]
+    demand_room(map(engine.crash_memory, specs), session.jobs, available())
+    stop = engine.stop()
+    with session.display.progress("crashing", len(specs)) as done:
+        work = partial(engine.crash, stop=stop)
+        results, interrupted = until_interrupted(work, specs, session.jobs, done, stop.set)
+    return Crashes(results, left_out, crashes.interrupted(len(results), len(specs)) if interrupted else None)

@@ -1,0 +1,208 @@
+"""Papers' figures and tables, and figures of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strandline import outside
+from strandline.api.result import Result, reused
+from strandline.api.session import Session
+from strandline.engine import Engine
+from strandline.errors import InputError, from_file
+from strandline.figures import drawing, litmus_figure, publish, verdicts
+from strandline.figures.evaluate import MEASURES, Outcome, measured
+from strandline.figures.figure import FigureData, Options, gather, plan
+from strandline.figures.paper_values import Claims
+from strandline.figures.spec import FigureSpec, Labels, LitmusFigure
+from strandline.figures.values import with_means
+from strandline.litmus_tests import LitmusTest
+from strandline.pool import unique
+from strandline.report import columns, files
+from strandline.report import litmus as litmus_report
+from strandline.report.columns import Columns
+from strandline.report.page import BOLD, DIM, Line, Page
+
+Keep = Callable[[Labels], bool]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The folder of a figure, and what it may contain."""
+
+    folder: Path
+    force: bool
+    """Replace any figure in the folder."""
+
+    def check(self, figure: str, tasks: int) -> None:
+        """An `InputError` if the folder holds another figure, or a run of this one with more tasks."""
+        if self.force or not self.folder.exists():
+            return
+        there = files.contents(self.folder)
+        if there.figure not in (None, figure):
+            raise InputError(f"--out {self.folder}: holds figure {there.figure}: choose another folder or give --force")
+        if there.tasks > tasks:
+            raise InputError(
+                f"--out {self.folder}: holds a longer run of {figure}, of {there.tasks:,} tasks where this one has "
+                f"{tasks:,}: choose another folder or give --force"
+            )
+
+
+@dataclass(frozen=True, repr=False)
+class Figure(Result):
+    """A figure of timed runs: its values, its table, and the claims that it decides."""
+
+    data: FigureData
+    outcomes: Sequence[Outcome]
+    reused: int
+    """Runs that came from the store."""
+    _claims: Claims
+
+    def page(self) -> Page:
+        """Title, table and claims."""
+        shown = drawing.chart(self.data, self._claims)
+        head = (Line(shown.title, BOLD), Line(f"{shown.source}. {drawing.caption(shown)}", DIM), Line())
+        claims = (Line(), verdicts.outcomes(self.outcomes)) if self.outcomes else ()
+        return Page((*head, drawing.table(shown), *claims, Line(), *reused(self.reused)))
+
+    def columns(self) -> Columns:
+        """A row a value: the metric, the label on each axis, the value."""
+        return columns.of_rows(self._values())
+
+    def document(self) -> dict[str, Any]:
+        """The values, claims and records."""
+        return {
+            "figure": self.data.spec.id,
+            "values": self._values(),
+            "claims": [{**outcome.keys(), "records": []} for outcome in self.outcomes],
+            "records": [record.fields for record in self.data.records],
+        }
+
+    def _values(self) -> list[dict[str, Any]]:
+        searched = self.data.spec.search.key if self.data.spec.search else None
+        return [value.keys(searched) for value in with_means(self.data)]
+
+    def write(self, folder: Path, engine: Engine) -> None:
+        """Writes records, table and plot."""
+        shown = drawing.chart(self.data, self._claims)
+        publish.write(self.data, shown, drawing.table(shown), self.outcomes, folder, engine.listing("keys"))
+
+
+@dataclass(frozen=True, repr=False)
+class FigureOfLitmusTests(Result):
+    """A figure of litmus tests: the states that models allow and designs reach."""
+
+    figure: LitmusFigure
+    tests: Sequence[LitmusTest]
+
+    @property
+    def failures(self) -> Sequence[litmus_report.Failure]:
+        """Where a design or a model differs from expectations."""
+        return litmus_report.failures(self.tests)
+
+    def page(self) -> Page:
+        """The states of each test, and the overview."""
+        figure = self.figure
+        caption = f"{figure.source}. {litmus_figure.caption(figure)}"
+        parts: list[Any] = [Line(figure.title, BOLD), Line(caption, DIM)]
+        for test in self.tests:
+            parts += [Line(), Line(f"{test.name}: {test.title}", BOLD), Line(test.condition, DIM)]
+            parts.append(litmus_report.states(test, figure.litmus.designs))
+        parts += [Line(), litmus_figure.overview(figure, self.tests)]
+        for failure in self.failures:
+            parts += [Line(), *map(Line, failure.lines())]
+        tally = litmus_report.tally(litmus_report.totals(self.tests), with_designs=True)
+        return Page((*parts, Line(), Line(tally, DIM, folds=True)))
+
+    def columns(self) -> Columns:
+        """A row a state of a test."""
+        return columns.of_records(litmus_figure.records(self.figure, self.tests))
+
+    def document(self) -> dict[str, Any]:
+        """The tests, failures and records."""
+        return {
+            "figure": self.figure.id,
+            "models": list(self.figure.litmus.models),
+            "designs": list(self.figure.litmus.designs),
+            "timings": self.figure.litmus.timings,
+            "failures": [failure.keys() for failure in self.failures],
+            "totals": litmus_report.totals(self.tests),
+            "tests": [{**test.fields, "source": test.source.name} for test in self.tests],
+            "records": [record.fields for record in litmus_figure.records(self.figure, self.tests)],
+        }
+
+
+def figure(
+    session: Session, figure_id: str, options: Options, out: Path | None = None, force: bool = False
+) -> Figure | FigureOfLitmusTests:
+    """Runs a figure, and writes its files to the folder `out`, whole or not at all."""
+    spec = session.experiments.any_figure(figure_id)
+    target = None if out is None else Target(_own(out), force)
+    if isinstance(spec, LitmusFigure):
+        if options.tasks is not None:
+            raise InputError(f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out")
+        return _of_litmus_tests(session, spec, options, target)
+    with from_file(figure_id) if figure_id.endswith(".toml") else nullcontext():
+        planned = _tasks(session.engine, spec, options)
+    with _written(target, spec.id, planned) as staging:
+        data = figures(session, [spec], options)[spec.id]
+        found = Figure(data, _outcomes(session, data), session.reused, session.experiments.claims())
+        if staging:
+            found.write(staging, session.engine)
+    return found
+
+
+def _own(folder: Path) -> Path:
+    if not (real := outside.resolved(folder)).name or real == Path.cwd():
+        raise InputError(f"--out {folder}: a figure needs a folder of its own: name one in there")
+    return folder
+
+
+@contextmanager
+def _written(target: Target | None, figure_id: str, tasks: int) -> Iterator[Path | None]:
+    """The folder to write to, if there is a target."""
+    if target is None:
+        yield None
+        return
+    with files.replacing(target.folder) as staging:
+        target.check(figure_id, tasks)
+        yield staging
+
+
+def _of_litmus_tests(
+    session: Session, spec: LitmusFigure, options: Options, target: Target | None
+) -> FigureOfLitmusTests:
+    with _written(target, spec.id, tasks=0) as staging:
+        with session.display.progress("judging", len(spec.litmus.tests)) as done:
+            tests = litmus_figure.run(session.engine, spec, options.seed, session.jobs, done)
+        if staging:
+            publish.write_litmus(spec, tests, staging)
+    return FigureOfLitmusTests(spec, tests)
+
+
+def _tasks(engine: Engine, spec: FigureSpec, options: Options) -> int:
+    """The number of tasks of all runs of a figure."""
+    runs = unique(trial.spec for each in plan(spec, options) for trial in each.trials)
+    return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs)
+
+
+def _outcomes(session: Session, data: FigureData) -> list[Outcome]:
+    claims = session.experiments.claims()
+    # A user's figure may show other points than those that decide a claim.
+    own = [claim for claim in data.spec.claims if claim in MEASURES and MEASURES[claim].figure == data.spec.id]
+    return [measured(claims[claim], data) for claim in own]
+
+
+def figures(
+    session: Session, specs: Sequence[FigureSpec], options: Options, keep: Mapping[str, Keep] | None = None
+) -> dict[str, FigureData]:
+    """The figures' data by id, or only the points to `keep`. A run that several figures share is made once."""
+    plans = {spec.id: plan(spec, options) for spec in specs}
+    if keep is not None:
+        plans = {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
+    runs = [trial.spec for planned in plans.values() for each in planned for trial in each.trials]
+    records = session.records(runs)
+    return {spec.id: gather(spec, plans[spec.id], records) for spec in specs}

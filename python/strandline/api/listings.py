@@ -1,0 +1,118 @@
+"""What there is: workloads, designs, machines, runtimes, figures, claims, models and record keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.api.result import Result
+from strandline.api.session import Session
+from strandline.errors import InputError, UnknownError
+from strandline.report.columns import Columns
+from strandline.report.page import Line, Page
+from strandline.report.table import Column, Table
+
+KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys")
+
+#: Columns beyond name, paper and summary, by kind: key and heading.
+EXTRA = {
+    "workloads": (("machine", "machine"), ("runtime", "runtime"), ("tasks", "tasks")),
+    "designs": (("needs", "needs"), ("storage", "storage")),
+    "models": (("variants", "variants"), ("designs", "designs")),
+    "keys": (("unit", "unit"), ("adds", "adds up")),
+}
+
+PARAMETERS = {
+    "machines": ("key", "value", "unit", "source", "help"),
+    "workloads": ("key", "default", "help"),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Listing(Result):
+    """The entries of a kind, or the parameters of one of them."""
+
+    kind: str
+    entries: Sequence[dict[str, Any]]
+    of: str | None = None
+    """The machine or workload whose parameters are listed."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the entries, or the keys of the parameters."""
+        return [entry["name" if self.of is None else "key"] for entry in self.entries]
+
+    def page(self) -> Page:
+        """A row an entry."""
+        if not self.entries:
+            return Page((Line("none"),))
+        return Page((self._entries() if self.of is None else self._parameters(),))
+
+    def columns(self) -> Columns:
+        """A row an entry."""
+        from strandline.report import columns
+
+        return columns.of_rows(self.entries)
+
+    def document(self) -> dict[str, Any]:
+        """The entries under their kind."""
+        return {self.kind if self.of is None else "parameters": list(self.entries)}
+
+    def _entries(self) -> Table:
+        extra = EXTRA.get(self.kind, ())
+        columns = [
+            Column("name", numeric=False),
+            Column("summary", numeric=False, prose=True),
+            *(Column(title, numeric=False, prose=self.kind == "models", spare=True) for _, title in extra),
+        ]
+        keys = ["name", "summary", *(key for key, _ in extra)]
+        if self.kind != "keys":
+            columns.append(Column("paper", numeric=False, prose=True, spare=True))
+            keys.append("paper")
+        return Table(tuple(columns), tuple(tuple(_cell(entry.get(key)) for key in keys) for entry in self.entries))
+
+    def _parameters(self) -> Table:
+        keys = PARAMETERS[self.kind]
+        columns = tuple(
+            Column(key, numeric=key in ("value", "default"), prose=key in ("source", "help"), spare=key == "source")
+            for key in keys
+        )
+        return Table(columns, tuple(tuple(_cell(each.get(key)) for key in keys) for each in self.entries))
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == [] or value == "":
+        return "-"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def listing(session: Session, kind: str) -> Listing:
+    """The entries of a kind."""
+    if kind == "claims":
+        claims = session.experiments.claims().values()
+        return Listing(kind, [{"name": claim.id, "paper": claim.paper, "summary": claim.text} for claim in claims])
+    if kind != "figures":
+        return Listing(kind, session.engine.listing(kind))
+    specs = [session.experiments.any_figure(figure_id) for figure_id in session.experiments.figure_ids()]
+    return Listing(kind, [{"name": spec.id, "paper": spec.source, "summary": spec.title} for spec in specs])
+
+
+def parameters(session: Session, kind: str, name: str, settings: tuple[str, ...] = ()) -> Listing:
+    """The parameters of a machine, after some settings, or of a workload."""
+    if kind == "machines":
+        return Listing(kind, session.engine.machine(name, settings), name)
+    if kind != "workloads":
+        raise InputError(f"{kind} have no parameters to list: leave `{name}` out")
+    for workload in session.engine.listing("workloads"):
+        if workload["name"] == name:
+            return Listing(kind, workload["parameters"], name)
+    raise UnknownError("workload", name, session.engine.names("workloads"), "strandline list workloads")

@@ -1,0 +1,246 @@
+"""Crash tests of a recording: its pool's files after a crash, judged by the model and by the user's own checker."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from strandline.api.result import Result
+from strandline.api.session import Advance, Session
+from strandline.engine import CrashStates, Engine, RunSpec, StatesSpec, StateVisit
+from strandline.errors import InputError, InterruptError
+from strandline.report import columns, crash_states, crashes
+from strandline.report.columns import Columns
+from strandline.report.crash_states import Examined
+from strandline.report.page import DIM, Line, Page
+from strandline.report.table import Table
+from strandline.verify import Checked, Checker, Early, Verdict, dump, verify
+
+DEFAULT_DESIGN = "x86"
+DISORDER = "Disorder"
+"""How a failure of the model, not of the checker, starts."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which crash states of a recording are visited, and what is done with them."""
+
+    recording: str
+    points: int | str = 1000
+    seed: int = 1
+    replay: str | None = None
+    max_failures: int | None = None
+    dump: Path | None = None
+    """The folder to write the states to."""
+    verify: str | None = None
+    """The checker's command."""
+    time_limit: float = 10
+    """Of the checker for one state, in seconds."""
+    scratch: Path | None = None
+
+    @property
+    def visits(self) -> bool:
+        """Whether states are written at all."""
+        return bool(self.verify or self.dump or self.replay)
+
+
+@dataclass(frozen=True, repr=False)
+class CrashesOfRecording(Result):
+    """The verdict on a recording under each design."""
+
+    request: Request
+    results: Sequence[Examined]
+    interrupted: str | None
+    """What an interrupted test has found, in words."""
+    _engine: Engine
+
+    @property
+    def recovers(self) -> bool:
+        """Whether no crash state fails."""
+        return not any(result.failures for result in self.results)
+
+    def page(self) -> Page:
+        """A row a design, notes, the smallest failing case of each, and an audit of the program's flushes."""
+        first = self.results[0]
+        parts: list[Table | Line] = [*self._replayed(), crash_states.verdicts(self.results), Line()]
+        parts.append(Line(crash_states.circumstances(first), DIM))
+        parts += [Line(f"warning: {warning}", folds=True) for warning in first.plan["warnings"]]
+        if self.request.dump:
+            parts.append(Line(f"{first.plan['visits']:,} states are in {self.request.dump}"))
+        for result in self.results:
+            parts += self._notes(result)
+        if table := crash_states.audit(first.plan):
+            parts += [Line(), table]
+        return Page(tuple(parts))
+
+    def _replayed(self) -> list[Line]:
+        """The states that are asked for by name."""
+        lines: list[Line] = []
+        if self.request.replay and not self.request.verify:
+            for verdict in (verdict for result in self.results for verdict in result.replayed):
+                lines.append(Line(f"{verdict.state.name}: power lost {crash_states.place(verdict.state)}"))
+                lines += [Line(f"  {line}") for line in crash_states.stores(verdict.state)]
+                lines.append(Line())
+        return lines
+
+    def _notes(self, result: Examined) -> list[Line]:
+        lines: list[Line] = []
+        if result.initial:
+            said = (
+                f"note: the checker rejects memory before the program ({result.initial.why}); "
+                "states from before the pool was made fail for that reason"
+            )
+            lines.append(Line(said, folds=True))
+        lines += [Line(f"note: {line}", folds=True) for line in crash_states.caveats(result)]
+        if result.failures:
+            again = f"strandline {_again(result, result.failures[0], self.request)}"
+            lines += [Line(), *map(Line, crash_states.explain(result, again))]
+        return lines
+
+    def columns(self) -> Columns:
+        """A row a design."""
+        return columns.of_rows([_summary(result) for result in self.results])
+
+    def document(self) -> dict[str, Any]:
+        """The failing cases, verdicts and audit."""
+        failures = [_failure(result, verdict, self.request) for result in self.results for verdict in result.failures]
+        return {
+            **self._engine.build(),
+            "command": self._engine.command,
+            "interrupted": self.interrupted is not None,
+            "failures": failures,
+            "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
+            "audit": self.results[0].plan["audit"],
+            "records": [],
+        }
+
+    def _spec(self, result: Examined) -> dict[str, Any]:
+        """The examined run of the recording, with every setting, and the visited states."""
+        asked = self.request
+        run = self._engine.origin(RunSpec(result.recording, result.design, seed=asked.seed))["spec"]
+        return {**run, "points": asked.points, "replay": asked.replay, "verify": asked.verify}
+
+
+def crash(session: Session, request: Request, designs: Sequence[str]) -> CrashesOfRecording:
+    """Visits crash states of a recording under each design."""
+    if request.verify is not None and not request.verify.strip():
+        raise InputError("--verify: an empty command checks nothing: name a checker, or leave it out")
+    if request.dump and (request.verify or len(designs) > 1):
+        raise InputError("--dump: needs exactly one design and no --verify: run once for each")
+    if request.scratch and not request.verify:
+        raise InputError("--scratch: needs --verify: name a checker with --verify")
+    results: list[Examined] = []
+    for design in designs or (DEFAULT_DESIGN,):
+        results.append(_examine(session, request, design))
+        if results[-1].early is Early.INTERRUPTED:
+            break
+    stopped = results[-1].early is Early.INTERRUPTED
+    said = crashes.interrupted(len(results), len(designs or (DEFAULT_DESIGN,))) if stopped else None
+    return CrashesOfRecording(request, results, said, session.engine)
+
+
+def _examine(session: Session, request: Request, design: str) -> Examined:
+    spec = StatesSpec(request.recording, design, request.points, request.seed, request.replay)
+    states = session.engine.crash_states(spec)
+    if request.visits:
+        _check_files(spec.recording, states.plan)
+    with session.display.progress("crash states", states.plan["visits"] if request.visits else 0) as done:
+        found = _visit(states, request, session.jobs, done)
+    verdicts = found.verdicts
+    checked = verdicts if request.verify else None
+    # The state after the program belongs to the last interval, too.
+    visited = [verdict for verdict in verdicts if verdict.state.name != "final" or request.replay]
+    disorders = _disorders(states.plan)
+    replayed = tuple(verdicts) if request.replay else ()
+    return Examined(spec.recording, design, states.plan, len(visited), checked, disorders, found.early, replayed)
+
+
+def _disorders(plan: dict[str, Any]) -> list[Verdict]:
+    """States that the design's model forbids, whatever the checker's verdict."""
+
+    def verdict(disorder: dict[str, Any]) -> Verdict:
+        nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0, "files": []}
+        where: dict[str, Any] = {"interval": None, "tasks": 0, "differs": 0, "began": None, "ends": None}
+        state = StateVisit(name=disorder["name"], run=disorder["run"], **where, **nothing)
+        return Verdict(state, f"{DISORDER}: {disorder['why']}")
+
+    return [verdict(disorder) for disorder in plan["disorders"]]
+
+
+def _visit(states: CrashStates, request: Request, jobs: int, done: Advance) -> Checked:
+    try:
+        if request.verify:
+            checker = Checker(request.verify, request.time_limit)
+            return verify(states, checker, request.scratch, jobs, done, request.max_failures)
+        if request.dump:
+            return Checked([Verdict(state, "") for state in dump(states, request.dump, done)])
+        if request.replay:
+            with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
+                return Checked([Verdict(state, "") for state in dump(states, Path(folder), done)])
+    except KeyboardInterrupt:
+        raise InterruptError from None
+    return Checked([])
+
+
+def _check_files(recording: str, plan: dict[str, Any]) -> None:
+    if not plan["files"]:
+        raise InputError(
+            f"{recording}: has no persistent memory: record again and name it: strandline record --pm PATH"
+        )
+
+
+def _again(result: Examined, verdict: Verdict, request: Request) -> str:
+    """The arguments of `strandline` that reproduce a failure."""
+    words = [
+        "crash",
+        result.recording,
+        "-d",
+        result.design,
+        "--replay",
+        verdict.state.name,
+    ]
+    if verdict.state.run:
+        words += ["--seed", str(request.seed)]
+    if request.verify:
+        words += ["--verify", request.verify]
+    return shlex.join(words)
+
+
+def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, Any]:
+    state = verdict.state
+    stored = asdict(state)
+    return {
+        "workload": result.recording,
+        "design": result.design,
+        "at_cycles": state.run["at_cycles"] if state.run else None,
+        "event": state.run["event"] if state.run else state.interval,
+        "why": verdict.why,
+        "replay": _again(result, verdict, request),
+        "tasks": state.tasks,
+        "threads": result.plan["threads"],
+        "detail": [f"power lost {crash_states.place(state)}", *crash_states.stores(state)],
+        "state": state.name,
+        "output": list(verdict.output),
+        "hung": verdict.hung,
+        **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks", "run")},
+    }
+
+
+def _summary(result: Examined) -> dict[str, Any]:
+    plan = result.plan
+    counts = ("intervals", "visited_intervals", "states", "states_log2", "taken_together", "runs")
+    keys = (*counts, "judged", "not_judged", "model", "promises_recovery", "warnings")
+    return {
+        "workload": result.recording,
+        "design": result.design,
+        "points": result.visited,
+        "complete": result.early is None,
+        "early": result.early.value if result.early else None,
+        **{key: plan[key] for key in keys},
+        "found": crash_states.found(plan),
+        "recovers": False if result.failures else None if result.verdicts is None or result.early else True,
+    }

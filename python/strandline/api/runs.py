@@ -1,0 +1,64 @@
+"""Runs of one workload under several designs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from strandline.api.admitted import admitted, named
+from strandline.api.result import Result, reused
+from strandline.api.session import Session
+from strandline.engine import Engine, RunSpec
+from strandline.record import Record
+from strandline.report import record_files, runs
+from strandline.report.counts import counts
+from strandline.report.page import DIM, Line, Page
+
+if TYPE_CHECKING:
+    from strandline.report.columns import Columns
+
+
+@dataclass(frozen=True, repr=False)
+class Runs(Result):
+    """The records of `strandline run`, one a design; the first is the baseline of the speedup column."""
+
+    records: Sequence[Record]
+    left_out: Sequence[str]
+    """Designs of `all` that cannot run here, and why."""
+    reused: int
+    """Runs that came from the store."""
+    _engine: Engine
+
+    def page(self) -> Page:
+        """The comparison, the costliest fences of a recording, what a design counts that no other does."""
+        designs, keys = self._engine.listing("designs"), self._engine.listing("keys")
+        more = (runs.stalls(self.records[0]), counts(self.records, designs, keys))
+        tables = (runs.comparison(self.records), *filter(None, more))
+        left_out = (Line(f"left out: {'; '.join(self.left_out)}", DIM),) if self.left_out else ()
+        settings = Line(runs.circumstances(self.records), DIM)
+        parts = (part for table in tables for part in (table, Line()))
+        return Page((*parts, settings, *left_out, *reused(self.reused)))
+
+    def columns(self) -> Columns:
+        """A row a record."""
+        from strandline.report import columns
+
+        return columns.of_records(self.records, self._engine.listing("keys"))
+
+    def document(self) -> dict[str, Any]:
+        """The records, and the designs left out."""
+        return {"records": [record.fields for record in self.records], **named(self.left_out)}
+
+
+def compare(session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None) -> Runs:
+    """Runs `base` under each design, and writes the records to the file `out`, whole or not at all."""
+    if out:
+        record_files.check(out)
+    specs, left_out = admitted(session.engine, base, designs)
+    made = session.records(specs)
+    records = [made[spec] for spec in specs]
+    if out:
+        record_files.write(out, records)
+    return Runs(records, left_out, session.reused, session.engine)

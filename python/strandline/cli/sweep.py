@@ -1,0 +1,73 @@
+"""`strandline sweep`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from strandline.api.sweeps import run_sweep
+from strandline.api.workers import working
+from strandline.cli import output
+from strandline.cli.app import App, interruptible
+from strandline.cli.options import (
+    fresh_option,
+    jobs_option,
+    json_option,
+    out_file_option,
+    parsed,
+    refuse,
+    seed_option,
+    store_option,
+)
+from strandline.sweeps import plan, spec
+from strandline.sweeps.cluster import LOCAL
+
+
+@click.command()
+@click.argument("file", metavar="SPEC.toml", type=click.Path(path_type=Path))
+@click.option(
+    "--part", type=parsed(plan.part), default="1/1", metavar="I/N", help="Run the I-th of N parts. [default: all]"
+)
+@click.option(
+    "--dask",
+    metavar="ADDRESS|local",
+    help="Run on the workers of a Dask scheduler, or on --jobs processes here. Needs strandline[cluster].",
+)
+@click.option(
+    "--slurm",
+    type=click.Path(path_type=Path),
+    metavar="TEMPLATE.toml",
+    help="Run on workers that SLURM starts as jobs. Needs strandline[cluster].",
+)
+@out_file_option
+@fresh_option
+@store_option
+@seed_option
+@jobs_option
+@json_option
+@click.pass_obj
+@click.pass_context
+def sweep(ctx: click.Context, app: App, /, **given: Any) -> None:
+    """Run all combinations of the settings that a file lists, and print their means over seeds.
+
+    SPEC.toml fixes some settings and lists values of others; docs/sweeps.md describes it. Each finished run is kept in
+    the run store, so after an interrupt the same command continues.
+
+    --out writes the record of each run. Parts are run one by one or on several machines; with their runs in one store,
+    the command without --part only prints.
+    """
+    if given["slurm"] or given["dask"] not in (None, LOCAL):
+        refuse(ctx, ("jobs",), "excludes --slurm and the address of --dask, which have their workers: leave it out")
+    session = app.session(given)
+    with interruptible(session):
+        asked = spec.read(given["file"], session.engine)
+        with working(session, given["dask"], given["slurm"], output.warn) as at_work:
+            result = run_sweep(at_work, asked, given["seed"], given["part"], given["out"])
+    if given["as_json"]:
+        output.print_json(result.document())
+        return
+    output.show(result.page())
+    if given["out"]:
+        output.say(f"written to {given['out']}", style="dim")

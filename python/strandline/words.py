@@ -1,0 +1,115 @@
+"""The words of a request, as the command line and Python give them: names, settings, numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from strandline.engine import SCOPES
+from strandline.errors import InputError
+
+LARGEST = 2**64 - 1
+"""The largest number that the simulator accepts."""
+
+WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
+"""Python's `int` takes other scripts' digits too, and refuses very long numbers."""
+
+
+def names(given: str | Sequence[str], kind: str, example: str) -> tuple[str, ...]:
+    """Names, or a text of names separated by commas: at least one, none repeated."""
+    found = tuple(name.strip() for name in (given.split(",") if isinstance(given, str) else given))
+    shown = given if isinstance(given, str) else ",".join(given)
+    if not found or not all(found):
+        raise InputError(f"`{shown}` has an empty name: separate names by one comma, as {example}")
+    if len(set(found)) < len(found):
+        raise InputError(f"`{shown}` names a {kind} twice: name each once")
+    return found
+
+
+def designs(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of designs."""
+    return names(given, "design", "x86,unordered")
+
+
+def models(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of models, or of their variants."""
+    return names(given, "model", "px86,eadr")
+
+
+def machines(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of machines, or paths of their files."""
+    return names(given, "machine", "cosplay,asap")
+
+
+def setting(text: str) -> str:
+    """`key=value` with a key in one of the scopes; spaces around both are removed."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not value:
+        raise InputError(f"`{text}` is not KEY=VALUE: write it as machine.core.rob_entries=128")
+    scope, _, rest = key.partition(".")
+    if scope not in SCOPES or not rest:
+        raise InputError(f"`{key}` has no known prefix: start with one of `{'.`, `'.join(SCOPES)}.`")
+    return f"{key}={value}"
+
+
+def design_setting(text: str) -> str:
+    """`KEY=VALUE` of a design's parameter, from `design.KEY=VALUE`."""
+    scope, _, rest = setting(text).partition(".")
+    if scope != "design":
+        raise InputError(f"`{text}` is not a design's parameter: write it as design.entries=1")
+    return rest
+
+
+def each_once(settings: Iterable[str]) -> tuple[str, ...]:
+    """Refuses a repeated key, because its value would be ambiguous."""
+    values: dict[str, str] = {}
+    found = tuple(settings)
+    for each in found:
+        key, _, value = each.partition("=")
+        if key in values:
+            raise InputError(f"`{key}` is set twice, to {values[key]} and to {value}: set it once")
+        values[key] = value
+    return found
+
+
+def settings(given: Mapping[str, Any] | Iterable[str]) -> tuple[str, ...]:
+    """Settings as texts `key=value`, from those or from a mapping."""
+    if isinstance(given, str):
+        given = (given,)
+    texts = [f"{key}={word(value)}" for key, value in given.items()] if isinstance(given, Mapping) else given
+    return each_once(setting(text) for text in texts)
+
+
+def word(value: Any) -> str:
+    """A value as the command line writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def whole(value: Any, least: int) -> int:
+    """A whole number from `least` up."""
+    text = str(value)
+    if not WHOLE.fullmatch(text):
+        raise InputError(f"`{text}` is not a whole number: give one from {least} up")
+    number = int(text)
+    if not least <= number <= LARGEST:
+        small, large = f"small: give at least {least}", f"large: give at most {LARGEST}"
+        raise InputError(f"{text} is too {small if number < least else large}")
+    return number
+
+
+def points(given: int | str) -> int | str:
+    """A number of crash states, or `all`."""
+    return given if given == "all" else _number(given, "crash states", "all")
+
+
+def window(given: int | str) -> int | str:
+    """A number of tasks in flight, or `auto`."""
+    return given if given == "auto" else _number(given, "tasks", "auto")
+
+
+def _number(given: int | str, what: str, instead: str) -> int:
+    text = str(given)
+    if not WHOLE.fullmatch(text) or not 1 <= int(text) <= LARGEST:
+        raise InputError(f"`{text}` is neither a number of {what} from 1 up nor `{instead}`")
+    return int(text)

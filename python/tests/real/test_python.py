@@ -1,0 +1,216 @@
+"""`import strandline`: the functions, their results as data frames, and the pages that show them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars
+import pytest
+
+import strandline as sl
+from strandline.api.result import Result
+from strandline.cli.commands import ENTRIES
+
+from .conftest import Installed
+
+ROOT = Path(__file__).parents[3]
+
+LIST = ROOT / "recordings" / "list-bad.strand"
+CHECK = f"{sys.executable} {ROOT / 'recordings' / 'check_list.py'}"
+RUN = {"tasks": 50, "threads": 2, "bmo": 100, "seed": 3, "set": {"machine.core.rob_entries": 128}}
+CALLS: dict[str, tuple[Callable[[], Result], str]] = {
+    "run": (
+        lambda: sl.run("sps", ["x86", "eadr"], **RUN),  # type: ignore[arg-type]
+        "run sps -d x86,eadr --tasks 50 --threads 2 --bmo 100 --seed 3 --set machine.core.rob_entries=128",
+    ),
+    "crash": (
+        lambda: sl.crash("sps", "x86,unordered", tasks=20, points=20, max_failures=1),
+        "crash sps -d x86,unordered --tasks 20 --points 20 --max-failures 1",
+    ),
+    "crash of a recording": (
+        lambda: sl.crash_recording(LIST, "x86", verify=f"{CHECK} {{}}", points="all"),
+        f"crash {LIST} -d x86 --points all --verify '{CHECK} {{}}'",
+    ),
+    "litmus": (
+        lambda: sl.litmus("classic/2+2w+clwb.sfence", "x86", timings=50),
+        "litmus classic/2+2w+clwb.sfence -d x86 --timings 50",
+    ),
+    "figure": (lambda: sl.figure("cosplay-table-3", tasks=20), "figure cosplay-table-3 --tasks 20"),
+    "figure of litmus tests": (lambda: sl.figure("own.toml"), "figure own.toml"),
+    "claims": (lambda: sl.claims("cosplay-table3", tasks=20), "claims cosplay-table3 --tasks 20"),
+    "designs": (sl.designs, "list designs"),
+    "workloads": (lambda: sl.workloads("tatp"), "list workloads tatp"),
+    "machines": (
+        lambda: sl.machines("asap", set=("machine.core.rob_entries=64",)),
+        "list machines asap --set machine.core.rob_entries=64",
+    ),
+}
+
+OWN = """title = "Two stores"
+source = "nobody"
+[litmus]
+tests = ["classic/2+2w+clwb.sfence"]
+models = ["px86"]
+designs = ["x86"]
+timings = 20
+"""
+
+OF_THE_HOST = re.compile(r"simulated at .* MIPS|, [\d.,]+ s$|^written to .*\n", re.MULTILINE)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_result_prints_as_the_command_and_is_a_data_frame(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    ask, command = CALLS[call]
+    monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text(OWN)
+    result = ask()
+    told = installed(*shlex.split(command))
+    assert OF_THE_HOST.sub("", f"{result}\n").strip() == OF_THE_HOST.sub("", told.out).strip()
+    assert repr(result) == str(result)
+    frame = polars.DataFrame(result)
+    assert len(frame) > 0
+    html = result._repr_html_()
+    assert html.count("<table>") == html.count("</table>") > 0
+    for cell in re.findall(r"<t[dh] [^>]*>(.*?)</t[dh]>", html)[:20]:
+        assert "<" not in cell
+
+
+def test_the_documents_are_those_of_the_commands(installed: Installed) -> None:
+    told = installed("run", "sps", "-d", "x86", "--tasks", "50", "--json").document["records"][0]
+    record = sl.run("sps", "x86", tasks=50).document()["records"][0]
+    drop = ("command", "host_mips", "host_seconds")
+    assert json.dumps({**record, **dict.fromkeys(drop)}) == json.dumps({**told, **dict.fromkeys(drop)})
+    assert record["command"] is None
+
+
+@pytest.mark.parametrize(("workload", "tasks"), [("sps", 20), (str(ROOT / "recordings" / "list-good.strand"), None)])
+def test_a_record_from_the_store_is_that_of_a_run(tmp_path: Path, workload: str, tasks: int | None) -> None:
+    made, found, anew = (
+        sl.run(workload, "all", tasks=tasks, store=tmp_path, fresh=fresh) for fresh in (False, False, True)
+    )
+    assert (made.reused, found.reused, anew.reused) == (0, len(made.records), 0)
+    assert json.dumps(found.document()) == json.dumps(made.document()), "also what the host took"
+    own = [
+        json.dumps({**record.fields, "host_mips": 0, "host_seconds": 0}) for record in (*made.records, *anew.records)
+    ]
+    assert own[: len(made.records)] == own[len(made.records) :]
+
+
+def test_a_row_is_a_run_with_the_keys_of_its_record() -> None:
+    runs = sl.run("sps", "x86,cosplay", tasks=50)
+    frame = polars.DataFrame(runs)
+    for key in ("design", "cycles", "buffer_occupancy_mean", "recovers", "switch_instructions"):
+        assert frame[key].to_list() == [record[key] for record in runs.records]
+    types = {"cycles": polars.Int64, "epochs": polars.Int64, "recovers": polars.Boolean, "design": polars.String}
+    assert {key: frame.schema[key] for key in types} == types, "also of columns without a value"
+    assert json.loads(frame["spec"][0]) == runs.records[0]["spec"]
+
+
+def test_a_sweep_is_that_of_its_file(installed: Installed, tmp_path: Path) -> None:
+    text = 'seeds = 2\n[fixed]\nworkload = "sps"\ntasks = 20\n[axes]\nthreads = [1, 2]\ndesign = ["x86", "eadr"]\n'
+    (tmp_path / "s.toml").write_text(text)
+    axes = {"threads": (1, 2), "design": ["x86", "eadr"]}
+    by_words = sl.sweep(fixed={"workload": "sps", "tasks": 20}, axes=axes, seeds=2)
+    by_file = sl.sweep(tmp_path / "s.toml", out=tmp_path / "r.csv")
+    assert str(by_words) == str(by_file) == installed("sweep", "s.toml").out.rstrip("\n")
+    assert len(polars.DataFrame(by_words)) == len((tmp_path / "r.csv").read_text().splitlines()) - 1 == 8
+    assert sl.sweep(tmp_path / "s.toml", seeds=[7]).records[0]["seed"] == 7
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: sl.run("sps", "x68"), "did you mean x86?"),
+        (lambda: sl.run("sps", "x86,x86"), "`x86,x86` names a design twice"),
+        (lambda: sl.run("sps", "x86", tasks=0), "0 is too small: give at least 1"),
+        (lambda: sl.run("sps", "x86", set={"rob": 1}), "`rob` has no known prefix"),
+        (lambda: sl.run("sps", "x86", out="r.txt"), "--out r.txt: has no known suffix"),
+        (lambda: sl.run("sps", "x86", store="/dev/null/x"), "--store /dev/null/x: cannot be written"),
+        (lambda: sl.crash("sps", "x86", points="some"), "`some` is neither a number of crash states"),  # type: ignore[arg-type]
+        (lambda: sl.litmus(design="x68"), "unknown design `x68`: did you mean `x86`?"),
+        (lambda: sl.figure("cosplay-11"), "unknown figure `cosplay-11`: did you mean `cosplay-1`?"),
+        (
+            lambda: sl.sweep(axes={"desing": ["x86"]}),
+            "sweep: axes.desing: unknown setting `desing`: did you mean `design`?",
+        ),
+        (lambda: sl.sweep({"axis": {}}), "sweep: axis: unknown key `axis`: did you mean `axes`?"),
+    ],
+)
+def test_what_is_wrong_is_one_line(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(sl.InputError) as error:
+        call()
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_name_of_the_package_is_told() -> None:
+    with pytest.raises(AttributeError, match="no attribute `runn`"):
+        sl.runn  # noqa: B018
+    assert set(sl.__all__) == {name for name in dir(sl) if not name.startswith("_")}
+
+
+RENAMED = {
+    "designs": "design",
+    "settings": "set",
+    "files": "file",
+    "models": "model",
+    "machines": "machine",
+    "ids": "claim",
+}
+NOT_IN_PYTHON = {
+    "run": {"record", "as_json"},
+    "crash": {"as_json", "dump", "verify", "time_limit", "scratch"},
+    "litmus": {"as_json", "dot", "random", "promoting"},
+    "figure": {"as_json"},
+    "claims": {"as_json"},
+    "sweep": {"as_json", "file"},
+}
+KEYS_OF_A_SWEEP = {"spec", "fixed", "axes", "points", "seeds", "show", "baseline"}
+
+
+@pytest.mark.parametrize("name", NOT_IN_PYTHON)
+def test_the_arguments_are_the_words_of_the_command(name: str) -> None:
+    options = {str(each.name) for each in ENTRIES[name].command().params} - NOT_IN_PYTHON[name]
+    words = {RENAMED.get(option, option) for option in options}
+    function = getattr(sl, name)
+    assert set(inspect.signature(function).parameters) == words | (KEYS_OF_A_SWEEP if name == "sweep" else set())
+    assert len(inspect.getdoc(function) or "") > 40
+
+
+def test_the_import_waits_for_nothing() -> None:
+    line = "import sys, strandline; print([name for name in sys.modules if name.startswith('strandline.')])"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+def test_the_pages_code_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    assert blocks
+    exec(compile("\n".join(blocks), page, "exec"), {})  # noqa: S102 - our own page
+
+
+def test_the_notebook_runs_and_every_cell_shows_something(tmp_path: Path) -> None:
+    out = tmp_path / "notebook.ipynb"
+    env = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    subprocess.run(
+        [sys.executable, "-m", "tools.notebook", str(out)], check=True, cwd=ROOT, env=env, capture_output=True
+    )
+    cells = [cell for cell in json.loads(out.read_text())["cells"] if cell["cell_type"] == "code"]
+    shown = [cell for cell in cells if cell["outputs"]]
+    assert len(shown) >= 6
+    for cell in shown:
+        (output,) = cell["outputs"]
+        assert "".join(output["data"]["text/plain"]).strip()
+        assert "".join(output["data"].get("text/html", "<table")).count("<table") >= 1
