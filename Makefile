@@ -66,6 +66,7 @@ promote: setup $(VENV)/.dev ## Rewrite generated files: expected litmus states, 
 	STRANDLINE_PROMOTE=1 cargo test --quiet --workspace --locked --test cases -- tables::docs
 	$(PY) -m tools.docs
 	$(PY) -m tools.notebook
+	$(PY) -m tools.man
 
 .PHONY: promote-records
 promote-records: setup ## Rewrite the reference records, after a change that should move results

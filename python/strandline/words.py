@@ -37,6 +37,11 @@ def models(given: str | Sequence[str]) -> tuple[str, ...]:
     return names(given, "model", "px86,eadr")
 
 
+def formats(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of pictures' formats."""
+    return names(given, "format", "svg,pdf")
+
+
 def machines(given: str | Sequence[str]) -> tuple[str, ...]:
     """Names of machines, or paths of their files."""
     return names(given, "machine", "cosplay,asap")

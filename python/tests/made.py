@@ -22,9 +22,9 @@ def benchmark(spec: RunSpec) -> str:
     return spec.workload + "".join(queues)
 
 
-def data(figure: FigureSpec, fields: Fields) -> FigureData:
+def data(figure: FigureSpec, fields: Fields, seeds: int = 1) -> FigureData:
     """The figure over records of `fields`."""
-    planned = plan(figure, Options())
+    planned = plan(figure, Options(seeds=seeds))
     specs = [trial.spec for each in planned for trial in each.trials]
     named = {spec: {"workload": spec.workload, "design": spec.design, "tasks": 1} for spec in specs}
     return gather(figure, planned, {spec: Record({**named[spec], **fields(spec)}) for spec in specs})

@@ -88,12 +88,9 @@ def test_values_of_the_paper_beside_a_figure_are_there(name: str) -> None:
 
 #: Numbers of quantities that no figure plots: by claim, the entries, and what they are.
 NOT_PLOTTED: dict[str, tuple[tuple[str | None, ...], str]] = {
-    "cosplay-fig10-adr": ((None,), "a ratio of two bars"),
-    "cosplay-fig10-depth": ((None,), "a ratio of two bars"),
     "strandweaver-cost": ((None,), "a difference of two bars"),
     "dpo-cost": ((None,), "a sum of bars, for one core of eight"),
-    "asap-ep": (("ep_hops", "rp_hops"), "ratios of two bars"),
-    "asap-fig12": ((None,), "a ratio of two lines"),
+    "asap-ep": (("ep_hops", "rp_hops"), "ratios to bars whose places have a number of their own"),
 }
 
 

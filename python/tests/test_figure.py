@@ -157,3 +157,30 @@ def test_an_unknown_claim_of_a_figures_file_is_told(strandline: Strandline, tmp_
     answer = strandline("figure", str(path))
     assert (answer.code, answer.out) == (2, "")
     assert "mine.toml: unknown claim `cosplay-tabl3`: did you mean `cosplay-table3`?" in answer.err
+
+
+def test_the_formats_are_those_that_are_asked_for(strandline: Strandline) -> None:
+    answer = strandline("figure", "cosplay-table-3", "--format", "pdf,svg", "--width", "column", "--no-title")
+    assert (answer.code, answer.err) == (0, "")
+    pictures = {path.name for path in Path("out/cosplay-table-3").glob("plot.*")}
+    assert pictures == {"plot.pdf", "plot.svg"}
+    assert Path("out/cosplay-table-3/plot.pdf").read_bytes().startswith(b"%PDF")
+    assert "plot.pdf, plot.svg, table.md" in answer.out
+    # The next result replaces the folder, whatever its formats.
+    assert strandline("figure", "cosplay-table-3", "--format", "png").code == 0
+    assert {path.name for path in Path("out/cosplay-table-3").glob("plot.*")} == {"plot.png"}
+
+
+def test_an_unknown_format_is_told(strandline: Strandline) -> None:
+    answer = strandline("figure", "cosplay-table-3", "--format", "gif")
+    assert (answer.code, answer.out) == (2, "")
+    assert "`gif` is no format of a picture: use svg, png, pdf, or several" in answer.err
+    assert not Path("out").exists()
+
+
+def test_seeds_give_means_and_their_intervals(strandline: Strandline) -> None:
+    document = strandline("figure", "cosplay-table-3", "--seeds", "3", "--seed", "5", "--json").document
+    assert {record["seed"] for record in document["records"]} == {5, 6, 7}
+    for value in document["values"]:
+        assert value["low"] <= value["value"] <= value["high"]
+    assert "±" in strandline("figure", "cosplay-table-3", "--seeds", "2", "--force").out

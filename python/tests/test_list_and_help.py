@@ -43,3 +43,15 @@ def test_help(
     answer = strandline(*command.split(), "--help")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == snapshot
+
+
+@pytest.mark.parametrize("columns", [None, 100])
+def test_lists_keep_to_80_columns_or_to_those_that_are_asked_for(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, columns: int | None
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    lines = strandline("list").out.splitlines()
+    assert max(map(len, lines)) <= (columns or 80)
+    assert "summary" in lines[1], "one table, with its headings"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from strandline.figures.experiments import Experiments, repository_experiments
 from strandline.figures.figure_file import load
 from strandline.figures.spec import LitmusFigure
 from strandline.report import plot_states
+from strandline.report.plot_size import Style, Width
 from strandline.report.plot_states import LEGEND
 from strandline.report.state_grid import Mark, program
 
@@ -190,7 +192,7 @@ def test_a_program_is_shown_without_its_initial_state_and_condition() -> None:
 
 def drawn(engine: Engine, found: LitmusFigure) -> Figure:
     tests = litmus_figure.run(engine, found, 1, 1, lambda: None)
-    return plot_states.draw(litmus_figure.grid(found, tests))
+    return plot_states.draw(litmus_figure.grid(found, tests), Style())
 
 
 def marks(drawing: Figure, mark: Mark) -> list[tuple[int, int]]:
@@ -234,10 +236,22 @@ def test_panels_that_do_not_fit_beside_each_other_begin_a_new_line(engine: Engin
     panel = litmus_figure.grid(figure(tmp_path / "again"), tests).panels[0]
 
     def sizes(*widths: float) -> list[list[float]]:
-        lines = plot_states.flow([(panel, plot_states.Size(1, 1, width, 1)) for width in widths])
+        lines = plot_states.flow([(panel, plot_states.Size(1, 1, width, 1)) for width in widths], most=15.5)
         return [[size.width for _, size in line] for line in lines]
 
-    # A row holds 15.5 inches, with 0.35 between panels.
+    # Panels are 0.35 inches apart.
     assert sizes(5, 5, 5) == [[5, 5], [5]]
     assert sizes(4.5, 4.5, 4.5, 4.5) == [[4.5, 4.5, 4.5], [4.5]]
     assert sizes(20, 1) == [[20], [1]]
+
+
+def test_a_picture_of_states_is_as_wide_as_text_and_a_column_is_too_narrow(engine: Engine, tmp_path: Path) -> None:
+    tests = litmus_figure.run(engine, figure(tmp_path), 1, 1, lambda: None)
+    grid = litmus_figure.grid(figure(tmp_path / "again"), tests)
+    panel = grid.panels[0]
+    several = replace(grid, panels=(panel, panel, panel))
+    for title in (True, False):
+        assert plot_states.draw(several, Style(title=title)).get_figwidth() <= Width.TEXT.inches
+    wide = replace(panel, states=panel.states * 9, rows=tuple(replace(row, marks=row.marks * 9) for row in panel.rows))
+    with pytest.raises(InputError, match="--width column: is too narrow for the states of these tests"):
+        plot_states.draw(replace(grid, panels=(wide,)), Style(width=Width.COLUMN))

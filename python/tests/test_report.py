@@ -10,7 +10,7 @@ from rich.console import Console
 from strandline.record import Record
 from strandline.report import runs
 from strandline.report.numbers import counted, percent, seconds, significant
-from strandline.report.plot_lines import spread
+from strandline.report.plot_labels import spread
 from strandline.report.table import Alarm, Column, Table
 
 TABLE = Table((Column("design", numeric=False), Column("cycles")), (("x86", "3,200"), ("unordered", "1,200")))

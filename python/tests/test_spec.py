@@ -290,7 +290,7 @@ def test_not_toml(tmp_path: Path) -> None:
             21,
             "baseline: expected text in quotes for every key, found",
         ),
-        ('title = "Design"', 'tittle = "Design"', 14, "tittle: unknown key: use one of key, title, points"),
+        ('title = "Design"', 'tittle = "Design"', 14, "tittle: unknown key: use one of key, title, points, unit"),
     ],
 )
 def test_what_is_wrong_inside_a_table_is_told_by_its_line(
@@ -310,3 +310,42 @@ def test_the_line_of_a_point_is_its_own(tmp_path: Path) -> None:
 
 def test_settings_are_keys_of_a_run() -> None:
     assert set(RUN_KEYS) <= {each.name for each in fields(RunSpec)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "meant"),
+    [
+        ('title = "Design"', 'tittle = "Design"', "title"),
+        ('kind = "lines"', 'kind = "line"', "lines"),
+        ('x = "bmo"', 'x = "bno"', "bmo"),
+        ('baseline = { design = "unordered" }', 'baseline = { design = "unorderd" }', "unordered"),
+        ('quantity = "cycles_per_task"', 'quantity = "cycles_per_tsk"', "cycles_per_task"),
+        ('workload = "sps"', 'worklaod = "sps"', "workload"),
+    ],
+)
+def test_a_misspelt_word_is_suggested(tmp_path: Path, old: str, new: str, meant: str) -> None:
+    assert old in GOOD
+    with pytest.raises(InputError, match=rf"; did you mean `{meant}`\?$"):
+        load_runs(figure(tmp_path, GOOD.replace(old, new)))
+
+
+def test_a_word_that_is_like_none_is_not_suggested(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        load_runs(figure(tmp_path, GOOD.replace('x = "bmo"', 'x = "qqqqqqqq"')))
+    assert "did you mean" not in str(error.value)
+
+
+def test_units_take_the_panels(tmp_path: Path) -> None:
+    several = GOOD.replace("[plot]", TWO_UNITS + "\n[plot]").replace('series = "design"', 'series = "metric"')
+    path = figure(tmp_path, several.replace('y_title = "Slowdown"', 'y_title = "Slowdown"\npanels = "design"'))
+    with pytest.raises(InputError, match="panels: metrics of several units need panels of their own"):
+        load_runs(path)
+
+
+TWO_UNITS = """
+[[metrics]]
+key = "stores"
+title = "Stores"
+unit = "stores"
+quantity = "stores"
+"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,19 @@ from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine
 from strandline.errors import InputError, from_file
-from strandline.figures import drawing, litmus_figure, publish, verdicts
+from strandline.figures import drawing, litmus_figure, looks, publish, verdicts
 from strandline.figures.evaluate import MEASURES, Outcome, measured
-from strandline.figures.figure import FigureData, Options, gather, plan
+from strandline.figures.figure import FigureData, Options, gather, plan, runs_of
 from strandline.figures.paper_values import Claims
 from strandline.figures.spec import FigureSpec, Labels, LitmusFigure
 from strandline.figures.values import with_means
 from strandline.litmus_tests import LitmusTest
-from strandline.pool import unique
 from strandline.report import columns, files
 from strandline.report import litmus as litmus_report
+from strandline.report.chart import Chart
 from strandline.report.columns import Columns
 from strandline.report.page import BOLD, DIM, Line, Page
+from strandline.report.plot_size import Style
 
 Keep = Callable[[Labels], bool]
 
@@ -34,8 +35,10 @@ class Target:
     """The folder of a figure, and what it may contain."""
 
     folder: Path
-    force: bool
+    force: bool = False
     """Replace any figure in the folder."""
+    style: Style = field(default_factory=Style)
+    """How its picture is drawn."""
 
     def check(self, figure: str, tasks: int) -> None:
         """An `InputError` if the folder holds another figure, or a run of this one with more tasks."""
@@ -59,11 +62,13 @@ class Figure(Result):
     outcomes: Sequence[Outcome]
     reused: int
     """Runs that came from the store."""
+    remarks: Sequence[str]
+    """What stands below the picture."""
     _claims: Claims
 
     def page(self) -> Page:
         """Title, table and claims."""
-        shown = drawing.chart(self.data, self._claims)
+        shown = self._chart()
         head = (Line(shown.title, BOLD), Line(f"{shown.source}. {drawing.caption(shown)}", DIM), Line())
         claims = (Line(), verdicts.outcomes(self.outcomes)) if self.outcomes else ()
         return Page((*head, drawing.table(shown), *claims, Line(), *reused(self.reused)))
@@ -85,10 +90,13 @@ class Figure(Result):
         searched = self.data.spec.search.key if self.data.spec.search else None
         return [value.keys(searched) for value in with_means(self.data)]
 
-    def write(self, folder: Path, engine: Engine) -> None:
+    def write(self, folder: Path, engine: Engine, style: Style) -> None:
         """Writes records, table and plot."""
-        shown = drawing.chart(self.data, self._claims)
-        publish.write(self.data, shown, drawing.table(shown), self.outcomes, folder, engine.listing("keys"))
+        shown, keys = self._chart(), engine.listing("keys")
+        publish.write(self.data, shown, drawing.table(shown), self.outcomes, folder, keys, style)
+
+    def _chart(self) -> Chart:
+        return drawing.chart(self.data, self._claims, self.remarks)
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,11 +144,12 @@ class FigureOfLitmusTests(Result):
 
 
 def figure(
-    session: Session, figure_id: str, options: Options, out: Path | None = None, force: bool = False
+    session: Session, figure_id: str, options: Options, target: Target | None = None
 ) -> Figure | FigureOfLitmusTests:
-    """Runs a figure, and writes its files to the folder `out`, whole or not at all."""
+    """Runs a figure, and writes its files to the folder of `target`, whole or not at all."""
     spec = session.experiments.any_figure(figure_id)
-    target = None if out is None else Target(_own(out), force)
+    if target is not None:
+        _own(target.folder)
     if isinstance(spec, LitmusFigure):
         if options.tasks is not None:
             raise InputError(f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out")
@@ -149,16 +158,17 @@ def figure(
         planned = _tasks(session.engine, spec, options)
     with _written(target, spec.id, planned) as staging:
         data = figures(session, [spec], options)[spec.id]
-        found = Figure(data, _outcomes(session, data), session.reused, session.experiments.claims())
-        if staging:
-            found.write(staging, session.engine)
+        short = looks.shortened(session.engine, spec, options)
+        remarks = [short] if short else []
+        found = Figure(data, _outcomes(session, data), session.reused, remarks, session.experiments.claims())
+        if target and staging:
+            found.write(staging, session.engine, target.style)
     return found
 
 
-def _own(folder: Path) -> Path:
+def _own(folder: Path) -> None:
     if not (real := outside.resolved(folder)).name or real == Path.cwd():
         raise InputError(f"--out {folder}: a figure needs a folder of its own: name one in there")
-    return folder
 
 
 @contextmanager
@@ -178,15 +188,14 @@ def _of_litmus_tests(
     with _written(target, spec.id, tasks=0) as staging:
         with session.display.progress("judging", len(spec.litmus.tests)) as done:
             tests = litmus_figure.run(session.engine, spec, options.seed, session.jobs, done)
-        if staging:
-            publish.write_litmus(spec, tests, staging)
+        if target and staging:
+            publish.write_litmus(spec, tests, staging, target.style)
     return FigureOfLitmusTests(spec, tests)
 
 
 def _tasks(engine: Engine, spec: FigureSpec, options: Options) -> int:
     """The number of tasks of all runs of a figure."""
-    runs = unique(trial.spec for each in plan(spec, options) for trial in each.trials)
-    return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs)
+    return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs_of(spec, options))
 
 
 def _outcomes(session: Session, data: FigureData) -> list[Outcome]:

@@ -11,7 +11,10 @@ from strandline.api.session import Session
 from strandline.errors import InputError, UnknownError
 from strandline.report.columns import Columns
 from strandline.report.page import Line, Page
-from strandline.report.table import Column, Table
+from strandline.report.table import PROSE_MIN, Column, Table
+
+SHORT, UNIT = 13, 9
+"""Characters to which columns beside the summary, and units, may shrink: a table has 80."""
 
 KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys")
 
@@ -66,22 +69,28 @@ class Listing(Result):
         return {self.kind if self.of is None else "parameters": list(self.entries)}
 
     def _entries(self) -> Table:
-        extra = EXTRA.get(self.kind, ())
+        extra, models = EXTRA.get(self.kind, ()), self.kind == "models"
         columns = [
             Column("name", numeric=False),
             Column("summary", numeric=False, prose=True),
-            *(Column(title, numeric=False, prose=self.kind == "models", spare=True) for _, title in extra),
+            *(Column(title, numeric=False, prose=models, narrowest=SHORT, spare=True) for _, title in extra),
         ]
         keys = ["name", "summary", *(key for key, _ in extra)]
         if self.kind != "keys":
-            columns.append(Column("paper", numeric=False, prose=True, spare=True))
+            columns.append(Column("paper", numeric=False, prose=True, narrowest=SHORT, spare=True))
             keys.append("paper")
         return Table(tuple(columns), tuple(tuple(_cell(entry.get(key)) for key in keys) for entry in self.entries))
 
     def _parameters(self) -> Table:
         keys = PARAMETERS[self.kind]
         columns = tuple(
-            Column(key, numeric=key in ("value", "default"), prose=key in ("source", "help"), spare=key == "source")
+            Column(
+                key,
+                numeric=key in ("value", "default"),
+                prose=key in ("unit", "source", "help"),
+                narrowest=UNIT if key == "unit" else PROSE_MIN,
+                spare=key == "source",
+            )
             for key in keys
         )
         return Table(columns, tuple(tuple(_cell(each.get(key)) for key in keys) for each in self.entries))

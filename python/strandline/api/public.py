@@ -230,19 +230,29 @@ def figure(
     *,
     tasks: int | None = None,
     seed: int = 1,
+    seeds: int = 1,
     out: Place | None = None,
     force: bool = False,
+    format: Names = ("svg", "png"),  # noqa: A002 as the command line has it
+    width: str = "text",
+    title: bool = True,
     jobs: int | None = None,
     fresh: bool = False,
     store: Place | None = None,
 ) -> Figure | FigureOfLitmusTests:
-    """Reruns a paper's figure or table, or the figure in a TOML file; `out` is a folder for its files, if given."""
+    """Reruns a paper's figure or table, or the figure in a TOML file.
+
+    `out` is a folder for its files, if given; `format` (`svg`, `png`, `pdf`), `width` (`column` or `text`) and `title`
+    are of the picture there. With several `seeds`, from `seed` up, values are means.
+    """
     from strandline.api import figures
     from strandline.figures.figure import Options
+    from strandline.report.plot_size import style
 
-    options = Options(words.whole(seed, 0), None if tasks is None else words.whole(tasks, 1))
-    folder = None if out is None else Path(out)
-    return figures.figure(session(jobs, store, fresh), os.fspath(figure_id), options, folder, force)
+    options = Options(words.whole(seed, 0), None if tasks is None else words.whole(tasks, 1), words.whole(seeds, 1))
+    looks = style(words.formats(format), width, title)
+    target = None if out is None else figures.Target(Path(out), force, looks)
+    return figures.figure(session(jobs, store, fresh), os.fspath(figure_id), options, target)
 
 
 @_suggesting

@@ -9,12 +9,13 @@ import click
 from strandline.api import claims as api
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.complete import name_of
 from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, store_option, tasks_option
 from strandline.figures.figure import Options
 
 
 @click.command()
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=name_of("claims"))
 @tasks_option
 @fresh_option
 @store_option

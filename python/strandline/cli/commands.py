@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from strandline.errors import InterruptError, UnknownError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,11 @@ class Entry:
 
 ENTRIES: Mapping[str, Entry] = {
     "claims": Entry("claims", "claims", "Compare the papers' claims with measurements."),
+    "completion": Entry(
+        "completion", "completion", "Print a script that completes commands, options and names in SHELL."
+    ),
     "crash": Entry("crash", "crash", "Cut the power in WORKLOAD (or a recording), recover, and check the result."),
+    "explain": Entry("explain", "explain", "Say what NAME is: its paper and section, its unit, its default, its page."),
     "figure": Entry("figure", "figure", "Rerun a paper's figure or table, or run a figure of your own."),
     "list": Entry(
         "list",
@@ -67,6 +75,14 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in ENTRIES.items()])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Completes names of commands without importing one."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(name, help=entry.summary) for name, entry in ENTRIES.items()]
+        found = [each for each in names if each.value.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def invoke(self, ctx: click.Context) -> object:
         """Runs the command."""
         try:
@@ -78,6 +94,6 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named first."""
-        if args and args[0] not in ENTRIES and not args[0].startswith("-"):
+        if not ctx.resilient_parsing and args and args[0] not in ENTRIES and not args[0].startswith("-"):
             raise UnknownError("command", args[0], self.list_commands(ctx), "strandline --help")
         return super().resolve_command(ctx, args)

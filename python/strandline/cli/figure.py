@@ -7,23 +7,35 @@ from typing import Any
 
 import click
 
-from strandline.api.figures import FigureOfLitmusTests
+from strandline.api.figures import FigureOfLitmusTests, Target
 from strandline.api.figures import figure as run_figure
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
-from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, store_option, tasks_option
+from strandline.cli.complete import name_of
+from strandline.cli.options import (
+    AT_LEAST_ONE,
+    fresh_option,
+    jobs_option,
+    json_option,
+    seed_option,
+    store_option,
+    tasks_option,
+)
+from strandline.cli.picture import picture_options
 from strandline.figures.figure import Options
-from strandline.report.files import NAMES
+from strandline.report.files import written
 
 
 @click.command()
-@click.argument("figure_id", metavar="ID|FILE")
+@click.argument("figure_id", metavar="ID|FILE", shell_complete=name_of("figures"))
 @tasks_option
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the result. [default: out/ID]")
 @click.option("--force", is_flag=True, help="Replace another figure, or a longer run, in DIR.")
 @fresh_option
 @store_option
+@picture_options
 @seed_option
+@click.option("--seeds", type=AT_LEAST_ONE, default=1, show_default=True, help="Number of seeds, from --seed up.")
 @jobs_option
 @json_option
 @click.pass_obj
@@ -41,12 +53,14 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     """
     folder = given["out"] or Path("out") / app.experiments.any_figure(given["figure_id"]).id
     session = app.session(given)
+    options = Options(given["seed"], given["tasks"], given["seeds"])
+    target = Target(folder, given["force"], given["style"])
     with interruptible(session):
-        found = run_figure(session, given["figure_id"], Options(given["seed"], given["tasks"]), folder, given["force"])
+        found = run_figure(session, given["figure_id"], options, target)
     if given["as_json"]:
         document = found.document()
         output.print_json({"figure": document.pop("figure"), "out": str(folder), **document})
     else:
         output.show(found.page())
-        output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
+        output.say(f"written to {folder}: {', '.join(written(target.style))}", style="dim")
     ctx.exit(1 if isinstance(found, FigureOfLitmusTests) and found.failures else 0)

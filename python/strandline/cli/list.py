@@ -7,12 +7,13 @@ import click
 from strandline.api.listings import KINDS, listing, parameters
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.complete import entry_of
 from strandline.cli.options import json_option, set_option
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=entry_of)
 @set_option
 @click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
 @json_option
@@ -34,4 +35,4 @@ def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...
     for number, each in enumerate(shown):
         if len(shown) > 1:
             output.say(f"{chr(10) if number else ''}{each.kind.upper()}", style="bold")
-        output.show(each.page())
+        output.show_narrow(each.page())

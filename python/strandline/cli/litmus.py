@@ -12,6 +12,7 @@ from strandline.api import litmus as api
 from strandline.api.litmus_sources import sources
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.complete import names_of
 from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.litmus_random import random_programs
 from strandline.cli.options import (
@@ -50,9 +51,33 @@ SPELLED = {
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option("-d", "--design", "designs", type=designs, metavar="D1,D2|all", help="Designs to run.")
-@click.option("-M", "--model", "models", type=models, metavar="M1,M2", help="Models, or variants of models.")
-@click.option("-m", "--machine", "machines", type=machines, metavar="NAME|FILE,...", help="Machines of the designs.")
+@click.option(
+    "-d",
+    "--design",
+    "designs",
+    type=designs,
+    metavar="D1,D2|all",
+    shell_complete=names_of("designs", "all"),
+    help="Designs to run.",
+)
+@click.option(
+    "-M",
+    "--model",
+    "models",
+    type=models,
+    metavar="M1,M2",
+    shell_complete=names_of("models"),
+    help="Models, or variants of models.",
+)
+@click.option(
+    "-m",
+    "--machine",
+    "machines",
+    type=machines,
+    metavar="NAME|FILE,...",
+    shell_complete=names_of("machines"),
+    help="Machines of the designs.",
+)
 @click.option(
     "--set",
     "settings",

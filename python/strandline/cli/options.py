@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from strandline import words
+from strandline.cli.complete import name_of, names_of
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.pool import default_jobs
@@ -87,9 +88,18 @@ set_option = click.option(
 )
 
 _RUN_OPTIONS = (
-    click.option("-m", "--machine", metavar="NAME|FILE", help="Machine preset or TOML file. [default: the workload's]"),
     click.option(
-        "--runtime", metavar="NAME", help="Implementation of failure-atomic regions. [default: the workload's]"
+        "-m",
+        "--machine",
+        metavar="NAME|FILE",
+        shell_complete=name_of("machines"),
+        help="Machine preset or TOML file. [default: the workload's]",
+    ),
+    click.option(
+        "--runtime",
+        metavar="NAME",
+        shell_complete=name_of("runtimes"),
+        help="Implementation of failure-atomic regions. [default: the workload's]",
     ),
     click.option(
         "--threads", type=AT_LEAST_ONE, help="Number of threads, one per core. [default: 1, or a recording's]"
@@ -141,8 +151,18 @@ store_option = click.option(
 
 def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
     """The options of runs of one workload under several designs; `demand` checks which are required."""
-    workload = click.argument("workload", metavar="WORKLOAD", required=workload_required)
-    design = click.option("-d", "--design", "designs", type=designs, metavar="D1,D2|all", help="Designs to compare.")
+    workload = click.argument(
+        "workload", metavar="WORKLOAD", required=workload_required, shell_complete=name_of("workloads")
+    )
+    design = click.option(
+        "-d",
+        "--design",
+        "designs",
+        type=designs,
+        metavar="D1,D2|all",
+        shell_complete=names_of("designs", "all"),
+        help="Designs to compare.",
+    )
 
     def describe(command: Command) -> Command:
         for option in reversed((workload, design, *_RUN_OPTIONS)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from typing import Any
 
@@ -11,6 +12,9 @@ from rich.console import Console
 
 from strandline.report.page import ENDLESS, Line, Page
 from strandline.report.table import Table
+
+NARROW = 80
+"""Characters of a line of `strandline list` in a pipe."""
 
 
 def console() -> Console:
@@ -22,6 +26,12 @@ def console() -> Console:
 def show(part: Page | Table) -> None:
     """Prints a page or a table."""
     part.show(console())
+
+
+def show_narrow(part: Page | Table) -> None:
+    """Prints tables of sentences: as wide as a terminal, and in a pipe 80 columns, or as many as COLUMNS says."""
+    width = None if sys.stdout.isatty() else shutil.get_terminal_size((NARROW, 0)).columns
+    part.show(Console(file=sys.stdout, width=width, highlight=False, emoji=False))
 
 
 def say(line: str, style: str = "") -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from strandline.figures.schema import quoted
+from collections.abc import Mapping, Sequence
+
+from strandline.engine import load
+from strandline.figures.schema import KeyPath, quoted
 from strandline.figures.spec import MEAN, METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
 from strandline.figures.toml_file import require
-from strandline.record import DISTRIBUTIONS
+from strandline.record import DERIVED, DISTRIBUTIONS, STORAGE_OF
 
 
 def check(spec: FigureSpec) -> None:
@@ -18,6 +21,7 @@ def check(spec: FigureSpec) -> None:
             ("metrics", number, "baseline_quantity"),
             "is a quantity of no run: add a baseline",
         )
+    _check_quantities(spec)
     _check_axes(spec)
     _check_log(spec)
     _check_metrics(spec)
@@ -39,6 +43,7 @@ def _check_paper(spec: FigureSpec) -> None:
                 label in labels.get(key, ()),
                 ("paper", number, "at"),
                 f"no axis `{key}` has a point `{label}`: name an axis and its point, or `{METRICS}` and its key",
+                *_meant(key, label, labels),
             )
 
 
@@ -49,13 +54,38 @@ def _check_place(spec: FigureSpec, number: int, name: str, place: Labels) -> Non
             label in labels.get(key, ()),
             ("metrics", number, name),
             f"no axis `{key}` has a point `{label}`: add it or name another",
+            *_meant(key, label, labels),
+        )
+
+
+def _meant(key: str, label: str, labels: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[str]]:
+    """The unknown one of an axis and its label, and the names that may be meant."""
+    return (label, labels[key]) if key in labels else (key, list(labels))
+
+
+def _check_quantities(spec: FigureSpec) -> None:
+    """Quantities are keys of a record, or derived from them; a run would find that out at its end."""
+    known = [*load().names("keys"), *DERIVED, *DISTRIBUTIONS]
+    named: list[tuple[KeyPath, str]] = [(("search", "least"), spec.search.least)] if spec.search else []
+    for number, metric in enumerate(spec.metrics):
+        named.append((("metrics", number, "quantity"), metric.quantity))
+        if metric.baseline_quantity is not None:
+            named.append((("metrics", number, "baseline_quantity"), metric.baseline_quantity))
+    for path, name in named:
+        require(
+            name in known or name.startswith(STORAGE_OF),
+            path,
+            f"unknown quantity `{name}`: use a key of `strandline list keys`, or one of record.DERIVED",
+            name,
+            known,
         )
 
 
 def _check_axes(spec: FigureSpec) -> None:
     """Each part of the plot shows an axis that no other part shows."""
     plot, axes = spec.plot, [axis.key for axis in spec.axes]
-    require(isinstance(plot, Cdf) or plot.x in axes, ("plot", "x"), f"no axis `{plot.x}`: use one of {', '.join(axes)}")
+    mend = f"no axis `{plot.x}`: use one of {', '.join(axes)}"
+    require(isinstance(plot, Cdf) or plot.x in axes, ("plot", "x"), mend, plot.x, axes)
     taken = {plot.x: "x"}
     for name, key, others in (
         ("series", plot.series, [METRICS]),
@@ -63,7 +93,8 @@ def _check_axes(spec: FigureSpec) -> None:
         ("dashes", plot.dashes, []),
     ):
         mend = f"use an axis's key{f' or `{METRICS}`' if others else ''}"
-        require(key is None or key in (*axes, *others), ("plot", name), f"`{key}` is no axis: {mend}")
+        known = [*axes, *others]
+        require(key is None or key in known, ("plot", name), f"`{key}` is no axis: {mend}", key or "", known)
         require(
             key is None or key not in taken,
             ("plot", name),
@@ -85,6 +116,11 @@ def _check_metrics(spec: FigureSpec) -> None:
         len(spec.metrics) == 1 or METRICS in shown(plot),
         ("plot", "series"),
         f"several metrics look alike: use series = '{METRICS}' or panels = '{METRICS}', or leave one metric",
+    )
+    require(
+        plot.panels in (None, METRICS) or len({metric.unit for metric in spec.metrics}) == 1,
+        ("plot", "panels"),
+        f"metrics of several units need panels of their own: use `{METRICS}`, or leave panels out",
     )
     for metric in spec.metrics:
         require(

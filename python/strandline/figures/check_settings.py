@@ -42,7 +42,7 @@ def _check_setting(path: KeyPath, key: str, value: Any) -> None:
 
 
 def _check_known(path: KeyPath, key: str) -> None:
-    require(key in RUN_KEYS or key.startswith(OVERRIDES), path, f"unknown setting `{key}`: {MEND}")
+    require(key in RUN_KEYS or key.startswith(OVERRIDES), path, f"unknown setting `{key}`: {MEND}", key, RUN_KEYS)
 
 
 def _check_search(spec: FigureSpec) -> None:
@@ -75,6 +75,8 @@ def _check_finders(number: int, axis: Axis, search: Search | None) -> None:
             point.finder is None or point.finder in own,
             at,
             f"`{point.finder}` is no point that searches for itself: {mend}",
+            str(point.finder),
+            own,
         )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from strandline.figures import paper_values
+from strandline.figures import looks, paper_values
 from strandline.figures.figure import FigureData
 from strandline.figures.paper_values import Claims
 from strandline.figures.spec import MEAN, METRICS, QUANTILE, FigureSpec, Metric
@@ -16,30 +17,56 @@ from strandline.report.numbers import number
 from strandline.report.table import NOTHING, Column, Table
 
 
-def chart(data: FigureData, claims: Claims) -> Chart:
-    """What the plot shows."""
+@dataclass(frozen=True)
+class _Drawn:
+    """What a chart is made of."""
+
+    spec: FigureSpec
+    shown: tuple[Value, ...]
+    claims: Claims
+    places: tuple[str, ...]
+
+
+def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Chart:
+    """What the plot shows; `remarks` stand below it."""
     spec = data.spec
-    shown = with_means(data)
-    places = _places(spec)
+    drawn = _Drawn(spec, tuple(with_means(data)), claims, _places(spec))
+    panels = tuple(_panel(drawn, values) for values in _groups(drawn.shown, lambda value: _panel_key(spec, value)))
+    note = _note_title(spec, drawn.shown)
     return Chart(
         kind=spec.plot.kind,
         title=spec.title,
         source=f"After {spec.source}",
         x_title=spec.x_title,
         y_title=spec.plot.y_title,
-        shared_y=spec.plot.panels != METRICS,
-        places=places,
-        panels=tuple(
-            Panel(
-                title=None if spec.plot.panels is None else _title(spec, spec.plot.panels, mine[0]),
-                series=_all_series(spec, mine, places, claims),
-                spreads=paper_values.along_series(spec, mine, claims),
-            )
-            for mine in _groups(shown, lambda value: _label(spec.plot.panels, value))
-        ),
+        shared_y=spec.plot.panels != METRICS and not looks.in_units(spec),
+        places=drawn.places,
+        panels=panels,
         headings=(_heading(spec, spec.plot.panels), _heading(spec, spec.plot.series), _heading(spec, spec.plot.dashes)),
-        note=_note_title(spec, shown),
+        note=note,
         log_x=spec.plot.log_x,
+        log_y=spec.plot.log_y,
+        ordered=looks.ordered(spec, dict.fromkeys(series.label for panel in panels for series in panel.series)),
+        legend=None if spec.plot.series == METRICS else spec.axis(spec.plot.series).explained,
+        remarks=(*looks.meanings(data, note), *remarks),
+    )
+
+
+def _panel_key(spec: FigureSpec, value: Value) -> str:
+    """What the values of a panel have in common."""
+    return looks.unit(spec, _metric(spec, value)) if looks.in_units(spec) else _label(spec.plot.panels, value)
+
+
+def _panel(drawn: _Drawn, values: list[Value]) -> Panel:
+    spec = drawn.spec
+    metrics = [_metric(spec, value) for value in values]
+    return Panel(
+        title=None if spec.plot.panels is None else _title(spec, spec.plot.panels, values[0]),
+        series=_all_series(drawn, values),
+        spreads=paper_values.along_series(spec, values, drawn.claims),
+        y_title=looks.unit(spec, metrics[0]),
+        unit=metrics[0].unit or spec.plot.y_title,
+        normalised=all(metric.normalised for metric in metrics),
     )
 
 
@@ -92,21 +119,25 @@ def _note(value: Value) -> str | None:
     return "/".join(str(best) for best in bests if best is not None) or None
 
 
-def _all_series(spec: FigureSpec, values: list[Value], places: Sequence[str], claims: Claims) -> tuple[Series, ...]:
-    lines = _groups(values, lambda value: f"{_label(spec.plot.series, value)}\n{_label(spec.plot.dashes, value)}")
-    return tuple(_series(spec, line, places, claims) for line in lines)
+def _all_series(drawn: _Drawn, values: list[Value]) -> tuple[Series, ...]:
+    plot = drawn.spec.plot
+    lines = _groups(values, lambda value: f"{_label(plot.series, value)}\n{_label(plot.dashes, value)}")
+    return tuple(_series(drawn, line) for line in lines)
 
 
-def _series(spec: FigureSpec, values: list[Value], places: Sequence[str], claims: Claims) -> Series:
+def _series(drawn: _Drawn, values: list[Value]) -> Series:
+    spec, claims, shown = drawn.spec, drawn.claims, drawn.shown
     at = {value.labels[spec.plot.x]: value for value in values}
-    line = [at[place] for place in places]
+    line = [at[place] for place in drawn.places]
+    several = any(value.interval is not None for value in line)
     return Series(
         label=_title(spec, spec.plot.series, line[0]),
         values=tuple(value.value for value in line),
-        paper=tuple(paper_values.at_point(spec, value, claims) for value in line),
+        paper=tuple(paper_values.at_point(spec, value, claims, shown) for value in line),
         notes=tuple(map(_note, line)),
         dash=None if spec.plot.dashes is None else line[0].labels[spec.plot.dashes],
-        bounds=paper_values.along_x(spec, line[0], claims),
+        bounds=paper_values.along_x(spec, line[0], claims, shown),
+        whiskers=tuple(value.interval for value in line) if several else (),
     )
 
 
@@ -120,7 +151,12 @@ def _of_paper(shown: Chart) -> list[int]:
 
 def _beside_paper(shown: Chart) -> bool:
     """Whether the table is by place, with the paper's numbers next to ours."""
-    return len(shown.panels) == 1 and len(_of_paper(shown)) > 1
+    return all(panel.title is None for panel in shown.panels) and len(_of_paper(shown)) > 1
+
+
+def _name(shown: Chart, panel: Panel, series: Series) -> str:
+    """A series' label, with its unit where panels tell units apart."""
+    return series.label if len(shown.panels) == 1 or panel.title else f"{series.label} ({panel.unit})"
 
 
 def caption(shown: Chart) -> str:
@@ -138,7 +174,7 @@ def table(shown: Chart) -> Table:
     if _beside_paper(shown):
         return _table_beside_paper(shown)
     rows = [(panel, series) for panel in shown.panels for series in panel.series]
-    heads = [[panel.title or "", series.label, series.dash or ""] for panel, series in rows]
+    heads = [[panel.title or "", _name(shown, panel, series), series.dash or ""] for panel, series in rows]
     keys = [number for number in range(3) if any(head[number] for head in heads)]
     noted = shown.kind is Kind.CDF and shown.note is not None
     columns = [Column(shown.headings[number], numeric=False) for number in keys]
@@ -160,10 +196,16 @@ def table(shown: Chart) -> Table:
 def _cells(series: Series, noted: bool, theirs: Sequence[int]) -> list[str]:
     """The values with their notes, except notes that the row already has, and next to some the paper's."""
     cells: list[str] = []
-    for index, (value, note) in enumerate(zip(series.values, series.notes, strict=True)):
-        cells.append(number(value) if noted or note is None else f"{number(value)} ({note})")
+    for index, note in enumerate(series.notes):
+        cells.append(_value(series, index) if noted or note is None else f"{_value(series, index)} ({note})")
         cells += [_paper(series, index)] if index in theirs else []
     return cells
+
+
+def _value(series: Series, index: int) -> str:
+    """A value, with half its confidence interval if it is a mean over seeds."""
+    value, interval = series.values[index], series.whiskers[index] if series.whiskers else None
+    return number(value) if interval is None else f"{number(value)} ± {number(interval[1] - value)}"
 
 
 def _paper(series: Series, index: int) -> str:
@@ -172,14 +214,14 @@ def _paper(series: Series, index: int) -> str:
 
 
 def _table_beside_paper(shown: Chart) -> Table:
-    (panel,) = shown.panels
+    every = [series for panel in shown.panels for series in panel.series]
     columns = [Column(shown.x_title, numeric=False)]
-    for series in panel.series:
+    for series in every:
         columns += [Column(series.label), *([Column(PAPER)] if series.has_paper else [])]
     rows = []
     for index, place in enumerate(shown.places):
         cells = [place]
-        for series in panel.series:
-            cells += [number(series.values[index]), *([_paper(series, index)] if series.has_paper else [])]
+        for series in every:
+            cells += [_value(series, index), *([_paper(series, index)] if series.has_paper else [])]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -20,6 +20,8 @@ class Options:
     seed: int = 1
     tasks: int | None = None
     """Replaces the figure's or the workload's own number."""
+    seeds: int = 1
+    """Number of seeds from `seed` up; the figure shows means over them."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Planned:
     """A point on the axes and its runs: one, or one for each searched value."""
 
     labels: Labels
+    seed: int
     trials: tuple[Trial, ...]
 
 
@@ -57,16 +60,24 @@ class FigureData:
 
     spec: FigureSpec
     cells: tuple[Cell, ...]
+    others: tuple[FigureData, ...] = ()
+    """The same figure with further seeds."""
+
+    @property
+    def seeds(self) -> tuple[FigureData, ...]:
+        """The figure with each seed."""
+        return (self, *self.others)
 
     @property
     def records(self) -> list[Record]:
         """The record of every run, also of unsuccessful search values, filed under this figure; none twice."""
-        made = {spec: record for cell in self.cells for spec, record in cell.made.items()}
+        made = {spec: record for each in self.seeds for cell in each.cells for spec, record in cell.made.items()}
         return [record.as_part_of(self.spec.id) for record in made.values()]
 
     def where(self, keep: Callable[[Labels], bool]) -> FigureData:
         """The part of the figure at the points that `keep` accepts."""
-        return FigureData(self.spec, tuple(cell for cell in self.cells if keep(cell.labels)))
+        cells = tuple(cell for cell in self.cells if keep(cell.labels))
+        return FigureData(self.spec, cells, tuple(other.where(keep) for other in self.others))
 
 
 def place(labels: Labels) -> tuple[tuple[str, str], ...]:
@@ -75,13 +86,20 @@ def place(labels: Labels) -> tuple[tuple[str, str], ...]:
 
 
 def plan(spec: FigureSpec, options: Options) -> list[Planned]:
-    """The figure's runs: the product of its axes, the last varying fastest."""
+    """The figure's runs: for each seed the product of its axes, the last varying fastest."""
     keys = [axis.key for axis in spec.axes]
     planned = []
-    for points in product(*(axis.points for axis in spec.axes)):
-        labels = dict(zip(keys, (point.label for point in points), strict=True))
-        planned.append(Planned(labels, _trials(spec, labels, points, options)))
+    for seed in range(options.seed, options.seed + options.seeds):
+        one = replace(options, seed=seed)
+        for points in product(*(axis.points for axis in spec.axes)):
+            labels = dict(zip(keys, (point.label for point in points), strict=True))
+            planned.append(Planned(labels, seed, _trials(spec, labels, points, one)))
     return planned
+
+
+def runs_of(spec: FigureSpec, options: Options) -> list[RunSpec]:
+    """The figure's runs, none twice."""
+    return list(dict.fromkeys(trial.spec for each in plan(spec, options) for trial in each.trials))
 
 
 def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options: Options) -> tuple[Trial, ...]:
@@ -113,7 +131,13 @@ def _word(value: Any) -> str:
 
 
 def gather(spec: FigureSpec, planned: list[Planned], records: Mapping[RunSpec, Record]) -> FigureData:
-    """The figure's data from the records of all runs."""
+    """The figure's data from the records of all runs, by seed."""
+    seeds = dict.fromkeys(each.seed for each in planned)
+    first, *others = (_gather(spec, [each for each in planned if each.seed == seed], records) for seed in seeds)
+    return replace(first, others=tuple(others))
+
+
+def _gather(spec: FigureSpec, planned: list[Planned], records: Mapping[RunSpec, Record]) -> FigureData:
     found = {place(each.labels): _best(spec, each, records) for each in planned}
     return FigureData(spec, tuple(_cell(spec, each, found, records) for each in planned))
 

@@ -14,22 +14,43 @@ from strandline.report.chart import Spread
 Claims = Mapping[str, Claim]
 
 
-def at_point(spec: FigureSpec, value: Value, claims: Claims) -> float | None:
+def at_point(spec: FigureSpec, value: Value, claims: Claims, ours: Iterable[Value]) -> float | None:
     """The paper's number for one of our values, if it reports one."""
     for each in spec.paper:
         claim = claims[each.claim]
         if _covers(each, value) and not _spans(spec, each, claim):
             found = _number(claim, each, value.labels[spec.plot.x], spec.plot.x in each.at)
             if found is not None:
-                return found
+                return found * (_at(each, value, ours) if each.over else 1)
     return None
 
 
-def along_x(spec: FigureSpec, value: Value, claims: Claims) -> tuple[float, ...]:
+def _at(each: PaperValue, value: Value, ours: Iterable[Value]) -> float:
+    """Our value at the place to which the paper's number is a ratio."""
+    labels = {**value.labels, **each.over}
+    return next(other.value for other in ours if (other.metric, other.labels) == (value.metric, labels))
+
+
+def along_x(spec: FigureSpec, value: Value, claims: Claims, ours: Iterable[Value]) -> tuple[float, ...]:
     """The paper's smallest or largest numbers of the series to which a value belongs."""
     mine = [each for each in spec.paper if spec.plot.x not in each.at and _covers(each, value)]
+    found = list(ours)
     return tuple(
-        number for each in mine if _spans(spec, each, claims[each.claim]) for number in _several(claims[each.claim])
+        number * (_largest(spec, each, value, found) if each.over else 1)
+        for each in mine
+        if _spans(spec, each, claims[each.claim])
+        for number in _several(claims[each.claim])
+    )
+
+
+def _largest(spec: FigureSpec, each: PaperValue, value: Value, ours: Iterable[Value]) -> float:
+    """Our largest value of the series to whose largest the paper's number is a ratio."""
+    labels = {**value.labels, **each.over}
+    return max(
+        other.value
+        for other in ours
+        if other.metric == value.metric
+        and all(other.labels[key] == label for key, label in labels.items() if key != spec.plot.x)
     )
 
 

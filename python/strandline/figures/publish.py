@@ -13,6 +13,7 @@ from strandline.figures.spec import LitmusFigure
 from strandline.litmus_tests import LitmusTest
 from strandline.report import files
 from strandline.report.chart import Chart
+from strandline.report.plot_size import Style
 from strandline.report.table import Table
 
 
@@ -23,6 +24,7 @@ def write(
     outcomes: Sequence[Outcome],
     folder: Path,
     keys: Sequence[Mapping[str, Any]],
+    style: Style,
 ) -> None:
     """Writes records, table and plot to `folder`; `keys` are those of a record, as listed."""
     # Importing matplotlib takes a second, so only commands that draw import it.
@@ -30,16 +32,16 @@ def write(
 
     files.write_records(data.records, folder, keys)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
-    plot.save(shown, folder)
+    plot.save(shown, folder, style)
 
 
-def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path) -> None:
+def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path, style: Style) -> None:
     """The same for a figure of litmus tests: a record is a state of a test."""
     from strandline.report import plot_states
 
     files.write_records(litmus_figure.records(figure, tests), folder)
     (folder / "table.md").write_text(litmus_figure.markdown(figure, tests), encoding="utf-8")
-    plot_states.save(litmus_figure.grid(figure, tests), folder)
+    plot_states.save(litmus_figure.grid(figure, tests), folder, style)
 
 
 def _markdown(shown: Chart, table: Table, outcomes: Sequence[Outcome]) -> str:

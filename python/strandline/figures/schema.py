@@ -73,6 +73,10 @@ class Mismatch:
 
     path: KeyPath
     problem: str
+    written: str = ""
+    """A name that is not known."""
+    known: tuple[str, ...] = ()
+    """The names that may be meant."""
 
 
 def mismatch(kind: Type, value: Any, path: KeyPath) -> Mismatch | None:
@@ -93,7 +97,7 @@ def mismatch(kind: Type, value: Any, path: KeyPath) -> Mismatch | None:
     if any(_allows(each, value) for each in alternatives(kind)):
         return None
     every = " for every key" if path[-1:] == (EVERY_KEY,) else ""
-    return Mismatch(path, f"expected {words(kind)}{every}, found {_shown(value)}")
+    return Mismatch(path, f"expected {words(kind)}{every}, found {_shown(value)}", str(value), _choices(kind))
 
 
 def _in_table(kind: Type, table: Mapping[str, Any], path: KeyPath) -> Mismatch | None:
@@ -106,11 +110,17 @@ def _in_table(kind: Type, table: Mapping[str, Any], path: KeyPath) -> Mismatch |
         return wrong
     for key, value in table.items():
         if key not in known:
-            return Mismatch((*path, key), f"unknown key: use one of {', '.join(known)}")
+            return Mismatch((*path, key), f"unknown key: use one of {', '.join(known)}", key, tuple(known))
         if wrong := mismatch(known[key], value, (*path, key)):
             return wrong
     missing = (key for key in required(kind, table) if key not in table)
     return next((Mismatch((*path, key), "missing: add it") for key in missing), None)
+
+
+def _choices(kind: Type) -> tuple[str, ...]:
+    """The texts that a type allows, if it names them."""
+    literals = [str(value) for each in _of(kind, LiteralType) for value in each.values]
+    return (*literals, *(str(member.value) for each in _of(kind, EnumType) for member in each.cls))
 
 
 def _of(kind: Type, sort: type[Sort]) -> list[Sort]:

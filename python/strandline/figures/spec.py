@@ -73,6 +73,9 @@ class Axis(Table, frozen=True, kw_only=True):
     given: Annotated[tuple[Setting | Point, ...], Meta(min_length=1, description="values of `key`, or points")] = field(
         name="points"
     )
+    unit: Annotated[str | None, says("what the labels stand for, behind the title in a legend or below the x axis")] = (
+        None
+    )
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -81,6 +84,11 @@ class Axis(Table, frozen=True, kw_only=True):
             each if isinstance(each, Point) else Point(label=str(each), settings={self.key: each})
             for each in self.given
         )
+
+    @property
+    def explained(self) -> str:
+        """The title, and what the labels stand for."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
 
     @property
     def labels(self) -> list[str]:
@@ -108,6 +116,10 @@ class Metric(Table, frozen=True, kw_only=True):
 
     key: Annotated[str, says("name of the metric")]
     title: Annotated[str, says("title of its series or panel")]
+    unit: Annotated[
+        str | None,
+        says("title of its y axis, in place of the plot's; metrics of several units have panels of their own"),
+    ] = None
     quantity: Annotated[
         str,
         says("a key of the record ([records.md](records.md)), or one of `record.DERIVED`"),
@@ -117,6 +129,11 @@ class Metric(Table, frozen=True, kw_only=True):
     baseline_quantity: Annotated[str | None, says("the baseline's quantity, if it is another one")] = None
     baseline_shown: Annotated[bool, says("show the baseline too, as 1")] = False
     inverse: Annotated[bool, says("divide baseline by run (speedup), not run by baseline (slowdown)")] = False
+
+    @property
+    def normalised(self) -> bool:
+        """Whether its values are ratios to the same quantity of a baseline, which itself is at 1."""
+        return bool(self.baseline) and self.baseline_quantity in (None, self.quantity)
 
     def takes(self, labels: Labels) -> bool:
         """Whether the metric is measured at these labels."""
@@ -136,6 +153,9 @@ class PaperValue(Table, frozen=True, kw_only=True):
         ),
     ]
     entry: Annotated[str | None, says("the entry of the claim's `values`, if they are not simply by place")] = None
+    over: Annotated[
+        Labels, says("axis and label: the number is a ratio to our value there, and is drawn as a multiple of it")
+    ] = field(default_factory=dict)
 
 
 class _Drawing(Table, frozen=True, kw_only=True, tag_field="kind"):
@@ -152,6 +172,7 @@ class Bars(_Drawing, frozen=True, kw_only=True, tag=Kind.BARS.value):
     x: Annotated[str, says("the axis that lies along x")]
     x_title: Annotated[str | None, says("in place of the axis's title")] = None
     mean: Annotated[bool, says("adds the geometric mean over the x axis")] = False
+    log_y: Annotated[bool, says("logarithmic y axis")] = False
 
     kind: ClassVar = Kind.BARS
     dashes: ClassVar = None
@@ -165,6 +186,7 @@ class Lines(_Drawing, frozen=True, kw_only=True, tag=Kind.LINES.value):
     x_title: Annotated[str | None, says("in place of the axis's title")] = None
     dashes: Annotated[str | None, says("an axis that tells lines of one colour apart")] = None
     log_x: Annotated[bool, says("logarithmic x axis")] = False
+    log_y: Annotated[bool, says("logarithmic y axis")] = False
 
     kind: ClassVar = Kind.LINES
     mean: ClassVar = False
@@ -180,6 +202,7 @@ class Cdf(_Drawing, frozen=True, kw_only=True, tag=Kind.CDF.value):
     x: ClassVar = QUANTILE
     mean: ClassVar = False
     log_x: ClassVar = False
+    log_y: ClassVar = False
 
 
 Plot = Bars | Lines | Cdf
@@ -220,7 +243,7 @@ class FigureSpec(FigureFile, frozen=True, kw_only=True):
     @property
     def x_title(self) -> str:
         """The title of the x axis."""
-        return self.plot.x_title or self.axis(self.plot.x).title
+        return self.plot.x_title or self.axis(self.plot.x).explained
 
     def finder(self, labels: Labels) -> Labels | None:
         """The labels of the run whose best value the run at `labels` uses; `None` without a search.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,17 +23,21 @@ Value = TypeVar("Value")
 
 
 class DocumentError(Exception):
-    """The error in the value at a path of a document, and its correction."""
+    """The error in the value at a path of a document, and its correction.
 
-    def __init__(self, path: KeyPath, problem: str) -> None:
+    If the error is an unknown name, it is `written`, and `known` are those that may be meant.
+    """
+
+    def __init__(self, path: KeyPath, problem: str, written: str = "", known: Iterable[str] = ()) -> None:
         super().__init__(problem)
         self.path = path
+        self.written, self.known = written, list(known)
 
 
-def require(holds: bool, path: KeyPath, problem: str) -> None:
+def require(holds: bool, path: KeyPath, problem: str, written: str = "", known: Iterable[str] = ()) -> None:
     """A `DocumentError` if a rule does not hold."""
     if not holds:
-        raise DocumentError(path, problem)
+        raise DocumentError(path, problem, written, known)
 
 
 def no_twice(path: KeyPath, names: Sequence[object]) -> None:
@@ -53,10 +57,12 @@ class TomlFile:
     document: dict[str, Any]
 
     def error(self, found: DocumentError) -> InputError:
-        """The error with file, line and key."""
+        """The error with file, line and key, and the closest of the known names."""
         line = line_of(self.text, found.path)
         where = self.path if line is None else f"{self.path}:{line}"
-        return InputError(f"{where}: {_last_key(found.path)}: {found}")
+        meant = engine.load().nearest(found.written, found.known) if found.known else None
+        suggestion = f"; did you mean `{meant}`?" if meant else ""
+        return InputError(f"{where}: {_last_key(found.path)}: {found}{suggestion}")
 
     def convert(self, kind: type[Value]) -> Value:
         """The document as a typed table; an `InputError` if it does not match."""
@@ -92,7 +98,7 @@ def convert(value: Any, kind: type[Value], path: KeyPath = ()) -> Value:
     """The value at a path, converted to a type; a `DocumentError` in the user's terms if it does not match."""
     found = mismatch(msgspec.inspect.type_info(kind), value, path)
     if found:
-        raise DocumentError(found.path, found.problem)
+        raise DocumentError(found.path, found.problem, found.written, found.known)
     return msgspec.convert(value, kind)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from statistics import geometric_mean
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, geometric_mean, median_low
 from typing import Any
 
 from strandline.errors import InputError
@@ -12,6 +12,7 @@ from strandline.figures.figure import Cell, FigureData, place
 from strandline.figures.spec import MEAN, QUANTILE, Labels, Metric
 from strandline.record import QUANTILES, quantile, quantity
 from strandline.report.chart import Kind
+from strandline.report.interval import interval
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,43 @@ class Value:
     """The best value of the searched key; `None` without a search."""
     baseline_best: Any = None
     """Likewise of the baseline."""
+    interval: tuple[float, float] | None = None
+    """The confidence interval of a mean over seeds."""
 
     def keys(self, searched: str | None) -> dict[str, Any]:
         """The value as JSON shows it; `searched` is the searched key."""
         bests = {f"best_{searched}": self.best, f"baseline_best_{searched}": self.baseline_best}
         found = {key: value for key, value in bests.items() if value is not None}
-        return {"metric": self.metric, **self.labels, **found, "value": self.value}
+        ends = {} if self.interval is None else dict(zip(("low", "high"), self.interval, strict=True))
+        return {"metric": self.metric, **self.labels, **found, "value": self.value, **ends}
 
 
 def values(data: FigureData) -> list[Value]:
-    """The values of every metric, without hidden baselines."""
+    """The values of every metric, without hidden baselines; means over seeds if there are several."""
+    return _over_seeds([_of_seed(each) for each in data.seeds])
+
+
+def _over_seeds(found: Sequence[Sequence[Value]]) -> list[Value]:
+    return [group[0] if len(group) == 1 else _combined(group) for group in zip(*found, strict=True)]
+
+
+def _combined(group: Sequence[Value]) -> Value:
+    """The mean over seeds with its confidence interval, and the median of the best values."""
+    measured = [value.value for value in group]
+    return replace(
+        group[0],
+        value=fmean(measured),
+        interval=interval(measured),
+        best=_median([value.best for value in group]),
+        baseline_best=_median([value.baseline_best for value in group]),
+    )
+
+
+def _median(bests: Sequence[Any]) -> Any:
+    return median_low(bests) if all(isinstance(best, int) for best in bests) else bests[0]
+
+
+def _of_seed(data: FigureData) -> list[Value]:
     take = _distribution if data.spec.plot.kind is Kind.CDF else _numbers
     return [value for metric in data.spec.metrics for value in take(metric, data.cells)]
 
@@ -76,7 +104,11 @@ def _name(cell: Cell) -> str:
 
 def with_means(data: FigureData) -> list[Value]:
     """All values, and their geometric means at the right end of the x axis if the figure shows them."""
-    found = values(data)
+    return _over_seeds([_with_means_of_seed(each) for each in data.seeds])
+
+
+def _with_means_of_seed(data: FigureData) -> list[Value]:
+    found = _of_seed(data)
     return found + means(found, data.spec.plot.x) if data.spec.plot.mean else found
 
 

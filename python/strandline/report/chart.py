@@ -32,6 +32,8 @@ class Series:
     """The label of the dash pattern."""
     bounds: tuple[float, ...] = ()
     """The smallest and largest value of the paper's series, or one of them, where it does not say at which place."""
+    whiskers: tuple[tuple[float, float] | None, ...] = ()
+    """The confidence interval of each value over seeds; empty where one seed ran."""
 
     @property
     def has_paper(self) -> bool:
@@ -54,6 +56,12 @@ class Panel:
     title: str | None
     series: tuple[Series, ...]
     spreads: tuple[Spread, ...] = ()
+    y_title: str | None = None
+    """In place of the chart's."""
+    unit: str | None = None
+    """The unit of its values, in words that follow a name."""
+    normalised: bool = False
+    """Whether all values are ratios to a baseline, whose own value is 1."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,13 @@ class Chart:
     note: str | None
     """What the notes are."""
     log_x: bool
+    log_y: bool = False
+    ordered: bool = False
+    """Whether the series are steps of one quantity, in order."""
+    legend: str | None = None
+    """What the series distinguish, with the unit; the titles of metrics speak for themselves."""
+    remarks: tuple[str, ...] = ()
+    """What a reader must know to read the picture, such as that the runs were short."""
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -17,9 +17,17 @@ from strandline import outside
 from strandline.errors import InputError
 from strandline.record import Record
 from strandline.report import columns, parquet
+from strandline.report.plot_size import Style
 
-NAMES = ("plot.svg", "plot.png", "table.md", "records.jsonl", "records.parquet")
-"""A figure's files."""
+PICTURES = ("plot.svg", "plot.png", "plot.pdf")
+OTHERS = ("table.md", "records.jsonl", "records.parquet")
+NAMES = (*PICTURES, *OTHERS)
+"""A figure's files, of which it has the pictures that were asked for."""
+
+
+def written(style: Style) -> tuple[str, ...]:
+    """The files of a figure in the order of writing."""
+    return (*(f"plot.{each.value}" for each in style.formats), *OTHERS)
 
 
 @contextmanager

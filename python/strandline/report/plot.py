@@ -2,115 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import matplotlib
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.gridspec import GridSpec, SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.transforms import Bbox
 
-from strandline.report import plot_bars, plot_lines, plot_paper
-from strandline.report.chart import Chart, Kind, Panel
-from strandline.report.plot_style import FAINT, INK, RC, Look
+from strandline.report import plot_bars, plot_lines
+from strandline.report.chart import Chart, Kind
+from strandline.report.plot_file import write
+from strandline.report.plot_legend import Legends
+from strandline.report.plot_place import WIDE, Place
+from strandline.report.plot_size import Layout, Style, layout
+from strandline.report.plot_style import BODY, FAINT, INK, RC, Look
+from strandline.report.plot_words import Words
 
-HEAD = 0.62
-"""Inches above the plots for title and source."""
-SINGLE, WIDE, SMALL = (8.0, 4.2), (11.0, 4.2), (5.2, 3.5)
-"""Inches of a single plot, of one with many bars, and of each of several panels."""
-MANY_BARS = 20
-LONG = 44
-"""Characters in a line of the y axis' title."""
-LEGEND_MARK, LEGEND_LETTER = 0.55, 0.066
-"""Inches of a legend entry's mark with its space, and of a letter."""
+DECIMALS = 5
+"""Of positions, as shares of a picture."""
+LETTER = 0.062
+"""Inches of a letter of an axis' title."""
+OUTSIDE = 0.55
+"""Inches of a row that ticks and titles take, as far as the length of an axis' title depends on it."""
+UNIT: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 1.5, "gid": "unit"}
+"""The line at 1 of normalised values."""
 
-DRAW: Mapping[Kind, Callable[[Axes, Chart, Panel, Look], None]] = {
+DRAW: Mapping[Kind, Callable[[Place], None]] = {
     Kind.LINES: plot_lines.lines,
     Kind.BARS: plot_bars.bars,
     Kind.CDF: plot_lines.cdf,
 }
 
 
-def save(chart: Chart, folder: Path) -> None:
-    """Writes `plot.svg` and `plot.png`."""
+def save(chart: Chart, folder: Path, style: Style) -> None:
+    """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
     with matplotlib.rc_context(RC):
-        figure = draw(chart)
-        figure.savefig(folder / "plot.svg", metadata={"Date": None})
-        figure.savefig(folder / "plot.png", dpi=160)
+        write(draw(chart, style), folder, style.formats)
 
 
-def draw(chart: Chart) -> Figure:
+def draw(chart: Chart, style: Style) -> Figure:
     """The chart as matplotlib's figure."""
-    rows, columns = grid(len(chart.panels))
-    width, height = _panel_size(chart)
-    height = rows * height + HEAD
-    room = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - HEAD / height), w_pad=0.1, h_pad=0.08)
-    figure = Figure(figsize=(columns * width, height), layout=room)
+    parts = layout(chart, style.width)
+    look, words = Look(chart), Words(chart, style)
+    legends = Legends(chart, look, style.width.inches)
+    height = parts.rows * parts.row + words.head + words.foot + legends.height
+    room = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03)
+    figure = Figure(figsize=(style.width.inches, height), layout=room)
     FigureCanvasAgg(figure)
-    look = Look(chart)
-    axes = figure.subplots(rows, columns, squeeze=False, sharey=chart.shared_y)
-    for number, (place, panel) in enumerate(zip(axes.flat, chart.panels, strict=False)):
-        _frame(place, chart, panel, first=number % columns == 0 or not chart.shared_y)
-        DRAW[chart.kind](place, chart, panel, look)
-    for place in list(axes.flat)[len(chart.panels) :]:
-        place.set_visible(False)
-    _head(figure, chart, height)
-    _legend(figure, chart, look)
+    body = figure.add_subfigure(_between(figure, words, height))
+    for place in _places(body, chart, parts, look):
+        _frame(place)
+        DRAW[chart.kind](place)
+    _titles(body, chart, parts)
+    words.write(figure, height)
+    legends.add(body)
+    _freeze(figure, body)
     return figure
 
 
-def grid(panels: int) -> tuple[int, int]:
-    """Rows and columns for a number of panels: up to three in a row, four in a square."""
-    columns = 2 if panels in (2, 4) else min(panels, 3)
-    return -(-panels // columns), columns
+def _freeze(figure: Figure, body: SubFigure) -> None:
+    """Lays the plots out once, for all formats, and rounds: the solver's last bits differ from run to run."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    body.bbox_relative.set_points(body.bbox_relative.get_points().round(DECIMALS))
+    for axes in figure.axes:
+        x, y, width, height = axes.get_position().bounds
+        rounded = (round(each, DECIMALS) for each in (x, y, width, height))
+        axes.set_position(Bbox.from_bounds(*rounded))
 
 
-def _panel_size(chart: Chart) -> tuple[float, float]:
-    if len(chart.panels) > 1:
-        return (7.0, SMALL[1]) if chart.kind is Kind.BARS else SMALL
-    bars = len(chart.places) * len(chart.panels[0].series)
-    return WIDE if chart.kind is Kind.BARS and bars > MANY_BARS else SINGLE
+def _between(figure: Figure, words: Words, height: float) -> SubplotSpec:
+    """The part of a picture between the words above and below it."""
+    rows = [words.head, height - words.head - words.foot, words.foot]
+    return GridSpec(3, 1, figure=figure, height_ratios=[max(row, 1e-6) for row in rows])[1]
 
 
-def _frame(axes: Axes, chart: Chart, panel: Panel, first: bool) -> None:
-    if panel.title:
-        axes.set_title(panel.title, loc="left", fontsize=10, fontweight="bold")
-    axes.set_xlabel(chart.x_title)
-    if first:
-        axes.set_ylabel(fill(chart.y_title, LONG))
+def _places(figure: SubFigure, chart: Chart, parts: Layout, look: Look) -> list[Place]:
+    """The plots. Those of one quantity, and the pieces of a panel, share a scale."""
+    grid = figure.add_gridspec(parts.rows, parts.columns)
+    first: dict[int, Axes] = {}
+    width = figure.bbox.width / figure.get_dpi()
+    places = []
+    for number, piece in enumerate(parts.pieces):
+        scale = 0 if chart.shared_y else chart.panels.index(piece.panel)
+        axes = figure.add_subplot(grid[divmod(number, parts.columns)], sharey=first.get(scale))
+        first.setdefault(scale, axes)
+        outer = width / parts.columns, parts.row
+        places.append(Place(axes, chart, piece, look, outer))
+    return places
+
+
+def _frame(place: Place) -> None:
+    axes, piece = place.axes, place.piece
+    if piece.panel.title and piece.first:
+        axes.set_title(fill(piece.panel.title, int(place.inches[0] / LETTER)), loc="left", fontsize=BODY)
     axes.tick_params(labelleft=True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color=FAINT, linewidth=0.8)
+    axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
+    if piece.panel.normalised and place.chart.kind is not Kind.CDF:
+        axes.axhline(1, **UNIT)
 
 
-def _head(figure: Figure, chart: Chart, height: float) -> None:
-    note = f". Above the bars: {chart.note}" if chart.note and chart.kind is Kind.BARS else ""
-    left = 0.12 / figure.get_figwidth()
-    figure.text(left, 1 - 0.12 / height, chart.title, fontsize=11, fontweight="bold", va="top")
-    figure.text(left, 1 - 0.36 / height, f"{chart.source}{note}", fontsize=9, color="#666666", va="top")
-
-
-def fitting(figure: Figure, handles: Sequence[Artist]) -> int:
-    """The number of legend entries in a row, from the length of the longest."""
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    return max(1, min(10, int(figure.get_figwidth() / (LEGEND_MARK + LEGEND_LETTER * longest))))
-
-
-def _legend(figure: Figure, chart: Chart, look: Look) -> None:
-    """One legend for all panels. A single plot of lines labels their ends instead; a single colour needs no legend."""
-    labelled = chart.kind is Kind.LINES and not look.needs_legend
-    ours, theirs = [] if labelled else look.handles(), plot_paper.handles(chart)
-    handles = [*ours, *theirs]
-    if theirs or len(ours) > 1:
-        figure.legend(
-            handles=handles,
-            loc="outside lower center",
-            ncols=min(len(handles), fitting(figure, handles)),
-            frameon=False,
-            fontsize=9,
-            labelcolor=INK,
-        )
+def _titles(figure: SubFigure, chart: Chart, parts: Layout) -> None:
+    """The titles of the axes: that of y once where all plots have the same one, that of x below the lowest plots."""
+    titles = {piece.panel.y_title or chart.y_title for piece in parts.pieces}
+    room = parts.rows * parts.row if len(titles) == 1 else parts.row
+    letters = int((room - OUTSIDE) / LETTER)
+    letters_x = int((figure.bbox.width / figure.get_dpi() / parts.columns - WIDE) / LETTER)
+    for axes in figure.axes[-parts.columns :]:
+        axes.set_xlabel(fill(chart.x_title, letters_x))
+    if len(titles) == 1:
+        figure.supylabel(fill(titles.pop(), letters), fontsize=BODY)
+        return
+    for axes, piece in zip(figure.axes, parts.pieces, strict=True):
+        axes.set_ylabel(fill(piece.panel.y_title or chart.y_title, letters))

@@ -3,77 +3,156 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
+from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter
 
 from strandline.report import plot_paper
 from strandline.report.chart import Chart, Panel, Series
 from strandline.report.numbers import number
-from strandline.report.plot_style import Look
+from strandline.report.plot_place import Place
+from strandline.report.plot_scale import cut
+from strandline.report.plot_size import turns
+from strandline.report.plot_style import INK, TINY
 
-CROWDED = 16
-"""From this number of bars on, notes are small, and long ones are turned."""
-CHARACTER = 0.085
-"""Width of a character of a label, in inches."""
-USED = 0.88
-"""The axis's share of a plot's width."""
-NOTE = 0.12
-"""A note's height, as a share of the highest bar."""
+FULL = 0.84
+"""The bars' share of a group's width."""
+TEXT = 0.05
+"""Inches of a letter above the bars."""
+LINE = 0.12
+"""Inches of a line of text above the bars."""
+MARK = 0.2
+"""Half the height of the paper's mark, as a share of a text's."""
+BREAK = 0.9, 0.03
+"""Where a cut bar is broken, and how slanted, as shares of its height."""
+WHISKER: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 0.8, "capsize": 1.5, "zorder": 3}
 
 
-def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
+def bars(place: Place) -> None:
     """A group of bars for each x, a colour for each series; above each bar its note or, without notes, its value."""
-    width = 0.8 / len(panel.series)
-    size, turned = _style(chart, panel)
+    axes, panel, piece = place.axes, place.piece.panel, place.piece
+    top = cut(place.chart, place.panels)
+    width = FULL / len(panel.series)
+    turned = _turned(place, width)
+    _limit(place, top, turned)
     for index, series in enumerate(panel.series):
         left = (index - (len(panel.series) - 1) / 2) * width
-        places = [place + left for place in range(len(chart.places))]
-        axes.bar(places, series.values, width * 0.92, color=look.colour(series))
-        plot_paper.marks(axes, places, series, small=turned > 0)
-        plot_paper.bounds(axes, series, look.colour(series))
-        for place, top, text in zip(places, _tops(chart, series), _above(chart, series), strict=True):
-            _write(axes, (place, top), text, size, turned)
-    plot_paper.spreads(axes, chart, panel, range(len(chart.places)))
-    _name_places(axes, chart.places)
-    axes.margins(y=0.12)
+        places = [number_ + left for number_ in range(len(place.names))]
+        _draw(place, series, places, width * 0.92, top)
+        plot_paper.marks(axes, places, series.paper[piece.start : piece.stop], small=width * _group(place) < 0.15)
+        plot_paper.bounds(axes, series, place.look.colour(series))
+        heights = _tops(place, series, top, turned)[piece.start : piece.stop]
+        for x, height, text in zip(places, heights, _above(place.chart, series)[piece.start :], strict=False):
+            _write(axes, (x, max(height, axes.get_ylim()[0])), text, turned)
+    plot_paper.spreads(axes, panel, dict(zip(place.names, range(len(place.names)), strict=True)))
+    _name_places(place)
 
 
-def _name_places(axes: Axes, places: Sequence[str]) -> None:
+def _draw(place: Place, series: Series, places: Sequence[float], width: float, top: float | None) -> None:
+    """The bars with their whiskers; a bar beyond the axis' end is broken."""
+    piece = place.piece
+    values = series.values[piece.start : piece.stop]
+    drawn = [value if top is None else min(value, top) for value in values]
+    place.axes.bar(places, drawn, width, color=place.look.colour(series))
+    for x, value in zip(places, values, strict=True):
+        if top is not None and value > top:
+            at, slant = BREAK
+            ends = [(at - slant) * top, (at + slant) * top]
+            place.axes.plot([x - width * 0.6, x + width * 0.6], ends, color="white", linewidth=2, gid="break")
+    for x, value, interval in zip(places, values, series.whiskers[piece.start : piece.stop], strict=False):
+        if interval is not None and (top is None or value <= top):
+            place.axes.errorbar([x], [value], yerr=_arms(value, interval), **WHISKER)
+
+
+def _arms(value: float, interval: tuple[float, float]) -> list[list[float]]:
+    low, high = interval
+    return [[value - low], [high - value]]
+
+
+def _limit(place: Place, top: float | None, turned: bool) -> None:
+    """The ends of the y axis: zero, or on a logarithmic one a power of ten, and the highest bar with its text."""
+    chart, axes = place.chart, place.axes
+    panels = place.panels
+    high = _highest(panels) if top is None else top
+    share = min(0.5, _length(place, turned) / place.inches[1])
+    if chart.log_y:
+        positive = [value for panel in panels for each in panel.series for value in each.values if value > 0]
+        low = 10.0 ** floor(log10(min(positive, default=1)))
+        axes.set_yscale("log")
+        axes.set_ylim(low, low * (high / low) ** (1 / (1 - share)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    else:
+        axes.set_ylim(0, high / (1 - share))
+
+
+def _length(place: Place, turned: bool) -> float:
+    """Inches of the longest text above the bars, upwards."""
+    texts = [text for panel in place.panels for series in panel.series for text in _above(place.chart, series)]
+    return (TEXT * max(map(len, texts)) if turned else LINE) + 0.06
+
+
+def _highest(panels: Sequence[Panel]) -> float:
+    """The highest of what is drawn, at least 1 where values are relative to 1."""
+    found = [1.0 if any(panel.normalised for panel in panels) else 0.0]
+    for panel in panels:
+        found += [value for spread in panel.spreads for value in spread.values]
+        for series in panel.series:
+            found += [*series.values, *series.bounds, *(value for value in series.paper if value is not None)]
+            found += [high for interval in series.whiskers if interval is not None for high in interval]
+    return max(found) or 1.0
+
+
+def _group(place: Place) -> float:
+    """Inches of a group of bars."""
+    return place.inches[0] / len(place.names)
+
+
+def _name_places(place: Place) -> None:
     """The labels below the bars, turned if one is wider than its space."""
-    axes.set_xticks(range(len(places)), places)
-    if CHARACTER * max(map(len, places)) > USED * _inches(axes) / len(places):
-        axes.tick_params(axis="x", rotation=25)
-        for name in axes.get_xticklabels():
+    place.axes.set_xlim(-0.55, len(place.names) - 0.45)
+    place.axes.set_xticks(range(len(place.names)), place.names)
+    place.axes.tick_params(axis="x", length=0)
+    if turns(place.names, place.inches[0]):
+        place.axes.tick_params(axis="x", rotation=30)
+        for name in place.axes.get_xticklabels():
             name.set(ha="right", rotation_mode="anchor")
 
 
-def _inches(axes: Axes) -> float:
-    """One plot's share of the figure's width."""
-    figure, grid = axes.get_figure(), axes.get_gridspec()
-    return figure.get_figwidth() / grid.ncols if isinstance(figure, Figure) and grid else 0.0
-
-
-def _write(axes: Axes, at: tuple[float, float], text: str, size: float, turned: float) -> None:
+def _write(axes: Axes, at: tuple[float, float], text: str, turned: bool) -> None:
     axes.annotate(
         text,
         at,
-        xytext=(0, 4),
+        xytext=(0, 2),
         textcoords="offset points",
         ha="center",
         va="bottom",
-        fontsize=size,
-        rotation=turned,
+        fontsize=TINY,
+        zorder=5,
+        path_effects=[withStroke(linewidth=1.5, foreground="white")],
+        rotation=90 if turned else 0,
     )
 
 
-def _tops(chart: Chart, series: Series) -> list[float]:
-    """The heights below the notes: those of the bars, or of the paper's marks that would be under the notes."""
-    highest = max(value for panel in chart.panels for each in panel.series for value in each.values)
-    return [
-        paper if paper is not None and value < paper < value + NOTE * highest else value
-        for value, paper in zip(series.values, series.paper, strict=True)
-    ]
+def _tops(place: Place, series: Series, top: float | None, turned: bool) -> list[float]:
+    """The heights at which the texts begin: above bar and whisker, and above a mark or line that would cross them."""
+    low, high = place.axes.get_ylim()
+    inch = (high - low) / place.inches[1]
+    extent = inch * _length(place, turned)
+    intervals = series.whiskers or (None,) * len(series.values)
+    tops = []
+    for value, paper, interval in zip(series.values, series.paper, intervals, strict=True):
+        height = max(value, interval[1] if interval else value)
+        height = height if top is None else min(height, top)
+        obstacles = [(1.0, inch * LINE)] if place.piece.panel.normalised else []
+        obstacles += [] if paper is None else [(paper, extent)]
+        for obstacle, room in sorted(obstacles):
+            if not place.chart.log_y and height < obstacle < height + room:
+                height = obstacle
+        tops.append(height + (MARK * extent if paper == height else 0))
+    return tops
 
 
 def _above(chart: Chart, series: Series) -> list[str]:
@@ -82,9 +161,7 @@ def _above(chart: Chart, series: Series) -> list[str]:
     return [number(value) for value in series.values]
 
 
-def _style(chart: Chart, panel: Panel) -> tuple[float, float]:
-    """Points and degrees of the notes above the bars."""
-    if len(chart.places) * len(panel.series) <= CROWDED:
-        return 8, 0
-    longest = max(len(text) for series in panel.series for text in _above(chart, series))
-    return 7, 90 if longest > 2 else 0
+def _turned(place: Place, width: float) -> bool:
+    """Whether a text above the bars is wider than a bar, so that all are turned."""
+    texts = [text for series in place.piece.panel.series for text in _above(place.chart, series)]
+    return TEXT * max(map(len, texts)) > width * _group(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,22 +13,22 @@ from strandline.report.plot_style import INK
 
 DIAMOND: dict[str, Any] = {
     "marker": "D",
-    "markersize": 5,
+    "markersize": 4,
     "markerfacecolor": "white",
-    "markeredgewidth": 1.2,
+    "markeredgewidth": 1.0,
     "zorder": 4,
 }
-SMALL = 3.5
+SMALL = 2.8
 """Points of a diamond between crowded bars."""
-BROKEN: dict[str, Any] = {"linestyle": (0, (5, 3)), "linewidth": 1.2, "zorder": 3}
+BROKEN: dict[str, Any] = {"linestyle": (0, (5, 3)), "linewidth": 1.0, "zorder": 3}
 EXTREMES = f"{PAPER}, smallest or largest"
 """The legend's label of extremes."""
 
 
-def marks(axes: Axes, across: Sequence[float], series: Series, small: bool = False) -> None:
+def marks(axes: Axes, across: Sequence[float], paper: Sequence[float | None], small: bool = False) -> None:
     """A diamond at each place of which the paper has a value."""
-    look = {**DIAMOND, "markersize": SMALL, "markeredgewidth": 1} if small else DIAMOND
-    found = [(place, value) for place, value in zip(across, series.paper, strict=True) if value is not None]
+    look = {**DIAMOND, "markersize": SMALL, "markeredgewidth": 0.8} if small else DIAMOND
+    found = [(place, value) for place, value in zip(across, paper, strict=True) if value is not None]
     if found:
         axes.plot(*zip(*found, strict=True), linestyle="", markeredgecolor=INK, **look)
 
@@ -41,10 +41,12 @@ def bounds(axes: Axes, series: Series, colour: str) -> None:
         axes.plot([1], [value], transform=to_right, clip_on=False, markeredgecolor=colour, **DIAMOND)
 
 
-def spreads(axes: Axes, chart: Chart, panel: Panel, across: Sequence[float]) -> None:
+def spreads(axes: Axes, panel: Panel, across: Mapping[str, float]) -> None:
     """A broken upright line between the smallest and the largest value of all series at a place."""
     for spread in panel.spreads:
-        places = [across[chart.places.index(spread.place)]] * len(spread.values)
+        if spread.place not in across:
+            continue
+        places = [across[spread.place]] * len(spread.values)
         axes.plot(places, spread.values, color=INK, clip_on=False, markeredgecolor=INK, **BROKEN | DIAMOND)
 
 

@@ -14,15 +14,21 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
+from strandline.errors import InputError
+from strandline.report.plot_file import write
+from strandline.report.plot_size import Style, Width
 from strandline.report.plot_style import COLOURS, FAINT, INK, RC
 from strandline.report.state_grid import GridPanel, Mark, Row, StateGrid
 
 # The layout is in inches, downwards from the top left.
 HEAD, FOOT, EDGE = 0.72, 0.45, 0.2
 BETWEEN = 0.35
-LEAST, MOST = 4.5, 15.5
-"""Widths of a panel and of a row of panels."""
+LEAST = 4.5
+"""Width of a panel."""
+SHRUNK, UNREADABLE = 0.71, 0.5
+"""How much smaller than here a picture is drawn to fill its width, and below which its text cannot be read."""
 CELL = 0.17
 LINE = 0.15
 """Height of a line of text."""
@@ -59,40 +65,55 @@ class Size:
 Sized = tuple[GridPanel, Size]
 
 
-def save(grid: StateGrid, folder: Path) -> None:
-    """Writes `plot.svg` and `plot.png`."""
+def save(grid: StateGrid, folder: Path, style: Style) -> None:
+    """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
     with matplotlib.rc_context(RC):
-        figure = draw(grid)
-        figure.savefig(folder / "plot.svg", metadata={"Date": None})
-        figure.savefig(folder / "plot.png", dpi=160)
+        write(draw(grid, style), folder, style.formats)
 
 
-def draw(grid: StateGrid) -> Figure:
+def draw(grid: StateGrid, style: Style) -> Figure:
     """The grid as matplotlib's figure."""
-    lines = flow([(panel, _size(panel)) for panel in grid.panels])
+    inches, head = style.width.inches, HEAD if style.title else EDGE
+    lines = flow([(panel, _size(panel)) for panel in grid.panels], inches / SHRUNK - 2 * EDGE)
     heights = [max(size.height for _, size in line) for line in lines]
     width = max(_width(line) for line in lines) + 2 * EDGE
-    height = sum(heights) + BETWEEN * (len(heights) - 1) + HEAD + FOOT
+    if style.width is not Width.TEXT and inches / width < UNREADABLE:
+        raise InputError(f"--width {style.width.value}: is too narrow for the states of these tests: leave it out")
+    height = sum(heights) + BETWEEN * (len(heights) - 1) + head + FOOT
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
-    _head(axes, grid)
+    if style.title:
+        _head(axes, grid)
     for number, line in enumerate(lines):
-        left, top = EDGE, HEAD + sum(heights[:number]) + BETWEEN * number
+        left, top = EDGE, head + sum(heights[:number]) + BETWEEN * number
         for panel, size in line:
             _panel(axes, panel, size, left, top)
             left += size.width + BETWEEN
     _legend(figure, grid)
+    _shrink(figure, min(1.0, inches / width))
     return figure
 
 
-def flow(panels: Sequence[Sized]) -> list[list[Sized]]:
-    """The panels in rows, filled like words in lines; a row exceeds `MOST` only for a single panel."""
+def _shrink(figure: Figure, scale: float) -> None:
+    """Draws all smaller, text and marks too."""
+    width, height = figure.get_figwidth(), figure.get_figheight()
+    figure.set_size_inches(scale * width, scale * height)
+    for text in figure.findobj(Text):
+        if isinstance(text, Text):
+            text.set_fontsize(scale * float(text.get_fontsize()))
+    for line in figure.findobj(Line2D):
+        if isinstance(line, Line2D):
+            line.set(markersize=scale * line.get_markersize(), linewidth=scale * line.get_linewidth())
+
+
+def flow(panels: Sequence[Sized], most: float) -> list[list[Sized]]:
+    """The panels in rows, filled like words in lines; a row exceeds `most` inches only for a single panel."""
     lines: list[list[Sized]] = [[]]
     for each in panels:
-        if lines[-1] and _width([*lines[-1], each]) > MOST:
+        if lines[-1] and _width([*lines[-1], each]) > most:
             lines.append([])
         lines[-1].append(each)
     return lines

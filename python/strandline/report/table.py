@@ -42,6 +42,8 @@ class Column:
     """Whether the cells are sentences, which may wrap."""
     widest: int = PROSE_MAX
     """Characters to which a column of sentences grows."""
+    narrowest: int = PROSE_MIN
+    """Characters to which a column of sentences may shrink."""
     long: bool = False
     """Whether the cells are long names, which may break anywhere."""
 
@@ -58,7 +60,7 @@ class Column:
 
     def least(self, width: int) -> int:
         """The width to which the column may shrink, given the width that it wants."""
-        return min(width, PROSE_MIN) if self.prose else min(width, LONG_MIN) if self.long else width
+        return min(width, self.narrowest) if self.prose else min(width, LONG_MIN) if self.long else width
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Table:
                 Text(title),
                 justify="right" if column.numeric else "left",
                 no_wrap=not (column.prose or column.long),
-                overflow="fold" if column.long else "ellipsis",
+                overflow="fold" if column.long or column.prose else "ellipsis",
                 max_width=column.widest if column.prose else None,
             )
         for row in self.rows:

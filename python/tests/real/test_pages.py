@@ -18,6 +18,7 @@ CRASHES = {
     "library.md": 1,
     "asap-programs.md": 0,
     "sweeps.md": 0,
+    "figures.md": 0,
 }
 """The pages, and how many crash tests each runs."""
 

@@ -1,0 +1,49 @@
+"""The options of a picture: formats, width, title."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from strandline import words
+from strandline.cli.options import parsed
+from strandline.report.plot_size import Width, style
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+_OPTIONS = (
+    click.option(
+        "--format",
+        "formats",
+        type=parsed(words.formats),
+        default="svg,png",
+        show_default=True,
+        metavar="svg|png|pdf,...",
+        help="Formats of the picture.",
+    ),
+    click.option(
+        "--width",
+        type=click.Choice([each.value for each in Width]),
+        default=Width.TEXT.value,
+        show_default=True,
+        help="Width of the picture on a paper of two columns: 3.33 or 7 inches.",
+    ),
+    click.option("--title/--no-title", default=True, help="Title and source above the picture. [default: title]"),
+)
+
+
+def picture_options(command: Command) -> Any:
+    """The options of a picture; the command is given them as one `style`."""
+
+    @wraps(command)
+    def styled(*args: Any, formats: tuple[str, ...], width: str, title: bool, **given: Any) -> Any:
+        return command(*args, style=parsed(lambda width: style(formats, width, title))(width), **given)
+
+    described: Any = styled
+    for option in reversed(_OPTIONS):
+        described = option(described)
+    return described

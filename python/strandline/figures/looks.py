@@ -1,0 +1,71 @@
+"""What decides how a figure's series and axes look: order, units, and the remarks below the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from strandline.engine import Engine
+from strandline.figures.figure import FigureData, Options, runs_of
+from strandline.figures.spec import METRICS, FigureSpec, Metric, Point
+from strandline.report.chart import Kind
+from strandline.report.interval import PER_CENT
+
+
+def ordered(spec: FigureSpec, labels: Iterable[str]) -> bool:
+    """Whether the series of these labels are steps of one quantity, in rising order."""
+    if spec.plot.series == METRICS:
+        return False
+    axis = spec.axis(spec.plot.series)
+    return rising([axis.point(label) for label in labels])
+
+
+def rising(points: Sequence[Point]) -> bool:
+    """Whether the points are rising numbers: their labels, or what each sets the same one key to."""
+    named = [point.label for point in points]
+    if all(label.isascii() and label.isdecimal() for label in named):
+        return _rises([int(label) for label in named])
+    settings = [next(iter(point.settings.items())) for point in points if len(point.settings) == 1]
+    numbers = [value for _, value in settings if isinstance(value, int | float) and not isinstance(value, bool)]
+    return len({key for key, _ in settings}) == 1 and len(numbers) == len(points) and _rises(numbers)
+
+
+def _rises(numbers: Sequence[float]) -> bool:
+    return len(numbers) > 1 and all(before < after for before, after in pairwise(numbers))
+
+
+def unit(spec: FigureSpec, metric: Metric) -> str:
+    """The title of the y axis of a metric."""
+    return metric.unit[:1].upper() + metric.unit[1:] if metric.unit else spec.plot.y_title
+
+
+def in_units(spec: FigureSpec) -> bool:
+    """Whether the metrics have several units, so that each unit has a panel of its own."""
+    return spec.plot.panels is None and len({unit(spec, metric) for metric in spec.metrics}) > 1
+
+
+def meanings(data: FigureData, note: str | None) -> list[str]:
+    """The remarks that say what stands above bars, and what whiskers are."""
+    above = [f"Above the bars: {note}"] if note and data.spec.plot.kind is Kind.BARS else []
+    if len(data.seeds) == 1:
+        return above
+    whiskers = "" if data.spec.plot.kind is Kind.CDF else f"; whiskers: {PER_CENT} % confidence interval of the mean"
+    return [*above, f"Means of {len(data.seeds)} seeds{whiskers}"]
+
+
+def shortened(engine: Engine, spec: FigureSpec, options: Options) -> str | None:
+    """The remark of a figure some of whose runs have fewer tasks than their full length."""
+    if options.tasks is None:
+        return None
+    full = [engine.origin(run)["spec"]["tasks"] or 0 for run in runs_of(spec, replace(options, tasks=None))]
+    short = [(options.tasks, tasks) for tasks in full if options.tasks < tasks]
+    if not short:
+        return None
+    runs, fulls = ([each[index] for each in short] for index in (0, 1))
+    return f"Run shorter than its full length: {_range(runs)} in place of {_range(fulls)} tasks a run"
+
+
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -1,0 +1,106 @@
+"""Figures drawn from invented records, and what is read back from matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+
+import made
+from made import benchmark
+from strandline.engine import RunSpec
+from strandline.figures import drawing
+from strandline.figures.experiments import repository_experiments
+from strandline.record import QUANTILES
+from strandline.report import plot
+from strandline.report.chart import Chart, Kind, Panel, Series
+from strandline.report.plot_size import Style
+from strandline.report.plot_style import RC
+
+WINDOWS = {"sps": 6, "pc": 5, "tatp": 4, "tpcc": 3, "cq4": 2, "cq16": 2, "cq64": 2}
+
+
+def fields(spec: RunSpec) -> dict[str, Any]:
+    window = int(str(spec.window or 1))
+    away = abs(window - WINDOWS.get(benchmark(spec), 1)) if spec.design not in ("x86", "unordered") else 20
+    latencies = {f"task_latency_p{each:02}_cycles": 100 + each * window for each in QUANTILES}
+    return {"cycles": 100 + away, **latencies, "fence_stall_cycles": away, "buffer_stall_cycles": 1}
+
+
+def charted(figure: str) -> Chart:
+    spec = repository_experiments().figure(figure)
+    return drawing.chart(made.data(spec, fields), repository_experiments().claims())
+
+
+def drawn(figure: str, style: Style = Style()) -> Figure:  # noqa: B008
+    return laid_out(charted(figure), style)
+
+
+def laid_out(chart: Chart, style: Style = Style()) -> Figure:  # noqa: B008
+    with rc_context(RC):
+        figure = plot.draw(chart, style)
+        figure.draw_without_rendering()
+    return figure
+
+
+def lines(axes: Axes) -> list[Line2D]:
+    """What is drawn of data; not the line at 1."""
+    return [line for line in axes.lines if line.get_gid() not in (plot.UNIT["gid"], "break")]
+
+
+def up(line: Line2D) -> list[float]:
+    heights: list[float] = np.asarray(line.get_ydata()).tolist()
+    return heights
+
+
+def texts(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.texts if text.get_text()]
+
+
+def legend(figure: Figure) -> list[str]:
+    """The legends' entries, the common ones last."""
+    found = [each for each in figure.findobj(Legend) if isinstance(each, Legend)]
+    return [text.get_text() for each in found for text in each.get_texts()]
+
+
+def heading(figure: Figure) -> str:
+    """The title of the legend of the series."""
+    (found,) = {each.get_title().get_text() for each in figure.findobj(Legend) if isinstance(each, Legend)} - {""}
+    return found
+
+
+def diamonds(axes: Axes) -> list[Line2D]:
+    return [line for line in axes.lines if line.get_marker() == "D" and line.get_markerfacecolor() == "white"]
+
+
+def of_bars(heights: Sequence[float], places: int = 1, panels: int = 1, **more: Any) -> Chart:
+    """Bars of one height for each series, at every place of every panel."""
+    series = tuple(
+        Series(f"series {number}", (height,) * places, (None,) * places, (None,) * places)
+        for number, height in enumerate(heights)
+    )
+    every = tuple(Panel(f"panel {number}", series) for number in range(panels))
+    names = tuple(f"place {number}" for number in range(places))
+    return Chart(Kind.BARS, "t", "s", "x", "y", True, names, every, ("p", "s", "d"), None, False, **more)
+
+
+def rectangles(axes: Axes) -> list[float]:
+    return [patch.get_height() for bars in axes.containers if isinstance(bars, BarContainer) for patch in bars.patches]
+
+
+def everything(spec: RunSpec) -> dict[str, Any]:
+    counts = ("instructions", "fetch_stall_cycles", "buffer_occupancy_mean", "buffer_occupancy_p99")
+    return {**fields(spec), **dict.fromkeys(counts, 7)}
+
+
+def luminance(colour: str) -> float:
+    red, green, blue = to_rgb(colour)
+    return 0.21 * red + 0.72 * green + 0.07 * blue

@@ -1,0 +1,83 @@
+"""`strandline explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Strandline
+from strandline.cli.app import installed
+from strandline.cli.topics import LISTED, known, topics
+
+ROOT = Path(__file__).parents[2]
+
+
+def kinds(strandline: Strandline, name: str) -> dict[str, dict[str, str]]:
+    answer = strandline("explain", name, "--json")
+    assert answer.code == 0
+    return {topic["kind"]: topic for topic in answer.document["topics"]}
+
+
+def test_all_meanings_of_a_name_are_told(strandline: Strandline) -> None:
+    assert {"design", "machine"} <= set(kinds(strandline, "cosplay"))
+
+
+def test_a_figure_names_its_paper_and_its_claims(strandline: Strandline) -> None:
+    figure = kinds(strandline, "asap-9")["figure"]
+    assert figure["paper"] == "ASAP (HPCA 2022), Figure 9"
+    assert figure["claims"] == "asap-scaling"
+
+
+def test_a_claim_names_its_value_and_its_figure(strandline: Strandline) -> None:
+    claim = kinds(strandline, "asap-fig7-rp")["claim"]
+    assert (claim["value"], claim["figures"]) == ("2.29", "asap-7")
+    assert claim["paper"] == "ASAP (HPCA 2022), Figure 7"
+
+
+def test_an_option_is_found_by_its_name(strandline: Strandline) -> None:
+    assert "persist" in kinds(strandline, "bmo")["option of strandline run"]["what"]
+
+
+def test_lines_fit_into_80_columns(strandline: Strandline) -> None:
+    for name in ("cosplay", "cosplay-fig9-enc", "cq"):
+        answer = strandline("explain", name)
+        assert answer.code == 0
+        assert max(map(len, answer.out.splitlines())) <= 80
+
+
+def test_a_misspelt_name_is_mended(strandline: Strandline) -> None:
+    answer = strandline("explain", "asap-fig7-rq")
+    assert (answer.code, answer.out) == (2, "")
+    assert "did you mean `asap-fig7-rp`?" in answer.err
+
+
+@pytest.fixture(scope="module")
+def names() -> list[str]:
+    """Every name of the compiled simulator."""
+    return known(installed())
+
+
+def test_every_name_has_a_meaning_and_its_page_is_there(names: list[str]) -> None:
+    app = installed()
+    for name in names:
+        found = topics(app, name)
+        assert found, name
+        for topic in found:
+            assert dict(topic.rows).get("what") or topic.kind.startswith("parameter"), name
+            page = dict(topic.rows).get("page")
+            assert page is None or (ROOT / page).is_file(), f"{name}: {page}"
+
+
+def test_the_page_of_a_design_names_it() -> None:
+    app = installed()
+    for entry in app.engine.listing("designs"):
+        page = dict(LISTED["designs"](entry).rows)["page"]
+        assert entry["name"] in (ROOT / page).read_text(encoding="utf-8"), f"{entry['name']}: {page}"
+
+
+def test_parameters_have_their_values_on_each_machine() -> None:
+    (topic,) = topics(installed(), "machine.core.rob_entries")
+    rows = dict(topic.rows)
+    assert rows["unit"] == "entries"
+    assert rows["on cosplay"].startswith("224; source: Table 2")
