@@ -72,6 +72,8 @@ def test_a_result_prints_as_the_command_and_is_a_data_frame(
 ) -> None:
     ask, command = CALLS[call]
     monkeypatch.chdir(tmp_path)
+    # `list` keeps to a width in a pipe, too; a result's text does not.
+    monkeypatch.setenv("COLUMNS", "10000")
     Path("own.toml").write_text(OWN)
     result = ask()
     told = installed(*shlex.split(command))
@@ -160,6 +162,7 @@ def test_an_unknown_name_of_the_package_is_told() -> None:
 
 
 RENAMED = {
+    "formats": "format",
     "designs": "design",
     "settings": "set",
     "files": "file",
