@@ -9,6 +9,7 @@ from typing import Any
 
 from strandline.engine import CrashSpec, RunSpec, StatesSpec
 from strandline.litmus_tests import RandomSpec
+from strandline.timelines import Part
 
 class InputError(Exception):
     """The input is wrong; the message is one line: what is wrong, where, and the correction."""
@@ -30,6 +31,12 @@ class Progress:
 
 def run(spec: RunSpec, progress: Progress | None = None) -> dict[str, Any]:
     """Runs one program under one design. Returns one record."""
+
+def timeline(spec: RunSpec, part: Part, progress: Progress | None = None) -> dict[str, Any]:
+    """Runs one program under one design: `{"record", "timeline", "durable", "clock_ghz"}`. The record is that of `run`.
+
+    A table of the timeline is a list of values for each of its columns; `machine::Timeline` documents them.
+    """
 
 def digests(spec: RunSpec, journal: bool) -> dict[str, Any]:
     """Runs one program: `{"record", "digests": {PART: TEXT}}`. Two builds whose digests agree did the same.
@@ -68,8 +75,11 @@ class Stop:
 def crash(request: CrashSpec, stop: Stop) -> dict[str, Any]:
     """Crash-tests one program under one design, until `stop`; `engine.CrashResult` lists the keys."""
 
+def crash_timeline(request: CrashSpec) -> dict[str, Any]:
+    """The run of the crash state that `replay` names, in the format of `timeline`."""
+
 def spec_fields() -> dict[str, Any]:
-    """The keys of the specifications of `run` and `crash`: `{"run": [FIELD], "crash": [FIELD], "scopes"}`.
+    """The keys of the specifications: `{"run": [FIELD], "crash": [FIELD], "timeline": [FIELD], "scopes"}`.
 
     FIELD is `"name", "type", "required", "default", "help"`; the type is Python's. `scopes` are the prefixes of the
     keys of `set`.
@@ -148,6 +158,12 @@ def litmus_read_expected(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Reads a file `.expected`: `{"file", "model", "text", "tests"}`, `tests` the names of its folder's tests.
 
     Returns `{TEST: {MODEL: [STATE]}}`. MODEL is the model or a variant of it; the states are null if undefined.
+    """
+
+def litmus_timeline(spec: dict[str, Any]) -> dict[str, Any]:
+    """One run of a litmus test: as `timeline`, with the `names` of the locations by address.
+
+    The specification is `{"test", "design", "set", "machines", "seed"}`. The record has counts only.
     """
 
 def litmus_dot(spec: dict[str, Any]) -> dict[str, Any]:

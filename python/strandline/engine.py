@@ -17,6 +17,7 @@ from strandline.record import Record
 if TYPE_CHECKING:
     # A run does not wait for them.
     from strandline.litmus_tests import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source
+    from strandline.timelines import Part, Timeline
 
 Answer = TypeVar("Answer")
 
@@ -199,6 +200,7 @@ class Native(Protocol):
     def FaultError(self) -> type[Exception]: ...  # noqa: N802
     def Progress(self) -> NativeProgress: ...  # noqa: N802
     def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]: ...
+    def timeline(self, spec: RunSpec, part: Part, progress: NativeProgress, /) -> dict[str, Any]: ...
     def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
     def build(self) -> dict[str, str]: ...
     def memory(self, spec: RunSpec, /) -> dict[str, Any]: ...
@@ -208,6 +210,7 @@ class Native(Protocol):
     def toml_lines(self, text: str, /) -> list[tuple[list[str | int], int]]: ...
     def Stop(self) -> NativeStop: ...  # noqa: N802
     def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]: ...
+    def crash_timeline(self, request: CrashSpec, /) -> dict[str, Any]: ...
     def is_recording(self, name: str, /) -> bool: ...
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
@@ -217,6 +220,7 @@ class Native(Protocol):
     def litmus_expected(self, test: dict[str, Any], /) -> dict[str, str]: ...
     def litmus_read_expected(self, spec: dict[str, Any], /) -> dict[str, dict[str, Any]]: ...
     def litmus_dot(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
+    def litmus_timeline(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
     def random(self, spec: RandomSpec, /) -> dict[str, Any]: ...
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]: ...
 
@@ -237,6 +241,14 @@ class Engine:
         """Runs one program under one design, and reports to `progress`."""
         watched = progress or self.progress()
         return self._record(self._ask(lambda: self.native.run(spec, watched), spec))
+
+    def timeline(self, spec: RunSpec, part: Part, progress: NativeProgress | None = None) -> Timeline:
+        """Runs one program under one design, and what it did meanwhile, in that part of the run."""
+        from strandline.timelines import Timeline
+
+        watched = progress or self.progress()
+        answer = self._ask(lambda: self.native.timeline(spec, part, watched), spec)
+        return Timeline.of(self._record(answer["record"]), answer, part.from_cycle)
 
     def origin(self, spec: RunSpec) -> dict[str, Any]:
         """`version`, `commit` and `spec` of this run's record."""
@@ -294,6 +306,13 @@ class Engine:
         answer["record"] = self._record(answer["record"])
         return CrashResult(**answer)
 
+    def crash_timeline(self, spec: CrashSpec) -> Timeline:
+        """The run of the crash state that `replay` names, and what it did."""
+        from strandline.timelines import Timeline
+
+        answer = self._ask(lambda: self.native.crash_timeline(spec), spec.run)
+        return Timeline.of(self._record(answer["record"]), answer)
+
     def crash_states(self, spec: StatesSpec) -> CrashStates:
         """Finds the crash states of a recording, by a model or by runs, and selects those to visit."""
         states = self._ask(lambda: self.native.RecordingStates(spec))
@@ -335,6 +354,14 @@ class Engine:
     def litmus_dot(self, source: Source, model: str, state: str) -> dict[str, Any]:
         """An execution that results in the state, as a Graphviz graph `dot`, and whether the model has it `allowed`."""
         return self._ask(lambda: self.native.litmus_dot({"test": source.keys(), "model": model, "state": state}))
+
+    def litmus_timeline(self, spec: LitmusSpec, design: str) -> Timeline:
+        """One run of a litmus test under a design, on the machine of the seed, and what it did."""
+        from strandline.timelines import Timeline
+
+        keys = {"test": spec.source.keys(), "design": design, "set": spec.set, "machines": spec.machines}
+        answer = self._ask(lambda: self.native.litmus_timeline({**keys, "seed": spec.seed}))
+        return Timeline.of(Record(answer["record"]), answer)
 
     def random(self, spec: RandomSpec) -> RandomResult:
         """Judges the crash states of random programs by the designs' models."""

@@ -14,6 +14,7 @@ from typing import Any
 import fake_litmus
 from strandline.engine import CrashSpec, NativeProgress, NativeStates, NativeStop, RunSpec, StatesSpec
 from strandline.litmus_tests import RandomSpec
+from strandline.timelines import Part
 
 InputError = fake_litmus.InputError
 
@@ -41,6 +42,19 @@ SWITCH_INSTRUCTIONS = 450
 """Cycles of a task with at least two fences."""
 BUILD = {"version": "0.1.0", "commit": "0123456789ab"}
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
+
+
+TIMELINE = {
+    "ops": "core kind addr size context dispatched ready left visible done write fence rest void timed",
+    "writes": "line core controller by_design sent arrived accepted issued media bytes into refused timed",
+    "stalls": "core from to cause counted fetch",
+    "waits": "core who op write why from to by_op by_write",
+    "counts": "at name by op write",
+    "speculations": "core from to rolled_back",
+    "spans": "core lane what number from to counted",
+    "instructions": "core kind addr dispatched issued complete retired void",
+}
+"""The columns of a timeline's tables, which are empty here; tests draw those of real runs."""
 
 
 class StoppedError(Exception):
@@ -92,6 +106,20 @@ class FakeNative:
 
     def nearest(self, written: str, names: list[str], /) -> str | None:
         return next(iter(difflib.get_close_matches(written, names, n=1, cutoff=0.5)), None)
+
+    def crash_timeline(self, request: CrashSpec, /) -> dict[str, Any]:
+        return self.timeline(request.run, Part(), FakeProgress())
+
+    def litmus_timeline(self, spec: dict[str, Any], /) -> dict[str, Any]:
+        raise InputError("the fake module runs no litmus test: tests draw real ones")
+
+    def timeline(self, spec: RunSpec, part: Part, progress: NativeProgress, /) -> dict[str, Any]:
+        record = self.run(spec, progress)
+        tables: dict[str, Any] = {
+            name: {column: [] for column in columns.split()} for name, columns in TIMELINE.items()
+        }
+        timeline = {**tables, "reads": [], "start": 0, "end": record["cycles"]}
+        return {"record": record, "timeline": timeline, "durable": "queue", "to_cycle": 0, "is_shortened": False}
 
     def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]:
         self.specs.append(asdict(spec))

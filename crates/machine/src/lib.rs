@@ -13,6 +13,7 @@ mod line_counts;
 mod memory;
 mod stats;
 mod system;
+mod timeline;
 mod trace;
 mod warm;
 
@@ -24,5 +25,6 @@ pub use system::{
     CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Remote, Standstill, Stuck,
     System, What,
 };
+pub use timeline::{Detail, Timeline};
 pub use trace::{Op, OpId, Seen, Trace};
 pub use warm::{Contents, Ending, Unfinished, Warming};

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use serde_json::{json, Value};
 use strandline_crash::{Report, Request};
 use strandline_machine::MachineConfig;
-use strandline_sim::{guarded, Error, Length, MemoryNeed, Record, Scope, Spec};
+use strandline_sim::{guarded, Drawn, Error, Length, MemoryNeed, Part, Record, Scope, Spec};
 use value::{Answer, Given};
 
 create_exception!(_native, InputError, PyException, "Bad input; one line.");
@@ -107,6 +107,25 @@ fn digests(py: Python<'_>, spec: Given<Spec>, journal: bool) -> Answered {
     ask(py, digested).map(Answer)
 }
 
+/// A run's record, and its timeline.
+#[pyfunction]
+#[pyo3(signature = (spec, part, progress=None))]
+fn timeline(
+    py: Python<'_>,
+    spec: Given<Spec>,
+    part: Given<Part>,
+    progress: Option<&Bound<'_, Progress>>,
+) -> PyResult<Answer<Drawn>> {
+    let progress = progress.map_or_else(Default::default, |progress| progress.get().0.clone());
+    ask(py, || {
+        strandline_sim::timeline(&spec.0, &part.0, &progress).map(|drawn| Drawn {
+            record: built_here(drawn.record),
+            ..drawn
+        })
+    })
+    .map(Answer)
+}
+
 /// A record with the commit of this build.
 fn built_here(mut record: Record) -> Record {
     COMMIT.clone_into(&mut record.origin.commit);
@@ -151,6 +170,12 @@ fn crash(py: Python<'_>, request: Given<Request>, stop: &Bound<'_, Stop>) -> Ans
     ask(py, || request.0.answer(stop).map(|report| json!(with_commit(report)))).map(Answer)
 }
 
+/// The run of a crash state with its timeline.
+#[pyfunction]
+fn crash_timeline(py: Python<'_>, request: Given<Request>) -> PyResult<Answer<Drawn>> {
+    ask(py, || request.0.timeline()).map(Answer)
+}
+
 /// A report whose record has the commit of this build.
 fn with_commit(report: Report) -> Report {
     let record = built_here(report.record);
@@ -182,7 +207,12 @@ fn described(need: MemoryNeed) -> Value {
 #[pyfunction]
 fn spec_fields() -> Answer<Value> {
     let scopes = Scope::ALL.map(Scope::name);
-    Answer(json!({"run": Spec::fields(), "crash": Request::fields(), "scopes": scopes}))
+    Answer(json!({
+        "run": Spec::fields(),
+        "crash": Request::fields(),
+        "timeline": Part::fields(),
+        "scopes": scopes,
+    }))
 }
 
 #[pyfunction]
@@ -231,6 +261,14 @@ fn litmus_read_expected(spec: Given<litmus::ExpectedFile>) -> Answered {
 }
 
 #[pyfunction]
+fn litmus_timeline(
+    py: Python<'_>,
+    spec: Given<litmus::DrawnSpec>,
+) -> PyResult<Answer<strandline_crash::litmus::Drawn>> {
+    ask(py, || litmus::drawn(&spec.0)).map(Answer)
+}
+
+#[pyfunction]
 fn litmus_dot(py: Python<'_>, spec: Given<litmus::DotSpec>) -> Answered {
     ask(py, || litmus::dot(&spec.0)).map(Answer)
 }
@@ -275,7 +313,9 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(digests, m)?)?;
+    m.add_function(wrap_pyfunction!(timeline, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
+    m.add_function(wrap_pyfunction!(crash_timeline, m)?)?;
     m.add_function(wrap_pyfunction!(memory, m)?)?;
     m.add_function(wrap_pyfunction!(length, m)?)?;
     m.add_function(wrap_pyfunction!(crash_memory, m)?)?;
@@ -289,6 +329,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_expected, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_read_expected, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
+    m.add_function(wrap_pyfunction!(litmus_timeline, m)?)?;
     m.add_function(wrap_pyfunction!(is_recording, m)?)?;
     m.add_function(wrap_pyfunction!(toml_lines, m)?)?;
     m.add_function(wrap_pyfunction!(nearest, m)?)?;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{json, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use strandline_crash::litmus::{conform, random, Registered};
+use strandline_crash::litmus::{conform, random, timeline, Drawn, Registered};
 use strandline_order::{
     allowed, expected, picture, read_expected, shelf, show_expected, thinkable, Allowed, Entry, Expected, Fault, Model,
     Test,
@@ -63,6 +63,19 @@ pub struct DotSpec {
     test: Asked,
     model: String,
     state: String,
+}
+
+/// What [`drawn`] is asked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrawnSpec {
+    test: Asked,
+    design: String,
+    /// `KEY=VALUE` of the design's parameters.
+    #[serde(default)]
+    set: Vec<String>,
+    machines: Option<Vec<String>>,
+    seed: u64,
 }
 
 /// What [`programs`] is asked.
@@ -146,6 +159,16 @@ pub fn litmus(spec: &LitmusSpec) -> Result<Value, Error> {
 }
 
 /// The designs of these names, with their parameters.
+/// A run of a test with its timeline.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn drawn(spec: &DrawnSpec) -> Result<Drawn, Error> {
+    let read = read(&spec.test)?;
+    let design = registered([&spec.design].into_iter(), &spec.set)?.remove(0);
+    timeline(&design, &read.test, spec.machines.as_deref(), spec.seed)
+}
+
 fn registered<'a>(names: impl Iterator<Item = &'a String>, set: &[String]) -> Result<Vec<Registered>, Error> {
     let sets = || set.iter().filter_map(|set| set.split_once('='));
     names.map(|name| Registered::named(name)?.with(sets())).collect()

@@ -16,6 +16,7 @@ mod run;
 mod settings;
 mod sharing;
 mod spec;
+mod timeline;
 mod warm;
 
 pub use digest::Digests;
@@ -37,4 +38,5 @@ pub use run::{
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
 pub use strandline_programs::Recoverable;
+pub use timeline::{durable_in, timeline, Drawn, Part};
 pub use warm::Begin;

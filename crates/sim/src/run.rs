@@ -11,7 +11,7 @@ use strandline_designs::abouts;
 use strandline_isa::{Memory, LINE_BYTES};
 use strandline_kernel::{did_you_mean, Cycles};
 use strandline_machine::config::Warm;
-use strandline_machine::{Heartbeat, Journal, MachineConfig, Options, Outcome};
+use strandline_machine::{Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline};
 use strandline_programs::Prepared;
 
 /// A run with the data that crash exploration needs.
@@ -139,6 +139,24 @@ pub fn observe_design(spec: &Spec, design: Box<AnyDesign>, patience: Cycles) -> 
     observed(spec, true, Some(patience), &Progress::default(), |_| Ok(design))
 }
 
+/// As [`run_watched`], with a timeline.
+pub(crate) fn recorded_by(spec: &Spec, detail: Detail, progress: &Progress) -> Result<(Record, Timeline, Plan), Error> {
+    let plan = Plan::of(spec)?;
+    progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
+    let prepared = prepare(spec, &plan)?;
+    let options = Options {
+        seed: spec.seed,
+        heartbeat: heartbeat(&plan),
+        code: plan.code,
+        timeline: Some(detail),
+        ..Options::default()
+    };
+    let design = registered(spec, &plan.sets)?;
+    let (record, executed, _) = recorded(spec, &plan, prepared, options, design, progress)?;
+    let timeline = executed.outcome.timeline.unwrap_or_default();
+    Ok((record, timeline, plan))
+}
+
 fn observed(
     spec: &Spec,
     trace: bool,
@@ -157,6 +175,7 @@ fn observed(
         patience: limit.unwrap_or(Options::default().patience),
         heartbeat: heartbeat(&plan),
         code: plan.code,
+        ..Options::default()
     };
     let (record, executed, about) = recorded(spec, &plan, prepared, options, design(&plan.sets)?, progress)?;
     Ok(Observation {

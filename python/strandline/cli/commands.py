@@ -55,6 +55,9 @@ ENTRIES: Mapping[str, Entry] = {
         "sweep",
         "Run all combinations of the settings that a file lists, and print their means over seeds.",
     ),
+    "timeline": Entry(
+        "timeline", "timeline", "Show what happens between store and media: a page, and a trace for Perfetto."
+    ),
 }
 
 

@@ -12,14 +12,14 @@ from strandline import words
 from strandline.api import crashes as api
 from strandline.api import recordings
 from strandline.api.crashes import Crashes
-from strandline.cli import output
+from strandline.cli import crash_page, output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, base_run, demand, parsed, refuse, run_options_of
 from strandline.errors import InterruptError
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
-ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
+ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings", "html")
 ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 
 
@@ -41,6 +41,12 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="Number of crash states to check.",
 )
 @click.option("--max-failures", type=AT_LEAST_ONE, metavar="N", help="Stop after N failing crash states of a design.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Draw the smallest failing case of each design on a page.",
+)
 @click.option("--replay", metavar="CASE", help="Check the crash state that a failure names.")
 @click.option("--dump", type=FOLDER, metavar="DIR", help="Write a recording's crash states to files in a folder.")
 @click.option(
@@ -88,7 +94,12 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
         given["replay"],
         given["max_failures"],
     )
-    ctx.exit(_show(found, given))
+    page = given["html"]
+    is_drawn = page is not None and crash_page.write(app.engine, found.results, page)
+    status = _show(found, given)
+    if page is not None and not given["as_json"]:
+        output.say(f"drawn in {page}" if is_drawn else "no crash state is wrong: nothing is drawn", style="dim")
+    ctx.exit(status)
 
 
 def _request(given: dict[str, Any]) -> recordings.Request:

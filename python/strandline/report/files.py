@@ -31,14 +31,14 @@ def written(style: Style) -> tuple[str, ...]:
 
 
 @contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
+def replacing(folder: Path, names: Sequence[str] = NAMES, whose: str = "a figure's") -> Iterator[Path]:
     """An empty folder to write to. It replaces `folder` when the block ends, and is deleted if the block fails.
 
     No other process can replace `folder` meanwhile. An `InputError` before the block starts if that is impossible: no
     permission, another process that replaces it, or foreign files in `folder`.
     """
     folder = outside.resolved(folder)
-    _refuse_foreign(folder)
+    _refuse_foreign(folder, names, whose)
     staging, lock = _make_staging(folder)
     try:
         yield staging
@@ -80,13 +80,13 @@ def _tasks(run: Mapping[str, Any]) -> int:
     return tasks
 
 
-def _refuse_foreign(folder: Path) -> None:
+def _refuse_foreign(folder: Path, names: Sequence[str], whose: str) -> None:
     try:
-        foreign = sorted({entry.name for entry in folder.iterdir()}.difference(NAMES)) if folder.exists() else []
+        foreign = sorted({entry.name for entry in folder.iterdir()}.difference(names)) if folder.exists() else []
     except OSError as error:
         raise InputError(f"--out {folder}: {error.strerror}: choose a folder that can be read and replaced") from error
     if foreign:
-        raise InputError(f"--out {folder}: holds `{foreign[0]}`, which is not a figure's file: choose an empty folder")
+        raise InputError(f"--out {folder}: holds `{foreign[0]}`, which is not {whose} file: choose an empty folder")
 
 
 def _make_staging(folder: Path) -> tuple[Path, int]:

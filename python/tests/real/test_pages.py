@@ -19,6 +19,7 @@ CRASHES = {
     "asap-programs.md": 0,
     "sweeps.md": 0,
     "figures.md": 0,
+    "timeline.md": 1,
 }
 """The pages, and how many crash tests each runs."""
 

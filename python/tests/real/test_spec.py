@@ -12,6 +12,7 @@ from strandline import engine
 from strandline.cli.crash import crash
 from strandline.cli.run import run
 from strandline.figures import spec as figures
+from strandline.timelines import Part
 
 from .conftest import Installed
 
@@ -39,7 +40,7 @@ def key(field: "dataclasses.Field[Any]") -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("kind", "mirror"), [("run", engine.RunSpec), ("crash", engine.CrashSpec)])
+@pytest.mark.parametrize(("kind", "mirror"), [("run", engine.RunSpec), ("crash", engine.CrashSpec), ("timeline", Part)])
 def test_specifications_have_the_declared_keys(declared: Mapping[str, Any], kind: str, mirror: type[Any]) -> None:
     fields = [{name: field[name] for name in ("name", "type", "required", "default")} for field in declared[kind]]
     assert [key(field) for field in dataclasses.fields(mirror)] == fields

@@ -10,6 +10,7 @@ pub(crate) mod run;
 pub(crate) mod shake;
 pub(crate) mod shrink;
 pub(crate) mod sizes;
+pub(crate) mod timeline;
 pub(crate) mod until;
 
 use points::Points;

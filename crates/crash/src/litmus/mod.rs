@@ -11,9 +11,11 @@ mod owners;
 mod program;
 mod random;
 mod subject;
+mod timeline;
 mod timing;
 
 pub use conform::{conform, Conformance, StuckRun, Violation};
 pub use observe::PLAIN_SEEDS;
 pub use random::{first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};
+pub use timeline::{timeline, Drawn, Ran};

@@ -8,7 +8,7 @@ use crate::explore::corners::corners;
 use std::rc::Rc;
 use strandline_isa::{Code, Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Factory, Journal, MachineConfig, Options, Remote};
+use strandline_machine::{Detail, Factory, Journal, MachineConfig, Options, Outcome, Remote};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Begin, Error, Play};
@@ -63,26 +63,47 @@ impl Case {
     /// # Errors
     /// The run makes no progress.
     pub fn observe(&self, subject: &dyn Subject) -> Result<Observed<'_>, Error> {
-        let program = Play {
+        let options = Options {
+            journal: true,
+            trace: true,
+            ..self.options()
+        };
+        let outcome = subject.play(&self.machine, &self.sets, self.program(), options)?;
+        Ok(Observed {
+            case: self,
+            journal: outcome.journal.unwrap_or_default(),
+        })
+    }
+
+    /// Runs it, and records when what happens.
+    ///
+    /// # Errors
+    /// The run makes no progress.
+    pub fn recorded(&self, subject: &dyn Subject) -> Result<Outcome, Error> {
+        let options = Options {
+            timeline: Some(Detail::default()),
+            ..self.options()
+        };
+        subject.play(&self.machine, &self.sets, self.program(), options)
+    }
+
+    fn program(&self) -> Play {
+        Play {
             cores: self.threads.len(),
             memory: self.initial.clone(),
             llc: Begin::Lines(if self.is_warm { self.layout.lines() } else { Vec::new() }),
             threads: self.threads.iter().map(|(factory, _)| factory.clone()).collect(),
             remote: Remote::default(),
-        };
-        let options = Options {
+        }
+    }
+
+    fn options(&self) -> Options {
+        Options {
             seed: self.seed,
-            journal: true,
-            trace: true,
             patience: PATIENCE,
             code: self.code,
             ..Options::default()
-        };
-        let outcome = subject.play(&self.machine, &self.sets, program, options)?;
-        Ok(Observed {
-            case: self,
-            journal: outcome.journal.unwrap_or_default(),
-        })
+        }
     }
 }
 

@@ -72,6 +72,7 @@ impl Core {
                 return;
             }
             entry.op = self.observe(|| Op::entering(entry.addr, entry.kind));
+            self.record_ready(entry.op, entry.ready);
             entry.counted = self.observer.counts_next.replace(false);
         }
     }
@@ -88,6 +89,10 @@ impl Core {
             executed,
             ..Entry::of(addr, kind, context, ready)
         });
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.is_rest(op);
+            recorder.ready(op, ready);
+        }
         if let Some(entry) = queue.get_mut(number) {
             entry.op = op;
         }
@@ -139,7 +144,7 @@ impl Core {
                 return false;
             }
             self.memory.write(addr, size, value);
-            self.trace_visible(op);
+            self.trace_visible(op, at);
             self.complete(context);
             self.drain.last.set(at);
             head = queue.drop_first();

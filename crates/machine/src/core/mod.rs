@@ -32,7 +32,8 @@ pub use cpu::SimCpu;
 pub use frame::{Frame, FRAME_BYTES};
 pub use functional::Functional;
 pub use hooks::Hooks;
-pub use notes::{Noted, Notes, Now};
+pub use notes::{Keeps, Noted, Notes, Now};
+pub use observer::UNTRACED;
 pub use queue::{Entry, Kind, Lost, StoreQueue};
 pub use request::{Answers, Dispatched, Request, Response};
 pub use saved::Saved;
@@ -40,6 +41,7 @@ pub use window::Window;
 
 use crate::cache::Private;
 use crate::config::{Consistency, MachineConfig};
+use crate::timeline::Recorder;
 use crate::trace::Tracer;
 use drain::Drain;
 use limits::Limits;
@@ -176,7 +178,10 @@ impl Core {
         };
         Core {
             id,
-            window: window(),
+            window: match &duties.recorder {
+                None => window(),
+                Some(recorder) => window().recorded_by(recorder.lane(id)),
+            },
             start: window(),
             queue: RefCell::new(StoreQueue::new()),
             drain: Drain::new(in_order, duties.every_store || any_broken()),
@@ -191,7 +196,7 @@ impl Core {
             context: Context::default(),
             watches: Watches::default(),
             kept: RefCell::default(),
-            notes: Notes::new(duties.observed),
+            notes: Notes::new(duties.notes),
             counts: Counts::default(),
             pcommits_completed: Cell::new(0),
             combines: Cell::new(false),
@@ -250,12 +255,14 @@ pub struct Duties {
     pub every_store: bool,
     /// Store barriers mean something to the design where stores drain in order, too.
     pub barriers: bool,
-    /// Notes are kept with their times.
-    pub observed: bool,
+    /// Which notes are kept with their times.
+    pub notes: Keeps,
     /// Writes of words that have waiters.
     pub writes: Rc<Counted>,
     /// The trace of what the core executes.
     pub tracer: Option<Rc<Tracer>>,
+    /// The recorder of the timeline.
+    pub recorder: Option<Rc<Recorder>>,
     /// The outcomes of programs are logged.
     pub logs: bool,
     /// Where the program keeps its values, if not in registers ([`Frame`]).

@@ -15,9 +15,42 @@ pub struct Noted {
     pub note: Note,
 }
 
+/// Which notes a core keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeps {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those of which tasks, regions and lanes consist: for a timeline.
+    Spans,
+    /// All: for crash exploration.
+    All,
+}
+
+impl Keeps {
+    fn keeps(self, note: Note) -> bool {
+        match self {
+            Keeps::Nothing => false,
+            Keeps::All => true,
+            Keeps::Spans => matches!(
+                note,
+                Note::TaskBegin
+                    | Note::TaskEnd
+                    | Note::RegionBegin
+                    | Note::RegionEnd
+                    | Note::RegionDurable
+                    | Note::RegionAbort
+                    | Note::OperationBegin { .. }
+                    | Note::OperationDurable { .. }
+                    | Note::Running(_)
+            ),
+        }
+    }
+}
+
 /// A core's notes: task latencies always, the notes themselves for crash exploration.
 pub struct Notes {
-    observed: bool,
+    keeps: Keeps,
     tasks: Cell<u64>,
     /// The slot of the window whose task runs; 0 where tasks do not share the core.
     slot: Cell<usize>,
@@ -94,9 +127,9 @@ pub struct Now {
 }
 
 impl Notes {
-    pub fn new(observed: bool) -> Notes {
+    pub fn new(keeps: Keeps) -> Notes {
         Notes {
-            observed,
+            keeps,
             tasks: Cell::new(0),
             slot: Cell::new(0),
             begun: RefCell::new(vec![0]),
@@ -206,7 +239,7 @@ impl Notes {
             | Note::Running(_)
             | Note::Window(_) => Some(now.cycle),
         };
-        let place = self.observed.then(|| {
+        let place = self.keeps.keeps(note).then(|| {
             let mut kept = self.kept.borrow_mut();
             kept.push(Noted {
                 at: at.map_or(Cycles::NEVER, Cycles),

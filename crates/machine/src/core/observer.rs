@@ -2,6 +2,7 @@
 
 use super::log::Log;
 use super::{Core, Counted, Duties};
+use crate::timeline::Recorder;
 use crate::trace::{Op, Seen, Tracer};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,6 +16,8 @@ pub struct Observer {
     pub marks_entries: Cell<bool>,
     /// The trace of what the core executes, if there is one.
     pub tracer: Option<Rc<Tracer>>,
+    /// The recorder of the timeline, if there is one.
+    pub recorder: Option<Rc<Recorder>>,
     /// The log of the program, if the design rolls back.
     pub log: Option<Log>,
     /// Writes of words so far, where they are counted.
@@ -26,11 +29,12 @@ pub struct Observer {
 impl Observer {
     /// An observer that has seen nothing.
     pub fn new(duties: Duties) -> Observer {
-        let observes = duties.tracer.is_some() || duties.logs;
+        let observes = duties.tracer.is_some() || duties.logs || duties.recorder.is_some();
         Observer {
             observes,
             marks_entries: Cell::new(observes),
             tracer: duties.tracer,
+            recorder: duties.recorder,
             log: duties.logs.then(Log::default),
             writes: duties.writes,
             counts_next: Cell::new(false),
@@ -47,12 +51,32 @@ impl Core {
         self.frame().is_some_and(|frame| frame.holds(addr))
     }
 
-    /// Adds an operation to the trace, if there is one: its index there.
+    /// Adds an operation to the trace or the timeline, if there is one: its index there.
     #[inline(always)]
     pub fn trace(&self, op: impl FnOnce() -> Op) -> u32 {
+        match self.observer.observes {
+            false => 0,
+            true => self.keep(op()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(&self, op: Op) -> u32 {
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.lane(self.id).is(&op);
+            return recorder.enter(self.id, &op, self.window.cycle(), self.context.now.get());
+        }
         match &self.observer.tracer {
             None => 0,
-            Some(tracer) => tracer.enter(self.id, op()),
+            Some(tracer) => tracer.enter(self.id, op),
+        }
+    }
+
+    /// An entry of the store queue, by its index in the timeline, may leave at `ready`.
+    pub fn record_ready(&self, op: u32, ready: u64) {
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.ready(op, ready);
         }
     }
 
@@ -93,15 +117,18 @@ impl Core {
 
     /// The operation of this index in the trace has written its bytes to memory.
     #[inline(always)]
-    pub fn trace_visible(&self, op: u32) {
+    pub fn trace_visible(&self, op: u32, at: u64) {
         if self.observer.observes {
-            self.keep_visible(op);
+            self.keep_visible(op, at);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn keep_visible(&self, op: u32) {
+    fn keep_visible(&self, op: u32, at: u64) {
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.visible(op, at);
+        }
         if let Some(tracer) = self.observer.tracer.as_ref().filter(|_| op != UNTRACED) {
             tracer.visible(self.id, op);
         }
@@ -122,6 +149,15 @@ impl Core {
             return;
         }
         self.log_outcome(value, ready);
+        if let Some(recorder) = &self.observer.recorder {
+            let from = Seen::Memory(0);
+            recorder.lane(self.id).next_is(&Op::Load {
+                addr,
+                size,
+                value,
+                from,
+            });
+        }
         let Some(tracer) = &self.observer.tracer else { return };
         let from = match (self.seen(addr, size, tracer.count()), tracer.in_memory(addr, size)) {
             (Seen::Memory(_) | Seen::Merged(_), Seen::Stale) => Seen::Stale,
@@ -155,16 +191,24 @@ impl Core {
     /// Adds a locked instruction to the trace, if there is one, just before it writes its word: its
     /// index there.
     pub fn trace_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
-        let Some(tracer) = &self.observer.tracer else { return 0 };
-        let from = tracer.in_memory(addr, 8);
-        tracer.enter(self.id, Op::Rmw { addr, old, new, from })
+        let from = self.observer.tracer.as_ref().map(|tracer| tracer.in_memory(addr, 8));
+        self.trace(|| Op::Rmw {
+            addr,
+            old,
+            new,
+            from: from.unwrap_or(Seen::Memory(0)),
+        })
     }
 
     /// Adds a locked instruction whose write the design keeps to the trace, if there is one: its
     /// index there.
     pub fn trace_kept_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
-        let Some(tracer) = &self.observer.tracer else { return 0 };
-        let from = self.seen(addr, 8, tracer.count());
-        tracer.enter(self.id, Op::Rmw { addr, old, new, from })
+        let visible = self.observer.tracer.as_ref().map_or(0, |tracer| tracer.count());
+        self.trace(|| Op::Rmw {
+            addr,
+            old,
+            new,
+            from: self.seen(addr, 8, visible),
+        })
     }
 }

@@ -4,6 +4,7 @@ use super::frame::State;
 use super::notes::SavedNotes;
 use super::predictor::Branches;
 use super::{Core, Counts, Window};
+use crate::timeline::OpMark;
 
 /// A core's state at a checkpoint, without its store queue: older entries are not speculative, so
 /// the newest entry's number suffices.
@@ -16,6 +17,7 @@ pub struct Saved {
     context_ready: u64,
     counts_next: bool,
     traced: usize,
+    recorded: OpMark,
     operations: usize,
     newest_entry: u64,
     frame: Option<State>,
@@ -25,6 +27,11 @@ impl Saved {
     /// Operations that the program has completed.
     pub fn operations(&self) -> usize {
         self.operations
+    }
+
+    /// How far the timeline had come.
+    pub fn recorded(&self) -> OpMark {
+        self.recorded
     }
 
     /// Fences that had retired speculatively.
@@ -50,6 +57,12 @@ impl Core {
             context_ready: self.context.ready.get(),
             counts_next: self.observer.counts_next.get(),
             traced: self.observer.tracer.as_ref().map_or(0, |tracer| tracer.mark(self.id)),
+            recorded: self
+                .observer
+                .recorder
+                .as_ref()
+                .map(|recorder| recorder.mark(self.id))
+                .unwrap_or_default(),
             operations: self.observer.log.as_ref().map_or(0, |log| log.len()),
             newest_entry: self.queue.borrow().newest(),
             frame: self.frame().map(|frame| frame.save()),
@@ -73,6 +86,9 @@ impl Core {
         }
         if let Some(tracer) = &self.observer.tracer {
             tracer.truncate(self.id, saved.traced);
+        }
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.resumes(self.id);
         }
     }
 

@@ -5,6 +5,7 @@ use super::waiters::{Condition, Waiter};
 use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use crate::core::{Lost, MOST_WAITS};
+use crate::timeline::Who;
 use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
@@ -386,12 +387,15 @@ impl Running {
 
     fn hold_eviction(&mut self, until: Until<Key>, level: Level, core: CoreId, line: Line) {
         let condition = Condition::of(core, until);
+        self.hw
+            .record(move |recorder, at| recorder.wait(Who::Line(line), condition.why(), at, None));
         self.hw.waiters.park(condition, Waiter::Eviction { level, core, line });
     }
 
     /// Releases an evicted line that the design held: to the LLC, or to memory.
     pub(super) fn release_line(&mut self, level: Level, core: CoreId, line: Line) {
         let now = self.hw.now;
+        self.hw.record(move |recorder, _| recorder.woken(Who::Line(line), now));
         let joins = level == Level::Private
             && self
                 .hw

@@ -6,6 +6,7 @@ use super::hardware::ProgramState;
 use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Entry, Kind, StoreQueue};
+use crate::timeline::{Who, Why};
 use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Until, Write, WriteKind};
 use strandline_isa::{CoreId, Flush, Primitive};
 use strandline_kernel::Cycles;
@@ -44,6 +45,7 @@ impl Running {
         };
         drop(queue);
         self.hw.hart(core).at_turn = entry.number;
+        self.hw.record(move |recorder, _| recorder.op_acts(Some(entry.op)));
         match entry.kind {
             Kind::Store { .. } => return self.drain_store(core, shared, &entry, at),
             Kind::StoreNt { size, .. } => self.drain_nt(core, &entry, size, at),
@@ -101,6 +103,7 @@ impl Running {
         match departure {
             Departure::Go => {}
             Departure::Keep => {
+                self.hw.record(move |recorder, _| recorder.left(entry.op, at));
                 self.leave(core, entry.number, at);
                 let kept = Entry { owned: 0, ..*entry };
                 self.hw.hart(core).core.kept.borrow_mut().push_back(kept);
@@ -119,6 +122,8 @@ impl Running {
         if let Some(e) = shared.queue.borrow_mut().get_mut(entry.number) {
             match answer {
                 Ok(done) => {
+                    self.hw
+                        .record(move |recorder, _| recorder.line_arrives(core, entry.op, (at, done)));
                     e.lost = e.owned != 0;
                     e.waited = e.waited.saturating_add(e.lost.into());
                     e.owned = done.max(at + 1);
@@ -170,6 +175,7 @@ impl Running {
             self.block_drain(core, until);
             return false;
         }
+        self.hw.record(move |recorder, _| recorder.left(entry.op, at));
         self.leave(core, entry.number, at);
         departure == Departure::Go
     }
@@ -181,6 +187,8 @@ impl Running {
         let Some(index) = found else { return };
         let entry = shared.kept.borrow()[index];
         let now = self.hw.now;
+        self.hw
+            .record(move |recorder, _| recorder.woken(Who::Kept(core, id.0), now));
         if !store_hits(&shared, &entry, now) {
             let answer = self.access(core, entry.line(), Access::Own, now);
             let kept = &mut shared.kept.borrow_mut()[index];
@@ -197,6 +205,9 @@ impl Running {
                 }
                 Err(Blocked::Until(until)) => {
                     let condition = Condition::of(core, until);
+                    self.hw.record(move |recorder, _| {
+                        recorder.wait(Who::Kept(core, id.0), condition.why(), now, Some(entry.op))
+                    });
                     self.hw.waiters.park(condition, Waiter::Perform { core, id });
                 }
             };
@@ -238,7 +249,10 @@ impl Running {
                 Ok(false) => self.wait_for_buffer(core),
                 Err(until) => self.block_drain(core, until),
             },
-            Departure::Keep => self.leave(core, entry.number, at),
+            Departure::Keep => {
+                self.hw.record(move |recorder, _| recorder.left(entry.op, at));
+                self.leave(core, entry.number, at);
+            }
             Departure::Wait(until) => self.block_drain(core, until),
         }
     }
@@ -268,7 +282,7 @@ impl Running {
             return;
         };
         self.hw.memory.write(entry.addr, size, value);
-        self.hw.core(core).trace_visible(entry.op);
+        self.hw.core(core).trace_visible(entry.op, at);
         if entry.counted {
             self.hw.count_write(entry.addr, at);
         }
@@ -345,10 +359,14 @@ impl Running {
         };
         match then {
             Then::Ask(request) => {
+                self.hw
+                    .record(move |recorder, _| recorder.woken(Who::Program(core), at));
                 shared.turn.next_op.set(shared.turn.next_op.get().max(at));
                 self.hw.hart(core).state = ProgramState::Again(request);
             }
             Then::GoOn { .. } | Then::Count(_) => {
+                self.hw
+                    .record(move |recorder, _| recorder.woken(Who::Program(core), at));
                 shared.window.stall_buffer(at);
                 shared.turn.next_op.set(shared.window.cycle());
                 self.hw.hart(core).state = ProgramState::Runnable;
@@ -366,19 +384,31 @@ impl Running {
 
     /// The queue waits for a buffer to become free; see [`Running::retry_drain`].
     fn wait_for_buffer(&mut self, core: CoreId) {
+        self.record_blocked(core, Why::Buffer);
         self.hw.hart(core).core.drain.next.set(u64::MAX);
     }
 
     fn block_drain(&mut self, core: CoreId, until: Until<Key>) {
         self.hw.hart(core).core.drain.next.set(u64::MAX);
         let condition = Condition::of(core, until);
+        self.record_blocked(core, condition.why());
         self.hw.waiters.park(condition, Waiter::StoreQueue(core));
+    }
+
+    /// Records that the entry that has reached the queue's head waits there.
+    fn record_blocked(&self, core: CoreId, why: Why) {
+        self.hw.record(move |recorder, at| {
+            let hart = &self.hw.harts[core.index()];
+            let op = hart.core.queue.borrow().get(hart.at_turn).map(|entry| entry.op);
+            recorder.wait(Who::Queue(core), why, at, op);
+        });
     }
 
     /// Looks at the queue's head again now.
     pub(super) fn retry_drain(&mut self, core: CoreId) {
         let now = self.hw.now;
         _ = self.hw.waiters.wake_store_queue(core, |_| true);
+        self.hw.record(move |recorder, _| recorder.woken(Who::Queue(core), now));
         let hart = self.hw.hart(core);
         let next = next_time(&hart.core);
         if next != u64::MAX {

@@ -4,6 +4,8 @@ use super::hardware::{Command, ProgramState};
 use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::Core;
+use crate::memory::Origin;
+use crate::timeline::{Recorder, Who};
 use strandline_design::{ControllerId, Key, StoreId, WriteId};
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
@@ -37,9 +39,21 @@ pub enum Event {
     Message(Key),
 }
 
+impl Event {
+    /// Tells the recorder what acts.
+    fn acts(self, recorder: &Recorder) {
+        match self {
+            Event::Message(message) => recorder.message_arrives(message),
+            // Those of writes name them as they are handled.
+            _ => recorder.op_acts(None),
+        }
+    }
+}
+
 impl Running {
     pub(super) fn event(&mut self, at: u64, event: Event) {
         (self.hw.now, self.hw.step) = (at, at);
+        self.hw.record(move |recorder, _| event.acts(recorder));
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
             Event::OnMedia {
@@ -59,15 +73,24 @@ impl Running {
                 self.commits(controller);
             }
             Event::BufferDone { core, slot } => self.buffer_done(core, slot),
-            Event::DesignFlushed { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
+            Event::DesignFlushed { core, tag } => self.design_acknowledged(core, tag),
             Event::Perform { core, id } => self.perform_kept(core, id),
             Event::Message(message) => self.design.message(&mut self.hw, message),
         }
         self.obey();
     }
 
+    /// A flush that the design has sent is acknowledged.
+    pub(super) fn design_acknowledged(&mut self, core: CoreId, tag: Key) {
+        self.hw
+            .record(move |recorder, at| recorder.acknowledged(Origin::Design { core, tag }, at));
+        self.design.acknowledged(&mut self.hw, core, tag);
+    }
+
     /// A flush in a core's write-back buffer, or a write-combining buffer, is acknowledged.
     pub(super) fn buffer_done(&mut self, core: CoreId, slot: u64) {
+        self.hw
+            .record(move |recorder, at| recorder.acknowledged(Origin::Buffer { core, slot }, at));
         let hart = self.hw.hart(core);
         if let Some(index) = hart.buffer.iter().position(|b| b.slot == slot) {
             let flush = hart.buffer.remove(index);
@@ -142,6 +165,9 @@ impl Running {
         hart.when_drained.retain(|(context, message)| {
             let waits = !shared.is_drained(Some(*context));
             if !waits {
+                if let Some(recorder) = &self.hw.recorder {
+                    recorder.message_sent(*message);
+                }
                 events.post(now, Event::Message(*message));
             }
             waits
@@ -152,6 +178,7 @@ impl Running {
     /// Retires the held fence of a core now.
     fn release(&mut self, id: CoreId) {
         let now = self.hw.now;
+        self.hw.record(move |recorder, _| recorder.fence_retires(id, now));
         let (core, waiters) = self.hw.waits_of(id);
         core.window.release(now);
         core.notes.fence_retired(now);
@@ -164,6 +191,7 @@ impl Running {
                 core.window.stall_fence(now);
             }
             core.turn.next_op.set(core.window.cycle());
+            self.hw.record(move |recorder, _| recorder.woken(Who::Program(id), now));
             self.hw.hart(id).state = ProgramState::Runnable;
         }
     }
@@ -172,6 +200,8 @@ impl Running {
     /// flushes.
     fn resume(&mut self, core: CoreId, then: Then) {
         let now = self.hw.now;
+        self.hw
+            .record(move |recorder, _| recorder.woken(Who::Program(core), now));
         let hart = self.hw.hart(core);
         hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(now));
         hart.state = match then {

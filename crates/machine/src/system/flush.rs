@@ -9,6 +9,7 @@ use crate::cache::Sharers;
 use crate::config::Coherence;
 use crate::core::Entry;
 use crate::memory::Origin;
+use crate::timeline::Who;
 use strandline_design::{Access, Key, Until};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 use strandline_kernel::Cycles;
@@ -66,6 +67,8 @@ impl Running {
             is_head,
         });
         hart.core.drain.shut.set(is_head);
+        self.hw
+            .record(move |recorder, _| recorder.flush_sent(core, entry.op, slot, at));
         if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
             self.hw.events.post(Cycles(found.at), Event::BufferDone { core, slot });
         }
@@ -75,6 +78,10 @@ impl Running {
     /// Performs a flush that the design sends; the design gets its acknowledgement.
     pub(super) fn design_flush(&mut self, core: CoreId, line: Line, flush: Flush, tag: Key) {
         let now = self.hw.now;
+        self.hw.record(move |recorder, _| {
+            recorder.woken(Who::Flush(core, line), now);
+            recorder.design_flush(core, line, tag, now);
+        });
         let found = match self.wants.handed_over_clean {
             true => Ok(self.look_up_own(core, line, now)),
             false => self.look_up_flush(core, line, flush, now).map(|found| Found {
@@ -92,6 +99,8 @@ impl Running {
             }
             Err(until) => {
                 let condition = Condition::of(core, until);
+                self.hw
+                    .record(move |recorder, _| recorder.wait(Who::Flush(core, line), condition.why(), now, None));
                 self.hw
                     .waiters
                     .park(condition, Waiter::Flush { core, line, flush, tag });
@@ -120,6 +129,7 @@ impl Running {
                 true
             }
             Some(id) => {
+                self.hw.record(move |recorder, _| recorder.flush_awaits(origin, id));
                 self.hw.writes.wait_for(id, origin);
                 true
             }

@@ -11,6 +11,7 @@ use crate::config::MachineConfig;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
+use crate::timeline::{Recorder, Who};
 use crate::trace::Tracer;
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
@@ -58,6 +59,8 @@ pub struct Hardware {
     /// Pages that have faulted.
     pub faulted: HashSet<u64>,
     pub tally: Tally,
+    /// The recorder of the timeline, if there is one.
+    pub recorder: Option<Rc<Recorder>>,
 }
 
 /// A core, and the system's state for it.
@@ -215,6 +218,7 @@ impl Hardware {
         };
         let (id, arrives) = self.writes.add(request, at + takes);
         let controller = self.controller_of(line);
+        self.record(move |recorder, _| recorder.sent(id, &request, controller.0, at));
         self.events
             .post(Cycles(arrives), Event::Arrives { controller, write: id });
         id
@@ -227,6 +231,7 @@ impl Hardware {
             return self.dram.read(at);
         }
         self.tally.pm_reads += 1;
+        self.record(move |recorder, _| recorder.read(at));
         let controller = self.controller_of(line);
         self.controllers[controller.0 as usize].media.read(line, at)
     }
@@ -261,6 +266,7 @@ impl Hardware {
             let horizon = &hart.core.turn.horizon;
             horizon.set(horizon.get().min(latest));
         }
+        self.record(move |recorder, _| recorder.woken(Who::Program(core), at));
         let hart = self.hart(core);
         hart.core.window.redirect(at);
         hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(at));
@@ -371,9 +377,24 @@ impl Hardware {
         self.recent.push_back((core, line));
     }
 
+    /// Lets the recorder of the timeline, if there is one, record what happens in this step.
+    #[inline(always)]
+    pub fn record(&self, record: impl FnOnce(&Recorder, u64)) {
+        if let Some(recorder) = &self.recorder {
+            seldom(|| record(recorder, self.step));
+        }
+    }
+
     pub fn hop(&self) -> u64 {
         self.machine.interconnect.hop_latency.0
     }
+}
+
+/// Keeps what is seldom done out of its callers' code.
+#[cold]
+#[inline(never)]
+fn seldom(run: impl FnOnce()) {
+    run();
 }
 
 impl Hart {

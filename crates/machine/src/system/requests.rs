@@ -5,6 +5,7 @@ use super::hardware::ProgramState;
 use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Dispatched, Entry, Kind, Request, Response};
+use crate::timeline::Who;
 use strandline_design::{
     Access, Admission, Claim, Departure, Forward, Hook, Key, Load, Ordering, Store, Until, Write, WriteKind,
 };
@@ -140,6 +141,8 @@ impl Running {
     /// Parks a core's program; always returns false.
     fn wait(&mut self, core: CoreId, condition: Condition, then: Then) -> bool {
         self.hw.hart(core).state = ProgramState::Waits;
+        self.hw
+            .record(move |recorder, at| recorder.wait(Who::Program(core), condition.why(), at, None));
         self.hw.waiters.park(condition, Waiter::Program(core, then));
         false
     }
@@ -381,7 +384,10 @@ impl Running {
     /// Holds a primitive in its core's window until the condition holds.
     fn hold(&mut self, core: CoreId, until: Until<Key>, loads: bool, dispatched: Dispatched) -> Dispatched {
         self.hw.hart(core).core.loads.held.set(loads);
-        self.hw.waiters.park(Condition::of(core, until), Waiter::Fence(core));
+        let condition = Condition::of(core, until);
+        self.hw
+            .record(move |recorder, at| recorder.wait(Who::Fence(core), condition.why(), at, None));
+        self.hw.waiters.park(condition, Waiter::Fence(core));
         dispatched
     }
 }

@@ -5,6 +5,7 @@ use super::drain::{store_of, write_of};
 use super::hardware::{Hardware, Hart, ProgramState};
 use super::running::Running;
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
+use crate::timeline::Who;
 use std::task::Poll;
 use strandline_design::{Access, Checkpoint, Departure, Key, Load, StoreId, Until, WriteKind};
 use strandline_isa::{Addr, CoreId, Line, Rmw};
@@ -57,6 +58,7 @@ impl Hardware {
         let checkpoint = Checkpoint(checkpoints.next);
         checkpoints.kept.push((checkpoint, saved));
         hart.name_oldest();
+        self.record(move |recorder, at| recorder.checkpoint(core, checkpoint, at));
         Some(checkpoint)
     }
 }
@@ -65,6 +67,8 @@ impl Running {
     /// Makes a speculatively retired fence certain: its condition holds.
     pub(super) fn confirm(&mut self, core: CoreId, number: u64) {
         let now = self.hw.now;
+        self.hw
+            .record(move |recorder, _| recorder.woken(Who::Speculation(core, number), now));
         self.hw.hart(core).core.notes.confirm(number, now);
         self.maybe_start();
     }
@@ -133,6 +137,9 @@ impl Running {
         let saved = saved.flatten().expect("a design that rolls back");
         hart.checkpoints.passes = Some(saved.operations());
         hart.name_oldest();
+        let recorded = saved.recorded();
+        self.hw
+            .record(move |recorder, at| recorder.rolls_back(core, checkpoint, recorded, at));
         self.hw.waiters.forget_core(core, saved.speculations());
         self.begin_anew(core, &saved);
         for entry in self.void_stores(core, &saved) {

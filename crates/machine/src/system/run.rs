@@ -7,6 +7,7 @@ use crate::config::MachineConfig;
 use crate::core::{Answers, Core, SimCpu};
 use crate::journal::Journal;
 use crate::stats::Stats;
+use crate::timeline::{Detail, Timeline};
 use crate::warm::Contents;
 use std::future::Future;
 use std::ops::Range;
@@ -34,6 +35,8 @@ pub struct Options {
     pub journal: bool,
     /// Whether the journal keeps the trace too: what the cores executed. Without a journal nothing is kept.
     pub trace: bool,
+    /// What the timeline records, if there is one. A run has a journal or a timeline.
+    pub timeline: Option<Detail>,
     /// Cycles without progress, and in which no store becomes visible, after which the run is given up.
     pub patience: Cycles,
     /// What progress is.
@@ -77,6 +80,7 @@ impl Default for Options {
             seed: 1,
             journal: false,
             trace: false,
+            timeline: None,
             patience: Cycles(100_000_000),
             heartbeat: Heartbeat::Tasks,
             code: Code::Optimized,
@@ -91,6 +95,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// The durable events, if the journal was kept.
     pub journal: Option<Journal>,
+    /// What happened when, if it was recorded.
+    pub timeline: Option<Timeline>,
     /// The run ended early: the design interrupted a core
     /// ([`strandline_design::Services::interrupt`]) whose program does not poll. The durable state
     /// is that of a power failure at that moment.

@@ -8,11 +8,12 @@ use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
 use crate::cache::{LineTags, Llc};
 use crate::config::MachineConfig;
-use crate::core::{Answers, Core, Counted, Duties, Request, SimCpu, FRAME_BYTES};
+use crate::core::{Answers, Core, Counted, Duties, Keeps, Noted, Request, SimCpu, FRAME_BYTES};
 use crate::crash_image::CrashImage;
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
 use crate::stats::Stats;
+use crate::timeline::{Recorder, Who};
 use crate::trace::Tracer;
 use std::any::Any;
 use std::collections::{HashSet, VecDeque};
@@ -98,6 +99,11 @@ impl Running {
         let durable = (!options.journal && wants.durable_lines).then(|| memory.persistent_half());
         let memory = Rc::new(memory);
         let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
+        let recorder = options.timeline.map(|detail| Rc::new(Recorder::new(cores, detail)));
+        assert!(
+            !options.journal || recorder.is_none(),
+            "a run has a journal or a timeline"
+        );
         let caches_durable = options.journal && wants.domain == Domain::Caches;
         let writes = Rc::new(Counted::default());
         let duties = Duties {
@@ -106,8 +112,13 @@ impl Running {
             logs: wants.rolls_back.on(cores),
             barriers: wants.all_barriers,
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
-            observed: options.journal,
+            notes: match (options.journal, &recorder) {
+                (true, _) => Keeps::All,
+                (false, Some(_)) => Keeps::Spans,
+                (false, None) => Keeps::Nothing,
+            },
             tracer: tracer.clone(),
+            recorder: recorder.clone(),
             stack: None,
         };
         let stack = |core: usize| stacks.map(|first| Addr(first.0 + core as u64 * FRAME_BYTES));
@@ -152,6 +163,7 @@ impl Running {
             writes_counted: writes,
             faulted: HashSet::new(),
             tally: Tally::default(),
+            recorder,
             machine: machine.clone(),
         };
         Running {
@@ -238,6 +250,7 @@ impl Running {
     /// Runs the earliest event or core, a core no further than `last`, but for its program.
     #[inline(always)]
     fn step(&mut self, last: u64) -> Result<Option<Stop>, Stuck> {
+        self.record_counts();
         if self.halted {
             return Ok(Some(Stop::Ended));
         }
@@ -310,6 +323,7 @@ impl Running {
 
     /// Whether a core's program runs now, whose request may have to be repeated first.
     fn may_run(&mut self, core: CoreId) -> bool {
+        self.hw.record(move |recorder, _| recorder.op_acts(None));
         match self.hw.harts[core.index()].state {
             ProgramState::Again(request) => self.answered(core, request),
             _ => true,
@@ -388,6 +402,10 @@ impl Running {
             stats: self.totals(),
             asks_design: true,
         };
+        self.hw.record(|recorder, _| {
+            let ended = self.hw.harts.iter().map(|hart| hart.core.notes.tasks());
+            recorder.start(at, ended.collect());
+        });
         self.hw.turns.touch_all();
         for hart in &mut self.hw.harts {
             hart.core.notes.take_latencies();
@@ -396,6 +414,9 @@ impl Running {
                 .wake_program(hart.core.id, |at| at == Condition::Started)
                 .is_some()
             {
+                if let Some(recorder) = &self.hw.recorder {
+                    recorder.woken(Who::Program(hart.core.id), at);
+                }
                 hart.core.window.redirect(at);
                 hart.core.turn.next_op.set(at);
                 hart.state = ProgramState::Runnable;
@@ -407,6 +428,8 @@ impl Running {
     fn ask_at_start(&mut self) {
         self.start.asks_design = false;
         self.start.stats.design = self.design.counters(Cycles(self.start.at));
+        self.hw
+            .record(|recorder, _| recorder.start_counts(&self.start.stats.design));
     }
 
     /// Counts since the run began.
@@ -466,14 +489,18 @@ impl Running {
             design: self.design.counters(Cycles(end)),
             ..self.totals()
         };
-        let mut stats = totals.since(&self.start.stats);
+        let mut stats = totals.clone().since(&self.start.stats);
         stats.cycles = Cycles(end).since(Cycles(self.start.at));
         for hart in &self.hw.harts {
             stats.task_latency.merge(&hart.core.notes.take_latencies());
         }
+        let timeline = self.hw.recorder.take().map(|recorder| {
+            recorder.count(end, totals.design.clone());
+            recorder.take(end, &self.notes())
+        });
         let journal = self.hw.crash_image.take().map(|image| Journal {
             durable: image.into_changes(),
-            notes: self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect(),
+            notes: self.notes(),
             trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
             halted: self.halted,
             stale_since: self.hw.stale_since,
@@ -481,8 +508,21 @@ impl Running {
         Outcome {
             stats,
             journal,
+            timeline,
             halted: self.halted,
         }
+    }
+
+    /// Takes each core's notes.
+    fn notes(&self) -> Vec<Vec<Noted>> {
+        self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect()
+    }
+
+    /// Records what the design has counted in the latest step, if there is a timeline.
+    #[inline(always)]
+    fn record_counts(&self) {
+        self.hw
+            .record(|recorder, at| recorder.count(at, self.design.counters(Cycles(self.hw.now))));
     }
 }
 

@@ -5,6 +5,7 @@ use super::hardware::{Command, Hardware};
 use super::waiters::{Condition, Waiter};
 use crate::config::{Coherence, Consistency};
 use crate::memory::Origin;
+use crate::timeline::{Who, Why};
 use strandline_design::{
     ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, LineTag, Services, StoreId, WriteId, WriteRequest,
 };
@@ -42,11 +43,13 @@ impl Services<Keys> for Hardware {
 
     fn announce_when(&mut self, core: CoreId, gate: Key) {
         let number = self.hart(core).core.notes.speculate();
+        self.record(move |recorder, at| recorder.wait(Who::Speculation(core, number), Why::Design, at, None));
         let waiter = Waiter::Speculation { core, number };
         self.waiters.park(Condition::Open(gate), waiter);
     }
 
     fn send(&mut self, at: Cycles, message: Key) {
+        self.record(move |recorder, _| recorder.message_sent(message));
         self.events.post(Cycles(at.0.max(self.now)), Event::Message(message));
     }
 
@@ -137,6 +140,7 @@ impl Services<Keys> for Hardware {
 
     fn send_in_order(&mut self, core: CoreId, to: ControllerId, message: Key) -> Cycles {
         let arrives = self.through_channel(core, to, 0);
+        self.record(move |recorder, _| recorder.message_sent(message));
         self.events.post(Cycles(arrives), Event::Message(message));
         Cycles(arrives)
     }
@@ -164,12 +168,13 @@ impl Services<Keys> for Hardware {
 
     fn read_line(&mut self, line: Line) -> Cycles {
         let controller = Hardware::controller_of(self, line);
-        let queue = &mut self.controllers[controller.0 as usize];
-        if queue.holds(line) {
+        if self.controllers[controller.0 as usize].holds(line) {
             return Cycles(self.now);
         }
         self.tally.pm_reads += 1;
-        Cycles(queue.media.read(line, self.now))
+        self.record(move |recorder, at| recorder.read(at));
+        let now = self.now;
+        Cycles(self.controllers[controller.0 as usize].media.read(line, now))
     }
 
     fn draw_controller_delay(&mut self) -> Cycles {
@@ -229,6 +234,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn release(&mut self, core: CoreId, checkpoint: Checkpoint) {
+        self.record(move |recorder, at| recorder.released(core, checkpoint, at));
         self.hart(core).release(checkpoint);
     }
 
@@ -249,6 +255,7 @@ impl Hardware {
     /// Posts the arrival of a design's write at its controller at `arrives`.
     fn sent(&mut self, core: CoreId, write: WriteId, tag: Key, arrives: u64) -> Cycles {
         let controller = Hardware::controller_of(self, self.writes.get(write).line);
+        self.record(|recorder, at| recorder.sent(write, self.writes.get(write), controller.0, at));
         self.events.post(Cycles(arrives), Event::Arrives { controller, write });
         self.writes.wait_for(write, Origin::Design { core, tag });
         Cycles(arrives)

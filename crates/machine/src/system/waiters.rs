@@ -1,6 +1,7 @@
 //! One table of all waiters, woken by their conditions.
 
 use crate::core::Request;
+use crate::timeline::Why;
 use strandline_design::{ControllerId, Key, Level, StoreId, Until, WriteId};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 
@@ -34,6 +35,22 @@ impl Condition {
             Until::Drained(context) => Condition::Drained(core, context),
             Until::Visible => Condition::Visible(core),
             Until::Open(gate) => Condition::Open(gate),
+        }
+    }
+
+    /// Its name in a timeline.
+    pub fn why(self) -> Why {
+        match self {
+            Condition::Drained(_, None) => Why::Drained,
+            Condition::Drained(_, Some(_)) => Why::ContextDrained,
+            Condition::Visible(_) => Why::Visible,
+            Condition::Retired(_) => Why::Retired,
+            Condition::Room(_) => Why::Room,
+            Condition::Empty(_) => Why::Empty,
+            Condition::Started => Why::Started,
+            Condition::Written(_) => Why::Written,
+            Condition::Woken(_) => Why::Woken,
+            Condition::Open(_) => Why::Design,
         }
     }
 

@@ -4,6 +4,7 @@ use super::events::Event;
 use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::memory::{Issued, Origin, Waiting};
+use crate::timeline::Why;
 use strandline_design::{Acceptance, ControllerId, Domain, Hook, Key, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
@@ -12,10 +13,13 @@ use strandline_rules::{broken, Rule};
 impl Running {
     /// A write arrives; `again` if it waited for room, or the design held it.
     pub(super) fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
+        self.hw.record(move |recorder, at| recorder.arrived(write, at));
         let (design, writes) = (&*self.design, &self.hw.writes);
         let request = writes.get(write);
         let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
         if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
+            self.hw
+                .record(move |recorder, at| recorder.held_at_controller(write, Why::WriteQueue, at));
             if broken(Rule::AcknowledgedAfterAcceptance) {
                 let waiting = self.hw.writes.take_waiting(write);
                 self.acknowledge(waiting);
@@ -35,15 +39,19 @@ impl Running {
             Acceptance::Wait(until) => {
                 let core = request.core.unwrap_or(CoreId(0));
                 let condition = Condition::of(core, until);
+                self.hw
+                    .record(move |recorder, at| recorder.held_at_controller(write, condition.why(), at));
                 self.hw.waiters.park(condition, Waiter::Arrival { controller, write });
             }
             Acceptance::Queue => self.queued(controller, write),
             Acceptance::Absorb => {
+                self.hw.record(move |recorder, _| recorder.refused(write));
                 let waiting = self.hw.writes.accept(write);
                 self.hw.writes.remove(write);
                 self.acknowledge(waiting);
             }
             Acceptance::Refuse => {
+                self.hw.record(move |recorder, _| recorder.refused(write));
                 self.hw.writes.accept(write);
                 self.hw.writes.remove(write);
             }
@@ -68,6 +76,7 @@ impl Running {
     fn coalesce(&mut self, controller: ControllerId, write: WriteId, queued: WriteId) {
         let request = *self.hw.writes.get(write);
         self.hw.tally.coalesced += 1;
+        self.hw.record(move |recorder, _| recorder.coalesced(write, queued));
         if self.keeps_queued_bytes(controller, queued) {
             self.hw.writes.get_mut(write).data = self.hw.writes.get(queued).data;
         } else {
@@ -89,6 +98,7 @@ impl Running {
     /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
     #[inline(always)]
     fn accepted(&mut self, write: WriteId) {
+        self.hw.record(move |recorder, at| recorder.accepted(write, at));
         if self.hw.keeps_durable() {
             self.persist_accepted(write);
         }
@@ -134,7 +144,7 @@ impl Running {
     fn acknowledge_one(&mut self, origin: Origin) {
         match origin {
             Origin::Buffer { core, slot } => self.buffer_done(core, slot),
-            Origin::Design { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
+            Origin::Design { core, tag } => self.design_acknowledged(core, tag),
         }
     }
 
@@ -178,6 +188,7 @@ impl Running {
             let queue = &mut self.hw.controllers[controller.0 as usize];
             match queue.issue(now, may) {
                 Ok(Issued { write, done, bytes }) => {
+                    self.hw.record(move |recorder, _| recorder.issued(write, now));
                     let event = Event::OnMedia {
                         controller,
                         write,
@@ -201,6 +212,7 @@ impl Running {
     }
 
     pub(super) fn on_media(&mut self, controller: ControllerId, write: WriteId, bytes: u32) {
+        self.hw.record(move |recorder, at| recorder.on_media(write, bytes, at));
         self.hw.tally.pm_writes += 1;
         self.hw.tally.pm_write_bytes += u64::from(bytes);
         self.hw.controllers[controller.0 as usize].complete(write);

@@ -245,7 +245,9 @@ impl Core {
             _ => {}
         }
         if primitive == Primitive::StoreBarrier && !self.limits.barriers {
-            self.trace(|| Op::Primitive(primitive));
+            if let Some(tracer) = &self.observer.tracer {
+                tracer.enter(self.id, Op::Primitive(primitive));
+            }
             return Poll::Ready(());
         }
         if let Err(request) = self.dispatch_primitive(stage, primitive) {
@@ -320,7 +322,7 @@ impl Core {
             }
             Dispatched::Held => {
                 self.observe(|| Op::Primitive(primitive));
-                self.window.hold();
+                self.hold();
             }
             Dispatched::Entered => {
                 let ready = self.window.retire(at + 1);
@@ -329,7 +331,7 @@ impl Core {
             Dispatched::EnteredHeld => {
                 let ready = self.window.retired().max(at + 1);
                 self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
-                self.window.hold();
+                self.hold();
             }
             Dispatched::Claimed { marks } => {
                 self.window.retire(at + 1);
@@ -338,6 +340,14 @@ impl Core {
                     false => _ = self.observe(|| Op::Primitive(primitive)),
                 }
             }
+        }
+    }
+
+    /// Holds the primitive just dispatched in the window.
+    fn hold(&self) {
+        self.window.hold();
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.fence_held(self.id);
         }
     }
 

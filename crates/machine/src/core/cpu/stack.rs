@@ -66,7 +66,7 @@ impl Core {
     #[inline(always)]
     pub(super) fn mispredicted(&self, done: u64) {
         count(&self.counts.mispredictions);
-        self.window.redirect(done + self.limits.latencies.mispredict);
+        self.window.redirect_branch(done + self.limits.latencies.mispredict);
     }
 
     /// A store, whose operands lie on the stack.

@@ -11,7 +11,9 @@ use super::fetch_queue::FetchQueue;
 use super::issue_queue::IssueQueue;
 use super::loads::Loads;
 use crate::config;
+use crate::timeline::{Cause, Dispatch, Lane};
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// The reorder buffer and load queue of a core, kept as the times at which their entries become free.
 ///
@@ -32,8 +34,8 @@ pub struct Window {
     /// No op is held or noted, there is no issue queue and no queue that loads and stores share, and the program keeps
     /// its values in registers: the common case.
     simple: Cell<bool>,
-    /// The program keeps its values in registers.
-    has_registers: bool,
+    /// The program keeps its values in registers, and no instruction is recorded.
+    may_be_simple: bool,
     /// Ops are noted.
     notes: Cell<bool>,
     /// When the latest op issued, if ops are noted.
@@ -56,6 +58,8 @@ pub struct Window {
     /// When the last held op was released.
     released: Cell<u64>,
     stalls: Stalls,
+    /// The recorder of the timeline, if there is one.
+    lane: Option<Rc<Lane>>,
 }
 
 /// No op is held: later than every op's number.
@@ -88,7 +92,7 @@ impl Window {
             dispatch_width: core.dispatch_width,
             leaves: zeroes(core.rob_entries),
             simple: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
-            has_registers: true,
+            may_be_simple: true,
             notes: Cell::new(false),
             issued: Cell::new(0),
             noted: RefCell::default(),
@@ -110,15 +114,28 @@ impl Window {
             complete: Cell::new(0),
             released: Cell::new(0),
             stalls: Stalls::default(),
+            lane: None,
         }
     }
 
     /// The window of a core whose program keeps its values on a stack.
     pub fn without_registers(core: &config::Core) -> Window {
         Window {
-            has_registers: false,
+            may_be_simple: false,
             simple: Cell::new(false),
             ..Window::new(core)
+        }
+    }
+
+    /// This window, with its stalls recorded, and its instructions if the lane has them.
+    pub fn recorded_by(self, lane: &Rc<Lane>) -> Window {
+        if lane.has_instructions() {
+            self.simple.set(false);
+        }
+        Window {
+            may_be_simple: self.may_be_simple && !lane.has_instructions(),
+            lane: Some(lane.clone()),
+            ..self
         }
     }
 
@@ -214,11 +231,17 @@ impl Window {
     pub fn stall_until_left(&self, free: u64) {
         let from = self.next_cycle();
         let released = self.released.get();
-        if from < released {
-            let stall = free.min(released).saturating_sub(from);
-            self.stalls.fence.set(self.stalls.fence.get() + stall);
+        let behind_fence = match from < released {
+            true => free.min(released).saturating_sub(from),
+            false => 0,
+        };
+        self.stalls.fence.set(self.stalls.fence.get() + behind_fence);
+        let fetch = self.advance(free).1;
+        if let Some(lane) = &self.lane {
+            let split = from + behind_fence;
+            lane.stall((from, split), Cause::Fence, behind_fence, fetch.min(behind_fence));
+            lane.stall((split, free), Cause::Window, 0, fetch.saturating_sub(behind_fence));
         }
-        self.advance(free);
     }
 
     /// The cycle in which the next op would be dispatched without back-pressure.
@@ -226,24 +249,38 @@ impl Window {
         self.cycle.get() + u64::from(self.in_cycle.get() == self.dispatch_width)
     }
 
-    fn advance(&self, to: u64) -> u64 {
+    /// Dispatch goes on at `to` at the earliest: the cycles that it stalls, and those that the fetch queue does not absorb.
+    fn advance(&self, to: u64) -> (u64, u64) {
+        let mut blocked = 0;
         let stall = to.saturating_sub(self.next_cycle());
         if stall > 0 {
             self.noted.borrow_mut().clear();
             let dispatched = self.in_cycle.get() % self.dispatch_width;
-            let blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
+            blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
             self.stalls.fetch.set(self.stalls.fetch.get() + blocked);
         }
         self.resume(to);
-        stall
+        (stall, blocked)
     }
 
     /// Resumes dispatch at `at` at the earliest: the front end was redirected after a misprediction or
     /// roll-back, or the program has waited.
     #[inline(always)]
     pub fn redirect(&self, at: u64) {
+        if let Some(lane) = &self.lane {
+            lane.stall((self.next_cycle(), at), Cause::Redirect, 0, 0);
+        }
         self.fetch_queue.empty();
         self.resume(at);
+    }
+
+    /// As [`Window::redirect`], by the branch just dispatched, which was mispredicted.
+    #[inline(always)]
+    pub fn redirect_branch(&self, at: u64) {
+        if self.lane.is_some() {
+            self.record_issue(at);
+        }
+        self.redirect(at);
     }
 
     #[inline(always)]
@@ -256,12 +293,22 @@ impl Window {
 
     /// Dispatch was stalled until `at` by a fence.
     pub fn stall_fence(&self, at: u64) {
-        self.stalls.fence.set(self.stalls.fence.get() + self.advance(at));
+        let from = self.next_cycle();
+        let (stall, fetch) = self.advance(at);
+        self.stalls.fence.set(self.stalls.fence.get() + stall);
+        if let Some(lane) = &self.lane {
+            lane.stall((from, at), Cause::Fence, stall, fetch);
+        }
     }
 
     /// Dispatch was stalled until `at` by a full store queue.
     pub fn stall_buffer(&self, at: u64) {
-        self.stalls.buffer.set(self.stalls.buffer.get() + self.advance(at));
+        let from = self.next_cycle();
+        let (stall, fetch) = self.advance(at);
+        self.stalls.buffer.set(self.stalls.buffer.get() + stall);
+        if let Some(lane) = &self.lane {
+            lane.stall((from, at), Cause::Buffer, stall, fetch);
+        }
     }
 
     /// The op just dispatched, whose completion is not yet known, issues at `at`: its operands are ready.
@@ -275,8 +322,38 @@ impl Window {
     #[cold]
     fn enter_issue_queue(&self, at: u64) {
         self.issued.set(at);
+        if self.lane.is_some() {
+            self.record_issue(at);
+        }
         if let Some(queue) = &self.issue_queue {
-            self.advance(queue.enter(at, self.next_cycle()));
+            let (from, to) = (self.next_cycle(), queue.enter(at, self.next_cycle()));
+            let fetch = self.advance(to).1;
+            if let Some(lane) = &self.lane {
+                lane.stall((from, to), Cause::Window, 0, fetch);
+            }
+        }
+    }
+
+    /// Records the op just dispatched, which issues at `issues`.
+    fn record_issue(&self, issues: u64) {
+        if let Some(lane) = &self.lane {
+            lane.issues(self.dispatched_now(issues));
+        }
+    }
+
+    /// The op just dispatched.
+    fn dispatched_now(&self, issues: u64) -> Dispatch {
+        Dispatch {
+            number: self.count.get(),
+            at: self.cycle.get(),
+            issues,
+        }
+    }
+
+    /// Records that the op just dispatched completes, and retires then unless it is held.
+    fn record_completion(&self, complete: u64, retired: Option<u64>) {
+        if let Some(lane) = &self.lane {
+            lane.completes(self.dispatched_now(complete), complete, retired);
         }
     }
 
@@ -340,12 +417,7 @@ impl Window {
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
         if !self.is_simple() {
-            if self.is_held() {
-                return self.retire_behind_held(complete);
-            }
-            if self.is_noting() {
-                self.note(complete);
-            }
+            return self.retire_otherwise(complete);
         }
         let at = self.retirement.in_order(complete);
         self.leaves[self.next.get()].set(at);
@@ -353,7 +425,22 @@ impl Window {
         at
     }
 
+    fn retire_otherwise(&self, complete: u64) -> u64 {
+        if self.is_held() {
+            return self.retire_behind_held(complete);
+        }
+        if self.is_noting() {
+            self.note(complete);
+        }
+        let at = self.retirement.in_order(complete);
+        self.record_completion(complete, Some(at));
+        self.leaves[self.next.get()].set(at);
+        self.step();
+        at
+    }
+
     fn retire_behind_held(&self, complete: u64) -> u64 {
+        self.record_completion(complete, None);
         self.complete.set(self.complete.get().max(complete));
         if !self.overflows() {
             self.leaves[self.next.get()].set(complete);
@@ -372,6 +459,7 @@ impl Window {
     /// Holds the op just dispatched: its retirement time is not yet known.
     pub fn hold(&self) {
         debug_assert!(!self.is_held(), "one op is held at a time");
+        self.record_completion(NEVER, None);
         self.held.set(self.count.get());
         self.simple.set(false);
         self.step();
@@ -390,7 +478,11 @@ impl Window {
         let mut index = self.index_of_oldest(behind);
         for k in 0..kept {
             let complete = if k == 0 { at } else { self.leaves[index].get() };
-            self.leaves[index].set(self.retirement.in_order(complete));
+            let retires = self.retirement.in_order(complete);
+            if let Some(lane) = &self.lane {
+                lane.retires(k, retires);
+            }
+            self.leaves[index].set(retires);
             index = if index + 1 == self.leaves.len() { 0 } else { index + 1 };
         }
     }

@@ -100,7 +100,7 @@ impl Window {
     pub fn stop_noting(&self) {
         self.notes.set(false);
         self.noted.borrow_mut().clear();
-        self.simple.set(self.has_registers && self.may_repeat());
+        self.simple.set(self.may_be_simple && self.may_repeat());
     }
 
     /// Whether ops are noted.

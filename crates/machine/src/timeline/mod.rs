@@ -1,0 +1,74 @@
+//! What a run did, by time: the way of each persist, what stalled each core, and who waited for whom.
+//!
+//! A [`Recorder`] watches and never acts, so that a run with a timeline is the run without it. Every row stands for
+//! something that the run's counts count, so that the sums of a timeline are the counts of the record.
+
+mod acting;
+mod cut;
+mod lane;
+mod recorder;
+mod rows;
+mod table;
+mod tasks;
+mod waits;
+mod writes;
+
+pub use lane::{Dispatch, Lane, LaneMark};
+pub use recorder::{OpMark, Recorder};
+pub use rows::{Cause, Count, Instruction, Op, Speculation, Stall, Wait, Write};
+pub use table::Table;
+pub use tasks::Span;
+pub use waits::{Who, Why};
+
+use serde::Serialize;
+
+/// What to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// Record single instructions too.
+    pub instructions: bool,
+    /// Record instructions up to this cycle of the timed region only.
+    pub until: Option<u64>,
+    /// Record this number of operations at most; what is behind is not recorded.
+    pub most: usize,
+}
+
+impl Default for Detail {
+    fn default() -> Detail {
+        Detail {
+            instructions: false,
+            until: None,
+            most: usize::MAX,
+        }
+    }
+}
+
+/// What a run did. Times are cycles of the run; the timed region begins at `start`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    /// When the timed region begins.
+    pub start: u64,
+    /// When the last program, store and flush were done.
+    pub end: u64,
+    /// When recording stopped, if there were too many operations.
+    #[serde(skip)]
+    pub stopped: Option<u64>,
+    /// What entered the store queues, and the primitives: in the order in which they did.
+    pub ops: Table<Op>,
+    /// Writes to persistent memory, in the order in which they were sent.
+    pub writes: Table<Write>,
+    /// When dispatch stalled.
+    pub stalls: Table<Stall>,
+    /// What waited for what.
+    pub waits: Table<Wait>,
+    /// What the design counted.
+    pub counts: Table<Count>,
+    /// Speculation.
+    pub speculations: Table<Speculation>,
+    /// Instructions, if they were recorded.
+    pub instructions: Table<Instruction>,
+    /// Lines read from persistent memory in the timed region: when.
+    pub reads: Vec<u64>,
+    /// Tasks and their parts.
+    pub spans: Table<Span>,
+}

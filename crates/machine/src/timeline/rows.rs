@@ -1,0 +1,232 @@
+//! The rows of a timeline. A time is `None` where it never came.
+
+use super::table::row;
+use crate::trace;
+use serde::Serialize;
+use strandline_isa::{Addr, Flush};
+
+row! {
+    /// A store, a locked instruction, a flush or a primitive of a core.
+    pub struct Op {
+        /// The core.
+        core: u16,
+        /// `store`, `nt-store`, `locked`, the flush's mnemonic, or the primitive.
+        kind: Kind,
+        /// Where, of a store or flush.
+        addr: Option<u64>,
+        /// Bytes, of a store.
+        size: u8,
+        /// The context (COSPlay) of a store or flush, or that a primitive names.
+        context: u8,
+        /// When it was dispatched.
+        dispatched: u64,
+        /// When it may leave the store queue as far as its own core is concerned: it has executed and retired.
+        ready: u64,
+        /// When it left the store queue: a store to the caches or to the design, a flush to the write-back buffer.
+        left: Option<u64>,
+        /// When all cores saw the store.
+        visible: Option<u64>,
+        /// When a flush was acknowledged, or a fence retired.
+        done: Option<u64>,
+        /// The write that carries it (of a store), or whose acceptance acknowledges it (of a flush).
+        write: Option<u32>,
+        /// It is one of the record's `fences`.
+        fence: bool,
+        /// It is further bytes of the store before, and none of the record's `stores`.
+        rest: bool,
+        /// It was rolled back.
+        void: bool,
+        /// It is of the timed region.
+        timed: bool,
+    }
+}
+
+row! {
+    /// A write to persistent memory.
+    pub struct Write {
+        /// The line's address.
+        line: u64,
+        /// The core whose flush or buffer it is of; `None` for an eviction.
+        core: Option<u16>,
+        /// The controller.
+        controller: u16,
+        /// The design sent it.
+        by_design: bool,
+        /// When it was sent.
+        sent: u64,
+        /// When it arrived at its controller, behind the backend operation.
+        arrived: Option<u64>,
+        /// When the write queue took it: durable from then on under ADR.
+        accepted: Option<u64>,
+        /// When the media began with it.
+        issued: Option<u64>,
+        /// When it was on the media.
+        media: Option<u64>,
+        /// Bytes written to the media.
+        bytes: u32,
+        /// The queued write with which it coalesced.
+        into: Option<u32>,
+        /// The design refused it (NACK), or kept it in a table of its own.
+        refused: bool,
+        /// It reached the media, or coalesced, in the timed region.
+        timed: bool,
+    }
+}
+
+row! {
+    /// Cycles in which a core dispatched nothing.
+    pub struct Stall {
+        /// The core.
+        core: u16,
+        /// The first of them.
+        from: u64,
+        /// The first behind them.
+        to: u64,
+        /// What kept it.
+        cause: Cause,
+        /// Cycles of them that the record counts under that cause.
+        counted: u64,
+        /// Cycles of them that the fetch queue did not absorb.
+        fetch: u64,
+    }
+}
+
+/// What keeps a core from dispatching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// A fence.
+    Fence,
+    /// A full store queue, or a design's buffer.
+    Buffer,
+    /// A full window, issue queue or load queue.
+    Window,
+    /// A misprediction, a page fault, a roll-back, or another core that the program waits for.
+    Redirect,
+}
+
+row! {
+    /// Something waited.
+    pub struct Wait {
+        /// The core, if it is one's.
+        core: Option<u16>,
+        /// What waited.
+        who: &'static str,
+        /// The operation that waited, if it is one.
+        op: Option<u32>,
+        /// The write that waited, if it is one.
+        write: Option<u32>,
+        /// What it waited for.
+        why: &'static str,
+        /// Since when.
+        from: u64,
+        /// Until when.
+        to: Option<u64>,
+        /// The operation that ended the wait, if it was one.
+        by_op: Option<u32>,
+        /// The write that ended the wait, if it was one.
+        by_write: Option<u32>,
+    }
+}
+
+row! {
+    /// A counter of the design went up.
+    pub struct Count {
+        /// When it was noticed: behind the event that raised it.
+        at: u64,
+        /// The key of the record.
+        name: &'static str,
+        /// By how much.
+        by: u64,
+        /// The operation that was at its turn, if it was one.
+        op: Option<u32>,
+        /// The write that was at its turn, if it was one.
+        write: Option<u32>,
+    }
+}
+
+row! {
+    /// A core could be rolled back.
+    pub struct Speculation {
+        /// The core.
+        core: u16,
+        /// The checkpoint.
+        from: u64,
+        /// When it was released, or the core rolled back to it.
+        to: Option<u64>,
+        /// The core was rolled back.
+        rolled_back: bool,
+    }
+}
+
+row! {
+    /// An instruction.
+    pub struct Instruction {
+        /// The core.
+        core: u16,
+        /// What it is.
+        kind: Kind,
+        /// Where it accesses memory, if it does.
+        addr: Option<u64>,
+        /// When it was dispatched.
+        dispatched: u64,
+        /// When it issued.
+        issued: u64,
+        /// When it was complete.
+        complete: u64,
+        /// When it retired; `None` if it was rolled back before.
+        retired: Option<u64>,
+        /// It was rolled back.
+        void: bool,
+    }
+}
+
+/// What an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Arithmetic, or a branch.
+    Plain,
+    /// A load.
+    Load,
+    /// A store.
+    Store,
+    /// A non-temporal store.
+    StoreNt,
+    /// A locked instruction.
+    Locked,
+    /// A flush.
+    Flush(Flush),
+    /// A primitive.
+    Primitive(strandline_isa::Primitive),
+}
+
+impl Serialize for Kind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Kind::Plain => serializer.serialize_str("op"),
+            Kind::Load => serializer.serialize_str("load"),
+            Kind::Store => serializer.serialize_str("store"),
+            Kind::StoreNt => serializer.serialize_str("nt-store"),
+            Kind::Locked => serializer.serialize_str("locked"),
+            Kind::Flush(Flush::Clwb) => serializer.serialize_str("clwb"),
+            Kind::Flush(Flush::ClflushOpt) => serializer.serialize_str("clflushopt"),
+            Kind::Flush(Flush::Clflush) => serializer.serialize_str("clflush"),
+            Kind::Primitive(primitive) => serializer.collect_str(primitive),
+        }
+    }
+}
+
+impl Kind {
+    /// That of an operation, its address and its bytes.
+    pub(super) fn of(op: &trace::Op) -> Option<(Kind, Option<Addr>, u8)> {
+        Some(match *op {
+            trace::Op::Load { addr, size, .. } => (Kind::Load, Some(addr), size),
+            trace::Op::Store { addr, size, .. } => (Kind::Store, Some(addr), size),
+            trace::Op::StoreNt { addr, size, .. } => (Kind::StoreNt, Some(addr), size),
+            trace::Op::Rmw { addr, .. } => (Kind::Locked, Some(addr), 8),
+            trace::Op::Flush { addr, kind } => (Kind::Flush(kind), Some(addr), 0),
+            trace::Op::Primitive(primitive) => (Kind::Primitive(primitive), None, 0),
+            trace::Op::Note(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,1 @@
+"""Timelines as files: a Perfetto trace, a page, and Kanata logs."""

@@ -1,0 +1,236 @@
+// Draws what is visible of the groups, with the time above.
+
+const GUTTER = 170, RULER = 22;
+
+const SPAN_COLOURS = {
+  task: "task", operation: "task", region: "region", aborted: "void", commit: "commit", runs: "lane", library: "window",
+};
+
+// The parts of an item: [begin, end, colour]; a part that never came ends nothing.
+function partsOf(design, item) {
+  const row = item.index;
+  if (item.kind === "span") return [[item.begin, item.end, SPAN_COLOURS[design.names[design.spans.what[row]]]]];
+  if (item.kind === "stall") return [[item.begin, item.end, design.names[design.stalls.cause[row]]]];
+  if (item.kind === "speculation") return [[item.begin, item.end, design.speculations.rolledBack[row] ? "void" : "spec"]];
+  if (item.kind === "count") return [[item.begin, item.begin + 1, "text"]];
+  if (item.kind === "write") {
+    const { begin, arrived, accepted, issued, media } = design.writes;
+    return stages(item, [[begin[row], "travel"], [arrived[row], "held"], [accepted[row], "wpq"], [issued[row], "media"], [media[row], ""]]);
+  }
+  const { line, begin, ready, left, "void": isVoid } = design.ops;
+  if (isVoid[row]) return [[item.begin, item.end, "void"]];
+  const last = line[row] < 0 ? "fence" : "flight";
+  if (line[row] < 0 && left[row] < 0) return stages(item, [[begin[row], "execute"], [ready[row], last]]);
+  return stages(item, [[begin[row], "execute"], [ready[row], "queue"], [left[row], last]]);
+}
+
+function stages(item, marks) {
+  const come = marks.filter(([at]) => at >= 0);
+  return come.map(([at, colour], place) => [at, come[place + 1]?.[0] ?? item.end, colour]).filter(([, , colour]) => colour);
+}
+
+function labelOf(design, item) {
+  const row = item.index;
+  if (item.kind === "span") {
+    const what = design.names[design.spans.what[row]];
+    return what === "runs" ? `lane ${design.spans.lane[row]}` : `${what} ${design.spans.number[row]}`;
+  }
+  if (item.kind === "stall") return `stall: ${STALLS[design.names[design.stalls.cause[row]]]}`;
+  if (item.kind === "write") return `write w${row} of ${address(design, design.writes.line[row], 0)}`;
+  if (item.kind === "count") return design.names[design.counts.name[row]];
+  if (item.kind === "speculation") return design.speculations.rolledBack[row] ? "rolled back" : "speculates";
+  const { kind, line, offset } = design.ops;
+  return design.names[kind[row]] + (line[row] < 0 ? "" : ` ${address(design, line[row], offset[row])}`);
+}
+
+const STALLS = {
+  fence: "fence", buffer: "store queue or buffer full", window: "window full", redirect: "branch, fault or another core",
+};
+
+class Painter {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.pen = canvas.getContext("2d");
+  }
+
+  colour(name) {
+    return (this.colours[name] ??= getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  }
+
+  // The colour that is read best upon another.
+  ink(name) {
+    const [red, green, blue] = [1, 3, 5].map((place) => parseInt(this.colour(name).slice(place, place + 2), 16));
+    return 0.3 * red + 0.59 * green + 0.11 * blue > 130 ? "onLight" : "onDark";
+  }
+
+  paint(state) {
+    const ratio = window.devicePixelRatio || 1;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.colours = {};
+    this.pen.font = "11px system-ui, sans-serif";
+    this.pen.textBaseline = "middle";
+    this.fill("back", 0, 0, width, height);
+    const last = state.from + (width - GUTTER) / state.scale;
+    for (const group of state.layout.groups) this.group(state, group, last, width, height);
+    this.crashes(state, width, height);
+    this.relations(state);
+    this.ruler(state, last, width);
+  }
+
+  // Where power failed: a line through the design's rows; what is behind it never was.
+  crashes(state, width, height) {
+    state.data.designs.forEach((design, number) => {
+      if (!design.crash) return;
+      const own = state.layout.groups.filter((group) => group.design === number);
+      const top = Math.max(RULER, RULER + own[0].top + own[0].height - state.scroll);
+      const bottom = Math.min(height, RULER + own.at(-1).top + own.at(-1).rows.length * own.at(-1).height - state.scroll);
+      const x = GUTTER + (design.crash.at - state.from) * state.scale;
+      if (bottom <= top || x > width) return;
+      this.pen.globalAlpha = 0.72;
+      this.fill("back", Math.max(x, GUTTER), top, width - Math.max(x, GUTTER), bottom - top);
+      this.pen.globalAlpha = 1;
+      if (x >= GUTTER) this.fill("void", x - 1, top, 2, bottom - top);
+    });
+  }
+
+  fill(colour, x, y, width, height) {
+    this.pen.fillStyle = this.colour(colour);
+    this.pen.fillRect(x, y, width, height);
+  }
+
+  group(state, group, last, width, height) {
+    const top = RULER + group.top - state.scroll;
+    const tall = group.rows.length * group.height;
+    if (top > height || top + tall < RULER) return;
+    if (group.kind === "heading") return this.heading(state, group, top, width);
+    this.fill("band", GUTTER, top, width - GUTTER, tall);
+    this.pen.save();
+    this.pen.beginPath();
+    this.pen.rect(GUTTER, RULER, width - GUTTER, height);
+    this.pen.clip();
+    if (group.kind === "level") this.level(state, group, top, last);
+    group.rows.forEach((row, place) => this.row(state, group, row, top + place * group.height, last));
+    this.pen.restore();
+    this.text(group.label, 18, Math.max(top, RULER) + Math.min(group.height, 15) / 2, "dim", GUTTER - 22);
+  }
+
+  heading(state, group, top, width) {
+    const design = state.data.designs[group.design];
+    this.fill("rule", 0, top + 1, width, 1);
+    this.pen.font = "bold 13px system-ui, sans-serif";
+    this.text(design.name, 8, top + 14, "text", GUTTER - 10);
+    this.pen.font = "11px system-ui, sans-serif";
+    const shown = Object.entries(design.shown).filter(([, value]) => value != null);
+    const text = shown.map(([key, value]) => `${key.replaceAll("_", " ")} ${value.toLocaleString("en")}`).join(" · ");
+    this.text(text, GUTTER, top + 14, "dim", width - GUTTER - 8);
+  }
+
+  text(text, x, y, colour, most) {
+    this.pen.fillStyle = this.colour(colour);
+    let shown = text;
+    while (shown.length > 3 && this.pen.measureText(shown).width > most) shown = shown.slice(0, -4) + "…";
+    this.pen.fillText(shown, x, y);
+  }
+
+  row(state, group, row, top, last) {
+    const design = state.data.designs[group.design];
+    const x = (time) => GUTTER + (time - state.from) * state.scale;
+    let painted = -1;
+    for (let index = firstBehind(row, state.from); index < row.length && row[index].begin < last; index++) {
+      const item = row[index];
+      const right = Math.max(x(item.end), x(item.begin) + 1);
+      const isMatch = state.matched.has(item);
+      if (right <= painted && !isMatch) continue;
+      for (const [begin, end, colour] of partsOf(design, item)) {
+        const left = Math.max(x(begin), GUTTER - 2);
+        if (end > begin || item.kind === "count") this.fill(colour, left, top + 1, Math.max(x(end) - left, 1), group.height - 2);
+      }
+      if (group.height === TALL && right - x(item.begin) > 46) {
+        const left = Math.max(x(item.begin), GUTTER) + 3;
+        const under = partsOf(design, item).at(-1)[2];
+        this.text(labelOf(design, item), left, top + group.height / 2, this.ink(under), right - left - 4);
+      }
+      if (isMatch) this.frame("match", x(item.begin), top, right, group.height);
+      if (same(item, state.selected)) this.frame("select", x(item.begin), top, right, group.height);
+      painted = Math.floor(right);
+    }
+  }
+
+  // A number over time, as steps below the most that it was.
+  level(state, group, top, last) {
+    const x = (time) => GUTTER + (time - state.from) * state.scale;
+    const { steps, most } = group;
+    let low = 0;
+    while (low + 1 < steps.length && steps[low + 1].at < state.from) low++;
+    let painted = -1, highest = 0;
+    for (let index = low; index < steps.length && steps[index].at < last; index++) {
+      const right = x(steps[index + 1]?.at ?? last);
+      highest = Math.max(highest, steps[index].level);
+      if (right < painted + 1) continue;
+      const tall = (group.height - 2) * highest / most;
+      // Whole pixels, so that no seam shows between steps.
+      const left = Math.floor(Math.max(x(steps[index].at), painted, GUTTER));
+      this.fill("durable", left, top + group.height - 1 - tall, Math.max(Math.ceil(right) - left, 1), tall);
+      [painted, highest] = [right, 0];
+    }
+    this.text(`at most ${most}`, 18, top + 24, "dim", GUTTER - 22);
+  }
+
+  frame(colour, left, top, right, tall) {
+    this.pen.strokeStyle = this.colour(colour);
+    this.pen.lineWidth = 2;
+    this.pen.strokeRect(left - 1, top, Math.max(right - left, 2) + 2, tall);
+  }
+
+  // Lines from the selected item to what it waited for, and from what waited for it.
+  relations(state) {
+    if (!state.selected) return;
+    const at = state.placeOf(state.selected);
+    if (!at) return;
+    const { before, behind, way } = state.related;
+    for (const [list, colour] of [[way, "dim"], [before, "fence"], [behind, "match"]]) {
+      for (const { item } of list.slice(0, MOST)) {
+        const other = item && state.placeOf(item);
+        if (other) this.line(state, at, other, colour);
+      }
+    }
+  }
+
+  line(state, one, other, colour) {
+    const x = (time) => GUTTER + (time - state.from) * state.scale;
+    const y = (place) => RULER + place.y - state.scroll;
+    const met = Math.min(one.end, other.end);
+    const [a, b] = [x(Math.max(met, one.begin)), x(Math.max(met, other.begin))];
+    this.pen.save();
+    this.pen.beginPath();
+    this.pen.rect(GUTTER, RULER, 1e5, 1e5);
+    this.pen.clip();
+    this.pen.strokeStyle = this.colour(colour);
+    this.pen.lineWidth = 1.2;
+    this.pen.beginPath();
+    this.pen.moveTo(a, y(one));
+    this.pen.bezierCurveTo(a + 24, y(one), b + 24, y(other), b, y(other));
+    this.pen.stroke();
+    this.pen.restore();
+  }
+
+  ruler(state, last, width) {
+    this.fill("panel", 0, 0, width, RULER);
+    const rough = 110 / state.scale;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = Math.max(1, power * [1, 2, 5, 10].find((times) => times * power >= rough));
+    this.text("cycle", 8, RULER / 2, "dim", GUTTER);
+    for (let time = Math.ceil(state.from / step) * step; time <= last; time += step) {
+      const x = GUTTER + (time - state.from) * state.scale;
+      this.fill("rule", x, 0, 1, RULER);
+      this.text((Math.round(time) || 0).toLocaleString("en"), x + 4, RULER / 2, "dim", 100);
+    }
+  }
+}
+
+function same(one, other) {
+  return other && one.kind === other.kind && one.index === other.index && one.design === other.design;
+}

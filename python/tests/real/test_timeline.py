@@ -1,0 +1,297 @@
+"""A timeline is of the run without it, and adds up to its record."""
+
+import io
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket, TrackEvent
+
+from strandline.engine import Engine, RunSpec, load
+from strandline.errors import InputError
+from strandline.report.timeline import kanata, perfetto
+from strandline.timelines import FLUSHES, STORES, Part, Timeline, is_persist
+
+from .conftest import Installed
+
+ENGINE: Engine = load()
+DESIGNS = ENGINE.names("designs")
+RECORDING = Path(__file__).parents[3] / "recordings/pmdk-hashmap-tx.strand"
+
+RUNS = {
+    "one thread": RunSpec("sps", "", tasks=12),
+    "threads that contend": RunSpec("queue", "", tasks=8, threads=2),
+    "lanes": RunSpec("tatp", "", tasks=20, window=4),
+    "a small store queue": RunSpec("array-swap", "", tasks=8, set=("machine.core.store_queue_entries=8",)),
+}
+
+
+def of(spec: RunSpec, design: str) -> RunSpec:
+    """The run under that design."""
+    return replace(spec, design=design)
+
+
+def is_refused(spec: RunSpec) -> bool:
+    """Whether the design cannot run it."""
+    try:
+        ENGINE.memory(spec)
+    except InputError:
+        return True
+    return False
+
+
+CASES = [
+    pytest.param(of(spec, design), id=f"{design}: {name}")
+    for name, spec in RUNS.items()
+    for design in DESIGNS
+    if not is_refused(of(spec, design))
+]
+
+
+def sums(timeline: Timeline) -> dict[str, int]:
+    """The record's counts, as the timeline's rows add up to them."""
+    stalls = Counter[str]()
+    for cause, counted in timeline.stalls.rows("cause", "counted"):
+        stalls[cause] += counted
+    ops = [
+        (kind, fence)
+        for kind, fence, rest, void, timed in timeline.ops.rows("kind", "fence", "rest", "void", "timed")
+        if timed and not void and not rest
+    ]
+    writes = list(timeline.writes.rows("media", "bytes", "into", "timed"))
+    return {
+        "fence_stall_cycles": stalls["fence"],
+        "buffer_stall_cycles": stalls["buffer"],
+        "fetch_stall_cycles": sum(timeline.stalls["fetch"]),
+        "stores": sum(kind in STORES for kind, _ in ops),
+        "flushes": sum(kind in FLUSHES for kind, _ in ops),
+        "fences": sum(fence for _, fence in ops),
+        "pm_writes": sum(timed and media is not None for media, _, _, timed in writes),
+        "pm_write_bytes": sum(size for _, size, _, timed in writes if timed),
+        "coalesced": sum(timed and into is not None for _, _, into, timed in writes),
+        "pm_reads": len(timeline.reads),
+        "tasks": sum(timeline.spans["counted"]),
+        "cycles": timeline.end - timeline.start,
+    }
+
+
+COUNTED = ("epochs", "cross_dependences", "early_flushes", "undo_records", "delay_records", "nacks", "rollbacks")
+"""The design's counts that every timeline has as instants; those of a single design come with them."""
+
+
+@pytest.mark.parametrize("spec", CASES)
+def test_a_timeline_is_of_the_run_without_it_and_adds_up_to_its_record(spec: RunSpec) -> None:
+    timeline = ENGINE.timeline(spec, Part(instructions=True))
+    assert timeline.record.result == ENGINE.run(spec).result
+    record = timeline.record.fields
+    added = sums(timeline)
+    assert added == {key: record[key] for key in added}
+    counted = Counter[str]()
+    for name, by in timeline.counts.rows("name", "by"):
+        counted[name] += by
+    wanted = {key: record[key] or 0 for key in {*COUNTED, *counted}}
+    assert {key: counted[key] for key in wanted} == wanted
+    # A spinning core's laps are executed one by one for a timeline: none is missing.
+    assert sum(not void for void in timeline.instructions["void"]) == record["instructions"]
+
+
+def test_a_recording_has_a_timeline_that_adds_up() -> None:
+    spec = RunSpec(str(RECORDING), "x86")
+    timeline = ENGINE.timeline(spec, Part())
+    record = timeline.record.fields
+    added = sums(timeline)
+    assert added == {key: record[key] for key in added}
+
+
+def test_times_are_in_order() -> None:
+    timeline = ENGINE.timeline(RunSpec("queue", "x86", tasks=20, threads=2), Part())
+    for kind, ready, left, visible in timeline.ops.rows("kind", "ready", "left", "visible"):
+        assert left is None or kind == "locked" or ready <= left, kind
+        assert visible is None or left <= visible, kind
+    for times in timeline.writes.rows("sent", "arrived", "accepted", "issued", "media"):
+        come = [time for time in times if time is not None]
+        assert come == sorted(come)
+    # Nothing before has no cause: each held fence was let go by a flush's acknowledgement, or by a store.
+    fences = [by for who, *by in timeline.waits.rows("who", "by_op", "by_write", "to") if who == "fence"]
+    assert fences
+    assert all(op is not None or write is not None for op, write, to in fences if to is not None)
+
+
+def test_a_store_is_durable_with_the_write_that_carries_it() -> None:
+    timeline = ENGINE.timeline(RunSpec("sps", "x86", tasks=20), Part())
+    rows = timeline.ops.rows("kind", "addr", "visible", "write", "timed")
+    stores = [row for row in rows if row[0] == "store" and row[1] >= 1 << 40 and row[4]]
+    lines = timeline.writes["line"]
+    # Undo logging flushes every line that it stores to, and fences before a task ends.
+    assert stores
+    for _, addr, visible, write, _ in stores:
+        assert lines[write] == addr // 64 * 64
+        assert visible <= timeline.durable_at(visible, write)
+
+
+def test_a_part_has_what_overlaps_it() -> None:
+    spec = RunSpec("sps", "x86", tasks=40)
+    whole = ENGINE.timeline(spec, Part())
+    part = ENGINE.timeline(spec, Part(from_cycle=5_000, to_cycle=9_000))
+    assert part.record.result == whole.record.result
+    first, last = whole.start + 5_000, whole.start + 9_000
+    expected = [row for row in whole.stalls.rows("from", "to", "cause") if row[0] <= last and row[1] >= first]
+    assert list(part.stalls.rows("from", "to", "cause")) == expected
+    # Rows are numbered anew: each reference still names a write of the operation's line.
+    for kind, addr, write in part.ops.rows("kind", "addr", "write"):
+        assert write is None or part.writes["line"][write] == addr // 64 * 64, kind
+
+
+def test_the_first_tasks_end_the_part() -> None:
+    timeline = ENGINE.timeline(RunSpec("sps", "x86", tasks=40), Part(first_tasks=5))
+    ends = sorted(to for to, counted in timeline.spans.rows("to", "counted") if counted)
+    assert ends[4] == timeline.start + timeline.to_cycle
+    assert all(begin <= ends[4] for begin in timeline.stalls["from"])
+
+
+@pytest.mark.parametrize("most", [1, 200])
+def test_a_part_has_no_more_rows_than_wanted(most: int) -> None:
+    spec = RunSpec("sps", "x86", tasks=40)
+    part = ENGINE.timeline(spec, Part(most_rows=most))
+    assert part.is_shortened
+    assert part.record.result == ENGINE.run(spec).result
+    persists = part.ops.rows("dispatched", "kind", "addr")
+    begins = [begin for begin, kind, addr in persists if addr is None or is_persist(kind, addr)]
+    begins += part.writes["sent"] + part.stalls["from"] + part.waits["from"] + part.spans["from"]
+    assert sum(begin >= part.start for begin in begins) <= most
+
+
+def test_a_part_with_room_for_all_is_whole() -> None:
+    spec = RunSpec("sps", "x86", tasks=5)
+    part = ENGINE.timeline(spec, Part(most_rows=10_000))
+    assert not part.is_shortened
+    assert list(part.ops.rows("dispatched")) == list(ENGINE.timeline(spec, Part()).ops.rows("dispatched"))
+
+
+def trace_of(timeline: Timeline) -> list[TracePacket]:
+    file = io.BytesIO()
+    perfetto.write(file, [timeline])
+    trace = Trace()
+    trace.ParseFromString(file.getvalue())
+    return list(trace.packet)
+
+
+def slices_of(packets: list[TracePacket]) -> dict[int, list[tuple[str, int, int]]]:
+    """The outermost slices of each track, by name, begin and end; slices of a track must nest."""
+    slices: dict[int, list[tuple[str, int, int]]] = {}
+    open_: dict[int, list[tuple[str, int]]] = {}
+    for packet in packets:
+        event = packet.track_event
+        stack = open_.setdefault(event.track_uuid, [])
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+            assert not stack or packet.timestamp >= stack[-1][1]
+            stack.append((event.name, packet.timestamp))
+        elif event.type == TrackEvent.TYPE_SLICE_END:
+            name, begin = stack.pop()
+            if not stack:
+                slices.setdefault(event.track_uuid, []).append((name, begin, packet.timestamp))
+    assert not any(open_.values())
+    for track in slices.values():
+        assert all(before[2] <= behind[1] for before, behind in pairwise(track))
+    return slices
+
+
+def named(packets: list[TracePacket], name: str) -> set[int]:
+    return {packet.track_descriptor.uuid for packet in packets if packet.track_descriptor.name == name}
+
+
+@pytest.mark.parametrize("design", ["x86", "hops-rp", "sp"])
+def test_the_trace_shows_what_the_record_counts(design: str) -> None:
+    timeline = ENGINE.timeline(RunSpec("sps", design, tasks=20), Part())
+    packets = trace_of(timeline)
+    slices = slices_of(packets)
+    stalls = [span for track in named(packets, "dispatch stalls") for span in slices.get(track, [])]
+    fences = sum(end - begin for name, begin, end in stalls if name == "fence")
+    assert fences == timeline.record.count("fence_stall_cycles")
+    persists = [span for track in named(packets, "persists") for span in slices.get(track, [])]
+    assert sum(name.startswith("clwb") for name, _, _ in persists) >= timeline.record.count("flushes")
+    # Each flush points to the write that acknowledges it.
+    writes = {packet.track_event.flow_ids[0] for packet in packets if packet.track_event.name.startswith("write pm+")}
+    flows = {packet.track_event.flow_ids[0] for packet in packets if packet.track_event.flow_ids}
+    assert flows
+    assert flows == writes
+
+
+def test_the_log_of_instructions_retires_each() -> None:
+    timeline = ENGINE.timeline(RunSpec("sps", "x86", tasks=5), Part(instructions=True))
+    lines = kanata.log(timeline).splitlines()
+    assert lines[:2] == ["Kanata\t0004", "C=\t0"]
+    began = [line.split("\t")[1] for line in lines if line.startswith("I\t")]
+    ended = [line.split("\t") for line in lines if line.startswith("R\t")]
+    assert began == [str(number) for number in range(timeline.record.count("instructions"))]
+    assert sorted(int(line[1]) for line in ended) == list(range(len(began)))
+    assert {line[3] for line in ended} == {"0"}
+    assert all(re.fullmatch(r"C\t[1-9][0-9]*", line) for line in lines[2:] if line.startswith("C"))
+    retired = {int(line[1]): place for place, line in enumerate(ended)}
+    # One core retires in order.
+    assert [retired[number] for number in range(len(began))] == sorted(retired.values())
+
+
+def test_the_command_writes_a_page_and_a_trace(installed: Installed, tmp_path: Path) -> None:
+    done = installed("timeline", "sps", "-d", "x86,hops-rp", "--tasks", "5", "--json", "--out", "a folder")
+    assert (done.code, done.err) == (0, "")
+    assert done.document["files"] == ["timeline.html", "timeline.pftrace"]
+    assert [record["design"] for record in done.document["records"]] == ["x86", "hops-rp"]
+    assert sorted(path.name for path in (tmp_path / "a folder").iterdir()) == ["timeline.html", "timeline.pftrace"]
+
+
+def test_a_long_run_is_shown_up_to_one_cycle(installed: Installed, tmp_path: Path) -> None:
+    done = installed("timeline", "tpcc", "-d", "x86,hops-rp", "--tasks", "400", "--threads", "4", "--json")
+    assert done.code == 0, done.err
+    first, second = done.document["timelines"]
+    assert first["is_shortened"]
+    assert first["to_cycle"] == second["to_cycle"]
+    assert (tmp_path / "out/timeline-tpcc/timeline.html").stat().st_size < 2_000_000
+
+
+ERRORS = {
+    "no design": ((), "Missing option '-d' / '--design'"),
+    "both ends": (("-d", "x86", "--first-tasks", "3", "--to", "9"), "--to excludes --first-tasks"),
+    "ends before it begins": (("-d", "x86", "--from", "9", "--to", "3"), "--to: is before --from"),
+    "two logs": (("-d", "x86,hops-rp", "--kanata", "x.log"), "--kanata is the log of one design"),
+    "no place for the log": (("-d", "x86", "--kanata", "nowhere/x.log"), "cannot be written"),
+    "no instruction": (("-d", "x86", "--from", "99999999", "--kanata", "x.log"), "choose another"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), ERRORS.values(), ids=ERRORS)
+def test_bad_input_is_one_line(installed: Installed, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = installed("timeline", "sps", "--tasks", "3", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "x.log").exists()
+    assert not (tmp_path / "out/timeline-sps").exists()
+
+
+def test_a_litmus_test_is_drawn_with_the_names_of_its_locations(installed: Installed, tmp_path: Path) -> None:
+    done = installed("timeline", "papers/asap-4-epoch", "-d", "x86,hops-ep", "--json", "--out", "drawn")
+    assert (done.code, done.err) == (0, "")
+    assert [record["design"] for record in done.document["records"]] == ["x86", "hops-ep"]
+    trace = Trace()
+    trace.ParseFromString((tmp_path / "drawn/timeline.pftrace").read_bytes())
+    names = {packet.track_event.name for packet in trace.packet}
+    # The test stores to three locations, and its epochs end with an ofence.
+    assert {"store a", "store b", "store c", "ofence"} <= names
+
+
+def test_a_litmus_test_takes_no_tasks(installed: Installed) -> None:
+    done = installed("timeline", "papers/asap-4-epoch", "-d", "x86", "--tasks", "3")
+    assert done.code == 2
+    assert "--tasks does not apply to a litmus test: leave it out" in done.err
+
+
+def test_a_folder_with_other_files_stays(installed: Installed, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").write_text("keep")
+    done = installed("timeline", "sps", "-d", "x86", "--tasks", "3", "--out", "mine")
+    assert done.code == 2
+    assert "holds `notes.txt`, which is not a timeline's file" in done.err

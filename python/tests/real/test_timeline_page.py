@@ -1,0 +1,242 @@
+"""The page of a timeline in a real browser, without a network."""
+
+import base64
+import gzip
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from strandline.engine import Engine, RunSpec, load
+from strandline.report.timeline.page import page
+from strandline.timelines import Part
+
+from .conftest import Installed
+
+ENGINE: Engine = load()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium of the distribution."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail("no chromium: install it with `apt-get install chromium`")
+    with sync_playwright() as driver:
+        # Containers run as root and have little shared memory.
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of 1,000 tasks under two designs."""
+    runs = [ENGINE.timeline(RunSpec("sps", design, tasks=1_000), Part()) for design in ("x86", "hops-rp")]
+    path = tmp_path_factory.mktemp("a page") / "timeline.html"
+    path.write_text(page(runs, "sps: <x86> & hops-rp"), encoding="utf-8")
+    return path
+
+
+@contextmanager
+def opened(browser: Browser, file: Path, theme: str = "light") -> Iterator[Page]:
+    """The page once it is drawn. Nothing else is requested, and nothing is complained of, while it is open."""
+    scheme: Literal["dark", "light"] = "dark" if theme == "dark" else "light"
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 700})
+    shown = context.new_page()
+    complaints: list[str] = []
+    requests: list[str] = []
+    shown.on("console", lambda message: complaints.append(message.text))
+    shown.on("pageerror", lambda error: complaints.append(str(error)))
+    shown.on("request", lambda request: requests.append(request.url))
+    shown.goto(file.as_uri())
+    shown.wait_for_selector("html[data-ready=yes]")
+    yield shown
+    context.close()
+    assert complaints == []
+    assert requests == [file.as_uri()]
+
+
+def state(shown: Page) -> dict[str, Any]:
+    """What is shown and selected."""
+    answer: dict[str, Any] = json.loads(
+        shown.evaluate(
+            "JSON.stringify({from: timeline.from, scale: timeline.scale, scroll: timeline.scroll,"
+            " selected: timeline.selected && [timeline.selected.kind, timeline.selected.index],"
+            " groups: timeline.layout.groups.map((group) => group.label)})"
+        )
+    )
+    return answer
+
+
+def colour(shown: Page, x: int, y: int) -> list[int]:
+    """The colour of the canvas at a place."""
+    pixel: list[int] = shown.evaluate(
+        "([x, y]) => new Promise((done) => requestAnimationFrame(() => {"
+        " const copy = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});"
+        " copy.drawImage(document.getElementById('canvas'), -x, -y);"
+        " done([...copy.getImageData(0, 0, 1, 1).data].slice(0, 3)); }))",
+        [x, y],
+    )
+    return pixel
+
+
+def test_the_page_is_small_and_asks_for_nothing(browser: Browser, file: Path) -> None:
+    assert file.stat().st_size < 2_000_000
+    text = file.read_text(encoding="utf-8")
+    assert not re.search(r"(src|href)=|url\(|@import|https?://", text)
+    with opened(browser, file) as shown:
+        assert shown.title() == "sps: <x86> & hops-rp"
+        groups = state(shown)["groups"]
+        assert groups.index("x86") < groups.index("hops-rp")
+        assert "core 0: persists" in groups
+        assert "controller 0: writes" in groups
+
+
+def test_the_keys_zoom_and_move(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        whole = state(shown)
+        shown.keyboard.press("w")
+        assert state(shown)["scale"] == pytest.approx(1.5 * whole["scale"])
+        before = state(shown)["from"]
+        shown.keyboard.press("d")
+        assert state(shown)["from"] > before
+        shown.keyboard.press("ArrowLeft")
+        assert state(shown)["from"] == pytest.approx(before)
+        shown.keyboard.press("ArrowDown")
+        assert state(shown)["scroll"] > 0
+        shown.keyboard.press("0")
+        assert state(shown)["scale"] == pytest.approx(whole["scale"])
+
+
+def test_the_keys_select_and_follow_who_waited_for_whom(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.keyboard.press("/")
+        shown.keyboard.type("sfence")
+        shown.keyboard.press("Enter")
+        assert shown.inner_text("#found").startswith("1 of ")
+        shown.keyboard.press("Escape")
+        fence = state(shown)["selected"]
+        assert "waited for" in shown.inner_text("#details")
+        shown.keyboard.press("[")
+        assert state(shown)["selected"] != fence
+        # What the fence waited for knows the fence.
+        assert "sfence" in shown.inner_text("#details")
+        shown.keyboard.press("Escape")
+        assert state(shown)["selected"] is None
+
+
+def test_a_click_selects_and_a_link_goes_on(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.keyboard.press(".")
+        shown.keyboard.press("f")
+        place = shown.evaluate(
+            "(() => { const place = timeline.placeOf(timeline.selected), box = timeline.canvas.getBoundingClientRect();"
+            " const x = GUTTER + ((place.begin + place.end) / 2 - timeline.from) * timeline.scale;"
+            " return [box.x + x, box.y + RULER + place.y - timeline.scroll]; })()"
+        )
+        chosen = state(shown)["selected"]
+        shown.keyboard.press("Escape")
+        shown.mouse.click(*place)
+        assert state(shown)["selected"] == chosen
+        shown.click("#details a >> nth=0")
+        assert state(shown)["selected"] != chosen
+        shown.mouse.click(400, 85)
+        assert state(shown)["selected"] is None
+
+
+def test_the_wheel_and_the_pointer_move_it(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.keyboard.press("w")
+        shown.keyboard.press("w")
+        before = state(shown)
+        shown.mouse.move(600, 300)
+        shown.mouse.down()
+        shown.mouse.move(500, 300, steps=3)
+        shown.mouse.up()
+        assert state(shown)["from"] > before["from"]
+        assert state(shown)["selected"] is None
+        shown.mouse.wheel(0, 200)
+        shown.wait_for_function("timeline.scroll > 0")
+
+
+def test_a_search_without_a_match_says_so(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.fill("#search", "no such thing")
+        assert shown.inner_text("#found") == "no match"
+        shown.fill("#search", "w3")
+        shown.keyboard.press("Enter")
+        assert state(shown)["selected"] == ["write", 3]
+
+
+def test_it_is_dark_or_light_as_the_system_is_or_as_one_likes(browser: Browser, file: Path) -> None:
+    with opened(browser, file, "dark") as shown:
+        assert sum(colour(shown, 5, 300)) < 200
+        shown.keyboard.press("t")
+        assert sum(colour(shown, 5, 300)) > 600
+    with opened(browser, file, "light") as shown:
+        assert sum(colour(shown, 5, 300)) > 600
+
+
+def test_the_keys_are_listed(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.keyboard.press("?")
+        assert shown.is_visible("#keys")
+        shown.keyboard.press("Escape")
+        assert not shown.is_visible("#keys")
+
+
+def crash_of(file: Path) -> dict[str, Any]:
+    """The first design on a page."""
+    packed = re.search(r'type="application/gzip">([^<]+)<', file.read_text(encoding="utf-8"))
+    assert packed
+    document = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    first: dict[str, Any] = document["designs"][0]
+    return first
+
+
+def test_a_failing_case_is_drawn_up_to_its_power_failure(
+    browser: Browser, installed: Installed, tmp_path: Path
+) -> None:
+    arguments = ("crash", "sps", "-d", "x86,non-atomic", "--tasks", "20", "--points", "50")
+    done = installed(*arguments, "--html", "a case.html")
+    assert done.code == 1
+    assert "drawn in a case.html" in done.out
+    design = crash_of(tmp_path / "a case.html")
+    assert design["name"] == "non-atomic"
+    # The failing run was made again: the event after which power fails is a write that became durable in that cycle.
+    event = re.search(r"durable event [1-9][0-9]* of [0-9]+: line pm\+0x[0-9a-f]+ at cycle ([0-9]+)", done.out)
+    assert event
+    assert int(event[1]) == design["crash"]["ofRun"]
+    begins = list(itertools.accumulate(design["writes"]["begin"]))
+    accepted = [begin + after for begin, after in zip(begins, design["writes"]["accepted"], strict=True) if after >= 0]
+    assert design["crash"]["at"] in accepted
+    with opened(browser, tmp_path / "a case.html") as shown:
+        panel = shown.inner_text("#details")
+        assert "non-atomic: power fails at cycle" in panel
+        assert re.search(r"Visible, and lost \([1-9]", panel)
+        shown.click("#details a >> nth=0")
+        assert "it is lost" in shown.inner_text("#details")
+
+
+def test_nothing_is_drawn_where_nothing_fails(installed: Installed, tmp_path: Path) -> None:
+    done = installed("crash", "sps", "-d", "x86", "--tasks", "5", "--points", "5", "--html", "none.html")
+    assert done.code == 0
+    assert "no crash state is wrong: nothing is drawn" in done.out
+    assert not (tmp_path / "none.html").exists()
+
+
+def test_a_page_without_a_persist_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "empty.html"
+    run = ENGINE.timeline(RunSpec("sps", "x86", tasks=3), Part(from_cycle=10_000_000))
+    path.write_text(page([run], "sps: x86"), encoding="utf-8")
+    with opened(browser, path) as shown:
+        shown.keyboard.press(".")
+        assert state(shown)["selected"] is None
