@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 import fake_native
 from conftest import Strandline, settle
 from fake_native import FakeNative
-from strandline.sweeps.interval import interval, student
+from strandline.report.interval import interval, student
 
 SPEC = """title = "Fences and reorder buffers"
 seeds = 3
@@ -81,7 +81,7 @@ def test_students_t_is_that_of_the_tables(freedom: int, t: float) -> None:
 
 
 def test_one_seed_has_no_interval() -> None:
-    assert (interval([5.0]).mean, interval([5.0]).half) == (5.0, None)
+    assert (interval([5.0]).mean, interval([5.0]).ends) == (5.0, None)
 
 
 def test_points_vary_together(strandline: Strandline, native: FakeNative) -> None:

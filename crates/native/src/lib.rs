@@ -10,6 +10,7 @@
 mod args;
 mod count;
 mod cpu;
+mod error;
 mod judge;
 mod modes;
 mod real;
@@ -19,6 +20,7 @@ mod source;
 
 pub use args::{Args, USAGE};
 pub use count::Counts;
+pub use error::Error;
 pub use modes::Mode;
 #[cfg(not(test))]
-pub use run::{run, Error, Ran};
+pub use run::{run, Ran};

@@ -7,7 +7,7 @@ use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Counted, Judged, Lower
 use crate::real::{self, Real};
 use crate::source::runtime::{run_thread, BuildPlan, Logging, Runtime, ThreadPlan, Workload, RUNTIME_PARAMS};
 use crate::source::workloads::{self, describe, with_workload, Visitor};
-use crate::{Args, Mode};
+use crate::{Args, Error, Mode};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -16,25 +16,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use strandline_capture::Marker;
 use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
 use strandline_kernel::Params;
-
-/// Why there is no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// Bad input: one line with the fault, the place, and the correction.
-    Input(String),
-    /// The invariant does not hold: one line with the fault.
-    Broken(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Input(text) | Error::Broken(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// What was run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -53,7 +53,7 @@ def _combined(group: Sequence[Value]) -> Value:
     return replace(
         group[0],
         value=fmean(measured),
-        interval=interval(measured),
+        interval=interval(measured).ends,
         best=_median([value.best for value in group]),
         baseline_best=_median([value.baseline_best for value in group]),
     )

@@ -10,9 +10,9 @@ from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.figures.spec import Setting
 from strandline.record import STORAGE_OF, Record, quantity
+from strandline.report.interval import Interval, interval
 from strandline.report.numbers import significant
 from strandline.report.table import NOTHING, Column, Table
-from strandline.sweeps.interval import Interval, interval
 from strandline.sweeps.plan import Point
 from strandline.sweeps.spec import SPEEDUP, Sweep
 
