@@ -172,7 +172,7 @@ RENAMED = {
 }
 NOT_IN_PYTHON = {
     "run": {"record", "as_json"},
-    "crash": {"as_json", "dump", "verify", "time_limit", "scratch"},
+    "crash": {"as_json", "html", "dump", "verify", "time_limit", "scratch"},
     "litmus": {"as_json", "dot", "random", "promoting"},
     "figure": {"as_json"},
     "claims": {"as_json"},
