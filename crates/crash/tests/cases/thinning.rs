@@ -31,11 +31,11 @@ pub struct Amount {
 const SHORT: Amount = Amount {
     thorough: false,
     strength: 2,
-    tasks: 8,
+    tasks: 6,
     tpcc_tasks: 2,
     points: Points::Count(80),
-    machines: 30,
-    programs: 1_000,
+    machines: 20,
+    programs: 600,
     commands: 1,
 };
 

@@ -40,14 +40,19 @@ fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
     }
 }
 
-/// Tasks of these make a hundred durable changes and more, so only a sample of images is judged.
+/// One image in this number is judged; one in half of it by the thorough suite. Tasks of some workloads make a hundred
+/// durable changes and more.
 fn every(name: &str) -> u64 {
-    match name {
+    let thorough = match name {
         "tpcc" | "nstore" => 5,
         // Trees whose operations log whole paths.
         tree if tree.starts_with("avl-tree") || tree.starts_with("b-tree") || tree.starts_with("sp-rb-tree") => 5,
         "string-swap" => 3,
         _ => 1,
+    };
+    match std::env::var_os("STRANDLINE_THOROUGH") {
+        Some(_) => thorough,
+        None => 2 * thorough,
     }
 }
 
