@@ -49,6 +49,7 @@ ENTRIES: Mapping[str, Entry] = {
     "record": Entry(
         "record", "record_", "Run PROGRAM with its arguments, and write a recording for `run` and `crash`."
     ),
+    "report": Entry("report", "report", "Show figures and records on one page, which needs no network."),
     "run": Entry("run", "run", "Run WORKLOAD under several designs and compare them."),
     "sweep": Entry(
         "sweep",

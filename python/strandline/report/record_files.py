@@ -77,22 +77,22 @@ def write(path: Path, records: Sequence[Record]) -> None:
     write_whole(path, FORMATS[path.suffix](records))
 
 
-def read(path: Path) -> list[Record]:
-    """The records of a file, at least one; an `InputError` if none can be repeated."""
+def read(path: Path, use: str = "repeated") -> list[Record]:
+    """The records of a file, at least one; an `InputError` if one has no `spec`: it cannot be used as `use` says."""
     text = outside.text_of(path)
     try:
         found = _rows(text) if path.suffix == ".csv" else _documents(text)
         records = [Record(outside.repeatable(fields)) for fields in found]
     except (ValueError, KeyError, csv.Error) as error:
-        raise _no_record(path) from error
+        raise _no_record(path, use) from error
     if not records:
-        raise _no_record(path)
+        raise _no_record(path, use)
     return records
 
 
-def _no_record(path: Path) -> InputError:
+def _no_record(path: Path, use: str) -> InputError:
     return InputError(
-        f"{path}: cannot be repeated, because it has no `spec`: give a file that strandline wrote with "
+        f"{path}: cannot be {use}, because it has no `spec`: give a file that strandline wrote with "
         "`run --out` or `--json`"
     )
 

@@ -43,3 +43,10 @@ def test_the_pages_commands_end_as_they_say(
 
 def test_the_pages_have_commands() -> None:
     assert {page: sum(line.startswith("crash") for line in commands(page)) for page in CRASHES} == CRASHES
+
+
+def test_a_report_shows_what_the_commands_before_it_wrote(installed: Installed, tmp_path: Path) -> None:
+    for command in commands("report.md"):
+        done = installed(*shlex.split(command))
+        assert (done.code, done.err) == (0, ""), command
+    assert (tmp_path / "report.html").exists()

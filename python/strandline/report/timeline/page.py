@@ -12,11 +12,12 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
+from strandline.report import template
 from strandline.timelines import Timeline, is_persist, place
 
+PACKAGE = "strandline.report.timeline"
 STYLE = ("page.css",)
 SCRIPTS = ("decode.js", "rows.js", "relations.js", "draw.js", "details.js", "page.js")
 """The page's parts, in order."""
@@ -56,23 +57,11 @@ def page(timelines: Sequence[Timeline], title: str, losses: Sequence[PowerLoss] 
     document = {"title": title, "designs": designs}
     packed = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), compresslevel=9, mtime=0)
     parts = {
-        "TITLE": html.escape(title),
-        "STYLE": _files(STYLE),
-        "SCRIPT": _files(SCRIPTS),
+        "STYLE": template.files(PACKAGE, STYLE),
+        "SCRIPT": template.files(PACKAGE, SCRIPTS),
         "DATA": base64.b64encode(packed).decode(),
     }
-    text = _file("page.html")
-    for name, value in parts.items():
-        text = text.replace(f"@{name}@", value)
-    return text
-
-
-def _file(name: str) -> str:
-    return (resources.files("strandline.report.timeline") / "page" / name).read_text("utf-8")
-
-
-def _files(names: Iterable[str]) -> str:
-    return "\n".join(_file(name) for name in names)
+    return template.page(PACKAGE, html.escape(title), parts)
 
 
 class _Names:

@@ -1,0 +1,1 @@
+"""Figures and records on one page."""
