@@ -76,6 +76,12 @@ promote-records: setup ## Rewrite the reference records, after a change that sho
 thorough: $(VENV)/.dev setup recorder ## The slow suites, each with its time
 	@$(PY) tools/check.py thorough
 
+.PHONY: site
+site: $(VENV)/.dev ## Build the documentation as a site, out/site (needs mdbook)
+	@command -v mdbook >/dev/null || { echo "strandline: mdbook not found: run 'cargo install mdbook --locked' and try again" >&2; exit 2; }
+	@$(PY) -m tools.book
+	mdbook build
+
 .PHONY: bench
 bench: ## Measure the simulator's own speed
 	cargo bench --workspace

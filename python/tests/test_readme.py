@@ -20,7 +20,7 @@ def commands() -> list[str]:
 def saved(page: Path) -> dict[str, str]:
     """The files that a page tells to save, by name."""
     text = page.read_text(encoding="utf-8")
-    return dict(re.findall(r"Save this as `([\w.]+)`:\n\n```toml\n(.*?)```", text, re.DOTALL))
+    return dict(re.findall(r"Save this as `([\w.]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL))
 
 
 def expected_code(command: str) -> int:
