@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strandline.errors import FaultError, InputError, StoppedError, StuckError
-from strandline.record import Record
+from strandline.records import Record
 
 if TYPE_CHECKING:
     # A run does not wait for them.

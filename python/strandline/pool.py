@@ -13,8 +13,8 @@ from strandline.engine import Engine, RunSpec
 from strandline.errors import StoppedError
 from strandline.interrupts import INTERRUPT_SECONDS, interrupts_noted
 from strandline.pace import Pace
-from strandline.record import Record
-from strandline.store import Store
+from strandline.records import Record
+from strandline.run_store import Store
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

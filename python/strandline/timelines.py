@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from strandline.record import Record
+from strandline.records import Record
 
 PERSISTENT = 1 << 40
 """The first address of persistent memory (`isa::Addr::is_persistent`); a test compares."""

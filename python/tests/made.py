@@ -11,7 +11,7 @@ from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import FigureData, Options, gather, plan
 from strandline.figures.spec import FigureSpec
-from strandline.record import Record
+from strandline.records import Record
 
 Fields = Callable[[RunSpec], Mapping[str, Any]]
 

@@ -19,11 +19,11 @@ from made import benchmark
 from strandline.engine import RunSpec
 from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
-from strandline.record import QUANTILES
-from strandline.report import plot
-from strandline.report.chart import Chart, Kind, Panel, Series
-from strandline.report.plot_size import Style
-from strandline.report.plot_style import RC
+from strandline.records import QUANTILES
+from strandline.views import plot
+from strandline.views.chart import Chart, Kind, Panel, Series
+from strandline.views.plot_size import Style
+from strandline.views.plot_style import RC
 
 WINDOWS = {"sps": 6, "pc": 5, "tatp": 4, "tpcc": 3, "cq4": 2, "cq16": 2, "cq64": 2}
 

@@ -14,7 +14,7 @@ from strandline.errors import InputError
 from strandline.figures.claims import holds
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.values import values
-from strandline.record import Record, quantity
+from strandline.records import Record, quantity
 
 GAINS = {"hops-ep": 1.4, "hops-rp": 1.9, "asap-ep": 2.2, "asap-rp": 2.3, "eadr": 2.4, "bbb": 2.4}
 """Over x86, of every workload."""

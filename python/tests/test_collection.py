@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Strandline
-from strandline.record import Record
-from strandline.report.collection.entries import Entry
-from strandline.report.collection.page import MOST_ROWS, rows_of
+from strandline.records import Record
+from strandline.views.collection.entries import Entry
+from strandline.views.collection.page import MOST_ROWS, rows_of
 
 
 class Reader(HTMLParser):

@@ -3,8 +3,8 @@
 from typing import Any
 
 from strandline.engine import StateVisit
-from strandline.report.crash_states import Examined, explain
 from strandline.verify import Verdict
+from strandline.views.crash_states import Examined, explain
 
 
 def store(site: str, *, library: bool = False) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options, plan
 from strandline.figures.spec import Cdf, FigureSpec, LitmusFigure
 from strandline.figures.verdicts import MECHANISM_MAX
-from strandline.record import DERIVED, DISTRIBUTIONS, STORAGE_OF
+from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
 
 EXPERIMENTS = repository_experiments()
 CLAIMS = EXPERIMENTS.claims()

@@ -12,8 +12,8 @@ from syrupy.assertion import SnapshotAssertion
 from conftest import Strandline
 from fake_native import FakeNative
 from strandline.figures.experiments import repository_experiments
-from strandline.record import Record
-from strandline.report import files
+from strandline.records import Record
+from strandline.views import files
 
 FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
 

@@ -22,10 +22,10 @@ from strandline.figures import litmus_figure
 from strandline.figures.experiments import Experiments, repository_experiments
 from strandline.figures.figure_file import load
 from strandline.figures.spec import LitmusFigure
-from strandline.report import plot_states
-from strandline.report.plot_size import Style, Width
-from strandline.report.plot_states import LEGEND
-from strandline.report.state_grid import Mark, program
+from strandline.views import plot_states
+from strandline.views.plot_size import Style, Width
+from strandline.views.plot_states import LEGEND
+from strandline.views.state_grid import Mark, program
 
 GOOD = """title = "T"
 source = "S"

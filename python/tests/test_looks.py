@@ -11,7 +11,7 @@ from strandline.figures import looks
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options
 from strandline.figures.spec import Point
-from strandline.report.interval import interval
+from strandline.views.interval import interval
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from strandline.engine import Length, RunSpec
 from strandline.pace import Pace
-from strandline.report.numbers import short
+from strandline.views.numbers import short
 
 SPS, TPCC = RunSpec("sps", "x86"), RunSpec("tpcc", "x86")
 AGAIN = RunSpec("sps", "eadr")

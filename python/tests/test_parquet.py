@@ -10,7 +10,7 @@ from typing import Any
 import polars
 import pytest
 
-from strandline.report.parquet import Kind, table
+from strandline.views.parquet import Kind, table
 
 TYPES = {
     Kind.BOOL: polars.Boolean,

@@ -21,10 +21,10 @@ from pictures import (
     up,
 )
 from strandline.figures.experiments import repository_experiments
-from strandline.record import QUANTILES
-from strandline.report.chart import Chart, Kind, Panel, Series
-from strandline.report.plot_legend import FORM, fitting
-from strandline.report.plot_style import COLOURS, Look
+from strandline.records import QUANTILES
+from strandline.views.chart import Chart, Kind, Panel, Series
+from strandline.views.plot_legend import FORM, fitting
+from strandline.views.plot_style import COLOURS, Look
 
 
 def test_the_best_window_stands_above_each_bar_but_the_means() -> None:

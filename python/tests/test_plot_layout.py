@@ -32,12 +32,12 @@ from pictures import (
 from strandline.engine import RunSpec
 from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
-from strandline.report import plot
-from strandline.report.chart import Panel, Series
-from strandline.report.plot_lines import nested
-from strandline.report.plot_scale import cut
-from strandline.report.plot_size import Format, Style, Width, layout, line_columns
-from strandline.report.plot_style import Look
+from strandline.views import plot
+from strandline.views.chart import Panel, Series
+from strandline.views.plot_lines import nested
+from strandline.views.plot_scale import cut
+from strandline.views.plot_size import Format, Style, Width, layout, line_columns
+from strandline.views.plot_style import Look
 
 
 @pytest.mark.parametrize("width", Width)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from strandline.record import Record
-from strandline.report import runs
-from strandline.report.numbers import counted, percent, seconds, significant
-from strandline.report.plot_labels import spread
-from strandline.report.table import Alarm, Column, Table
+from strandline.records import Record
+from strandline.views import runs
+from strandline.views.numbers import counted, percent, seconds, significant
+from strandline.views.plot_labels import spread
+from strandline.views.table import Alarm, Column, Table
 
 TABLE = Table((Column("design", numeric=False), Column("cycles")), (("x86", "3,200"), ("unordered", "1,200")))
 

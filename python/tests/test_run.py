@@ -6,7 +6,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
-from strandline.record import Record
+from strandline.records import Record
 
 
 def test_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:

@@ -11,7 +11,7 @@ from strandline.engine import RunSpec
 from strandline.figures.claims import holds
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.values import values
-from strandline.record import Record, quantity
+from strandline.records import Record, quantity
 
 TREES = ("avl-tree", "b-tree", "sp-rb-tree")
 OTHERS = ("graph", "sp-hashmap", "linked-list", "string-swap")

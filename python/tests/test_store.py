@@ -10,12 +10,12 @@ import pytest
 
 from conftest import Strandline, settle
 from fake_native import BUILD, FakeNative, StuckError
-from strandline import store as store_module
+from strandline import run_store as store_module
 from strandline.engine import Engine, NativeProgress, RunSpec
 from strandline.errors import InputError
-from strandline.record import Record
-from strandline.report.files import replacing
-from strandline.store import Store, opened
+from strandline.records import Record
+from strandline.run_store import Store, opened
+from strandline.views.files import replacing
 
 TABLE = ("figure", "cosplay-table-3", "--jobs", "1")
 """Ten runs."""

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 import fake_native
 from conftest import Strandline, settle
 from fake_native import FakeNative
-from strandline.report.interval import interval, student
+from strandline.views.interval import interval, student
 
 SPEC = """title = "Fences and reorder buffers"
 seeds = 3

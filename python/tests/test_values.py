@@ -17,8 +17,8 @@ from strandline.figures.figure import FigureData, Options, plan
 from strandline.figures.figure_file import load_runs
 from strandline.figures.spec import FigureSpec
 from strandline.figures.values import values, with_means
-from strandline.record import QUANTILES
-from strandline.report.table import Table
+from strandline.records import QUANTILES
+from strandline.views.table import Table
 
 SEARCHING = """title = "T"
 source = "S"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 import strandline
-from strandline.report.table import Column, Table
+from strandline.views.table import Column, Table
 
 COLUMNS = (Column("function", numeric=False), Column("what", numeric=False))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from strandline.report.table import Column, Table
+from strandline.views.table import Column, Table
 
 CRATE = Path(__file__).resolve().parents[2] / "crates" / "design" / "src"
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.inspect import Field, LiteralType, Metadata, StructType
 
 from strandline.figures.schema import words
-from strandline.report.table import Column, Table
+from strandline.views.table import Column, Table
 
 COLUMNS = tuple(Column(title, numeric=False) for title in ("key", "value", "default", "what"))
 

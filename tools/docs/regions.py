@@ -11,10 +11,10 @@ from textwrap import fill
 from strandline import engine
 from strandline.figures import spec
 from strandline.figures.claims import Claim
-from strandline.record import DERIVED
-from strandline.report import record_keys
+from strandline.records import DERIVED
 from strandline.sweeps.slurm import SlurmFile
 from strandline.sweeps.spec import SweepFile
+from strandline.views import record_keys
 
 from . import functions, hooks
 from .keys import table

@@ -12,7 +12,7 @@ from typing import Any
 
 from strandline import _native
 from strandline.engine import load
-from strandline.record import Record as Fields
+from strandline.records import Record as Fields
 
 from .runs import Run, runs
 

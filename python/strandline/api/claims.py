@@ -14,9 +14,9 @@ from strandline.figures import verdicts
 from strandline.figures.claims import Claim
 from strandline.figures.evaluate import Outcome, evaluate, examine, needed_figures
 from strandline.figures.figure import Options
-from strandline.report import columns
-from strandline.report.columns import Columns
-from strandline.report.page import DIM, Line, Page
+from strandline.views import columns
+from strandline.views.columns import Columns
+from strandline.views.page import DIM, Line, Page
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,10 +12,10 @@ from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.engine import CrashResult, CrashSpec, RunSpec
 from strandline.pool import until_interrupted
-from strandline.report import columns, crashes
-from strandline.report.columns import Columns
-from strandline.report.page import DIM, Line, Page
 from strandline.room import available, demand_room
+from strandline.views import columns, crashes
+from strandline.views.columns import Columns
+from strandline.views.page import DIM, Line, Page
 
 
 @dataclass(frozen=True, repr=False)

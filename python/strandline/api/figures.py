@@ -20,12 +20,12 @@ from strandline.figures.paper_values import Claims
 from strandline.figures.spec import FigureSpec, Labels, LitmusFigure
 from strandline.figures.values import with_means
 from strandline.litmus_tests import LitmusTest
-from strandline.report import columns, files
-from strandline.report import litmus as litmus_report
-from strandline.report.chart import Chart
-from strandline.report.columns import Columns
-from strandline.report.page import BOLD, DIM, Line, Page
-from strandline.report.plot_size import Style
+from strandline.views import columns, files
+from strandline.views import litmus as litmus_report
+from strandline.views.chart import Chart
+from strandline.views.columns import Columns
+from strandline.views.page import BOLD, DIM, Line, Page
+from strandline.views.plot_size import Style
 
 Keep = Callable[[Labels], bool]
 

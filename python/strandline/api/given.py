@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from strandline import store as stores
+from strandline import run_store as stores
 from strandline import words
 from strandline.api.session import Session
 from strandline.engine import RunSpec, load

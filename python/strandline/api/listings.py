@@ -9,9 +9,9 @@ from typing import Any
 from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.errors import InputError, UnknownError
-from strandline.report.columns import Columns
-from strandline.report.page import Line, Page
-from strandline.report.table import PROSE_MIN, Column, Table
+from strandline.views.columns import Columns
+from strandline.views.page import Line, Page
+from strandline.views.table import PROSE_MIN, Column, Table
 
 SHORT, UNIT = 13, 9
 """Characters to which columns beside the summary, and units, may shrink: a table has 80."""
@@ -60,7 +60,7 @@ class Listing(Result):
 
     def columns(self) -> Columns:
         """A row an entry."""
-        from strandline.report import columns
+        from strandline.views import columns
 
         return columns.of_rows(self.entries)
 

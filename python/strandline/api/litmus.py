@@ -14,12 +14,12 @@ from strandline.engine import Engine
 from strandline.errors import InputError, UnknownError
 from strandline.litmus_tests import LitmusSpec, LitmusTest, Source
 from strandline.pool import parallel
-from strandline.report import columns
-from strandline.report import litmus as report
-from strandline.report.columns import Columns
-from strandline.report.numbers import seconds
-from strandline.report.page import BOLD, DIM, Line, Page
-from strandline.report.table import Table
+from strandline.views import columns
+from strandline.views import litmus as report
+from strandline.views.columns import Columns
+from strandline.views.numbers import seconds
+from strandline.views.page import BOLD, DIM, Line, Page
+from strandline.views.table import Table
 
 EXPLAINED = 20
 """The number of failures that are explained; the document has all."""

@@ -247,7 +247,7 @@ def figure(
     """
     from strandline.api import figures
     from strandline.figures.figure import Options
-    from strandline.report.plot_size import style
+    from strandline.views.plot_size import style
 
     options = Options(words.whole(seed, 0), None if tasks is None else words.whole(tasks, 1), words.whole(seeds, 1))
     looks = style(words.formats(format), width, title)

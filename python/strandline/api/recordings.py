@@ -13,12 +13,12 @@ from strandline.api.result import Result
 from strandline.api.session import Advance, Session
 from strandline.engine import CrashStates, Engine, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
-from strandline.report import columns, crash_states, crashes
-from strandline.report.columns import Columns
-from strandline.report.crash_states import Examined
-from strandline.report.page import DIM, Line, Page
-from strandline.report.table import Table
 from strandline.verify import Checked, Checker, Early, Verdict, dump, verify
+from strandline.views import columns, crash_states, crashes
+from strandline.views.columns import Columns
+from strandline.views.crash_states import Examined
+from strandline.views.page import DIM, Line, Page
+from strandline.views.table import Table
 
 DEFAULT_DESIGN = "x86"
 DISORDER = "Disorder"

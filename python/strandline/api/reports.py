@@ -10,14 +10,14 @@ from typing import Any
 from strandline.api.result import Result
 from strandline.engine import Engine
 from strandline.errors import InputError
-from strandline.report import columns, files
-from strandline.report.collection import page
-from strandline.report.collection.entries import Entry, read
-from strandline.report.collection.machines import Presets
-from strandline.report.columns import Columns
-from strandline.report.numbers import counted
-from strandline.report.page import DIM, Line, Page
-from strandline.report.table import Column, Table
+from strandline.views import columns, files
+from strandline.views.collection import page
+from strandline.views.collection.entries import Entry, read
+from strandline.views.collection.machines import Presets
+from strandline.views.columns import Columns
+from strandline.views.numbers import counted
+from strandline.views.page import DIM, Line, Page
+from strandline.views.table import Column, Table
 
 SUFFIXES = (".html", ".htm")
 """The ends of a page's name: no file of records is replaced by mistake."""

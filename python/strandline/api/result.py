@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from strandline.report.numbers import counted
-from strandline.report.page import DIM, Line, Page
+from strandline.views.numbers import counted
+from strandline.views.page import DIM, Line, Page
 
 if TYPE_CHECKING:
-    from strandline.report.columns import Columns
+    from strandline.views.columns import Columns
 
 
 class Result(ABC):
@@ -38,7 +38,7 @@ class Result(ABC):
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         # Few results become data frames.
-        from strandline.report.arrow import stream
+        from strandline.views.arrow import stream
 
         return stream(self.columns(), requested_schema)
 

@@ -11,13 +11,13 @@ from strandline.api.admitted import admitted, named
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
-from strandline.record import Record
-from strandline.report import record_files, runs
-from strandline.report.counts import counts
-from strandline.report.page import DIM, Line, Page
+from strandline.records import Record
+from strandline.views import record_files, runs
+from strandline.views.counts import counts
+from strandline.views.page import DIM, Line, Page
 
 if TYPE_CHECKING:
-    from strandline.report.columns import Columns
+    from strandline.views.columns import Columns
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +43,7 @@ class Runs(Result):
 
     def columns(self) -> Columns:
         """A row a record."""
-        from strandline.report import columns
+        from strandline.views import columns
 
         return columns.of_records(self.records, self._engine.listing("keys"))
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from strandline.engine import Engine, RunSpec
 from strandline.pace import Pace
 from strandline.pool import pace_of, run_all
-from strandline.record import Record
+from strandline.records import Record
 from strandline.room import available, demand_room
-from strandline.store import Store
+from strandline.run_store import Store
 
 if TYPE_CHECKING:
     from strandline.figures.experiments import Experiments

@@ -11,14 +11,14 @@ from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine
 from strandline.errors import InputError, from_file
-from strandline.record import Record
-from strandline.report import columns, record_files
-from strandline.report.columns import Columns
-from strandline.report.numbers import counted
-from strandline.report.page import BOLD, DIM, Line, Page
+from strandline.records import Record
 from strandline.sweeps import values
 from strandline.sweeps.plan import WHOLE, Part, Point, plan
 from strandline.sweeps.spec import Sweep
+from strandline.views import columns, record_files
+from strandline.views.columns import Columns
+from strandline.views.numbers import counted
+from strandline.views.page import BOLD, DIM, Line, Page
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from strandline.api.session import Session
 from strandline.errors import InputError
-from strandline.store import Warn
+from strandline.run_store import Warn
 from strandline.sweeps import cluster, slurm
 
 NEEDED = ("distributed", "dask_jobqueue")

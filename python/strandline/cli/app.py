@@ -34,13 +34,13 @@ class App:
 
     def session(self, given: Mapping[str, Any]) -> Session:
         """The session of a command with these options. It has no run store if the command has no option for one."""
-        from strandline import store
+        from strandline import run_store
         from strandline.api.session import Session
         from strandline.cli import output, progress
 
         engine, kept = self.engine, None
         if "store" in given:
-            kept = store.opened(given["store"], engine.identity(), output.warn, given["fresh"])
+            kept = run_store.opened(given["store"], engine.identity(), output.warn, given["fresh"])
         return Session(engine, self.load_experiments, given["jobs"], kept, progress)
 
 
@@ -49,7 +49,7 @@ def interruptible(session: Session) -> Iterator[None]:
     """In the block, Ctrl-C and SIGTERM end the command with a line that says what the run store keeps."""
     from strandline.errors import InterruptError
     from strandline.interrupts import terminated_as_interrupted
-    from strandline.report.numbers import counted
+    from strandline.views.numbers import counted
 
     try:
         with terminated_as_interrupted():

@@ -19,7 +19,7 @@ from rich.progress import (
 
 from strandline.cli.progress import Advance
 from strandline.pace import Pace
-from strandline.report.numbers import short
+from strandline.views.numbers import short
 
 UNKNOWN = "-:--:--"
 """A time that nothing tells yet."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine
-from strandline.report import crashes, files
+from strandline.views import crashes, files
 
 
 def write(engine: Engine, results: Sequence[CrashResult], path: Path) -> bool:
     """Writes the page; nothing if no crash state is wrong. Whether it was written."""
-    from strandline.report.timeline import page
+    from strandline.views.timeline import page
 
     failing = [(result, crashes.smallest(result.failures)) for result in results if result.failures]
     if not failing:

@@ -23,7 +23,7 @@ from strandline.cli.options import (
 )
 from strandline.cli.picture import picture_options
 from strandline.figures.figure import Options
-from strandline.report.files import written
+from strandline.views.files import written
 
 
 @click.command()

@@ -13,7 +13,7 @@ from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.litmus_tests import Source, expected_file
 from strandline.pool import parallel
-from strandline.report.files import write_whole
+from strandline.views.files import write_whole
 
 
 def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:

@@ -13,8 +13,8 @@ from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.litmus_tests import RandomResult, RandomSpec
 from strandline.pool import parallel
-from strandline.report import random_programs as report
-from strandline.report.numbers import seconds
+from strandline.views import random_programs as report
+from strandline.views.numbers import seconds
 from strandline.words import LARGEST
 
 AT_ONCE = 100

@@ -10,8 +10,8 @@ from typing import Any
 import click
 from rich.console import Console
 
-from strandline.report.page import ENDLESS, Line, Page
-from strandline.report.table import Table
+from strandline.views.page import ENDLESS, Line, Page
+from strandline.views.table import Table
 
 NARROW = 80
 """Characters of a line of `strandline list` in a pipe."""

@@ -10,7 +10,7 @@ import click
 
 from strandline import words
 from strandline.cli.options import parsed
-from strandline.report.plot_size import Width, style
+from strandline.views.plot_size import Width, style
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

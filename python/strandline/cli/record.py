@@ -14,7 +14,7 @@ from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
 from strandline.cli.progress import counter
 from strandline.recorder import Recorded, RecordSpec, record, shortcomings, stem
-from strandline.report import recordings
+from strandline.views import recordings
 
 
 @click.command("record", context_settings={"ignore_unknown_options": False})

@@ -10,8 +10,8 @@ from strandline.cli import output
 from strandline.cli.app import App
 from strandline.engine import RunSpec
 from strandline.errors import InputError, from_file
-from strandline.record import Record
-from strandline.report import record_files
+from strandline.records import Record
+from strandline.views import record_files
 
 SHOWN = 5
 """Number of differing keys that are shown for each run."""

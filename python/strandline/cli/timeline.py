@@ -18,10 +18,10 @@ from strandline.cli.progress import progress
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
 from strandline.pool import parallel
-from strandline.report import files, runs
-from strandline.report.timeline.names import MOST_ROWS, PAGE, TRACE, folder_of
 from strandline.room import available, demand_room
 from strandline.timelines import Part, Timeline
+from strandline.views import files, runs
+from strandline.views.timeline.names import MOST_ROWS, PAGE, TRACE, folder_of
 
 TASKS = 100
 """The tasks of a run without --tasks: as many as one looks at."""
@@ -137,7 +137,7 @@ def _drawn(engine: Engine, specs: Sequence[RunSpec], given: dict[str, Any]) -> l
 
 
 def _write(timelines: Sequence[Timeline], folder: Path) -> None:
-    from strandline.report.timeline import page, perfetto
+    from strandline.views.timeline import page, perfetto
 
     title = f"{timelines[0].record.text('workload')}: {', '.join(timeline.design for timeline in timelines)}"
     (folder / PAGE).write_text(page.page(timelines, title), encoding="utf-8")
@@ -146,7 +146,7 @@ def _write(timelines: Sequence[Timeline], folder: Path) -> None:
 
 
 def _write_kanata(timeline: Timeline, path: Path) -> None:
-    from strandline.report.timeline import kanata
+    from strandline.views.timeline import kanata
 
     if not timeline.instructions:
         raise InputError(f"--kanata {path}: no instruction was dispatched in that part: choose another")

@@ -8,7 +8,7 @@ from strandline.engine import load
 from strandline.figures.schema import KeyPath, quoted
 from strandline.figures.spec import MEAN, METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
 from strandline.figures.toml_file import require
-from strandline.record import DERIVED, DISTRIBUTIONS, STORAGE_OF
+from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
 
 
 def check(spec: FigureSpec) -> None:

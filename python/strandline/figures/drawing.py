@@ -11,10 +11,10 @@ from strandline.figures.figure import FigureData
 from strandline.figures.paper_values import Claims
 from strandline.figures.spec import MEAN, METRICS, QUANTILE, FigureSpec, Metric
 from strandline.figures.values import Value, with_means
-from strandline.record import QUANTILES
-from strandline.report.chart import PAPER, Chart, Kind, Panel, Series
-from strandline.report.numbers import number
-from strandline.report.table import NOTHING, Column, Table
+from strandline.records import QUANTILES
+from strandline.views.chart import PAPER, Chart, Kind, Panel, Series
+from strandline.views.numbers import number
+from strandline.views.table import NOTHING, Column, Table
 
 
 @dataclass(frozen=True)

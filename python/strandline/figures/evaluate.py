@@ -13,7 +13,7 @@ from strandline.figures.claims import Claim, holds
 from strandline.figures.figure import FigureData
 from strandline.figures.measure import Measure
 from strandline.figures.spec import Labels
-from strandline.record import Record
+from strandline.records import Record
 
 MEASURES: Mapping[str, Measure] = {
     **cosplay.MEASURES,

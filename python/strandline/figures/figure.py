@@ -10,7 +10,7 @@ from typing import Any
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.figures.spec import RUN_KEYS, FigureSpec, Labels, Point
-from strandline.record import RECOVERS, Record, quantity
+from strandline.records import RECOVERS, Record, quantity
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from strandline.errors import InputError
 from strandline.figures.spec import LitmusFigure
 from strandline.litmus_tests import LitmusSpec, LitmusTest, Source
 from strandline.pool import Done, parallel
-from strandline.record import Record
-from strandline.report import litmus as report
-from strandline.report.state_grid import StateGrid, grid_panel
-from strandline.report.table import Table
+from strandline.records import Record
+from strandline.views import litmus as report
+from strandline.views.state_grid import StateGrid, grid_panel
+from strandline.views.table import Table
 
 
 def run(engine: Engine, figure: LitmusFigure, seed: int, jobs: int, done: Done) -> list[LitmusTest]:

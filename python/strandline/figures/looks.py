@@ -9,8 +9,8 @@ from itertools import pairwise
 from strandline.engine import Engine
 from strandline.figures.figure import FigureData, Options, runs_of
 from strandline.figures.spec import METRICS, FigureSpec, Metric, Point
-from strandline.report.chart import Kind
-from strandline.report.interval import PER_CENT
+from strandline.views.chart import Kind
+from strandline.views.interval import PER_CENT
 
 
 def ordered(spec: FigureSpec, labels: Iterable[str]) -> bool:

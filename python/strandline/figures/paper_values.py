@@ -9,7 +9,7 @@ from strandline.errors import InputError
 from strandline.figures.claims import Claim
 from strandline.figures.spec import METRICS, FigureSpec, PaperValue
 from strandline.figures.values import Value
-from strandline.report.chart import Spread
+from strandline.views.chart import Spread
 
 Claims = Mapping[str, Claim]
 

@@ -11,10 +11,10 @@ from strandline.figures.evaluate import Outcome
 from strandline.figures.figure import FigureData
 from strandline.figures.spec import LitmusFigure
 from strandline.litmus_tests import LitmusTest
-from strandline.report import files
-from strandline.report.chart import Chart
-from strandline.report.plot_size import Style
-from strandline.report.table import Table
+from strandline.views import files
+from strandline.views.chart import Chart
+from strandline.views.plot_size import Style
+from strandline.views.table import Table
 
 
 def write(
@@ -28,7 +28,7 @@ def write(
 ) -> None:
     """Writes records, table and plot to `folder`; `keys` are those of a record, as listed."""
     # Importing matplotlib takes a second, so only commands that draw import it.
-    from strandline.report import plot
+    from strandline.views import plot
 
     files.write_records(data.records, folder, keys)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
@@ -37,7 +37,7 @@ def write(
 
 def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path, style: Style) -> None:
     """The same for a figure of litmus tests: a record is a state of a test."""
-    from strandline.report import plot_states
+    from strandline.views import plot_states
 
     files.write_records(litmus_figure.records(figure, tests), folder)
     (folder / "table.md").write_text(litmus_figure.markdown(figure, tests), encoding="utf-8")

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from strandline.engine import SCOPES
 from strandline.figures.schema import Names, Table, says
-from strandline.report.chart import Kind
+from strandline.views.chart import Kind
 
 OVERRIDES = tuple(f"{scope}." for scope in SCOPES)
 METRICS = "metric"

@@ -10,9 +10,9 @@ from typing import Any
 from strandline.errors import InputError
 from strandline.figures.figure import Cell, FigureData, place
 from strandline.figures.spec import MEAN, QUANTILE, Labels, Metric
-from strandline.record import QUANTILES, quantile, quantity
-from strandline.report.chart import Kind
-from strandline.report.interval import interval
+from strandline.records import QUANTILES, quantile, quantity
+from strandline.views.chart import Kind
+from strandline.views.interval import interval
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strandline.figures.evaluate import Outcome
-from strandline.report.numbers import number
-from strandline.report.table import NOTHING, Column, Table
+from strandline.views.numbers import number
+from strandline.views.table import NOTHING, Column, Table
 
 MECHANISM_MAX = 90
 """Characters of a mechanism, which is one line where there is room."""

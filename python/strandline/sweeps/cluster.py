@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from strandline.engine import Engine, RunSpec, load
 from strandline.errors import FaultError, InputError, StuckError
 from strandline.pace import Pace
-from strandline.record import Record
-from strandline.store import Store, Warn
+from strandline.records import Record
+from strandline.run_store import Store, Warn
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -9,7 +9,7 @@ from itertools import product
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.figures.spec import RUN_KEYS, Setting
-from strandline.record import RECOVERS
+from strandline.records import RECOVERS
 from strandline.sweeps.spec import Sweep
 from strandline.words import LARGEST, word
 

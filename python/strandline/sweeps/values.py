@@ -9,12 +9,12 @@ from typing import Any
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.figures.spec import Setting
-from strandline.record import STORAGE_OF, Record, quantity
-from strandline.report.interval import Interval, interval
-from strandline.report.numbers import significant
-from strandline.report.table import NOTHING, Column, Table
+from strandline.records import STORAGE_OF, Record, quantity
 from strandline.sweeps.plan import Point
 from strandline.sweeps.spec import SPEEDUP, Sweep
+from strandline.views.interval import Interval, interval
+from strandline.views.numbers import significant
+from strandline.views.table import NOTHING, Column, Table
 
 Records = Mapping[RunSpec, Record]
 

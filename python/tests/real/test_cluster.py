@@ -19,7 +19,7 @@ import strandline as sl
 from strandline.api import workers
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
-from strandline.record import Record
+from strandline.records import Record
 from strandline.sweeps.cluster import divided, make_batch
 
 from .conftest import Installed

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import strandline
-from strandline.record import Record
+from strandline.records import Record
 from test_readme import README, commands, expected_code, saved
 
 from .conftest import Installed

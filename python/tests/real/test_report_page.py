@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from strandline.engine import load
-from strandline.record import Record
-from strandline.report.collection.machines import Presets
+from strandline.records import Record
+from strandline.views.collection.machines import Presets
 
 from .conftest import Installed
 from .test_timeline_page import browser, opened

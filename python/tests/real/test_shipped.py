@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from strandline.record import Record
+from strandline.records import Record
 
 from .conftest import Installed
 

@@ -12,8 +12,8 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket
 
 from strandline.engine import Engine, RunSpec, load
 from strandline.errors import InputError
-from strandline.report.timeline import kanata, perfetto
 from strandline.timelines import FLUSHES, STORES, Part, Timeline, is_persist
+from strandline.views.timeline import kanata, perfetto
 
 from .conftest import Installed
 

@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from strandline.engine import Engine, RunSpec, load
-from strandline.report.timeline.page import page
 from strandline.timelines import Part
+from strandline.views.timeline.page import page
 
 from .conftest import Installed
 

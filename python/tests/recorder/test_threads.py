@@ -12,7 +12,7 @@ import pytest
 
 from real_programs.count import Run
 from real_programs.recorder import record, strandline
-from strandline.record import Record
+from strandline.records import Record
 
 pytestmark = pytest.mark.recorder
 

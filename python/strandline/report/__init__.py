@@ -1,1 +1,0 @@
-"""The presentation of results: tables, plots and files. It knows records, not their origin."""

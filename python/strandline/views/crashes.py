@@ -1,0 +1,61 @@
+"""The table of `strandline crash` and the smallest failing case of each design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strandline.engine import CrashFailure, CrashResult
+from strandline.views.numbers import counted, whole
+from strandline.views.table import Column, Table
+
+COLUMNS = (
+    Column("design", numeric=False),
+    Column("crash states"),
+    Column("durable events"),
+    Column("runs"),
+    Column("verdict", numeric=False),
+)
+
+
+def verdicts(results: Sequence[CrashResult]) -> Table:
+    """One row a design."""
+    return Table(COLUMNS, tuple(_row(result) for result in results))
+
+
+VERDICTS = {True: "recovers", False: "FAILS", None: "not finished"}
+
+
+def recovers(result: CrashResult) -> bool | None:
+    """Whether all crash states are right; `None` if none is wrong so far."""
+    return False if result.failures else True if result.complete else None
+
+
+def _row(result: CrashResult) -> tuple[str, ...]:
+    verdict = VERDICTS[recovers(result)]
+    return result.design, whole(result.points), whole(result.durable_events), whole(result.runs), verdict
+
+
+def interrupted(reported: int, designs: int) -> str:
+    """The results before an interrupt, in words."""
+    if not reported:
+        return "interrupted: no crash state was judged"
+    share = f", of {reported} of {designs} designs" if designs > 1 else ""
+    return f"interrupted: the report has the findings so far{share}"
+
+
+def smallest(failures: Sequence[CrashFailure]) -> CrashFailure:
+    """The failure with the fewest tasks, then threads, then the earliest."""
+    return min(failures, key=lambda failure: (failure.tasks, failure.threads, failure.event, failure.at_cycles))
+
+
+def explain(result: CrashResult) -> list[str]:
+    """The smallest failing case in words: what, where, and the command that reproduces it."""
+    failure = smallest(result.failures)
+    size = f"{counted(failure.tasks, 'task')} on {counted(failure.threads, 'thread')}"
+    where = f"power lost after durable event {failure.event:,}, at cycle {failure.at_cycles:,}"
+    return [
+        f"{result.design}: {failure.why}",
+        f"  smallest case: {size}, {where}",
+        *(f"  {line}" for line in failure.detail),
+        f"  reproduce: strandline {failure.replay}",
+    ]

@@ -1,0 +1,75 @@
+"""Labels of lines at their right ends, and texts above a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log10
+
+from matplotlib.axes import Axes
+
+from strandline.views.plot_place import Place
+from strandline.views.plot_style import SMALL
+
+LINE = 0.125
+"""Inches of a label's line."""
+RIGHT, MOVED = 5, 14
+"""Points from a line's end to its label, and to that at the end of a thin line."""
+POINTS = 72
+"""Points of an inch."""
+SAME = 0.2
+"""How far a label may be from its line, in lines, before a thin line joins them."""
+
+
+def ends(place: Place, end: float) -> None:
+    """Labels each line at its right end; a label that must move aside is joined to its line."""
+    axes = place.axes
+    axes.margins(x=0.02)
+    low, high = axes.get_ylim()
+    gap = LINE / place.inches[1]
+    heights = [_share(series.values[-1], low, high, place.chart.log_y) for series in place.piece.panel.series]
+    for series, own, height in zip(place.piece.panel.series, heights, spread(heights, gap), strict=True):
+        moved = abs(own - height) > SAME * gap
+        colour = place.look.colour(series)
+        axes.annotate(
+            series.label,
+            (end, series.values[-1]),
+            xytext=(MOVED if moved else RIGHT, (height - own) * place.inches[1] * POINTS),
+            textcoords="offset points",
+            color=colour,
+            fontsize=SMALL,
+            va="center",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "relpos": (0, 0.5)} if moved else None,
+        )
+
+
+def _share(value: float, low: float, high: float, log: bool) -> float:
+    """The position of a value along the axis, from 0 to 1."""
+    if log:
+        value, low, high = log10(value), log10(low), log10(high)
+    return (value - low) / (high - low)
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """The heights, at least `gap` apart and in order, with the least sum of squared distances to where they were.
+
+    Less the gaps below them, they must not fall: an isotonic regression, solved by pooling adjacent violators.
+    """
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
+    pools: list[tuple[float, int]] = []
+    for rank, index in enumerate(order):
+        mean, count = heights[index] - rank * gap, 1
+        while pools and pools[-1][0] >= mean:
+            before, others = pools.pop()
+            mean, count = (mean * count + before * others) / (count + others), count + others
+        pools.append((mean, count))
+    level = [mean for mean, count in pools for _ in range(count)]
+    placed = {index: level[rank] + rank * gap for rank, index in enumerate(order)}
+    return [placed[index] for index in range(len(heights))]
+
+
+def above(axes: Axes, texts: Sequence[tuple[str, str]], inches: float) -> None:
+    """Texts in their colours, side by side, at the top right of a plot of a width in inches."""
+    for number, (text, colour) in enumerate(reversed(texts)):
+        right = 1 - number * 0.17 / inches
+        axes.text(right, 1.03, text, transform=axes.transAxes, ha="right", fontsize=SMALL, color=colour)

@@ -1,0 +1,118 @@
+"""Draws lines over the x axis, and distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator
+
+from strandline.views import plot_labels, plot_paper
+from strandline.views.chart import Series
+from strandline.views.plot_bars import WHISKER
+from strandline.views.plot_place import Place
+from strandline.views.plot_style import DASHES, INK, SMALL, Look
+
+THIN, BOUND, MARKER, NEST = 1.3, 1.0, 3.2, 1.5
+"""Points of a line, of a bound, of a marker, and by how much each is wider for every line on top of it."""
+NEAR, MOSTLY = 0.015, 0.8
+"""How near two lines are that hide each other, as a share of the axis, and at what share of the places."""
+GAP = 3.5
+"""Points of a dash, and of the gap behind it."""
+NUMBER = 0.55
+"""Inches of a number below the axis."""
+CROWDED = 10
+"""From this number of places on, their names are smaller."""
+
+
+def lines(place: Place) -> None:
+    """A line for each series."""
+    axes, panel, chart = place.axes, place.piece.panel, place.chart
+    across = _positions(chart.places)
+    if chart.log_x:
+        axes.set_xscale("log", base=2)
+    if chart.log_y:
+        axes.set_yscale("log")
+    depths = nested([series.values for series in panel.series])
+    for series, depth in zip(panel.series, depths, strict=True):
+        _line(axes, across, series.values, series, place.look, depth)
+        _whiskers(axes, across, series, place.look)
+        plot_paper.marks(axes, across, series.paper)
+        plot_paper.bounds(axes, series, place.look.colour(series))
+    plot_paper.spreads(axes, panel, dict(zip(chart.places, across, strict=True)))
+    if not chart.log_y:
+        # Panels that share the axis and come later extend it.
+        axes.set_ylim(bottom=0, auto=None)
+    axes.set_xticks(across, chart.places)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    if len(chart.places) > CROWDED:
+        axes.tick_params(axis="x", labelsize=SMALL - 1.5)
+    if not place.look.needs_legend:
+        plot_labels.ends(place, across[-1])
+
+
+def _whiskers(axes: Axes, across: Sequence[float], series: Series, look: Look) -> None:
+    for x, value, interval in zip(across, series.values, series.whiskers, strict=False):
+        if interval is not None:
+            arms = [[value - interval[0]], [interval[1] - value]]
+            axes.errorbar([x], [value], yerr=arms, **{**WHISKER, "ecolor": look.colour(series)})
+
+
+def _line(axes: Axes, across: Sequence[float], up: Sequence[float], series: Series, look: Look, depth: int = 0) -> None:
+    """A line; one that others cover stays visible: on both sides of them, or in the gaps between their dashes."""
+    dash: str | tuple[float, tuple[float, float]] = look.dash(series)
+    if dash == DASHES[1]:
+        dash, depth = (GAP * depth, (GAP, GAP)), depth // 2
+    axes.plot(
+        across,
+        up,
+        color=look.colour(series),
+        marker=look.marker(series),
+        linestyle=dash,
+        markersize=MARKER + NEST * depth,
+        linewidth=(THIN if dash == DASHES[0] else BOUND) + NEST * depth,
+        solid_capstyle="round",
+    )
+
+
+def nested(curves: Sequence[Sequence[float]]) -> list[int]:
+    """For each curve, how many others in turn cover most of it."""
+    extent = max((abs(value) for curve in curves for value in curve), default=0.0) or 1.0
+
+    def covers(above: Sequence[float], below: Sequence[float]) -> bool:
+        near = sum(abs(one - other) <= NEAR * extent for one, other in zip(above, below, strict=True))
+        return near >= MOSTLY * len(below)
+
+    depths = [0] * len(curves)
+    for index in reversed(range(len(curves))):
+        over = [depths[other] + 1 for other in range(index + 1, len(curves)) if covers(curves[other], curves[index])]
+        depths[index] = max(over, default=0)
+    return depths
+
+
+def _positions(places: Sequence[str]) -> list[float]:
+    """Numbers are at their position on the axis, words at equal distances."""
+    try:
+        return [float(place) for place in places]
+    except ValueError:
+        return [float(number) for number in range(len(places))]
+
+
+def cdf(place: Place) -> None:
+    """The share of tasks that take no longer, over latency; the searched value is above."""
+    axes, panel = place.axes, place.piece.panel
+    shares = [float(each) for each in place.chart.places]
+    depths = nested([series.values for series in panel.series])
+    for series, depth in zip(panel.series, depths, strict=True):
+        _line(axes, series.values, shares, series, place.look, depth)
+    axes.set_ylim(0, 102)
+    axes.set_yticks(range(0, 101, 20))
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(max(2, min(4, int(place.inches[0] / NUMBER)))))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    noted = [
+        (str(series.notes[0]), place.look.colour(series)) for series in panel.series if series.notes[0] is not None
+    ]
+    if noted:
+        plot_labels.above(axes, [(place.chart.note or "", INK), *noted], place.inches[0])

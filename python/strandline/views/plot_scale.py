@@ -1,0 +1,38 @@
+"""The scale of the y axis: where it is cut because few bars dwarf the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from strandline.views.chart import Chart, Panel
+
+DWARFS = 2.5
+"""How many times as high as the next a bar is that would make the others unreadable."""
+FEW, LEAST = 0.15, 4
+"""The share of the bars that may be cut, and the number of bars from which on one may."""
+ABOVE = 1.3
+"""The cut axis, over the highest bar that is drawn whole: room for its value."""
+
+
+def cut(chart: Chart, panels: Iterable[Panel]) -> float | None:
+    """Where the axis of some panels ends, if not at the highest bar."""
+    if chart.log_y:
+        return None
+    found = list(panels)
+    heights = sorted((value for panel in found for series in panel.series for value in series.values), reverse=True)
+    few = max(int(FEW * len(heights)), len(heights) >= LEAST)
+    for count in range(few, 0, -1):
+        next_ = heights[count]
+        if next_ > 0 and heights[count - 1] > DWARFS * next_:
+            return max([ABOVE * next_, *(1.1 * value for value in _of_paper(found))])
+    return None
+
+
+def _of_paper(panels: Iterable[Panel]) -> list[float]:
+    """The paper's values, none of which is cut off."""
+    found: list[float] = []
+    for panel in panels:
+        found += [value for spread in panel.spreads for value in spread.values]
+        for series in panel.series:
+            found += [*series.bounds, *(value for value in series.paper if value is not None)]
+    return found
