@@ -80,6 +80,8 @@ GATE = Step("gate", (PYTHON, "tools/gate.py"), counts_tests=True)
 BUILD_RECORDER = Step("recorder", ("make", "--no-print-directory", "recorder"), is_needed=True)
 
 EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
+# The modules whose tests do more.
+AMOUNTS = ("applications::", "atlas::", "crash::", "maps::", "monotone::", "native::", "restart::")
 THOROUGH = (
     Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
     Step("z3", (PYTHON, "-m", "tools.cross_check", "--jobs", "2")),
@@ -91,14 +93,20 @@ THOROUGH = (
         environment=EVERYTHING,
     ),
     Step(
-        "maps",
-        ("cargo", "test", "--workspace", "--locked", "--test", "all", "--", "maps::"),
+        "programs",
+        ("cargo", "test", "--workspace", "--locked", "--test", "all", "--", *AMOUNTS),
         counts_tests=True,
         environment=EVERYTHING,
     ),
     Step(
         "real programs",
         (*PYTEST, "-m", "recorder", "python/tests/recorder"),
+        counts_tests=True,
+        environment=EVERYTHING,
+    ),
+    Step(
+        "twins",
+        (*PYTEST, "python/tests/real/test_twins.py", "python/tests/real/test_limits.py"),
         counts_tests=True,
         environment=EVERYTHING,
     ),

@@ -1,6 +1,7 @@
 """The installed command over the compiled module."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,3 +39,12 @@ def installed(tmp_path: Path) -> Installed:
         return Finished(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def kept_runs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run store for all commands of pages, as their reader has: they show some runs several times."""
+    base = tmp_path_factory.getbasetemp()
+    # The processes of one session have folders below the same one.
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    monkeypatch.setenv("STRANDLINE_STORE", str(folder / "kept runs"))

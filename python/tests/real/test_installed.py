@@ -21,6 +21,7 @@ RECORDINGS = Path(__file__).parents[3] / "recordings"
 WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
 
 
+@pytest.mark.usefixtures("kept_runs")
 @pytest.mark.parametrize("command", commands())
 def test_readme_tour(installed: Installed, tmp_path: Path, command: str) -> None:
     (tmp_path / "recordings").symlink_to(RECORDINGS)

@@ -35,6 +35,7 @@ def commands(page: str) -> list[str]:
     return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
 
 
+@pytest.mark.usefixtures("kept_runs")
 @pytest.mark.parametrize(("page", "command"), [(page, command) for page in CRASHES for command in commands(page)])
 def test_the_pages_commands_end_as_they_say(
     installed: Installed, page: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -51,6 +52,7 @@ def test_the_pages_have_commands() -> None:
     assert {page: sum(line.startswith("crash") for line in commands(page)) for page in CRASHES} == CRASHES
 
 
+@pytest.mark.usefixtures("kept_runs")
 def test_a_report_shows_what_the_commands_before_it_wrote(installed: Installed, tmp_path: Path) -> None:
     for command in commands("report.md"):
         done = installed(*shlex.split(command))

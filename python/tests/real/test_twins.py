@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from amounts import IS_THOROUGH
 from measure.twins import (
     DIFFERENCES,
     KINDS,
@@ -32,6 +33,7 @@ BY_NAME = {twin.name: twin for twin in TWINS}
 
 #: Counted here; `python -m tools.measure.twins` counts all.
 COUNTED = ("sps", "cq", "linked-list", "cceh")
+FORMS = list(forms()) if IS_THOROUGH else [Form("lean", "optimized", logs=True), Form("glibc", "plain", logs=True)]
 
 #: A program is deterministic, and so is a ratio; its two draw other numbers.
 DRIFT = 0.05
@@ -58,7 +60,7 @@ def test_a_twin_keeps_its_structure_whole(twin: Twin, form: Form, tmp_path: Path
         subprocess.run([program, "3000", seed, "check"], check=True, timeout=60)
 
 
-@pytest.mark.parametrize("form", list(forms()), ids=str)
+@pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("name", COUNTED)
 def test_ours_executes_what_c_does_or_its_difference_is_listed(name: str, form: Form) -> None:
     ours = count_ours(BY_NAME[name], form)

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+from amounts import STATES
 from real_programs.build import Built
 from real_programs.count import Run
 from real_programs.recorder import record, strandline
 from real_programs.recordings import case, names, record_case
-
-from .amounts import STATES
 
 pytestmark = pytest.mark.recorder
 

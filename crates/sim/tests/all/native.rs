@@ -45,12 +45,16 @@ fn simulated(workload: &str, seed: u64) -> (u64, u64) {
 /// One test, because a process runs one native program at a time.
 #[test]
 fn a_native_thread_flushes_and_fences_exactly_as_often_as_the_simulated_one() {
+    let seeds = match std::env::var_os("STRANDLINE_THOROUGH") {
+        Some(_) => 2,
+        None => 1,
+    };
     let logged_ahead = |about: &&strandline_workloads::About| about.runtime == "log-p-sf";
     let native_ones = strandline_workloads::names()
         .iter()
         .filter(|about| !logged_ahead(about));
     for workload in native_ones.map(|about| about.name) {
-        for seed in [1, 2] {
+        for seed in 1..=seeds {
             assert_eq!(
                 native(workload, seed),
                 simulated(workload, seed),

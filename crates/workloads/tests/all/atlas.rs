@@ -2,7 +2,7 @@
 
 use crate::common::counting::{Counting, Counts};
 use crate::common::crashing::{first_failure, run, Game};
-use crate::common::{run_plain, thread_plan, with_small};
+use crate::common::{amount, run_plain, thread_plan, with_small};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use strandline_isa::{Addr, Call, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
@@ -117,10 +117,7 @@ impl Visitor for Modelled {
 /// times, and large enough that they are never full.
 #[test]
 fn calls_do_what_a_model_does() {
-    let tasks = match std::env::var_os("STRANDLINE_THOROUGH") {
-        Some(_) => 1_000_000,
-        None => 100_000,
-    };
+    let tasks = amount(100_000, 1_000_000);
     for (name, set) in [
         ("heap", &[("nodes", "100000"), ("loaded", "0"), ("inserts", "50")][..]),
         (
@@ -195,7 +192,8 @@ fn operations_flush_and_fence_as_often_as_the_page_says() {
 
 /// The first failure of a small structure with this fault, under plays of several kinds.
 fn failure(name: &'static str, logging: Logging, fault: &'static str) -> Option<String> {
-    first_failure(name, &[("omits", fault)], &plan(4, logging), 40, 24)
+    let plays = if fault == "nothing" { amount(8, 24) } else { 24 };
+    first_failure(name, &[("omits", fault)], &plan(4, logging), 40, plays)
 }
 
 /// A log or a flush that is left out is found, by the invariant or by what regions promise; nothing is where none is.

@@ -2,7 +2,7 @@
 
 use crate::common::crashing::{judge, judge_twice, run, sampled, Game, Outcome};
 use crate::common::{
-    is_logged, logged, models, several, with_several, with_small, with_small_for, workloads, GLIBC, PLAN,
+    amount, is_logged, logged, models, several, with_several, with_small, with_small_for, workloads, GLIBC, PLAN,
 };
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED, STRANDS};
@@ -40,7 +40,7 @@ fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
     }
 }
 
-/// One image in this number is judged; one in half of it by the thorough suite. Tasks of some workloads make a hundred
+/// One image in this number is judged; one in a quarter of it by the thorough suite. Tasks of some workloads make a hundred
 /// durable changes and more.
 fn every(name: &str) -> u64 {
     let thorough = match name {
@@ -50,10 +50,7 @@ fn every(name: &str) -> u64 {
         "string-swap" => 3,
         _ => 1,
     };
-    match std::env::var_os("STRANDLINE_THOROUGH") {
-        Some(_) => thorough,
-        None => 2 * thorough,
-    }
+    amount(4 * thorough, thorough)
 }
 
 fn plays() -> impl Iterator<Item = Play> {
@@ -95,7 +92,7 @@ fn every_crash_image_of_regions_of_several_operations_recovers() {
                 let crash = Crash {
                     game: alone(FENCED, threads, 6, play),
                     twice: false,
-                    every: 3,
+                    every: amount(6, 3),
                 };
                 let outcome = with_several(name, operations, crash);
                 assert_eq!(outcome.failure, None, "{name}, {operations} operations, {play:?}");

@@ -1,7 +1,7 @@
 //! Regions that are aborted while the machine is up: their tasks start again, and no crash sees anything of them.
 
 use crate::common::crashing::{judge, run, sampled, Game, Outcome};
-use crate::common::{logged, several, with_several, with_small};
+use crate::common::{amount, logged, several, with_several, with_small};
 use strandline_isa::{Lowering, Memory};
 use strandline_runtime::adversary::{Play, FENCED, SPECULATING};
 use strandline_runtime::Workload;
@@ -85,7 +85,7 @@ fn regions_of_several_operations_are_aborted_as_a_whole() {
                     threads,
                     tasks: 6,
                     play,
-                    every: 3,
+                    every: amount(6, 3),
                 };
                 let outcome = with_several(name, operations, aborted);
                 assert_eq!(outcome.failure, None, "{name}, {operations} operations, {play:?}");

@@ -16,6 +16,14 @@ pub const PLAN: BuildPlan = BuildPlan {
     logging: Logging::UNDO,
 };
 
+/// An amount: the short one, or in `make thorough`, which sets `STRANDLINE_THOROUGH`, the other.
+pub fn amount(short: u64, thorough: u64) -> u64 {
+    match std::env::var_os("STRANDLINE_THOROUGH") {
+        Some(_) => thorough,
+        None => short,
+    }
+}
+
 /// A program whose numbers, rows and locks are glibc's.
 pub const GLIBC: BuildPlan = BuildPlan {
     logging: Logging {

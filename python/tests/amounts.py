@@ -1,4 +1,4 @@
-"""The amounts of the tests of real programs: below the maximum where more has caught nothing."""
+"""The amounts of slow tests: below the maximum where more has caught nothing."""
 
 from __future__ import annotations
 
@@ -27,3 +27,6 @@ STATES = Amount(short=30, thorough=300)
 
 KILLS = Amount(short=1, thorough=3)
 """Kills of each PMDK structure's process, at a random instruction, to test its checker."""
+
+SEEDS = Amount(short=2, thorough=6)
+"""Seeds of a comparison whose designs are further apart than seeds are."""
