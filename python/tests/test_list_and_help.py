@@ -35,7 +35,10 @@ def test_settings_show_in_a_machine(strandline: Strandline) -> None:
     assert (parameter["value"], parameter["source"]) == ("128", "command line")
 
 
-@pytest.mark.parametrize("command", ["", "run", "list", "figure", "claims", "crash", "litmus", "report", "timeline"])
+HELPED = ("", "run", "list", "figure", "claims", "crash", "litmus", "report", "timeline", "explore")
+
+
+@pytest.mark.parametrize("command", HELPED)
 def test_help(
     strandline: Strandline, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

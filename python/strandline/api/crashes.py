@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
 
 from strandline.api.admitted import admitted, named
 from strandline.api.result import Result
 from strandline.api.session import Session
-from strandline.engine import CrashResult, CrashSpec, RunSpec
+from strandline.engine import CrashFailure, CrashResult, CrashSpec, RunSpec
 from strandline.pool import until_interrupted
+from strandline.records import Record
 from strandline.room import available, demand_room
 from strandline.views import columns, crashes
 from strandline.views.columns import Columns
@@ -27,6 +28,14 @@ class Crashes(Result):
     """Designs of `all` that cannot run here, and why."""
     interrupted: str | None
     """What an interrupted test has found, in words."""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Crashes:
+        """The verdicts of a `document`."""
+        pairs = zip(document["results"], document["records"], strict=True)
+        results = [_result(summary, document["failures"], Record(record)) for summary, record in pairs]
+        said = crashes.interrupted(len(results), len(results)) if document["interrupted"] else None
+        return cls(results, document.get("left_out", ()), said)
 
     @property
     def recovers(self) -> bool:
@@ -60,9 +69,19 @@ class Crashes(Result):
         }
 
 
+KEYS = ("workload", "design", "points", "durable_events", "runs", "complete")
+"""What a document tells of a verdict."""
+
+
 def _summary(result: CrashResult) -> dict[str, Any]:
-    keys = ("workload", "design", "points", "durable_events", "runs", "complete")
-    return {**{key: getattr(result, key) for key in keys}, "recovers": crashes.recovers(result)}
+    return {**{key: getattr(result, key) for key in KEYS}, "recovers": crashes.recovers(result)}
+
+
+def _result(summary: Mapping[str, Any], failures: Sequence[Mapping[str, Any]], record: Record) -> CrashResult:
+    names = [field.name for field in fields(CrashFailure)]
+    its = [each for each in failures if each["design"] == summary["design"]]
+    found = [CrashFailure(**{name: each[name] for name in names}) for each in its]
+    return CrashResult(**{key: summary[key] for key in KEYS}, failures=found, record=record)
 
 
 def crash(

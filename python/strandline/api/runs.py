@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,11 @@ class Runs(Result):
     reused: int
     """Runs that came from the store."""
     _engine: Engine
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], engine: Engine) -> Runs:
+        """The runs of a `document`, which does not say how many of them came from the store."""
+        return cls([Record(fields) for fields in document["records"]], document.get("left_out", ()), 0, engine)
 
     def page(self) -> Page:
         """The comparison, the costliest fences of a recording, what a design counts that no other does."""

@@ -37,6 +37,11 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "crash": Entry("crash", "crash", "Cut the power in WORKLOAD (or a recording), recover, and check the result."),
     "explain": Entry("explain", "explain", "Say what NAME is: its paper and section, its unit, its default, its page."),
+    "explore": Entry(
+        "explore.command",
+        "explore",
+        "Pick workload, designs and parameters on a local page, run them, and see the results.",
+    ),
     "figure": Entry("figure", "figure", "Rerun a paper's figure or table, or run a figure of your own."),
     "list": Entry(
         "list",

@@ -1,7 +1,11 @@
-"""Progress on stderr, if that is a terminal. Only a terminal waits for the import of the bars."""
+"""Progress on stderr: bars if that is a terminal, lines of JSON if the environment asks for them.
+
+Only who sees one of them waits for its import.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from strandline.pace import Pace
+
+
+VARIABLE = "STRANDLINE_PROGRESS"
+"""The environment variable which asks, by `lines`, for lines of JSON."""
 
 
 class Advance(Protocol):
@@ -33,6 +41,12 @@ def counter(label: str, unit: str) -> Iterator[Callable[[int], None]]:
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Advance]:
     """Counts what is finished on a terminal; silent elsewhere. The bar disappears when the block ends."""
+    if os.environ.get(VARIABLE) == "lines":
+        from strandline.cli import lines
+
+        with lines.progress(label, total) as advance:
+            yield advance
+        return
     if not sys.stderr.isatty():
         yield lambda _count=1: None
         return
@@ -45,6 +59,12 @@ def progress(label: str, total: int) -> Iterator[Advance]:
 @contextmanager
 def runs(pace: Pace) -> Iterator[None]:
     """Shows the pace of runs on a terminal, also within each run; silent elsewhere."""
+    if os.environ.get(VARIABLE) == "lines":
+        from strandline.cli import lines
+
+        with lines.runs(pace):
+            yield
+        return
     if not sys.stderr.isatty():
         yield
         return

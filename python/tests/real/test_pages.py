@@ -20,6 +20,7 @@ CRASHES = {
     "asap-programs.md": 0,
     "sweeps.md": 0,
     "figures.md": 0,
+    "explore.md": 1,
     "timeline.md": 1,
     "questions.md": 0,
     "tutorial-student.md": 0,

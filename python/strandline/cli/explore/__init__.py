@@ -1,0 +1,1 @@
+"""`strandline explore`: a local page that runs commands and shows what they found."""

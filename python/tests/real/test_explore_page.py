@@ -1,0 +1,187 @@
+"""The page of `strandline explore` in a real browser: picked, run and seen, without a request to anyone else."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from .conftest import Installed
+from .explored import LONG, Server, serving
+from .test_timeline_page import browser
+
+__all__ = ["browser"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server in an empty folder."""
+    with serving(tmp_path_factory.mktemp("a folder")) as made:
+        yield made
+
+
+@contextmanager
+def opened(
+    browser: Browser, server: Server, fragment: str = "", theme: Literal["dark", "light"] = "light"
+) -> Iterator[Page]:
+    """The page once it can be used. No one else is asked, and nothing is complained of, while it is open."""
+    context = browser.new_context(color_scheme=theme, viewport={"width": 1200, "height": 800})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    shown = context.new_page()
+    complaints: list[str] = []
+    strangers: list[str] = []
+    shown.on("console", lambda message: complaints.append(message.text))
+    shown.on("pageerror", lambda error: complaints.append(str(error)))
+    own = (server.origin, "data:", "about:")
+    shown.on("request", lambda request: None if request.url.startswith(own) else strangers.append(request.url))
+    shown.goto(f"{server.address}{fragment}")
+    shown.wait_for_selector("html[data-ready=yes]")
+    yield shown
+    context.close()
+    assert (complaints, strangers) == ([], [])
+
+
+def focused(shown: Page) -> str:
+    """The id of what has the focus."""
+    name: str = shown.evaluate("document.activeElement.id")
+    return name
+
+
+def tab_to(shown: Page, name: str) -> None:
+    """Goes on by the tab key until that has the focus."""
+    for _ in range(60):
+        if focused(shown) == name:
+            return
+        shown.keyboard.press("Tab")
+    raise AssertionError(f"the keyboard does not reach {name}")
+
+
+@pytest.mark.parametrize(("theme", "back"), [("dark", "rgb(20, 24, 29)"), ("light", "rgb(255, 255, 255)")])
+def test_the_keyboard_picks_runs_and_sees(
+    browser: Browser, server: Server, theme: Literal["dark", "light"], back: str
+) -> None:
+    with opened(browser, server, theme=theme) as shown:
+        assert "key=" not in shown.url
+        assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == back
+        assert focused(shown) == "workload"
+        shown.keyboard.press("Control+a")
+        shown.keyboard.type("sps")
+        tab_to(shown, "designs")
+        shown.keyboard.press("Control+a")
+        shown.keyboard.type("x86")
+        shown.keyboard.press("Tab")
+        # The list of designs: the third is ticked by the space bar.
+        assert shown.evaluate("document.activeElement.value") == "x86"
+        shown.locator("#known-designs input[value=non-atomic]").focus()
+        shown.keyboard.press("Space")
+        assert shown.input_value("#designs") == "x86,non-atomic"
+        tab_to(shown, "tasks")
+        shown.keyboard.type("60")
+        shown.keyboard.press("Enter")
+        rows = shown.locator("#table tbody tr")
+        rows.first.wait_for()
+        assert [row.split("\t")[0] for row in rows.all_inner_texts()] == ["x86", "non-atomic"]
+        shown.locator("#tab-table").focus()
+        shown.keyboard.press("ArrowRight")
+        drawn = shown.frame_locator("#timeline iframe")
+        drawn.locator("html[data-ready=yes]").wait_for()
+        assert drawn.locator("h1").inner_text() == "sps: x86, non-atomic"
+        assert drawn.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor") == back
+        assert focused(shown) == "tab-timeline"
+        shown.keyboard.press("ArrowRight")
+        shown.frame_locator("#crash iframe").locator("html[data-ready=yes]").wait_for()
+        verdicts = shown.locator("#crash tbody tr").all_inner_texts()
+        assert [row.split("\t")[-1] for row in verdicts] == ["recovers", "FAILS"]
+        assert "power fails at cycle" in shown.frame_locator("#crash iframe").locator("#details").inner_text()
+
+
+def test_the_command_line_of_a_result_repeats_it(browser: Browser, server: Server, installed: Installed) -> None:
+    with opened(browser, server, "#workload=sps&designs=x86,eadr&tasks=50&set=machine.core.rob_entries%3D64") as shown:
+        shown.click("#run")
+        shown.locator("#table tbody tr").first.wait_for()
+        cycles = [row.split("\t")[3] for row in shown.locator("#table tbody tr").all_inner_texts()]
+        shown.click("#table .copy")
+        shown.get_by_role("button", name="Copied").wait_for()
+        copied = shown.evaluate("navigator.clipboard.readText()")
+    assert copied == "strandline run sps -d x86,eadr --tasks 50 --set machine.core.rob_entries=64"
+    done = installed(*shlex.split(copied)[1:], "--json")
+    assert [f"{record['cycles']:,}" for record in done.document["records"]] == cycles
+
+
+def test_an_error_is_shown_at_its_place(browser: Browser, server: Server) -> None:
+    with opened(browser, server) as shown:
+        shown.fill("#workload", "<b>x")
+        shown.keyboard.press("Enter")
+        told = shown.locator("[data-field=workload] .error")
+        told.wait_for()
+        assert told.inner_text().startswith("workload <b>x: unknown name")
+        assert shown.get_attribute("#workload", "aria-invalid") == "true"
+        assert focused(shown) == "workload"
+        shown.fill("#workload", "sps")
+        shown.click("summary")
+        shown.click("#add")
+        shown.keyboard.type("machine.core.rob_entries")
+        shown.get_by_text("Reorder buffer (entries)").wait_for()
+        shown.keyboard.press("Tab")
+        shown.keyboard.type("many")
+        shown.keyboard.press("Enter")
+        shown.locator("[data-field=settings] .error").wait_for()
+        assert shown.locator(".error:not(:empty)").count() == 1
+        shown.get_by_label("Remove this setting").click()
+        shown.fill("#designs", "")
+        shown.keyboard.press("Enter")
+        shown.locator("[data-field=designs] .error").wait_for()
+
+
+def test_the_address_keeps_what_is_chosen(browser: Browser, server: Server) -> None:
+    texts = "#workload=tatp&designs=x86%2Chops-rp&machine=asap&tasks=70&runtime=redo"
+    with opened(browser, server, f"{texts}&set=machine.core.rob_entries%3D64&view=crash") as shown:
+        assert shown.input_value("#machine") == "asap"
+        assert shown.get_attribute("#tab-crash", "aria-selected") == "true"
+        assert shown.locator("#known-designs input:checked").evaluate_all("(all) => all.map((box) => box.value)") == [
+            "x86",
+            "hops-rp",
+        ]
+        assert shown.is_visible("#runtime")
+        shown.fill("#tasks", "80")
+        shown.reload()
+        shown.wait_for_selector("html[data-ready=yes]")
+        assert shown.url.partition("#")[2].split("&") == [
+            *("workload=tatp", "designs=x86%2Chops-rp", "machine=asap", "runtime=redo", "tasks=80"),
+            *("set=machine.core.rob_entries%3D64", "view=crash"),
+        ]
+        assert shown.input_value(".setting input >> nth=1") == "64"
+
+
+def test_a_long_command_shows_how_far_it_is_and_can_be_cancelled(browser: Browser, server: Server) -> None:
+    with opened(browser, server, "#" + "&".join(f"{name}={value}" for name, value in LONG.items())) as shown:
+        shown.click("#run")
+        shown.get_by_text(re.compile("setting up: 0 of 1 runs, 0 of 3,[0-9,]+ tasks")).wait_for()
+        shown.fill("#tasks", "5")
+        assert shown.is_visible("#table .stale")
+        shown.keyboard.press("Escape")
+        shown.get_by_text("Cancelled: nothing was found.").wait_for()
+        assert not shown.is_visible("#table .progress")
+        shown.keyboard.press("Enter")
+        shown.locator("#table tbody tr").first.wait_for()
+        assert not shown.is_visible("#table .stale")
+
+
+def test_a_closed_page_leaves_nothing_running(browser: Browser, server: Server) -> None:
+    with opened(browser, server, "#" + "&".join(f"{name}={value}" for name, value in LONG.items())) as shown:
+        shown.click("#run")
+        shown.get_by_text("setting up: 0 of 1").wait_for()
+        assert len(server.children()) == 1
+        shown.goto("about:blank")
+        server.settled()
+
+
+def test_it_says_when_the_server_does_not_answer(browser: Browser, server: Server) -> None:
+    with opened(browser, server) as shown:
+        # A browser complains of a connection that is refused, so another server answers instead.
+        shown.route("**/jobs", lambda route: route.fulfill(status=200, body="no answer"))
+        shown.click("#run")
+        shown.get_by_text("strandline explore does not answer: start it again").wait_for()
