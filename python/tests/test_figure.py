@@ -15,7 +15,7 @@ from strandline.figures.experiments import repository_experiments
 from strandline.records import Record
 from strandline.views import files
 
-FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
+FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png", "chart.json"}
 
 
 @pytest.mark.parametrize(

@@ -62,5 +62,6 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
         output.print_json({"figure": document.pop("figure"), "out": str(folder), **document})
     else:
         output.show(found.page())
-        output.say(f"written to {folder}: {', '.join(written(target.style))}", style="dim")
+        names = written(target.style, charted=not isinstance(found, FigureOfLitmusTests))
+        output.say(f"written to {folder}: {', '.join(names)}", style="dim")
     ctx.exit(1 if isinstance(found, FigureOfLitmusTests) and found.failures else 0)

@@ -31,7 +31,10 @@ def report(app: App, places: tuple[Path, ...], out: Path, title: str | None, as_
     PLACE is a folder that `strandline figure` wrote, a folder of such folders, or a file of records as
     `strandline run --out` and `sweep --out` write: .json, .jsonl or .csv.
 
-    For each figure, the page has the picture, the table, the paper's values and the verdicts of its claims. For all
+    With `pip install 'strandline[charts]'`, the page draws each figure's chart itself: it tells values, and hides and
+    shows series. Without, it has the figure's picture.
+
+    For each figure, the page has its chart, its table, the paper's values and the verdicts of its claims. For all
     records it has a table that a click on a heading sorts, the settings that differ from the machine's preset, the
     command that ran them, version and commit. It shows at most 2,000 records and says how many there are.
     """

@@ -138,6 +138,7 @@ def _series(drawn: _Drawn, values: list[Value]) -> Series:
         dash=None if spec.plot.dashes is None else line[0].labels[spec.plot.dashes],
         bounds=paper_values.along_x(spec, line[0], claims, shown),
         whiskers=tuple(value.interval for value in line) if several else (),
+        tasks=tuple(value.tasks for value in line),
     )
 
 

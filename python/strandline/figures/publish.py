@@ -26,13 +26,14 @@ def write(
     keys: Sequence[Mapping[str, Any]],
     style: Style,
 ) -> None:
-    """Writes records, table and plot to `folder`; `keys` are those of a record, as listed."""
+    """Writes records, table, plot and its chart to `folder`; `keys` are those of a record, as listed."""
     # Importing matplotlib takes a second, so only commands that draw import it.
-    from strandline.views import plot
+    from strandline.views import chart_file, plot
 
     files.write_records(data.records, folder, keys)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
     plot.save(shown, folder, style)
+    chart_file.write(shown, folder)
 
 
 def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path, style: Style) -> None:

@@ -29,6 +29,8 @@ class Value:
     """Likewise of the baseline."""
     interval: tuple[float, float] | None = None
     """The confidence interval of a mean over seeds."""
+    tasks: int | None = None
+    """The tasks of the run; `None` for a mean over places."""
 
     def keys(self, searched: str | None) -> dict[str, Any]:
         """The value as JSON shows it; `searched` is the searched key."""
@@ -70,7 +72,13 @@ def _of_seed(data: FigureData) -> list[Value]:
 
 def _distribution(metric: Metric, cells: Iterable[Cell]) -> list[Value]:
     return [
-        Value(metric.key, {**cell.labels, QUANTILE: str(each)}, quantile(cell.record, metric.quantity, each), cell.best)
+        Value(
+            metric.key,
+            {**cell.labels, QUANTILE: str(each)},
+            quantile(cell.record, metric.quantity, each),
+            cell.best,
+            tasks=_tasks(cell),
+        )
         for cell in cells
         if metric.takes(cell.labels)
         for each in QUANTILES
@@ -87,7 +95,7 @@ def _number(metric: Metric, cell: Cell, cells: Mapping[tuple[tuple[str, str], ..
         return None
     mine = quantity(cell.record, metric.quantity)
     if not metric.baseline:
-        return Value(metric.key, cell.labels, mine, cell.best)
+        return Value(metric.key, cell.labels, mine, cell.best, tasks=_tasks(cell))
     baseline = cells[place({**cell.labels, **metric.baseline})]
     if baseline is cell and not metric.baseline_shown:
         return None
@@ -95,7 +103,12 @@ def _number(metric: Metric, cell: Cell, cells: Mapping[tuple[tuple[str, str], ..
     above, below = (theirs, mine) if metric.inverse else (mine, theirs)
     if below == 0:
         raise InputError(f"metric {metric.key}: {metric.quantity} of {_name(cell)} is divided by 0: choose another")
-    return Value(metric.key, cell.labels, above / below, cell.best, baseline.best)
+    return Value(metric.key, cell.labels, above / below, cell.best, baseline.best, tasks=_tasks(cell))
+
+
+def _tasks(cell: Cell) -> int | None:
+    found = cell.record.fields.get("tasks")
+    return found if isinstance(found, int) else None
 
 
 def _name(cell: Cell) -> str:

@@ -7,6 +7,8 @@ from enum import Enum
 
 PAPER = "paper"
 """Label of the paper's values in legends and tables."""
+EXTREMES = f"{PAPER}, smallest or largest"
+"""Label of the paper's extremes, of which it does not say at which place or of which series they are."""
 
 
 class Kind(Enum):
@@ -34,6 +36,8 @@ class Series:
     """The smallest and largest value of the paper's series, or one of them, where it does not say at which place."""
     whiskers: tuple[tuple[float, float] | None, ...] = ()
     """The confidence interval of each value over seeds; empty where one seed ran."""
+    tasks: tuple[int | None, ...] = ()
+    """The tasks of the run behind each value; none behind a mean over places."""
 
     @property
     def has_paper(self) -> bool:

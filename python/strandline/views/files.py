@@ -21,13 +21,15 @@ from strandline.views.plot_size import Style
 
 PICTURES = ("plot.svg", "plot.png", "plot.pdf")
 OTHERS = ("table.md", "records.jsonl", "records.parquet")
-NAMES = (*PICTURES, *OTHERS)
+CHART = "chart.json"
+"""What the picture shows; a figure of litmus tests has none."""
+NAMES = (*PICTURES, *OTHERS, CHART)
 """A figure's files, of which it has the pictures that were asked for."""
 
 
-def written(style: Style) -> tuple[str, ...]:
-    """The files of a figure in the order of writing."""
-    return (*(f"plot.{each.value}" for each in style.formats), *OTHERS)
+def written(style: Style, charted: bool) -> tuple[str, ...]:
+    """The files of a figure, the picture first; `charted` unless it is one of litmus tests."""
+    return (*(f"plot.{each.value}" for each in style.formats), *OTHERS, *((CHART,) if charted else ()))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from strandline.views.chart import PAPER, Chart, Panel, Series
+from strandline.views.chart import EXTREMES, PAPER, Chart, Panel, Series
 from strandline.views.plot_style import INK
 
 DIAMOND: dict[str, Any] = {
@@ -21,8 +21,6 @@ DIAMOND: dict[str, Any] = {
 SMALL = 2.8
 """Points of a diamond between crowded bars."""
 BROKEN: dict[str, Any] = {"linestyle": (0, (5, 3)), "linewidth": 1.0, "zorder": 3}
-EXTREMES = f"{PAPER}, smallest or largest"
-"""The legend's label of extremes."""
 
 
 def marks(axes: Axes, across: Sequence[float], paper: Sequence[float | None], small: bool = False) -> None:

@@ -78,23 +78,25 @@ def write(path: Path, records: Sequence[Record]) -> None:
 
 
 def read(path: Path, use: str = "repeated") -> list[Record]:
-    """The records of a file, at least one; an `InputError` if one has no `spec`: it cannot be used as `use` says."""
+    """The records of a file, at least one; an `InputError` if it is no such file: it cannot be used as `use` says."""
     text = outside.text_of(path)
     try:
         found = _rows(text) if path.suffix == ".csv" else _documents(text)
         records = [Record(outside.repeatable(fields)) for fields in found]
-    except (ValueError, KeyError, csv.Error) as error:
-        raise _no_record(path, use) from error
+    except csv.Error as error:
+        raise _no_record(path, use, f"it is no CSV ({error})") from error
+    except json.JSONDecodeError as error:
+        raise _no_record(path, use, "it is no JSON, or not all of it") from error
+    except (ValueError, KeyError) as error:
+        raise _no_record(path, use, "it has no `spec`") from error
     if not records:
-        raise _no_record(path, use)
+        raise _no_record(path, use, "it has no record")
     return records
 
 
-def _no_record(path: Path, use: str) -> InputError:
-    return InputError(
-        f"{path}: cannot be {use}, because it has no `spec`: give a file that strandline wrote with "
-        "`run --out` or `--json`"
-    )
+def _no_record(path: Path, use: str, reason: str) -> InputError:
+    wrote = "give a file that strandline wrote with `run --out` or `--json`"
+    return InputError(f"{path}: cannot be {use}, because {reason}: {wrote}")
 
 
 def _rows(text: str) -> list[dict[str, Any]]:

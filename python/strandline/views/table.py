@@ -83,11 +83,12 @@ class Table:
         ]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
-    def html(self) -> str:
-        """The table in HTML."""
+    def html(self, styled: bool = True) -> str:
+        """The table in HTML. A page with a style for the classes `number` and `no` takes it without its own."""
+        look = _style if styled else _class
         aligned = ["right" if column.numeric else "left" for column in self.columns]
-        head = "".join(map(_html_cell("th"), [column.title for column in self.columns], aligned))
-        rows = "".join(f"<tr>{''.join(map(_html_cell('td'), row, aligned))}</tr>\n" for row in self.rows)
+        head = "".join(map(_html_cell("th", look), [column.title for column in self.columns], aligned))
+        rows = "".join(f"<tr>{''.join(map(_html_cell('td', look), row, aligned))}</tr>\n" for row in self.rows)
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
 
     def show(self, console: Console) -> None:
@@ -171,12 +172,19 @@ class Table:
             console.print()
 
 
-def _html_cell(tag: str) -> Callable[[str, str], str]:
-    def cell(text: str, align: str) -> str:
-        alarm = "; color: #c00; font-weight: bold" if isinstance(text, Alarm) else ""
-        return f'<{tag} style="text-align: {align}; padding: 0.1em 0.8em{alarm}">{escape(text)}</{tag}>'
+def _html_cell(tag: str, look: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    return lambda text, align: f"<{tag}{look(text, align)}>{escape(text)}</{tag}>"
 
-    return cell
+
+def _style(text: str, align: str) -> str:
+    alarm = "; color: #c00; font-weight: bold" if isinstance(text, Alarm) else ""
+    return f' style="text-align: {align}; padding: 0.1em 0.8em{alarm}"'
+
+
+def _class(text: str, align: str) -> str:
+    if isinstance(text, Alarm):
+        return ' class="no"'
+    return ' class="number"' if align == "right" else ""
 
 
 def _total(widths: list[int]) -> int:

@@ -32,10 +32,15 @@ Installed = Callable[..., Finished]
 @pytest.fixture
 def installed(tmp_path: Path) -> Installed:
     """Runs the installed command in an empty folder."""
+    return installed_in(tmp_path)
+
+
+def installed_in(folder: Path) -> Installed:
+    """Runs the installed command in a folder."""
     command = Path(sys.executable).parent / "strandline"
 
     def run(*arguments: str) -> Finished:
-        done = subprocess.run([command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run([command, *arguments], cwd=folder, capture_output=True, text=True, check=False)
         return Finished(done.returncode, done.stdout, done.stderr)
 
     return run

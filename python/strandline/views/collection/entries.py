@@ -9,8 +9,9 @@ from pathlib import Path
 from strandline import outside
 from strandline.errors import InputError
 from strandline.records import Record
-from strandline.views import record_files
-from strandline.views.files import PICTURES
+from strandline.views import chart_file, record_files
+from strandline.views.chart import Chart
+from strandline.views.files import CHART, PICTURES
 
 RECORDS, TABLE = "records.jsonl", "table.md"
 """The files that a figure's folder always has."""
@@ -39,6 +40,8 @@ class Entry:
     picture: Picture | None = None
     unshown: Path | None = None
     """A picture that no browser shows."""
+    chart: Chart | None = None
+    """What the picture shows."""
 
 
 def read(places: Sequence[Path]) -> list[Entry]:
@@ -53,7 +56,8 @@ def _paths(place: Path) -> list[Path]:
         if not place.is_dir() or (place / RECORDS).exists():
             return [place]
         inner = sorted(place.iterdir())
-        found = [path for path in inner if (path / RECORDS).exists()]
+        # A figure that is being written is in a hidden folder.
+        found = [path for path in inner if (path / RECORDS).exists() and not path.name.startswith(".")]
     except OSError as error:
         raise InputError(f"{place}: cannot be read: {error.strerror}: make it readable") from error
     if not found:
@@ -69,7 +73,8 @@ def _figure(folder: Path) -> Entry:
     picture = None if known is None else Picture(TYPES[known], outside.bytes_of(folder / known))
     others = [folder / name for name in PICTURES if (folder / name).exists()]
     unshown = others[0] if others and picture is None else None
-    return Entry(file, heading.removeprefix("# "), _of_figure(file), text, picture, unshown)
+    chart = chart_file.read(folder / CHART) if (folder / CHART).exists() else None
+    return Entry(file, heading.removeprefix("# "), _of_figure(file), text, picture, unshown, chart)
 
 
 def _of_figure(file: Path) -> list[Record]:

@@ -1,7 +1,7 @@
 """Figures and records as one page without any other file.
 
-A picture is an SVG as an image's data: it cannot run scripts, and its ids cannot clash with those of another. Charts
-by Vega-Lite would need Altair and vl-convert, which take 94 MB, and would draw each figure in a second way.
+Charts are drawn in the page by Vega-Lite where the extra `charts` is installed. Otherwise a figure has its picture: an
+SVG as an image's data, which cannot run scripts, and whose ids cannot clash with those of another.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from strandline.records import Record
 from strandline.views import template
-from strandline.views.collection import records
+from strandline.views.collection import interactive, records, vega
 from strandline.views.collection.entries import Entry
 from strandline.views.collection.machines import Presets
 from strandline.views.numbers import counted
@@ -24,7 +24,7 @@ from strandline.views.numbers import counted
 PACKAGE = "strandline.views.collection"
 
 MOST_ROWS = 2_000
-"""Records that a page shows: more than a person reads, and below 3 MB."""
+"""Records that a page shows: more than a person reads, and below 1 MB."""
 MOST_COMMANDS = 20
 """Commands that an entry lists."""
 
@@ -46,11 +46,22 @@ def page(entries: Sequence[Entry], title: str, presets: Presets, version: str) -
     sections = [_section(number, entry, presets, version, rows) for number, entry in enumerate(entries, 1)]
     parts = {
         "STYLE": template.files(PACKAGE, ("page.css",)),
-        "SCRIPT": template.files(PACKAGE, ("page.js",)),
+        "PROGRAMS": _programs(entries),
+        "SCRIPT": template.files(PACKAGE, ("chart.js", "page.js")),
         "HEAD": _head(entries, version),
         "ENTRIES": "\n".join(sections),
     }
     return template.page(PACKAGE, escape(title), parts)
+
+
+def _programs(entries: Sequence[Entry]) -> str:
+    """What draws the charts, if there are some."""
+    return f"<script>{vega.programs()}</script>" if any(map(_is_drawn, entries)) else ""
+
+
+def _is_drawn(entry: Entry) -> bool:
+    """Whether the page draws an entry's chart itself."""
+    return entry.chart is not None and vega.available()
 
 
 def _head(entries: Sequence[Entry], version: str) -> str:
@@ -74,6 +85,8 @@ def _section(number: int, entry: Entry, presets: Presets, version: str, rows: in
 
 
 def _picture(entry: Entry) -> str:
+    if entry.chart is not None and _is_drawn(entry):
+        return interactive.figure(entry.chart, entry.title)
     if entry.unshown is not None:
         name = entry.unshown.name
         return _dim(f"{name} is no picture for a page: run the figure with --format svg to see it here")
@@ -143,7 +156,7 @@ def _records(entry: Entry, presets: Presets, rows: int) -> str:
     of_all = _dim(f"All of these: {common}") if common else ""
     return (
         f'<details class="records"{"" if entry.text else " open"}><summary>{head}</summary>{of_all}'
-        f"{_wide(found.table.html())}</details>"
+        f"{_wide(found.table.html(styled=False))}</details>"
     )
 
 

@@ -32,4 +32,6 @@ for (const table of document.querySelectorAll(".records table")) {
     cell.replaceChildren(button);
   });
 }
-document.documentElement.dataset.ready = "yes";
+Promise.all(drawn).then(() => {
+  document.documentElement.dataset.ready = "yes";
+});
