@@ -12,21 +12,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from strandline.api.public import (
-        claims,
-        crash,
-        crash_recording,
-        designs,
-        figure,
-        litmus,
-        machines,
-        run,
-        sweep,
-        workloads,
-    )
+    from strandline.api.public.crashes import crash, crash_recording, litmus, litmus_random
+    from strandline.api.public.names import designs, explain, listing, machines, workloads
+    from strandline.api.public.runs import claims, figure, prune_store, repeat, run, store, sweep
+    from strandline.api.public.views import report, timeline
     from strandline.errors import FaultError, InputError, StuckError
 
-_ERRORS = ("FaultError", "InputError", "StuckError")
+_MODULES = {
+    "errors": ("FaultError", "InputError", "StuckError"),
+    "api.public.crashes": ("crash", "crash_recording", "litmus", "litmus_random"),
+    "api.public.names": ("designs", "explain", "listing", "machines", "workloads"),
+    "api.public.runs": ("claims", "figure", "prune_store", "repeat", "run", "store", "sweep"),
+    "api.public.views": ("report", "timeline"),
+}
+"""Where each name is."""
 
 __all__ = [
     "FaultError",
@@ -36,19 +35,27 @@ __all__ = [
     "crash",
     "crash_recording",
     "designs",
+    "explain",
     "figure",
+    "listing",
     "litmus",
+    "litmus_random",
     "machines",
+    "prune_store",
+    "repeat",
+    "report",
     "run",
+    "store",
     "sweep",
+    "timeline",
     "workloads",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__:
-        module = "strandline.errors" if name in _ERRORS else "strandline.api.public"
-        return getattr(import_module(module), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"strandline.{module}"), name)
     raise AttributeError(f"module `strandline` has no attribute `{name}`")
 
 

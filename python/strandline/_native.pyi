@@ -117,8 +117,10 @@ class RecordingStates:
 def listing(kind: str) -> list[dict[str, Any]]:
     """Lists `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys`: `{"name", "summary", ...}` for each.
 
-    All but `keys` have a `paper`. A model also has `designs` and `variants`, lists of names. `keys` are those of a
-    record, with `"type", "unit", "adds"`; the type is Python's; `adds` is `given`, `sum`, `max` or `derived`.
+    All but `keys` have a `paper`. A model also has `designs` and `variants`, lists of names. Workloads, designs and
+    runtimes have `parameters`, a list of `{"key", "default", "min", "max", "help", "source", "words"}`; the words are
+    for the values from `min` on. `keys` are those of a record, with `"type", "unit", "adds"`; the type is Python's;
+    `adds` is `given`, `sum`, `max` or `derived`.
     """
 
 def machine(name_or_path: str, sets: list[str]) -> list[dict[str, Any]]:

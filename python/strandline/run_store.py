@@ -11,17 +11,24 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from strandline import outside
 from strandline.errors import InputError
+from strandline.pruning import is_due, prune, size
 from strandline.records import Record
 
 VARIABLE = "STRANDLINE_STORE"
 """The environment variable that names the folder."""
 OFF = "off"
-"""In place of a folder: keep nothing."""
+"""In place of a folder: keep nothing. In place of a limit: have none."""
+
+LIMIT_VARIABLE = "STRANDLINE_STORE_LIMIT"
+"""The environment variable with the limit of the store's size."""
+LIMIT = 5 * 10**9
+"""The limit in bytes unless another is set: about a million runs."""
 
 KEY = ("version", "commit", "spec")
 """What a record says of the build and of the run's settings."""
@@ -33,9 +40,13 @@ Warn = Callable[[str], None]
 class Store:
     """The records of finished runs of one build. It is thread-safe."""
 
-    def __init__(self, folder: Path, build: str, warn: Warn, fresh: bool = False) -> None:
-        """`build` identifies the simulator; `fresh` makes all runs anew and replaces their records."""
+    def __init__(self, folder: Path, build: str, warn: Warn, fresh: bool = False, limit: int | None = None) -> None:
+        """`build` identifies the simulator; `fresh` makes all runs anew and replaces their records.
+
+        `limit` is the most bytes of the folder. It is kept to once a day, and whenever a tenth of it was added.
+        """
         self.folder = folder / build
+        self._limit, self._since, self._looked = limit, 0, False
         self._build, self._warn, self._fresh = build, warn, fresh
         self._lock = threading.Lock()
         self._found: set[str] = set()
@@ -68,6 +79,9 @@ class Store:
             return None
         with self._lock:
             self._found.add(name)
+        # The time of its last use. A store that may only be read is not pruned.
+        with suppress(OSError):
+            os.utime(path)
         return record
 
     def add(self, name: str, record: Record) -> None:
@@ -75,8 +89,9 @@ class Store:
         with self._lock:
             if not self._writable:
                 return
+        text = _text(record)
         try:
-            _write_whole(str(self.folder), name, _text(record))
+            _write_whole(str(self.folder), name, text)
         except OSError as error:
             with self._lock:
                 first, self._writable = self._writable, False
@@ -85,6 +100,29 @@ class Store:
             return
         with self._lock:
             self._added.add(name)
+        self._bound(len(text))
+
+    def _bound(self, added: int) -> None:
+        """Keeps to the limit after so many more bytes."""
+        if self._limit is None:
+            return
+        with self._lock:
+            self._since += added
+            first, self._looked = not self._looked, True
+            is_much = self._since > self._limit // 10
+            if is_much:
+                self._since = 0
+        if is_much or (first and is_due(self.folder.parent)):
+            self._prune()
+
+    def _prune(self) -> None:
+        store = self.folder.parent
+        try:
+            prune(store, self.folder.name, self._limit, others=False)
+        except OSError as error:
+            # In a folder of several users, runs of others may not be deleted. Runs are kept nevertheless.
+            self._limit = None
+            self._warn(f"run store {store}: cannot be pruned ({error.strerror}): it may exceed its limit")
 
     @property
     def found(self) -> int:
@@ -142,22 +180,51 @@ def _write(path: str, text: bytes) -> None:
 def opened(chosen: str | None, build: str, warn: Warn, fresh: bool = False) -> Store | None:
     """The chosen store, or the default one; `None` if it is off, or if there is no place for a default.
 
-    An `InputError` if the chosen folder cannot be written.
+    An `InputError` if the chosen folder cannot be written, or if the limit is no size.
     """
-    named = chosen if chosen is not None else os.environ.get(VARIABLE) or None
+    what, named = _named(chosen)
     if named == OFF:
         return None
     try:
         folder = _default() if named is None else Path(named)
         folder.mkdir(parents=True, exist_ok=True)
-        return Store(folder, build, warn, fresh)
     except (OSError, RuntimeError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         if named is None:
             warn(f"no run store: {why}: name a folder by --store or ${VARIABLE}, or give `{OFF}`")
             return None
-        what = f"--store {named}" if chosen is not None else f"${VARIABLE}={named}"
         raise InputError(f"{what}: cannot be written: {why}: name a folder, or `{OFF}`") from error
+    return Store(folder, build, warn, fresh, limit())
+
+
+def folder_of(chosen: str | None) -> Path:
+    """The folder of the chosen store, or of the default one, which need not be there; an `InputError` if it is off."""
+    what, named = _named(chosen)
+    if named == OFF:
+        raise InputError(f"{what}: there is no run store: name its folder")
+    try:
+        return _default() if named is None else Path(named)
+    except RuntimeError as error:
+        raise InputError(f"no run store: {error}: name a folder by --store or ${VARIABLE}") from error
+
+
+def limit() -> int | None:
+    """The most bytes that a store should have; `None` if there is no limit."""
+    given = os.environ.get(LIMIT_VARIABLE) or None
+    if given is None:
+        return LIMIT
+    try:
+        return None if given == OFF else size(given)
+    except InputError as error:
+        raise InputError(f"${LIMIT_VARIABLE}={given}: {error}, or `{OFF}`") from error
+
+
+def _named(chosen: str | None) -> tuple[str, str | None]:
+    """Who names a store, and its name."""
+    if chosen is not None:
+        return f"--store {chosen}", chosen
+    named = os.environ.get(VARIABLE) or None
+    return f"${VARIABLE}={named}", named
 
 
 def _default() -> Path:

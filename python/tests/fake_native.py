@@ -308,6 +308,16 @@ def _storage(spec: dict[str, Any]) -> int:
     return -(-((stores + flushes) * name + contexts * counter) // 8)
 
 
+SHARED: dict[str, Any] = {
+    "default": 0,
+    "min": 0,
+    "max": 64,
+    "help": "entries of a buffer",
+    "source": "Table 2",
+    "words": [],
+}
+"""A parameter of designs and runtimes."""
+
 LISTINGS: dict[str, list[dict[str, Any]]] = {
     "workloads": [
         {
@@ -317,7 +327,9 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "machine": "cosplay",
             "runtime": "undo",
             "tasks": 10_000,
-            "parameters": [{"key": "workload.rows", "default": 100_000, "help": "elements of the array"}],
+            "parameters": [
+                {**SHARED, "key": "rows", "default": 100_000, "max": 10**9, "help": "elements of the array"}
+            ],
         }
         for name in TASKS
     ],
@@ -329,6 +341,8 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "storage": 0,
             "needs": ["ADR"],
             "model": model,
+            "promises_recovery": True,
+            "parameters": [{**SHARED, "key": "entries", "default": 4 if name == "counting" else 8}],
             "counters": ["drains", "l1_blocked_cycles"] if name == "counting" else [],
         }
         for name, model in (*fake_litmus.DESIGNS.items(), *((name, "px86") for name in SWITCHES), ("counting", "px86"))
@@ -341,6 +355,7 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "name": "undo",
             "paper": "COSPlay (MICRO 2021), section 5",
             "summary": "An undo log whose lines tell what is there",
+            "parameters": [{**SHARED, "key": "lock", "words": ["program", "test"]}],
         }
     ],
     "models": fake_litmus.LISTING,

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Strandline
+from strandline.api.topics import LISTED
 from strandline.cli.app import installed
-from strandline.cli.topics import LISTED, known, topics
+from strandline.cli.topics import known, topics
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,3 +82,26 @@ def test_parameters_have_their_values_on_each_machine() -> None:
     rows = dict(topic.rows)
     assert rows["unit"] == "entries"
     assert rows["on cosplay"].startswith("224; source: Table 2")
+
+
+def test_a_key_of_designs_is_told_once_for_those_that_say_the_same() -> None:
+    found = {dict(topic.rows)["designs"]: dict(topic.rows) for topic in topics(installed(), "design.entries")}
+    assert found["strandweaver, no-persist-queue"]["source"] == "StrandWeaver VI-A"
+    assert found["sp, sp-adr"]["page"] == "docs/speculative-persistence.md"
+    assert [rows["default"] for rows in found.values()] == ["32", "8", "4", "256"]
+
+
+def test_a_key_of_the_runtime_has_its_words_and_its_page() -> None:
+    (topic,) = topics(installed(), "runtime.code")
+    rows = dict(topic.rows)
+    assert (rows["default"], rows["values"], rows["page"]) == ("optimized", "optimized (0), plain (1)", "docs/code.md")
+
+
+def test_every_parameter_of_a_design_and_of_the_runtime_has_a_source() -> None:
+    engine = installed().engine
+    owners = [*engine.listing("designs"), *engine.listing("runtimes")]
+    entries = [each for owner in owners for each in owner["parameters"]]
+    assert len(entries) > 30
+    for each in entries:
+        assert each["source"], each["key"]
+        assert each["min"] <= each["default"] <= each["max"]

@@ -17,6 +17,8 @@ pub struct Param {
     pub max: u64,
     /// The meaning, with the unit, in one line.
     pub help: &'static str,
+    /// The source of the default: paper and section. Empty for a workload's, whose paper is its source.
+    pub source: &'static str,
     /// Words for its values from `min` on, which may be given for the numbers.
     pub words: &'static [&'static str],
 }
@@ -137,6 +139,7 @@ mod tests {
             min: 2,
             max: 1_000_000,
             help: "rows of the table",
+            source: "",
             words: &[],
         },
         Param {
@@ -145,6 +148,7 @@ mod tests {
             min: 16,
             max: 1 << 20,
             help: "lines of a ring",
+            source: "",
             words: &[],
         },
         Param {
@@ -153,6 +157,7 @@ mod tests {
             min: 1,
             max: 2,
             help: "the order of the rows",
+            source: "",
             words: &["rising", "falling"],
         },
     ];

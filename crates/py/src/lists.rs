@@ -2,7 +2,7 @@
 
 use serde_json::{json, Value};
 use strandline_design::{Drains, Sizes};
-use strandline_kernel::Key;
+use strandline_kernel::{Key, Param};
 use strandline_machine::{preset_names, MachineConfig};
 use strandline_order::Model;
 use strandline_sim::{Error, Record};
@@ -23,17 +23,25 @@ pub fn of(kind: &str) -> Result<Value, Error> {
 }
 
 fn runtimes() -> Value {
-    let entry = |about: &strandline_runtime::RuntimeAbout| json!({"name": about.name, "paper": about.paper, "summary": about.line});
+    let parameters = parameters(strandline_runtime::RUNTIME_PARAMS);
+    let entry = |about: &strandline_runtime::RuntimeAbout| json!({"name": about.name, "paper": about.paper, "summary": about.line, "parameters": parameters});
     strandline_runtime::runtimes().iter().map(entry).collect()
+}
+
+/// What `--set` takes.
+fn parameters(declared: &[Param]) -> Value {
+    let entry = |p: &Param| {
+        json!({
+            "key": p.name, "default": p.default, "help": p.help, "min": p.min, "max": p.max, "source": p.source,
+            "words": p.words,
+        })
+    };
+    declared.iter().map(entry).collect()
 }
 
 fn workloads() -> Value {
     let entry = |about: &'static strandline_workloads::About| {
-        let parameters: Vec<Value> = about
-            .params
-            .iter()
-            .map(|p| json!({"key": p.name, "default": p.default, "help": p.help, "min": p.min, "max": p.max}))
-            .collect();
+        let parameters = parameters(about.params);
         let named = |name: &str, summary: String| {
             json!({
                 "name": name, "paper": about.paper, "summary": summary, "machine": about.machine,
@@ -68,6 +76,12 @@ fn storage(design: &str, sizes: &Sizes) -> Option<u64> {
     Some(strandline_designs::design(design)?.storage_bytes(sizes))
 }
 
+/// What `--set design.KEY=VALUE` takes of a design.
+fn own_parameters(design: &str) -> Value {
+    let own = strandline_designs::design(design).map(|design| design.params());
+    parameters(own.unwrap_or_default())
+}
+
 /// The keys of the counters that only this design has.
 fn own_counters(design: &str) -> Vec<&'static str> {
     let own = strandline_designs::design(design).map(|design| design.own_counters());
@@ -91,7 +105,7 @@ fn designs() -> Value {
             "model": about.model, "promises_recovery": about.promises_recovery,
             "storage": sizes.as_ref().and_then(|sizes| storage(about.name, sizes)),
             "window": about.window,
-            "counters": own_counters(about.name),
+            "counters": own_counters(about.name), "parameters": own_parameters(about.name),
         })
     };
     strandline_designs::abouts().into_iter().map(entry).collect()

@@ -231,6 +231,7 @@ pub const fn log_records(min: u64) -> Param {
         min,
         max: 1 << 20,
         help: "lines of each ring of undo-log records",
+        source: "",
         words: &[],
     }
 }

@@ -144,6 +144,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 1,
         max: 256,
         help: "regions whose logs are committed at once (atlas, sfr)",
+        source: "not in the papers",
         words: &[],
     },
     Param {
@@ -152,6 +153,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 1,
         max: 256,
         help: "regions that are acknowledged at once (redo)",
+        source: "not in the papers",
         words: &[],
     },
     Param {
@@ -160,6 +162,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 0,
         max: LockKind::ALL.len() as u64,
         help: "the program's locks: its own kind, test and test-and-set, test-and-set with backoff, ticket, MCS queue, or glibc's mutex",
+        source: "not in the papers, which seldom name their locks",
         words: LockKind::WORDS,
     },
     Param {
@@ -168,6 +171,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 0,
         max: CLibrary::WORDS.len() as u64 - 1,
         help: "the program's C library: lean, or rand, malloc, free and mutexes as glibc executes them",
+        source: "glibc",
         words: CLibrary::WORDS,
     },
     Param {
@@ -176,6 +180,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 0,
         max: Code::ALL.len() as u64 - 1,
         help: "how the program was compiled: optimized, or plain, as by gcc -O0: values on the stack, functions called",
+        source: "gcc -O2 and -O0",
         words: Code::WORDS,
     },
     Param {
@@ -184,6 +189,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 0,
         max: 10_000_000,
         help: "additions, one after the other, that a task executes before it takes any lock: work that the papers do not describe",
+        source: "not in the papers",
         words: &[],
     },
 ];

@@ -43,6 +43,7 @@ const PARAMS: &[Param] = &[
         min: LINE_BYTES,
         max: 1 << 20,
         help: "bytes of a write; a power of two",
+        source: "",
         words: &[],
     },
     Param {
@@ -51,6 +52,7 @@ const PARAMS: &[Param] = &[
         min: LINE_BYTES,
         max: 1 << 30,
         help: "bytes from a write to the next one: the machine's controllers.interleave_bytes; a power of two",
+        source: "",
         words: &[],
     },
     Param {
@@ -59,6 +61,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 16,
         help: "blocks of a thread's area, each as large as a write; rounded up to a power of two",
+        source: "",
         words: &[],
     },
     Param {
@@ -67,6 +70,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 20,
         help: "writes of a task",
+        source: "",
         words: &[],
     },
 ];

@@ -11,6 +11,7 @@ pub(crate) const ITEM_BYTES: Param = Param {
     min: 16,
     max: MOST_BYTES,
     help: "bytes of an element, a multiple of 8",
+    source: "",
     words: &[],
 };
 

@@ -57,6 +57,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 24,
         help: "vertices",
+        source: "",
         words: &[],
     },
     Param {
@@ -65,6 +66,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 12,
         help: "vertices that a vertex can have an edge to",
+        source: "",
         words: &[],
     },
     init_ops(INIT_OPS),

@@ -47,6 +47,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 21,
         help: "number of keys",
+        source: "",
         words: &[],
     },
     Param {
@@ -55,6 +56,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 20,
         help: "the most nodes of a list; a full one takes no key",
+        source: "",
         words: &[],
     },
     init_ops(500),

@@ -18,6 +18,7 @@ pub(crate) const OPERATIONS: Param = Param {
     min: 1,
     max: 64,
     help: "operations of a failure-atomic region; rings of log records grow with it",
+    source: "",
     words: &[],
 };
 

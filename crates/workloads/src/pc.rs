@@ -37,6 +37,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 26,
         help: "rows of the table",
+        source: "",
         words: &[],
     },
     log_records(2),

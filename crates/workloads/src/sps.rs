@@ -62,6 +62,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 26,
         help: "elements of the array",
+        source: "",
         words: &[],
     },
     OPERATIONS,

@@ -51,6 +51,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 24,
         help: "strings of the array",
+        source: "",
         words: &[],
     },
     init_ops(120_000),

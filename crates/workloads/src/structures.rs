@@ -22,6 +22,7 @@ pub(crate) const STRUCTURES: Param = Param {
     min: 1,
     max: 4096,
     help: "independent structures, each with a lock; a task uses one",
+    source: "",
     words: &[],
 };
 
@@ -33,6 +34,7 @@ pub(crate) const fn init_ops(default: u64) -> Param {
         min: 0,
         max: 1 << 32,
         help: "operations that fill the structures before the run, untimed",
+        source: "",
         words: &[],
     }
 }

@@ -38,6 +38,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1_000_000,
         help: "subscribers",
+        source: "",
         words: &[],
     },
     log_records(2),

@@ -33,6 +33,7 @@ pub(crate) const fn theta(default: u64) -> Param {
         min: 0,
         max: 100,
         help: "skew of the zipfian keys, in hundredths; 0 draws them evenly",
+        source: "",
         words: &[],
     }
 }

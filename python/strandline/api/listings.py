@@ -29,6 +29,8 @@ EXTRA = {
 PARAMETERS = {
     "machines": ("key", "value", "unit", "source", "help"),
     "workloads": ("key", "default", "help"),
+    "designs": ("key", "default", "source", "help"),
+    "runtimes": ("key", "default", "source", "help"),
 }
 
 
@@ -39,7 +41,7 @@ class Listing(Result):
     kind: str
     entries: Sequence[dict[str, Any]]
     of: str | None = None
-    """The machine or workload whose parameters are listed."""
+    """The machine, workload, design or runtime whose parameters are listed."""
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.entries)
@@ -105,7 +107,8 @@ def _cell(value: Any) -> str:
 
 
 def listing(session: Session, kind: str) -> Listing:
-    """The entries of a kind."""
+    """The entries of a kind; an `UnknownError` if it is none of `KINDS`."""
+    _check(kind)
     if kind == "claims":
         claims = session.experiments.claims().values()
         return Listing(kind, [{"name": claim.id, "paper": claim.paper, "summary": claim.text} for claim in claims])
@@ -116,12 +119,18 @@ def listing(session: Session, kind: str) -> Listing:
 
 
 def parameters(session: Session, kind: str, name: str, settings: tuple[str, ...] = ()) -> Listing:
-    """The parameters of a machine, after some settings, or of a workload."""
+    """The parameters of a machine, after some settings, or of a workload, a design or a runtime."""
     if kind == "machines":
         return Listing(kind, session.engine.machine(name, settings), name)
-    if kind != "workloads":
+    _check(kind)
+    if kind not in PARAMETERS:
         raise InputError(f"{kind} have no parameters to list: leave `{name}` out")
-    for workload in session.engine.listing("workloads"):
-        if workload["name"] == name:
-            return Listing(kind, workload["parameters"], name)
-    raise UnknownError("workload", name, session.engine.names("workloads"), "strandline list workloads")
+    for entry in session.engine.listing(kind):
+        if entry["name"] == name:
+            return Listing(kind, entry["parameters"], name)
+    raise UnknownError(kind.removesuffix("s"), name, session.engine.names(kind), f"strandline list {kind}")
+
+
+def _check(kind: str) -> None:
+    if kind not in KINDS:
+        raise UnknownError("kind", kind, KINDS, "strandline list")

@@ -56,6 +56,7 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "report": Entry("report", "report", "Show figures and records on one page, which needs no network."),
     "run": Entry("run", "run", "Run WORKLOAD under several designs and compare them."),
+    "store": Entry("store", "store", "Show what the run store holds, or prune it."),
     "sweep": Entry(
         "sweep",
         "sweep",

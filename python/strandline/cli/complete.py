@@ -10,6 +10,9 @@ from click.shell_completion import CompletionItem
 from strandline.cli.app import App
 from strandline.errors import InputError
 
+SETTABLE = "settable"
+"""The kind of what `--set` takes, which `strandline list` shows by its owners."""
+
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 Names = Callable[[App], Iterable[str]]
 
@@ -50,15 +53,22 @@ def entry_of(ctx: click.Context, param: click.Parameter, written: str) -> list[C
 
 
 def topic(ctx: click.Context, _param: click.Parameter, written: str) -> list[CompletionItem]:
-    """Completes a name of any kind."""
-    return _items(dict.fromkeys(name for kind in NAMES for name in _known(ctx, kind)), "", written)
+    """Completes a name of any kind, or a parameter's."""
+    return _items(dict.fromkeys(name for kind in (*NAMES, SETTABLE) for name in _known(ctx, kind)), "", written)
+
+
+def _settable(app: App) -> list[str]:
+    from strandline.api.settable import settable_names
+
+    return settable_names(app)
 
 
 def _known(ctx: click.Context, kind: str) -> list[str]:
     """The names; none if the simulator is not built, because a shell shows no errors."""
     app = ctx.find_object(App)
     try:
-        return list(NAMES[kind](app)) if app else []
+        names = _settable if kind == SETTABLE else NAMES[kind]
+        return list(names(app)) if app else []
     except InputError:
         return []
 

@@ -22,7 +22,7 @@ def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...
     """List workloads, designs, machines, runtimes, figures, claims, models and record keys, or one KIND of them.
 
     `strandline list machines NAME` shows a machine's parameters with their units and sources.
-    `strandline list workloads NAME` shows a workload's.
+    `strandline list workloads NAME` shows a workload's, `designs NAME` a design's, `runtimes NAME` the runtime's.
     """
     session = app.session({"jobs": 1})
     if kind is not None and name is not None:

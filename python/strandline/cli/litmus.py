@@ -10,11 +10,11 @@ import click
 from strandline import words
 from strandline.api import litmus as api
 from strandline.api.litmus_sources import sources
+from strandline.api.random_programs import RandomPrograms, random_programs
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.complete import names_of
 from strandline.cli.litmus_promote import promote, refuse_others
-from strandline.cli.litmus_random import random_programs
 from strandline.cli.options import (
     AT_LEAST_ONE,
     designs,
@@ -115,7 +115,11 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
     chosen = api.known_designs(app.engine, named)
     api.check_models(app.engine, given["models"] or ())
     if given["random"] is not None:
-        ctx.exit(random_programs(app.engine, chosen, given))
+        _show(
+            ctx,
+            random_programs(app.session(given), given["random"], chosen, given["settings"], given["seed"]),
+            given,
+        )
     if given["promoting"]:
         refuse_others(given["files"])
     if given["dot"] is not None:
@@ -123,9 +127,13 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
     elif given["promoting"]:
         promote(app.engine, sources(app.engine, given["files"]), given)
     else:
-        found = api.litmus(app.session(given), given["files"], _request(chosen, given))
-        output.print_json(found.document()) if given["as_json"] else output.show(found.page())
-        ctx.exit(1 if found.failures else 0)
+        _show(ctx, api.litmus(app.session(given), given["files"], _request(chosen, given)), given)
+
+
+def _show(ctx: click.Context, found: api.Litmus | RandomPrograms, given: Mapping[str, Any]) -> None:
+    """Prints what was found, and ends the command."""
+    output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+    ctx.exit(1 if found.failures else 0)
 
 
 def _refuse_conflicts(given: Mapping[str, Any]) -> None:

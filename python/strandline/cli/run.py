@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from strandline.api.repeats import repeat
 from strandline.api.runs import compare
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
@@ -19,7 +20,6 @@ from strandline.cli.options import (
     run_options_of,
     store_option,
 )
-from strandline.cli.repeat import repeat
 
 WITH_FROM = ("record", "jobs", "as_json")
 """The options that `--from` permits; the records have all others."""
@@ -47,7 +47,9 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
     """
     if given["record"]:
         refuse(ctx, set(given) - set(WITH_FROM), "excludes --from, whose records define the runs: leave it out")
-        ctx.exit(0 if repeat(app, given["record"], given["jobs"], given["as_json"]) else 1)
+        found = repeat(app.session({"jobs": given["jobs"]}), given["record"])
+        output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+        ctx.exit(0 if found.same else 1)
     demand(ctx, "workload", "designs")
     session = app.session(given)
     with interruptible(session):

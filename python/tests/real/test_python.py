@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import json
 import os
@@ -10,6 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import polars
@@ -25,6 +27,7 @@ ROOT = Path(__file__).parents[3]
 
 LIST = ROOT / "recordings" / "list-bad.strand"
 CHECK = f"{sys.executable} {ROOT / 'recordings' / 'check_list.py'}"
+RECORDS = "records.jsonl"
 RUN = {"tasks": 50, "threads": 2, "bmo": 100, "seed": 3, "set": {"machine.core.rob_entries": 128}}
 CALLS: dict[str, tuple[Callable[[], Result], str]] = {
     "run": (
@@ -43,6 +46,26 @@ CALLS: dict[str, tuple[Callable[[], Result], str]] = {
         lambda: sl.litmus("classic/2+2w+clwb.sfence", "x86", timings=50),
         "litmus classic/2+2w+clwb.sfence -d x86 --timings 50",
     ),
+    "litmus of random programs": (
+        lambda: sl.litmus_random(20, "x86,asap-ep", seed=5),
+        "litmus --random 20 -d x86,asap-ep --seed 5",
+    ),
+    "timeline": (
+        lambda: sl.timeline("sps", "x86,eadr", tasks=20, first_tasks=5, out="its folder"),
+        "timeline sps -d x86,eadr --tasks 20 --first-tasks 5 --out 'its folder'",
+    ),
+    "timeline of a recording": (lambda: sl.timeline(LIST, "x86"), f"timeline {LIST} -d x86"),
+    "timeline of a litmus test": (
+        lambda: sl.timeline("classic/2+2w+clwb.sfence", "x86,asap-ep", seed=3),
+        "timeline classic/2+2w+clwb.sfence -d x86,asap-ep --seed 3",
+    ),
+    "report": (lambda: sl.report(RECORDS, "page.html"), f"report {RECORDS} --out page.html"),
+    "repeat": (lambda: sl.repeat(RECORDS), f"run --from {RECORDS}"),
+    "runtimes": (lambda: sl.listing("runtimes"), "list runtimes"),
+    "parameters of a design": (lambda: sl.designs("asap-ep"), "list designs asap-ep"),
+    "explain": (lambda: sl.explain("design.entries"), "explain design.entries"),
+    "store": (lambda: sl.store(store="kept"), "store --store kept"),
+    "prune_store": (lambda: sl.prune_store(older="30d", store="kept"), "store prune --older 30d --store kept"),
     "figure": (lambda: sl.figure("cosplay-table-3", tasks=20), "figure cosplay-table-3 --tasks 20"),
     "figure of litmus tests": (lambda: sl.figure("own.toml"), "figure own.toml"),
     "claims": (lambda: sl.claims("cosplay-table3", tasks=20), "claims cosplay-table3 --tasks 20"),
@@ -53,6 +76,9 @@ CALLS: dict[str, tuple[Callable[[], Result], str]] = {
         "list machines asap --set machine.core.rob_entries=64",
     ),
 }
+
+SHOWN_AS_LINES = ("repeat", "explain")
+SHOWN_AS_A_PAGE = ("timeline", "timeline of a recording", "timeline of a litmus test")
 
 OWN = """title = "Two stores"
 source = "nobody"
@@ -70,8 +96,9 @@ OF_THE_HOST = re.compile(r"simulated at .* MIPS|, [\d.,]+ s$|^written to .*\n", 
 def test_a_result_prints_as_the_command_and_is_a_data_frame(
     installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    ask, command = CALLS[call]
     monkeypatch.chdir(tmp_path)
+    ask, command = CALLS[call]
+    sl.run("sps", "x86", tasks=20, out=RECORDS, store="kept")
     # `list` keeps to a width in a pipe, too; a result's text does not.
     monkeypatch.setenv("COLUMNS", "10000")
     Path("own.toml").write_text(OWN)
@@ -82,7 +109,13 @@ def test_a_result_prints_as_the_command_and_is_a_data_frame(
     frame = polars.DataFrame(result)
     assert len(frame) > 0
     html = result._repr_html_()
-    assert html.count("<table>") == html.count("</table>") > 0
+    if call in SHOWN_AS_A_PAGE:
+        assert html.startswith("<iframe srcdoc=")
+        assert "&lt;script" in html
+        assert "<script" not in html
+        return
+    assert html.count("<table>") == html.count("</table>")
+    assert (html.count("<table>") > 0) != (call in SHOWN_AS_LINES)
     for cell in re.findall(r"<t[dh] [^>]*>(.*?)</t[dh]>", html)[:20]:
         assert "<" not in cell
 
@@ -145,6 +178,22 @@ def test_a_sweep_is_that_of_its_file(installed: Installed, tmp_path: Path) -> No
             lambda: sl.sweep(axes={"desing": ["x86"]}),
             "sweep: axes.desing: unknown setting `desing`: did you mean `design`?",
         ),
+        (lambda: sl.timeline("sps", "x68"), "did you mean x86?"),
+        (lambda: sl.timeline("sps", "x86,eadr", kanata=True), "--kanata is the log of one design"),
+        (lambda: sl.timeline("sps", "x86", to_cycle=9, first_tasks=2), "to_cycle excludes first_tasks"),
+        (
+            lambda: sl.timeline("classic/2+2w+clwb.sfence", "x86", threads=2),
+            "threads does not apply to a litmus test: leave it out",
+        ),
+        (lambda: sl.report("nothing.json", "page.html"), "nothing.json: "),
+        (lambda: sl.report(ROOT / "README.md", "page.txt"), "--out page.txt: is no page"),
+        (lambda: sl.repeat("nothing.json"), "nothing.json: "),
+        (lambda: sl.litmus_random(0), "0 is too small: give at least 1"),
+        (lambda: sl.listing("desings"), "unknown kind `desings`: did you mean `designs`?"),
+        (lambda: sl.listing("models", "px86"), "models have no parameters to list"),
+        (lambda: sl.explain("design.entrys"), "did you mean `design.entries`?"),
+        (lambda: sl.prune_store(older="soon"), "`soon` is no age: give one as 30d, 12h or 2w"),
+        (lambda: sl.store(store="off"), "--store off: there is no run store"),
         (lambda: sl.sweep({"axis": {}}), "sweep: axis: unknown key `axis`: did you mean `axes`?"),
     ],
 )
@@ -169,25 +218,65 @@ RENAMED = {
     "models": "model",
     "machines": "machine",
     "ids": "claim",
+    "first": "from_cycle",
+    "last": "to_cycle",
 }
 NOT_IN_PYTHON = {
-    "run": {"record", "as_json"},
-    "crash": {"as_json", "html", "dump", "verify", "time_limit", "scratch"},
-    "litmus": {"as_json", "dot", "random", "promoting"},
-    "figure": {"as_json"},
-    "claims": {"as_json"},
-    "sweep": {"as_json", "file"},
+    "run": {"record"},  # `sl.repeat`
+    "crash": {"html", "dump", "verify", "time_limit", "scratch"},  # the last four: `sl.crash_recording`
+    "litmus": {"dot", "random", "promoting"},  # `sl.litmus_random`; the others write and draw files of tests
+    "figure": set(),
+    "claims": set(),
+    "sweep": {"file"},  # `spec`
+    "timeline": set(),
+    "report": set(),
+    "explain": set(),
+    "list": set(),
+    "store": {"action", "keep", "older"},  # `sl.prune_store`
 }
+NAMED = {"list": "listing"}
+"""Functions under another name than their command: a builtin's."""
 KEYS_OF_A_SWEEP = {"spec", "fixed", "axes", "points", "seeds", "show", "baseline"}
+PUBLIC = ("crashes", "names", "runs", "views")
 
 
 @pytest.mark.parametrize("name", NOT_IN_PYTHON)
 def test_the_arguments_are_the_words_of_the_command(name: str) -> None:
-    options = {str(each.name) for each in ENTRIES[name].command().params} - NOT_IN_PYTHON[name]
-    words = {RENAMED.get(option, option) for option in options}
-    function = getattr(sl, name)
+    options = {str(each.name) for each in ENTRIES[name].command().params if each.expose_value}
+    words = {RENAMED.get(option, option) for option in options - NOT_IN_PYTHON[name] - {"as_json"}}
+    function = getattr(sl, NAMED.get(name, name))
     assert set(inspect.signature(function).parameters) == words | (KEYS_OF_A_SWEEP if name == "sweep" else set())
-    assert len(inspect.getdoc(function) or "") > 40
+
+
+def test_every_command_has_a_function() -> None:
+    # A recording runs a program on this terminal; completion is of shells; explore is a server.
+    assert set(ENTRIES) == set(NOT_IN_PYTHON) | {"completion", "explore", "record"}
+
+
+def functions() -> dict[str, Callable[..., object]]:
+    found = {name: getattr(sl, name) for name in sl.__all__}
+    return {name: each for name, each in found.items() if inspect.isfunction(each)}
+
+
+@pytest.mark.parametrize("name", functions())
+def test_a_function_describes_each_argument_and_has_an_example(name: str) -> None:
+    said = inspect.getdoc(functions()[name]) or ""
+    assert ">>> " in said
+    if name not in ("designs", "machines", "workloads"):
+        assert [each for each in inspect.signature(functions()[name]).parameters if f"`{each}" not in said] == []
+        assert "An `InputError`" in said
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_the_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recordings").symlink_to(ROOT / "recordings")
+    globals_ = {"sl": sl}
+    found = doctest.testmod(
+        import_module(f"strandline.api.public.{module}"), extraglobs=globals_, optionflags=doctest.ELLIPSIS
+    )
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def test_the_import_waits_for_nothing() -> None:

@@ -34,6 +34,7 @@ mod tests {
             min,
             max: 64,
             help: "",
+            source: "",
             words: &[],
         }
     }

@@ -20,6 +20,7 @@ pub const CONTEXTS: Param = Param {
     min: 1,
     max: 256,
     help: "contexts that a core tells apart",
+    source: "COSPlay, Figure 9: as many as the tasks of its largest window",
     words: &[],
 };
 

@@ -10,6 +10,7 @@ const ENTRIES: Param = Param {
     min: 1,
     max: 4096,
     help: "entries of a core's persist buffer, fences among them",
+    source: "Delegated Persist Ordering IV-D",
     words: &[],
 };
 const FENCES: Param = Param {
@@ -18,6 +19,7 @@ const FENCES: Param = Param {
     min: 1,
     max: 4096,
     help: "fences that a core's persist buffer holds at once",
+    source: "Delegated Persist Ordering IV-D",
     words: &[],
 };
 const PUBLISHED: Param = Param {
@@ -26,6 +28,7 @@ const PUBLISHED: Param = Param {
     min: 0,
     max: 1,
     help: "1: no core passes on dependences that it has met without a persist or fence of its own, as in the paper",
+    source: "Delegated Persist Ordering, Equation 6",
     words: &[],
 };
 const ANNOUNCES: Param = Param {
@@ -34,6 +37,7 @@ const ANNOUNCES: Param = Param {
     min: 0,
     max: 1,
     help: "1: no core waits for durability; what a program announces after a dfence becomes true when it is durable",
+    source: "Delegated Persist Ordering: the paper has no instruction that waits for durability",
     words: &[],
 };
 const SEPARATORS: Param = Param {
@@ -42,6 +46,7 @@ const SEPARATORS: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "separators in the write queues at once: further fences wait in their buffers, and end one epoch together",
+    source: "not in the paper, which says that epochs of several cores join, but not how",
     words: &[],
 };
 const DELAY: Param = Param {
@@ -50,6 +55,7 @@ const DELAY: Param = Param {
     min: 0,
     max: 1_000_000,
     help: "cycles for which a persist that nothing waits for is held back, to coalesce more",
+    source: "Delegated Persist Ordering IV-F, future work there",
     words: &[],
 };
 

@@ -34,6 +34,7 @@ const POLL_PERIOD: Param = Param {
     min: 1,
     max: 1_000_000,
     help: "cycles between two looks at the global register of complete epochs",
+    source: "ASAP VI-B",
     words: &[],
 };
 
@@ -44,6 +45,7 @@ const POLL_ACCESS: Param = Param {
     min: 1,
     max: 1_000_000,
     help: "cycles of an access to the global register of complete epochs",
+    source: "ASAP VI-B",
     words: &[],
 };
 

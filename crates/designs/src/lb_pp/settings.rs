@@ -12,6 +12,7 @@ pub const IDT: Param = Param {
     min: 0,
     max: 1,
     help: "whether inter-thread dependences are tracked in registers, in place of online flushes",
+    source: "LB++ (MICRO 2015); ASAP I, IV-A",
     words: &["off", "on"],
 };
 
@@ -22,6 +23,7 @@ pub const PROACTIVE: Param = Param {
     min: 0,
     max: 1,
     help: "whether an epoch is flushed once it has ended, in place of at a conflict",
+    source: "LB++ (MICRO 2015); ASAP I, IV-A",
     words: &["off", "on"],
 };
 
@@ -32,6 +34,7 @@ pub const EPOCHS: Param = Param {
     min: 2,
     max: 4096,
     help: "epochs of a core that are not durable",
+    source: "not in the papers",
     words: &[],
 };
 
@@ -42,6 +45,7 @@ pub const REGISTERS: Param = Param {
     min: 1,
     max: 64,
     help: "dependence registers of an epoch",
+    source: "not in the papers",
     words: &[],
 };
 

@@ -66,6 +66,7 @@ const ENTRIES: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "lines of a controller's speculation buffer",
+    source: "not public",
     words: &[],
 };
 const WINDOW: Param = Param {
@@ -74,6 +75,7 @@ const WINDOW: Param = Param {
     min: 1,
     max: 1 << 20,
     help: "cycles for which a speculation buffer holds a line: the longest that a store is on its way",
+    source: "not public",
     words: &[],
 };
 const PATH: Param = Param {
@@ -82,6 +84,7 @@ const PATH: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "stores that a core's path holds",
+    source: "not public",
     words: &[],
 };
 

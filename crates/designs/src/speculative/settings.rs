@@ -23,7 +23,8 @@ const CHECKPOINTS: Param = Param {
     default: 4,
     min: 1,
     max: 64,
-    help: "checkpoints of a core, one for each speculative epoch (Table 2)",
+    help: "checkpoints of a core, one for each speculative epoch",
+    source: "Speculative Persistence, Table 2",
     words: &[],
 };
 const ENTRIES: Param = Param {
@@ -31,7 +32,8 @@ const ENTRIES: Param = Param {
     default: 256,
     min: 1,
     max: 1024,
-    help: "entries of the speculative store buffer; its latency follows (Table 3)",
+    help: "entries of the speculative store buffer; its latency follows",
+    source: "Speculative Persistence, Table 3",
     words: &[],
 };
 const FILTER: Param = Param {
@@ -39,7 +41,8 @@ const FILTER: Param = Param {
     default: 9,
     min: 3,
     max: 16,
-    help: "size of the Bloom filter: a power of two, in bytes (512 in section 4.2.2)",
+    help: "size of the Bloom filter: a power of two, in bytes",
+    source: "Speculative Persistence 4.2.2: 512 bytes",
     words: &[],
 };
 const TABLE: Param = Param {
@@ -48,6 +51,7 @@ const TABLE: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "lines that the block look-up table holds; the core stalls while it is full",
+    source: "not in the paper",
     words: &[],
 };
 const BLT: Param = Param {
@@ -56,6 +60,7 @@ const BLT: Param = Param {
     min: 0,
     max: 1,
     help: "where a conflict rolls back to: the oldest checkpoint, or (1) the epoch that it concerns",
+    source: "Speculative Persistence 4.2.2; `epoch` is not in the paper",
     words: &["oldest", "epoch"],
 };
 

@@ -15,6 +15,7 @@ pub const QUEUE_ENTRIES: Param = Param {
     min: 1,
     max: 1024,
     help: "entries of a core's persist queue",
+    source: "StrandWeaver VI-A",
     words: &[],
 };
 

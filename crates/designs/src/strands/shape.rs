@@ -10,6 +10,7 @@ pub const BUFFERS: Param = Param {
     min: 1,
     max: 64,
     help: "strand buffers of a core",
+    source: "StrandWeaver VI-A",
     words: &[],
 };
 
@@ -20,6 +21,7 @@ pub const ENTRIES: Param = Param {
     min: 1,
     max: 256,
     help: "entries of a strand buffer",
+    source: "StrandWeaver VI-A",
     words: &[],
 };
 

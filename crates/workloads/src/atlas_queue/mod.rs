@@ -57,6 +57,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 20,
         help: "elements that there is room for",
+        source: "",
         words: &[],
     },
     Param {
@@ -65,6 +66,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "elements in the queue at the start, percent of the room",
+        source: "",
         words: &[],
     },
     Param {
@@ -73,6 +75,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "percent of operations that enqueue; the others dequeue",
+        source: "",
         words: &[],
     },
     ITEM_BYTES,
@@ -82,6 +85,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 3,
         help: "what a faulty program leaves out: the log and the flushes of a new node's element, the log of a link, or the wait of a dequeue for the end of the region that enqueued",
+        source: "",
         words: &["nothing", "element", "link", "hand-over"],
     },
     log_records(two_regions(MOST_RECORDS)),

@@ -92,6 +92,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 24,
         help: "bits of a hash that choose a segment at first: the program that ASAP measures begins with 16,384 segments",
+        source: "",
         words: &[],
     },
     Param {
@@ -100,6 +101,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 16,
         help: "buckets of a segment, each a line of four pairs; rounded up to a power of two",
+        source: "",
         words: &[],
     },
     Param {
@@ -108,6 +110,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 25,
         help: "segments that there is room for",
+        source: "",
         words: &[],
     },
     Param {
@@ -116,6 +119,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 4,
         help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a pair, the order of a new segment before the directory, or that of the directory before the old segment's depth",
+        source: "",
         words: &["nothing", "value", "pair", "segment", "directory"],
     },
 ];

@@ -58,6 +58,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 16,
         help: "queues",
+        source: "",
         words: &[],
     },
     Param {
@@ -66,6 +67,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 16,
         help: "nodes for each queue, half of them linked at the start",
+        source: "",
         words: &[],
     },
     Param {
@@ -74,6 +76,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 2,
         help: "locks of a queue: one, or one for pushes and one for pops",
+        source: "",
         words: &[],
     },
     OPERATIONS,

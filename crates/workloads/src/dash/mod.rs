@@ -29,6 +29,7 @@ pub(crate) const BUCKETS: Param = Param {
     min: 2,
     max: 1 << 12,
     help: "buckets of a segment beside the two of its stash; rounded up to a power of two",
+    source: "",
     words: &[],
 };
 

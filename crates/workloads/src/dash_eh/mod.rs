@@ -77,6 +77,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 24,
         help: "bits of a hash that choose a segment at first: the public program begins with 64 segments",
+        source: "",
         words: &[],
     },
     BUCKETS,
@@ -86,6 +87,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 20,
         help: "segments that there is room for",
+        source: "",
         words: &[],
     },
     Param {
@@ -94,6 +96,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 5,
         help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before the directory, or that of the directory before the old segment",
+        source: "",
         words: &["nothing", "value", "record", "metadata", "segment", "directory"],
     },
 ];

@@ -89,6 +89,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 20,
         help: "bits of a hash that choose a segment at first: the public program begins with 64 segments",
+        source: "",
         words: &[],
     },
     Param {
@@ -97,6 +98,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 64,
         help: "arrays of segments before they double in size; rounded up to a power of two",
+        source: "",
         words: &[],
     },
     BUCKETS,
@@ -106,6 +108,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 20,
         help: "segments that there is room for",
+        source: "",
         words: &[],
     },
     Param {
@@ -114,6 +117,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 24,
         help: "buckets that stashes may have beside their first two",
+        source: "",
         words: &[],
     },
     Param {
@@ -122,6 +126,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 6,
         help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before its state, that of its state before the old segment, or that Next is durable before a new segment is whole",
+        source: "",
         words: &["nothing", "value", "record", "metadata", "segment", "state", "next"],
     },
 ];

@@ -64,6 +64,7 @@ const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'sta
         min,
         max,
         help,
+        source: "",
         words: &[],
     }
 }
@@ -83,6 +84,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 3,
         help: "what a faulty program leaves out: the flushes of a batch's entries, the wait for what is merged before it is done, or the order of a version before the head of its list",
+        source: "",
         words: &["nothing", "entries", "done", "version"],
     },
 ];

@@ -98,6 +98,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 10,
         help: "lines of a node: a header, and four records in each of the others",
+        source: "",
         words: &[],
     },
     Param {
@@ -106,6 +107,7 @@ const PARAMS: &[Param] = &[
         min: 4,
         max: 1 << 24,
         help: "nodes that there is room for",
+        source: "",
         words: &[],
     },
     Param {
@@ -114,6 +116,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 5,
         help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a record, the order of the lines of a shift, that of a new node before the pointer to it, or that of the pointer before the upper half is cut off",
+        source: "",
         words: &["nothing", "value", "record", "shift", "sibling", "cut"],
     },
 ];

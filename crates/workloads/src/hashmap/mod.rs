@@ -49,6 +49,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 24,
         help: "number of keys",
+        source: "",
         words: &[],
     },
     Param {
@@ -57,6 +58,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 24,
         help: "buckets, each with a chain and a lock",
+        source: "",
         words: &[],
     },
     Param {
@@ -65,6 +67,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "keys in the table at the start, percent",
+        source: "",
         words: &[],
     },
     Param {
@@ -73,6 +76,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "operations that update or insert, percent; the others read",
+        source: "",
         words: &[],
     },
     OPERATIONS,

@@ -59,6 +59,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: MOST_NODES,
         help: "elements that there is room for",
+        source: "",
         words: &[],
     },
     Param {
@@ -67,6 +68,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "elements in the heap at the start, percent of the room",
+        source: "",
         words: &[],
     },
     Param {
@@ -75,6 +77,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "percent of operations that insert; the others delete the element of least priority",
+        source: "",
         words: &[],
     },
     ITEM_BYTES,
@@ -84,6 +87,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 2,
         help: "what a faulty program leaves out: the log and the flushes of a new element, or the log of a slot",
+        source: "",
         words: &["nothing", "element", "slot"],
     },
     log_records(two_regions(MOST_RECORDS)),

@@ -10,6 +10,7 @@ pub(crate) const fn keys(default: u64) -> Param {
         min: 1,
         max: 1 << 40,
         help: "number of keys that operations draw from",
+        source: "",
         words: &[],
     }
 }
@@ -22,6 +23,7 @@ pub(crate) const fn init_ops(default: u64) -> Param {
         min: 0,
         max: 1 << 32,
         help: "insertions that fill the map before the run, untimed",
+        source: "",
         words: &[],
     }
 }
@@ -34,6 +36,7 @@ pub(crate) const fn reads(default: u64) -> Param {
         min: 0,
         max: 100,
         help: "percent of operations that search",
+        source: "",
         words: &[],
     }
 }
@@ -45,6 +48,7 @@ pub(crate) const DELETES: Param = Param {
     min: 0,
     max: 100,
     help: "percent of operations that delete; the others that do not search insert, or replace the value",
+    source: "",
     words: &[],
 };
 
@@ -56,6 +60,7 @@ const fn bytes(name: &'static str, help: &'static str) -> Param {
         min: 8,
         max: 128,
         help,
+        source: "",
         words: &[],
     }
 }
@@ -79,6 +84,7 @@ pub(crate) const RECORDS: Param = Param {
     min: 8,
     max: 1 << 24,
     help: "records that there is room for, if keys or values have more than 8 bytes",
+    source: "",
     words: &[],
 };
 

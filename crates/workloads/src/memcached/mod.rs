@@ -60,6 +60,7 @@ const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'sta
         min,
         max,
         help,
+        source: "",
         words: &[],
     }
 }
@@ -81,6 +82,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 2,
         help: "what a faulty program leaves out: the log and flush of a new value, or the log of the back link of an LRU list",
+        source: "",
         words: &["nothing", "value", "link"],
     },
     log_records(two_regions(MOST_RECORDS)),

@@ -67,6 +67,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 20,
         help: "tuples of the table",
+        source: "",
         words: &[],
     },
     Param {
@@ -75,6 +76,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "transactions that read, percent; the others update",
+        source: "",
         words: &[],
     },
     Param {
@@ -83,6 +85,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: FIELDS,
         help: "fields that an update writes, from the first on",
+        source: "",
         words: &[],
     },
     theta(99),
@@ -92,6 +95,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 1,
         help: "who has the tuples: all threads, with a lock per tuple, or each thread its part",
+        source: "",
         words: &["shared", "threads"],
     },
     OPERATIONS,

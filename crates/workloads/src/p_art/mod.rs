@@ -87,6 +87,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 32,
         help: "distance from key to key in the tree: with 1, keys differ in their last bytes only",
+        source: "",
         words: &[],
     },
     Param {
@@ -95,6 +96,7 @@ const PARAMS: &[Param] = &[
         min: 8,
         max: 1 << 24,
         help: "leaves that there is room for, and nodes of 4; a quarter as many of 16, a twelfth of 48, a 37th of 256",
+        source: "",
         words: &[],
     },
     Param {
@@ -103,6 +105,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 6,
         help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a leaf before the pointer to it, that of a byte before its child, that of a new node before the pointer to it, the flush of a pointer, or the look at the level",
+        source: "",
         words: &["nothing", "value", "leaf", "byte", "node", "pointer", "level"],
     },
 ];

@@ -77,6 +77,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 24,
         help: "buckets of the first table, rounded up to a power of two",
+        source: "",
         words: &[],
     },
     Param {
@@ -85,6 +86,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 24,
         help: "buckets that chains may have beside their first; the largest table has as many, rounded up to a power of two",
+        source: "",
         words: &[],
     },
     Param {
@@ -93,6 +95,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 5,
         help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a key, the order of a new bucket before the chain, that of a new table before the root, or the announcement of a new table",
+        source: "",
         words: &["nothing", "value", "key", "bucket", "table", "next"],
     },
 ];

@@ -77,6 +77,7 @@ const PARAMS: &[Param] = &[
         min: 4,
         max: KEY_BITS,
         help: "bits of a key in each layer, rounded up to a power of two: with 64, there is one layer",
+        source: "",
         words: &[],
     },
     Param {
@@ -85,6 +86,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 15,
         help: "entries of a node",
+        source: "",
         words: &[],
     },
     Param {
@@ -93,6 +95,7 @@ const PARAMS: &[Param] = &[
         min: 4,
         max: 1 << 24,
         help: "nodes that there is room for; with more than one layer, a record for every other entry",
+        source: "",
         words: &[],
     },
     Param {
@@ -101,6 +104,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 6,
         help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of an entry, that of a permutation, the order of a new sibling before the pointer to it, that of a new layer before the link to it, or the flush of a record",
+        source: "",
         words: &["nothing", "value", "entry", "permutation", "sibling", "layer", "record"],
     },
 ];

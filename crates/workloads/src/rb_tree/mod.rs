@@ -50,6 +50,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: MOST_KEYS,
         help: "keys, each in the tree or not: the most nodes it can have",
+        source: "",
         words: &[],
     },
     OPERATIONS,

@@ -73,6 +73,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 24,
         help: "number of keys",
+        source: "",
         words: &[],
     },
     Param {
@@ -81,6 +82,7 @@ const PARAMS: &[Param] = &[
         min: 4,
         max: 1 << 24,
         help: "entries of the first table, rounded up to a power of two",
+        source: "",
         words: &[],
     },
     init_ops(INIT_OPS),

@@ -55,6 +55,7 @@ const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'sta
         min,
         max,
         help,
+        source: "",
         words: &[],
     }
 }

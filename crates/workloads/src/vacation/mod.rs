@@ -63,6 +63,7 @@ const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'sta
         min,
         max,
         help,
+        source: "",
         words: &[],
     }
 }
@@ -112,6 +113,7 @@ const PARAMS: &[Param] = &[
         max: 2,
         help:
             "what a faulty program leaves out: the log and flush of a new reservation, or the log of a row's free seats",
+        source: "",
         words: &["nothing", "booking", "free"],
     },
     log_records(two_regions(records(1, 1))),

@@ -52,6 +52,7 @@ const TABLE_ENTRIES: Param = Param {
     min: 1,
     max: 4096,
     help: "undo and delay records of a controller's recovery table",
+    source: "ASAP, Table II",
     words: &[],
 };
 

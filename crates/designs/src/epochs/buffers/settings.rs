@@ -12,6 +12,7 @@ pub const EPOCH_ENTRIES: Param = Param {
     min: 2,
     max: 4096,
     help: "entries of a core's epoch table",
+    source: "ASAP VI",
     words: &[],
 };
 
@@ -23,6 +24,7 @@ pub const GATHER: Param = Param {
     min: 1,
     max: 4096,
     help: "writes of an epoch that has not ended go when this number of them waits, and stores join those that do",
+    source: "not in the papers; ASAP's public artifact has 16 for HOPS and 2 for ASAP",
     words: &[],
 };
 
@@ -33,6 +35,7 @@ pub const GATHER_TIME: Param = Param {
     min: 1,
     max: 1_000_000,
     help: "cycles after which they go anyway",
+    source: "not in the papers; ASAP's public artifact has 2,000 ns",
     words: &[],
 };
 

@@ -13,6 +13,7 @@ pub const BUFFER_ENTRIES: Param = Param {
     min: 1,
     max: 4096,
     help: "entries of a core's persist buffer",
+    source: "ASAP, Table II",
     words: &[],
 };
 

@@ -1,17 +1,20 @@
-"""`strandline run --from`."""
+"""Runs of a file's records once more."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strandline.cli import output
-from strandline.cli.app import App
+from strandline.api.result import Result
+from strandline.api.session import Session
 from strandline.engine import RunSpec
 from strandline.errors import InputError, from_file
 from strandline.records import Record
-from strandline.views import record_files
+from strandline.views import columns, record_files
+from strandline.views.columns import Columns
+from strandline.views.page import DIM, Line, Page
 
 SHOWN = 5
 """Number of differing keys that are shown for each run."""
@@ -49,24 +52,47 @@ class Repeated:
         }
 
 
-def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
-    """Repeats the runs of a file's records and prints whether the results are equal; returns whether all are."""
+@dataclass(frozen=True, repr=False)
+class Repeats(Result):
+    """The records of a file, each with the result of repeating its run."""
+
+    repeats: Sequence[Repeated]
+
+    @property
+    def same(self) -> bool:
+        """Whether all results are equal."""
+        return not any(each.differing for each in self.repeats)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of the repeated runs."""
+        return [each.now for each in self.repeats]
+
+    def page(self) -> Page:
+        """A line a run, and which builds ran it."""
+        return Page((*(Line(each.line()) for each in self.repeats), Line(_builds(self.repeats), DIM)))
+
+    def columns(self) -> Columns:
+        """A row a run."""
+        return columns.of_rows([each.keys() for each in self.repeats])
+
+    def document(self) -> dict[str, Any]:
+        """What differs, and the records of the repeated runs."""
+        return {
+            "repeats": [each.keys() for each in self.repeats],
+            "records": [record.fields for record in self.records],
+        }
+
+
+def repeat(session: Session, path: Path) -> Repeats:
+    """Repeats the runs of a file's records, without a run store, which has no news."""
     recorded = record_files.read(path)
     specs = [_spec(path, record) for record in recorded]
-    engine = app.engine
     with from_file(path):
         for spec in specs:
-            engine.memory(spec)
-    # Without a run store, which has no news.
-    records = app.session({"jobs": jobs}).records(specs)
-    found = [Repeated(record, records[spec]) for record, spec in zip(recorded, specs, strict=True)]
-    if as_json:
-        output.print_json({"repeats": [each.keys() for each in found], "records": [each.now.fields for each in found]})
-    else:
-        for each in found:
-            output.say(each.line())
-        output.say(_builds(found), style="dim")
-    return not any(each.differing for each in found)
+            session.engine.memory(spec)
+    records = session.records(specs)
+    return Repeats([Repeated(record, records[spec]) for record, spec in zip(recorded, specs, strict=True)])
 
 
 def _spec(path: Path, record: Record) -> RunSpec:
@@ -80,7 +106,7 @@ def _spec(path: Path, record: Record) -> RunSpec:
         ) from error
 
 
-def _builds(found: list[Repeated]) -> str:
+def _builds(found: Sequence[Repeated]) -> str:
     """Who ran and who runs."""
     builds = dict.fromkeys(_build(each.recorded) for each in found)
     return f"recorded by {' and '.join(builds)}, repeated by {_build(found[0].now)}"

@@ -1,0 +1,203 @@
+"""Crash tests and litmus tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from strandline import words
+from strandline.api.given import Names, Place, Settings, base_run, session
+from strandline.api.suggesting import suggesting
+
+if TYPE_CHECKING:
+    from strandline.api.crashes import Crashes
+    from strandline.api.litmus import Litmus
+    from strandline.api.random_programs import RandomPrograms
+    from strandline.api.recordings import CrashesOfRecording
+
+
+@suggesting
+def crash(
+    workload: str,
+    design: Names,
+    *,
+    machine: Place | None = None,
+    runtime: str | None = None,
+    threads: int | None = None,
+    tasks: int | None = None,
+    window: int | Literal["auto"] | None = None,
+    coroutines: Literal["paper", "lean"] | None = None,
+    bmo: int | None = None,
+    set: Settings = (),  # noqa: A002 - as `--set`
+    seed: int = 1,
+    points: int | Literal["all"] = 1000,
+    max_failures: int | None = None,
+    replay: str | None = None,
+    jobs: int | None = None,
+) -> Crashes:
+    """Cuts the power in a workload at `points` states, recovers, and judges each by invariant and model.
+
+    `crash_recording` does so for a recording. An interrupt returns what was found until then.
+
+    The arguments:
+
+    - `workload`: a name (`sl.workloads()`).
+    - `design`: a name, names separated by commas, a list of them, or `all` that the machine and the workload support.
+    - `machine`: a preset (`sl.machines()`) or a TOML file; by default the workload's.
+    - `runtime`: the implementation of failure-atomic regions; by default the workload's.
+    - `threads`: one a core; `tasks`: timed operations or transactions.
+    - `window`: tasks in flight per thread, or `auto`; `coroutines`: `paper` or `lean`, their library.
+    - `bmo`: cycles that the backend memory operations add to a persist.
+    - `set`: parameters, as `{"machine.core.rob_entries": 128}`; `sl.explain` describes each.
+    - `seed`: of the random numbers.
+    - `points`: the number of crash states, or `all`.
+    - `max_failures`: stop a design after this number of failing states.
+    - `replay`: the one crash state to check, as a failure names it.
+    - `jobs`: parallel runs; by default as many as there are cores.
+
+    An `InputError` before anything runs if an argument is wrong, or if the runs exceed the memory.
+
+    >>> crash = sl.crash("sps", "x86,unordered", tasks=10, points=20)
+    >>> [result.design for result in crash.results if result.failures]
+    ['unordered']
+    """
+    from strandline.api import crashes
+
+    designs, at = words.designs(design), session(jobs)
+    base = base_run(
+        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=False
+    )
+    failures = None if max_failures is None else words.whole(max_failures, 1)
+    return crashes.crash(at, base, designs, words.points(points), replay, failures)
+
+
+@suggesting
+def crash_recording(
+    recording: Place,
+    design: Names = "x86",
+    *,
+    points: int | Literal["all"] = 1000,
+    max_failures: int | None = None,
+    replay: str | None = None,
+    verify: str | None = None,
+    time_limit: float = 10,
+    dump: Place | None = None,
+    scratch: Place | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+) -> CrashesOfRecording:
+    """Visits crash states of a recording, and judges each by the model and by the command `verify`.
+
+    The arguments:
+
+    - `recording`: a file of `strandline record`; `design`: as for `sl.run`.
+    - `points`: the number of crash states, or `all`; `max_failures`: stop after this number of failing states.
+    - `replay`: the one crash state to check, as a failure names it.
+    - `verify`: a shell command, in which `{}` is the pool's file; exit status 0 accepts the state.
+    - `time_limit`: seconds of `verify` for one state.
+    - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
+    - `seed`: of the choice of states.
+    - `jobs`: parallel runs; by default as many as there are cores.
+
+    An `InputError` if the file is no recording or an argument is wrong.
+
+    >>> crash = sl.crash_recording("recordings/list-good.strand", points=10)
+    >>> crash.recovers
+    True
+    """
+    from strandline.api import recordings
+
+    request = recordings.Request(
+        os.fspath(recording),
+        words.points(points),
+        words.whole(seed, 0),
+        replay,
+        None if max_failures is None else words.whole(max_failures, 1),
+        None if dump is None else Path(dump),
+        verify,
+        time_limit,
+        None if scratch is None else Path(scratch),
+    )
+    return recordings.crash(session(jobs), request, words.designs(design))
+
+
+@suggesting
+def litmus(
+    file: Place | Sequence[Place] = (),
+    design: Names = (),
+    *,
+    model: Names = (),
+    machine: Names = (),
+    set: Settings = (),  # noqa: A002 - as `--set`
+    timings: int | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+) -> Litmus:
+    """Judges litmus tests by models, and by the designs that run them; without `file` all built-in tests.
+
+    The arguments:
+
+    - `file`: a `.litmus` file, a folder of them, the name of a built-in test, or a list of these.
+    - `design`: designs to run, or `all`; without it none runs.
+    - `model`: models and variants (`px86:weak-locks`); by default all that a test belongs to, or those of the designs.
+    - `machine`: machines of the designs; `set`: their parameters, as `{"design.entries": 4}`.
+    - `timings`: the number of runs of a design on each machine, with different latencies; `seed` of the first.
+    - `jobs`: tests at once; by default as many as there are cores.
+
+    An `InputError` if a test cannot be read, a name is unknown, or nothing is left to judge.
+
+    >>> sl.litmus("classic/2+2w+clwb.sfence", "x86", timings=20).failures
+    []
+    """
+    from strandline.api import litmus as api
+
+    at = session(jobs)
+    models = words.models(model) if model else ()
+    api.check_models(at.engine, models)
+    request = api.Request(
+        models,
+        api.known_designs(at.engine, words.designs(design) if design else ()),
+        _of_designs(set),
+        words.machines(machine) if machine else None,
+        None if timings is None else words.whole(timings, 1),
+        words.whole(seed, 0),
+    )
+    files = [file] if isinstance(file, str | os.PathLike) else file
+    return api.litmus(at, [os.fspath(each) for each in files], request)
+
+
+@suggesting
+def litmus_random(
+    programs: int,
+    design: Names = "all",
+    *,
+    set: Settings = (),  # noqa: A002 - as `--set`
+    seed: int = 1,
+    jobs: int | None = None,
+) -> RandomPrograms:
+    """Runs random programs under designs, and judges every crash state by the designs' models.
+
+    The arguments:
+
+    - `programs`: how many; their seeds count from `seed`.
+    - `design`: as for `sl.run`; `set`: the designs' parameters, as `{"design.entries": 4}`.
+    - `jobs`: parallel runs; by default as many as there are cores.
+
+    An `InputError` for an unknown design or parameter.
+
+    >>> sl.litmus_random(20, "x86,asap-ep").failures
+    ()
+    """
+    from strandline.api.litmus import known_designs
+    from strandline.api.random_programs import random_programs
+
+    at = session(jobs)
+    chosen = known_designs(at.engine, words.designs(design))
+    return random_programs(at, words.whole(programs, 1), chosen, _of_designs(set), words.whole(seed, 0))
+
+
+def _of_designs(given: Settings) -> tuple[str, ...]:
+    """Settings of designs, `KEY=VALUE`."""
+    return words.each_once(words.design_setting(each) for each in words.settings(given))

@@ -1,0 +1,133 @@
+"""Pages: timelines and reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from strandline import words
+from strandline.api.given import Names, Place, Settings, base_run, session
+from strandline.api.suggesting import suggesting
+from strandline.errors import InputError
+from strandline.timelines import Part
+
+if TYPE_CHECKING:
+    from strandline.api.reports import Report
+    from strandline.api.timelines import Timelines
+
+
+@suggesting
+def timeline(
+    workload: Place,
+    design: Names,
+    *,
+    machine: Place | None = None,
+    runtime: str | None = None,
+    threads: int | None = None,
+    tasks: int | None = None,
+    window: int | Literal["auto"] | None = None,
+    coroutines: Literal["paper", "lean"] | None = None,
+    bmo: int | None = None,
+    set: Settings = (),  # noqa: A002 - as `--set`
+    seed: int = 1,
+    from_cycle: int | None = None,
+    to_cycle: int | None = None,
+    first_tasks: int | None = None,
+    kanata: Place | bool = False,
+    out: Place | None = None,
+    jobs: int | None = None,
+) -> Timelines:
+    """Shows what happens between store and media: tasks, stalls, each persist up to the media, who waited for whom.
+
+    A notebook shows the result as a page. `html()` is the text of the page, `write(FOLDER)` writes it with a trace for
+    Perfetto, `write_kanata(FILE)` a log for Konata, and `timelines` has the tables of each design.
+
+    The arguments:
+
+    - `workload`: a name (`sl.workloads()`), the path of a recording, or a litmus test, of which `runtime` to
+      `bmo`, the part and `kanata` are left out, and whose machine and delays `seed` decides.
+    - `design`: a name, names separated by commas, a list of them, or `all` that the machine and the workload support.
+    - `machine`: a preset (`sl.machines()`) or a TOML file; by default the workload's.
+    - `runtime`: the implementation of failure-atomic regions; by default the workload's.
+    - `threads`: one a core; `tasks`: timed operations or transactions, by default 100.
+    - `window`: tasks in flight per thread, or `auto`; `coroutines`: `paper` or `lean`, their library.
+    - `bmo`: cycles that the backend memory operations add to a persist.
+    - `set`: parameters, as `{"machine.core.rob_entries": 128}`; `sl.explain` describes each.
+    - `seed`: of the random numbers.
+    - `from_cycle`, `to_cycle`: the part that is wanted, in cycles of the timed region; `first_tasks` ends it when this
+      number of tasks has ended.
+    - `kanata`: a file for the instructions of the only design; `True` keeps them for `write_kanata`.
+    - `out`: a folder for page and trace, which is replaced.
+    - `jobs`: parallel runs; by default as many as there are cores.
+
+    An `InputError` before anything runs if an argument is wrong, or does not apply to a litmus test.
+
+    >>> shown = sl.timeline("sps", "x86,eadr", tasks=5)
+    >>> shown.html().startswith("<!doctype html>")
+    True
+    """
+    from strandline.api import timelines as api
+
+    at, target = session(jobs), api.Target(None if out is None else Path(out), _file(kanata))
+    base = base_run(
+        workload,
+        words.designs(design)[0],
+        machine,
+        runtime,
+        threads,
+        tasks,
+        window,
+        coroutines,
+        bmo,
+        set,
+        seed,
+        recovers=False,
+    )
+    part = Part(
+        from_cycle=0 if from_cycle is None else words.whole(from_cycle, 0),
+        to_cycle=None if to_cycle is None else words.whole(to_cycle, 0),
+        first_tasks=None if first_tasks is None else words.whole(first_tasks, 1),
+        instructions=kanata is not False,
+    )
+    if first_tasks is not None and to_cycle is not None:
+        raise InputError("to_cycle excludes first_tasks: leave one of them out")
+    if not api.is_litmus(at.engine, base.workload):
+        return api.of_runs(at, base, words.designs(design), part, target)
+    given = {"runtime": runtime, "threads": threads, "tasks": tasks, "window": window, "coroutines": coroutines}
+    its_part = {"bmo": bmo, "from_cycle": from_cycle, "to_cycle": to_cycle, "first_tasks": first_tasks}
+    _refuse({**given, **its_part, "kanata": kanata or None})
+    return api.of_litmus(at.engine, base.workload, words.designs(design), base.machine, base.set, base.seed, target.out)
+
+
+def _file(kanata: Place | bool) -> Path | None:
+    return None if isinstance(kanata, bool) else Path(os.fspath(kanata))
+
+
+def _refuse(given: dict[str, Any]) -> None:
+    """An error if one of these is given."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} does not apply to a litmus test: leave it out")
+
+
+def report(places: Place | Sequence[Place], out: Place, *, title: str | None = None) -> Report:
+    """Writes one page of figures and records, which needs no network, and shows what it holds.
+
+    The arguments:
+
+    - `places`: a folder that `sl.figure` wrote, a folder of such folders, a file of records, or a list of these.
+    - `out`: the page's file, which ends in .html; it is replaced.
+    - `title`: by default the only figure's, or how many there are.
+
+    An `InputError` if a place is missing or holds no results, or if the page cannot be written.
+
+    >>> _ = sl.run("sps", "x86", tasks=20, out="runs.json")
+    >>> len(sl.report("runs.json", "runs.html").entries)
+    1
+    """
+    from strandline.api import reports
+
+    given = [places] if isinstance(places, str | os.PathLike) else places
+    return reports.report(session(None).engine, [Path(place) for place in given], Path(out), title)

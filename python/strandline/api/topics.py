@@ -1,0 +1,143 @@
+"""All meanings of a name, from the listings and the experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from strandline.api.settable import settable, settable_names
+from strandline.api.topic import FAMILIES, Entry, Sources, Topic, page, topic
+
+PROGRAMS = (
+    ("Atlas", "atlas"),
+    *((paper, "maps") for paper in ("CCEH", "Dash", "FAST", "RECIPE")),
+    *((paper, "applications") for paper in ("WHISPER", "STAMP")),
+)
+"""The page of a workload; others are beside their textbook programs."""
+
+
+def topics(at: Sources, name: str) -> list[Topic]:
+    """All meanings of a name; none if it is unknown."""
+    return [found for find in (_listed, settable, _figures, _claims) for found in find(at, name)]
+
+
+def known(at: Sources) -> list[str]:
+    """All names that have a meaning."""
+    listed = [name for kind in LISTED for name in at.engine.names(kind)]
+    experiments = [*at.experiments.figure_ids(), *at.experiments.claims()]
+    return list(dict.fromkeys([*listed, *settable_names(at), *experiments]))
+
+
+def _design(entry: Entry) -> Topic:
+    return topic(
+        entry["name"],
+        "design",
+        what=entry["summary"],
+        paper=entry["paper"],
+        needs=entry["needs"],
+        model=entry["model"],
+        storage=f"{entry['storage']:,} bytes a core" if entry["storage"] else None,
+        promises_recovery=entry["promises_recovery"],
+        counts=entry["counters"],
+        parameters=[f"design.{each['key']}" for each in entry["parameters"]],
+        page=page(entry["paper"], FAMILIES, "litmus"),
+    )
+
+
+def _workload(entry: Entry) -> Topic:
+    return topic(
+        entry["name"],
+        "workload",
+        what=entry["summary"],
+        paper=entry["paper"],
+        machine=entry["machine"],
+        runtime=entry["runtime"],
+        tasks=entry["tasks"],
+        parameters=[f"workload.{each['key']}" for each in entry["parameters"]],
+        page=page(entry["paper"], PROGRAMS, "twins"),
+    )
+
+
+def _model(entry: Entry) -> Topic:
+    return topic(
+        entry["name"],
+        "persistency model",
+        what=entry["summary"],
+        paper=entry["paper"],
+        variants=entry["variants"],
+        designs=entry["designs"],
+        page="docs/litmus.md",
+    )
+
+
+def _key(entry: Entry) -> Topic:
+    return topic(
+        entry["name"],
+        "key of a record",
+        what=entry["summary"],
+        unit=entry["unit"],
+        type=entry["type"],
+        adds_up=entry["adds"],
+        page="docs/records.md",
+    )
+
+
+def _other(kind: str, other: str) -> Callable[[Entry], Topic]:
+    return lambda entry: topic(
+        entry["name"], kind, what=entry["summary"], paper=entry["paper"], page=page(entry["paper"], FAMILIES, other)
+    )
+
+
+LISTED: Mapping[str, Callable[[Entry], Topic]] = {
+    "designs": _design,
+    "workloads": _workload,
+    "machines": _other("machine", "translation"),
+    "runtimes": _other("runtime", "strands"),
+    "models": _model,
+    "keys": _key,
+}
+
+
+def _listed(at: Sources, name: str) -> list[Topic]:
+    return [
+        describe(entry)
+        for kind, describe in LISTED.items()
+        for entry in at.engine.listing(kind)
+        if entry["name"] == name
+    ]
+
+
+def _figures(at: Sources, name: str) -> list[Topic]:
+    if name not in at.experiments.figure_ids():
+        return []
+    figure = at.experiments.any_figure(name)
+    claims = list(getattr(figure, "claims", ()))
+    rows = {"what": figure.title, "paper": figure.source, "claims": claims, "run": f"strandline figure {name}"}
+    return [topic(name, "figure", **rows, page="docs/figures.md")]
+
+
+def _claims(at: Sources, name: str) -> list[Topic]:
+    from strandline.figures.verdicts import brief
+
+    claim = at.experiments.claims().get(name)
+    if claim is None:
+        return []
+    value = None if claim.paper_value is None else brief(claim.paper_value)
+    figures = [each for each in at.experiments.figure_ids() if name in getattr(_figure(at, each), "claims", ())]
+    return [
+        topic(
+            name,
+            "claim",
+            what=claim.text,
+            paper=getattr(_figure(at, figures[0]), "source", claim.paper) if figures else claim.paper,
+            value=value,
+            tolerance=f"{100 * claim.tolerance:g} %" if claim.tolerance else None,
+            mechanism=claim.mechanism,
+            figures=figures,
+            run=f"strandline claims {name}",
+            page="experiments/DEVIATIONS.md",
+        )
+    ]
+
+
+def _figure(at: Sources, name: str) -> object:
+    return at.experiments.any_figure(name)
