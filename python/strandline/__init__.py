@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from strandline.api.public.crashes import crash, crash_recording, litmus, litmus_random
+    from strandline.api.public.crashes import crash, crash_recording
+    from strandline.api.public.litmus import litmus, litmus_export, litmus_judge, litmus_random
     from strandline.api.public.names import designs, explain, listing, machines, workloads
     from strandline.api.public.runs import claims, figure, prune_store, repeat, run, store, sweep
     from strandline.api.public.views import report, timeline
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "errors": ("FaultError", "InputError", "StuckError"),
-    "api.public.crashes": ("crash", "crash_recording", "litmus", "litmus_random"),
+    "api.public.crashes": ("crash", "crash_recording"),
+    "api.public.litmus": ("litmus", "litmus_export", "litmus_judge", "litmus_random"),
     "api.public.names": ("designs", "explain", "listing", "machines", "workloads"),
     "api.public.runs": ("claims", "figure", "prune_store", "repeat", "run", "store", "sweep"),
     "api.public.views": ("report", "timeline"),
@@ -39,6 +41,8 @@ __all__ = [
     "figure",
     "listing",
     "litmus",
+    "litmus_export",
+    "litmus_judge",
     "litmus_random",
     "machines",
     "prune_store",

@@ -174,6 +174,13 @@ def litmus_dot(spec: dict[str, Any]) -> dict[str, Any]:
     `{"test", "model", "state"}`: the test as for `litmus`, the state as `x=0 z=1`. Returns `{"dot", "allowed"}`.
     """
 
+def litmus_export(spec: dict[str, Any]) -> dict[str, Any]:
+    """A test for another simulator.
+
+    `{"test", "form"}`: the test as for `litmus`, the form `herd` or `c`. Returns `{"text", "refused"}`; where there is
+    no text, `refused` is `{"mnemonic", "why"}`.
+    """
+
 def random(spec: RandomSpec) -> dict[str, Any]:
     """Runs random programs under each design and judges every crash state. Their seeds count from `first_seed`.
 

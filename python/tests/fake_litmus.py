@@ -197,6 +197,14 @@ def _design(name: str, settings: list[str]) -> dict[str, Any]:
     }
 
 
+def export(spec: dict[str, Any]) -> dict[str, Any]:
+    """Tests with `JS` are refused."""
+    text = _text(spec["test"])
+    if "JS" in text:
+        return {"text": None, "refused": {"mnemonic": "JS", "why": "x86 has no `JS`"}}
+    return {"text": f"{spec['form']}: {text}", "refused": None}
+
+
 def dot(spec: dict[str, Any]) -> dict[str, Any]:
     values = [int(value) for value in re.findall(r"=(\d+)", spec["state"])]
     if len(values) != 2:

@@ -192,6 +192,9 @@ class FakeNative:
     def litmus_read_expected(self, spec: dict[str, Any], /) -> dict[str, dict[str, Any]]:
         return fake_litmus.read_expected(spec)
 
+    def litmus_export(self, spec: dict[str, Any], /) -> dict[str, Any]:
+        return fake_litmus.export(spec)
+
     def litmus_dot(self, spec: dict[str, Any], /) -> dict[str, Any]:
         self.specs.append(spec)
         return fake_litmus.dot(spec)

@@ -6,6 +6,7 @@
 mod cat;
 mod execution;
 mod expected;
+mod export;
 mod fault;
 pub mod litmus;
 mod model;
@@ -20,6 +21,7 @@ mod unroll;
 mod words;
 
 pub use expected::{expected, read_expected, show_expected, Expected};
+pub use export::{export, Form, Refusal};
 pub use fault::{Fault, Place};
 pub use litmus::Test;
 pub use model::Model;

@@ -274,6 +274,11 @@ fn litmus_dot(py: Python<'_>, spec: Given<litmus::DotSpec>) -> Answered {
 }
 
 #[pyfunction]
+fn litmus_export(spec: Given<litmus::ExportSpec>) -> Answered {
+    answer(|| litmus::exported(&spec.0))
+}
+
+#[pyfunction]
 fn random(py: Python<'_>, spec: Given<litmus::RandomSpec>) -> Answered {
     ask(py, || litmus::programs(&spec.0)).map(Answer)
 }
@@ -330,6 +335,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_read_expected, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_timeline, m)?)?;
+    m.add_function(wrap_pyfunction!(litmus_export, m)?)?;
     m.add_function(wrap_pyfunction!(is_recording, m)?)?;
     m.add_function(wrap_pyfunction!(toml_lines, m)?)?;
     m.add_function(wrap_pyfunction!(nearest, m)?)?;

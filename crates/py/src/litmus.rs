@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use strandline_crash::litmus::{conform, random, timeline, Drawn, Registered};
 use strandline_order::{
-    allowed, expected, picture, read_expected, shelf, show_expected, thinkable, Allowed, Entry, Expected, Fault, Model,
-    Test,
+    allowed, expected, export, picture, read_expected, shelf, show_expected, thinkable, Allowed, Entry, Expected,
+    Fault, Form, Model, Test,
 };
 use strandline_sim::Error;
 
@@ -63,6 +63,15 @@ pub struct DotSpec {
     test: Asked,
     model: String,
     state: String,
+}
+
+/// What [`exported`] is asked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportSpec {
+    test: Asked,
+    /// `herd` or `c`.
+    form: String,
 }
 
 /// What [`drawn`] is asked.
@@ -270,6 +279,26 @@ pub fn dot(spec: &DotSpec) -> Result<Value, Error> {
     let drawn =
         picture(&read.test, &model, &state).map_err(|fault| Error::input(format!("--dot: {}", fault.message)))?;
     Ok(json!({"dot": drawn.dot, "allowed": drawn.allowed}))
+}
+
+/// A test as text for another simulator, or the instruction because of which there is none.
+///
+/// # Errors
+/// Bad input.
+pub fn exported(spec: &ExportSpec) -> Result<Value, Error> {
+    let read = read(&spec.test)?;
+    let form = match spec.form.as_str() {
+        "herd" => Form::Herd,
+        "c" => Form::C,
+        other => return Err(Error::input(format!("--export {other}: must be herd or c"))),
+    };
+    let name = spec.test.shelf.as_ref().unwrap_or(&read.test.name);
+    Ok(match export(&read.test, name, form) {
+        Ok(text) => json!({"text": text, "refused": null}),
+        Err(refusal) => json!({"text": null, "refused": {
+            "mnemonic": refusal.mnemonic, "why": refusal.to_string(),
+        }}),
+    })
 }
 
 /// Random programs under designs.

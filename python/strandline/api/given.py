@@ -23,6 +23,12 @@ Settings = Mapping[str, Any] | Iterable[str]
 Place = str | os.PathLike[str]
 
 
+def places(given: Place | Sequence[Place]) -> list[str]:
+    """One file or several, as the command line names them."""
+    files = [given] if isinstance(given, str | os.PathLike) else given
+    return [os.fspath(each) for each in files]
+
+
 def base_run(
     workload: Place,
     design: str,

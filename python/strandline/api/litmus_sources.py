@@ -58,16 +58,19 @@ def _named(engine: Engine, name: str) -> Iterator[Source]:
     elif path.suffix == SUFFIX:
         raise InputError(f"{name}: no such file: name a {SUFFIX} file or a folder of them")
     else:
-        yield Source(_on_shelf(name, engine.litmus_shelf()))
+        yield Source(known_name(name, engine.litmus_shelf(), "file, folder or test", "strandline litmus"))
 
 
-def _on_shelf(name: str, shelf: Sequence[str]) -> str:
-    """The built-in test of this name, with or without its folder."""
-    meant = [name] if name in shelf else [known for known in shelf if known.rpartition("/")[2] == name]
+def known_name(name: str, known: Sequence[str], kind: str, show: str, where: str = "") -> str:
+    """The name of a known test that is meant, with or without its folder.
+
+    An error that begins with `where` if there is none, or more than one; the command `show` lists them.
+    """
+    meant = [name] if name in known else [each for each in known if each.rpartition("/")[2] == name]
     if len(meant) > 1:
-        raise InputError(f"{name}: more than one test has this name: give {' or '.join(meant)}")
+        raise InputError(f"{where}{name}: more than one test has this name: give {' or '.join(meant)}")
     if not meant:
-        raise UnknownError("file, folder or test", name, shelf, "strandline litmus")
+        raise UnknownError(kind, name, known, show, where)
     return meant[0]
 
 

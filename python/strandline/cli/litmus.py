@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from strandline.api.random_programs import RandomPrograms, random_programs
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.complete import names_of
+from strandline.cli.litmus_others import export, judge
 from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.options import (
     AT_LEAST_ONE,
@@ -32,9 +34,11 @@ from strandline.litmus_tests import LitmusSpec, Source
 
 #: What an option cannot be combined with.
 EXCLUDES = {
-    "random": ("files", "models", "machines", "timings", "dot", "promoting"),
-    "dot": ("designs", "settings", "machines", "timings", "promoting"),
-    "promoting": ("designs", "settings", "models", "machines", "timings"),
+    "random": ("files", "models", "machines", "timings", "dot", "promoting", "exporting", "judging"),
+    "dot": ("designs", "settings", "machines", "timings", "promoting", "exporting", "judging"),
+    "promoting": ("designs", "settings", "models", "machines", "timings", "exporting", "judging"),
+    "exporting": ("designs", "settings", "models", "machines", "timings", "judging"),
+    "judging": ("designs", "settings", "machines", "timings"),
 }
 SPELLED = {
     "files": "FILE",
@@ -46,6 +50,9 @@ SPELLED = {
     "dot": "--dot",
     "random": "--random",
     "promoting": "--promote",
+    "exporting": "--export",
+    "out": "--out",
+    "judging": "--judge",
 }
 
 
@@ -95,6 +102,20 @@ SPELLED = {
 @click.option(
     "--promote", "promoting", is_flag=True, help="Write the allowed states to MODEL.expected in each folder FILE."
 )
+@click.option(
+    "--export",
+    "exporting",
+    type=click.Choice(("herd", "c")),
+    help="Write the tests for herd7, or as C programs for other simulators.",
+)
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the exported tests.")
+@click.option(
+    "--judge",
+    "judging",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="Judge the states that another simulator has shown. [default model: px86]",
+)
 @seed_option
 @jobs_option
 @json_option
@@ -107,8 +128,8 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
     -d no design runs. Without -M every model is evaluated that a test belongs to; with -d only the models of the
     designs.
 
-    Exits with 1 if a design reaches a state that its model forbids, or if the allowed states differ from those in the
-    files MODEL.expected next to the tests.
+    Exits with 1 if a design or another simulator reaches a state that its model forbids, or if the allowed states
+    differ from those in the files MODEL.expected next to the tests.
     """
     _refuse_conflicts(given)
     named = given["designs"] or (("all",) if given["random"] else ())
@@ -122,7 +143,11 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
         )
     if given["promoting"]:
         refuse_others(given["files"])
-    if given["dot"] is not None:
+    if given["exporting"]:
+        export(app, given)
+    elif given["judging"] is not None:
+        ctx.exit(judge(app, given))
+    elif given["dot"] is not None:
         _draw(app.engine, sources(app.engine, given["files"]), given)
     elif given["promoting"]:
         promote(app.engine, sources(app.engine, given["files"]), given)
@@ -143,6 +168,8 @@ def _refuse_conflicts(given: Mapping[str, Any]) -> None:
             raise click.UsageError(f"{SPELLED[option]} takes no {SPELLED[clash[0]]}: leave one of them out")
     if "promoting" in asked and "files" not in asked:
         raise click.UsageError("--promote needs a folder: name one")
+    if ("out" in asked) != ("exporting" in asked):
+        raise click.UsageError("--export and --out belong together: give both, or none")
     for key in ("settings", "machines", "timings"):
         if key in asked and not asked & {"designs", "random"}:
             raise click.UsageError(f"{SPELLED[key]} needs designs to run: name them with -d")

@@ -21,6 +21,7 @@ CRASHES = {
     "sweeps.md": 0,
     "figures.md": 0,
     "explore.md": 1,
+    "litmus.md": 0,
     "timeline.md": 1,
     "questions.md": 0,
     "tutorial-student.md": 0,

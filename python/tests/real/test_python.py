@@ -224,7 +224,7 @@ RENAMED = {
 NOT_IN_PYTHON = {
     "run": {"record"},  # `sl.repeat`
     "crash": {"html", "dump", "verify", "time_limit", "scratch"},  # the last four: `sl.crash_recording`
-    "litmus": {"dot", "random", "promoting"},  # `sl.litmus_random`; the others write and draw files of tests
+    "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`
     "figure": set(),
     "claims": set(),
     "sweep": {"file"},  # `spec`
@@ -237,7 +237,7 @@ NOT_IN_PYTHON = {
 NAMED = {"list": "listing"}
 """Functions under another name than their command: a builtin's."""
 KEYS_OF_A_SWEEP = {"spec", "fixed", "axes", "points", "seeds", "show", "baseline"}
-PUBLIC = ("crashes", "names", "runs", "views")
+PUBLIC = ("crashes", "litmus", "names", "runs", "views")
 
 
 @pytest.mark.parametrize("name", NOT_IN_PYTHON)

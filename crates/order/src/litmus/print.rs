@@ -78,13 +78,14 @@ impl Test {
         format!("{} ({})", self.condition.quantifier.word(), Shown(self))
     }
 
-    fn names(&self, kind: LocationKind) -> String {
+    /// The names of its locations of a kind.
+    pub(crate) fn names(&self, kind: LocationKind) -> String {
         let of_kind = self.locations.iter().filter(|at| at.kind == kind);
         of_kind.map(|at| at.name.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     /// The groups of locations that share a line.
-    fn groups(&self) -> String {
+    pub(crate) fn groups(&self) -> String {
         let in_memory = |id: &LocationId| self.location(*id).kind != LocationKind::Output;
         let mut groups: Vec<Vec<&str>> = vec![Vec::new(); self.locations.len()];
         for id in self.ids().filter(in_memory) {
@@ -94,22 +95,26 @@ impl Test {
         shared.map(|group| group.join(" ")).collect::<Vec<_>>().join(", ")
     }
 
-    fn show_threads(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn show_threads(&self) -> String {
         let column = |(index, thread): (usize, &Vec<Instruction>)| {
             let cells = thread.iter().map(|instruction| self.show(*instruction));
-            std::iter::once(format!("P{index}")).chain(cells).collect::<Vec<_>>()
+            std::iter::once(format!("P{index}")).chain(cells).collect()
         };
-        let columns: Vec<Vec<String>> = self.threads.iter().enumerate().map(column).collect();
-        let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
-        for row in 0..rows {
-            let cells = columns.iter().map(|column| {
-                let width = column.iter().map(String::len).max().unwrap_or(0);
-                format!("{:width$}", column.get(row).map_or("", String::as_str))
-            });
-            writeln!(f, " {} ;", cells.collect::<Vec<_>>().join(" | "))?;
-        }
-        Ok(())
+        side_by_side(&self.threads.iter().enumerate().map(column).collect::<Vec<_>>())
     }
+}
+
+/// Columns as rows of a test, each with its line feed.
+pub(crate) fn side_by_side(columns: &[Vec<String>]) -> String {
+    let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let row = |row: usize| {
+        let cells = columns.iter().map(|column| {
+            let width = column.iter().map(String::len).max().unwrap_or(0);
+            format!("{:width$}", column.get(row).map_or("", String::as_str))
+        });
+        format!(" {} ;\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    (0..rows).map(row).collect()
 }
 
 impl fmt::Display for Test {
@@ -129,7 +134,7 @@ impl fmt::Display for Test {
         let in_memory = self.locations.iter().filter(|at| at.kind != LocationKind::Output);
         let initial: String = in_memory.map(|at| format!(" {}={};", at.name, at.initial)).collect();
         writeln!(f, "{{{initial} }}")?;
-        self.show_threads(f)?;
+        f.write_str(&self.show_threads())?;
         writeln!(f, "{}", self.show_condition())
     }
 }

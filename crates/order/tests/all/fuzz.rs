@@ -7,7 +7,7 @@ use proptest::sample::{select, Index};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
-use strandline_order::{allowed, shelf, Fault, Model, Place, Test};
+use strandline_order::{allowed, export, shelf, Fault, Form, Model, Place, Test};
 
 /// Every model and each of its variants, parsed once for thousands of tests.
 static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
@@ -36,6 +36,12 @@ fn check_test(text: &str) {
         Ok(test) => {
             let again = Test::parse(&test.to_string()).unwrap_or_else(|fault| panic!("{fault}\n{test}"));
             assert_eq!(again, test);
+            for form in [Form::Herd, Form::C] {
+                match export(&test, &test.name, form) {
+                    Ok(text) => assert!(text.contains(&test.show_condition().replace("??", "? ?")), "{text}"),
+                    Err(refusal) => assert!(!refusal.to_string().contains('\n'), "{refusal}"),
+                }
+            }
             if test.events() <= 12 {
                 for model in MODELS.iter().filter(|model| model.takes(&test)) {
                     let states = allowed(&test, model);

@@ -3,6 +3,7 @@
 mod by_hand;
 mod errors;
 mod expected;
+mod export;
 mod fuzz;
 mod generated;
 mod picture;

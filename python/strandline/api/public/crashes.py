@@ -1,9 +1,8 @@
-"""Crash tests and litmus tests."""
+"""Crash tests."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +12,6 @@ from strandline.api.suggesting import suggesting
 
 if TYPE_CHECKING:
     from strandline.api.crashes import Crashes
-    from strandline.api.litmus import Litmus
-    from strandline.api.random_programs import RandomPrograms
     from strandline.api.recordings import CrashesOfRecording
 
 
@@ -121,83 +118,3 @@ def crash_recording(
         None if scratch is None else Path(scratch),
     )
     return recordings.crash(session(jobs), request, words.designs(design))
-
-
-@suggesting
-def litmus(
-    file: Place | Sequence[Place] = (),
-    design: Names = (),
-    *,
-    model: Names = (),
-    machine: Names = (),
-    set: Settings = (),  # noqa: A002 - as `--set`
-    timings: int | None = None,
-    seed: int = 1,
-    jobs: int | None = None,
-) -> Litmus:
-    """Judges litmus tests by models, and by the designs that run them; without `file` all built-in tests.
-
-    The arguments:
-
-    - `file`: a `.litmus` file, a folder of them, the name of a built-in test, or a list of these.
-    - `design`: designs to run, or `all`; without it none runs.
-    - `model`: models and variants (`px86:weak-locks`); by default all that a test belongs to, or those of the designs.
-    - `machine`: machines of the designs; `set`: their parameters, as `{"design.entries": 4}`.
-    - `timings`: the number of runs of a design on each machine, with different latencies; `seed` of the first.
-    - `jobs`: tests at once; by default as many as there are cores.
-
-    An `InputError` if a test cannot be read, a name is unknown, or nothing is left to judge.
-
-    >>> sl.litmus("classic/2+2w+clwb.sfence", "x86", timings=20).failures
-    []
-    """
-    from strandline.api import litmus as api
-
-    at = session(jobs)
-    models = words.models(model) if model else ()
-    api.check_models(at.engine, models)
-    request = api.Request(
-        models,
-        api.known_designs(at.engine, words.designs(design) if design else ()),
-        _of_designs(set),
-        words.machines(machine) if machine else None,
-        None if timings is None else words.whole(timings, 1),
-        words.whole(seed, 0),
-    )
-    files = [file] if isinstance(file, str | os.PathLike) else file
-    return api.litmus(at, [os.fspath(each) for each in files], request)
-
-
-@suggesting
-def litmus_random(
-    programs: int,
-    design: Names = "all",
-    *,
-    set: Settings = (),  # noqa: A002 - as `--set`
-    seed: int = 1,
-    jobs: int | None = None,
-) -> RandomPrograms:
-    """Runs random programs under designs, and judges every crash state by the designs' models.
-
-    The arguments:
-
-    - `programs`: how many; their seeds count from `seed`.
-    - `design`: as for `sl.run`; `set`: the designs' parameters, as `{"design.entries": 4}`.
-    - `jobs`: parallel runs; by default as many as there are cores.
-
-    An `InputError` for an unknown design or parameter.
-
-    >>> sl.litmus_random(20, "x86,asap-ep").failures
-    ()
-    """
-    from strandline.api.litmus import known_designs
-    from strandline.api.random_programs import random_programs
-
-    at = session(jobs)
-    chosen = known_designs(at.engine, words.designs(design))
-    return random_programs(at, words.whole(programs, 1), chosen, _of_designs(set), words.whole(seed, 0))
-
-
-def _of_designs(given: Settings) -> tuple[str, ...]:
-    """Settings of designs, `KEY=VALUE`."""
-    return words.each_once(words.design_setting(each) for each in words.settings(given))
