@@ -16,6 +16,7 @@ from strandline.records import Record
 
 if TYPE_CHECKING:
     # A run does not wait for them.
+    from strandline.crash_cases import CrashCase
     from strandline.litmus_tests import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source
     from strandline.timelines import Part, Timeline
 
@@ -83,6 +84,8 @@ class CrashFailure:
     tasks: int
     threads: int
     detail: list[str] = field(default_factory=list)
+    case: CrashCase | None = None
+    """What recovery read, and the order that was broken; the native module always gives it."""
 
 
 @dataclass(frozen=True)
@@ -303,7 +306,7 @@ class Engine:
     def crash(self, spec: CrashSpec, stop: NativeStop) -> CrashResult:
         """Visits crash states of one program under one design until `stop`; a `StoppedError` without a result."""
         answer = self._ask(lambda: self.native.crash(spec, stop), spec.run)
-        answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
+        answer["failures"] = [_failure(failure) for failure in answer["failures"]]
         answer["record"] = self._record(answer["record"])
         return CrashResult(**answer)
 
@@ -398,6 +401,13 @@ class Engine:
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 """A commit without further changes."""
+
+
+def _failure(document: dict[str, Any]) -> CrashFailure:
+    from strandline.crash_cases import CrashCase
+
+    case = document.pop("case", None)
+    return CrashFailure(**document, case=None if case is None else CrashCase.of(case))
 
 
 @cache

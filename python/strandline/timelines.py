@@ -144,3 +144,8 @@ def place(addr: int) -> str:
 def is_persist(kind: str, addr: int | None) -> bool:
     """Whether an operation stores to persistent memory, or flushes a line of it."""
     return addr is not None and addr >= PERSISTENT and (kind in STORES or kind in FLUSHES)
+
+
+def persists_and_primitives(ops: Table) -> list[int]:
+    """The operations that pages draw: without stores to volatile memory, of which there are most."""
+    return [op for op, (kind, addr) in enumerate(ops.rows("kind", "addr")) if addr is None or is_persist(kind, addr)]

@@ -47,6 +47,8 @@ REGIONS = (
     Region(FIGURES, "bars", partial(table, spec.Bars)),
     Region(FIGURES, "cdf", partial(table, spec.Cdf)),
     Region(FIGURES, "litmus", partial(table, spec.LitmusRuns)),
+    Region(FIGURES, "timeline", partial(table, spec.TimelineRuns)),
+    Region(FIGURES, "timeline-run", partial(table, spec.TimelineRun)),
     Region(FIGURES, "claim", partial(table, Claim)),
     Region(SWEEPS, "sweep", partial(table, SweepFile)),
     Region(SWEEPS, "slurm", partial(table, SlurmFile)),

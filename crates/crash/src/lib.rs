@@ -5,11 +5,13 @@
 //! and each other started region is present completely or not at all. A failure is shrunk to a small case that can be
 //! reproduced.
 
+mod case;
 mod explore;
 mod judge;
 pub mod litmus;
 pub mod recorded;
 
+pub use case::{Case, Edge, Event, Order, Reading};
 pub use explore::points::Points;
 pub use explore::replay::command;
 pub use explore::report::{Failure, Report};
@@ -18,3 +20,4 @@ pub use explore::run::Observe;
 pub use explore::until::{Stop, Until};
 pub use explore::{explore, explore_until, explore_with, first_failure, replay};
 pub use judge::fault::Kind;
+pub use judge::reads::Step;

@@ -30,6 +30,8 @@ pub struct Journal {
     pub notes: Vec<Vec<Noted>>,
     /// What the cores executed; empty unless requested.
     pub trace: Trace,
+    /// When each store of the trace's order of visible stores became so.
+    pub visible_at: Vec<Cycles>,
     /// Whether the design interrupted a program that does not poll, which ended the run.
     pub halted: bool,
     /// When a line was first filled from memory with other bytes than had been stored, if ever.

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use strandline_design::ByteMask;
 use strandline_isa::{Addr, CoreId, Flush, Line, Primitive};
+use strandline_kernel::Cycles;
 
 /// What the cores executed, and in which order their stores became visible.
 ///
@@ -129,6 +130,8 @@ pub enum Seen {
 #[derive(Default)]
 pub struct Tracer {
     trace: RefCell<Trace>,
+    /// When each store of [`Trace::visible`] became so.
+    times: RefCell<Vec<Cycles>>,
     /// Stale bytes of lines, one bit each: the cores see them as they were before their latest
     /// store.
     stale: RefCell<BTreeMap<Line, u64>>,
@@ -145,6 +148,7 @@ impl Tracer {
         };
         Tracer {
             trace: RefCell::new(trace),
+            times: RefCell::default(),
             stale: RefCell::default(),
             laps: RefCell::new(vec![Vec::new(); cores]),
         }
@@ -192,8 +196,9 @@ impl Tracer {
     /// Records that a core's store has become visible.
     #[cold]
     #[inline(never)]
-    pub fn visible(&self, core: CoreId, index: u32) {
+    pub fn visible(&self, core: CoreId, index: u32, at: Cycles) {
         self.trace.borrow_mut().visible.push(OpId { core, index });
+        self.times.borrow_mut().push(at);
     }
 
     /// Marks these bytes of a line as stale.
@@ -218,6 +223,11 @@ impl Tracer {
     /// Visible stores so far.
     pub fn count(&self) -> u32 {
         index(self.trace.borrow().visible.len())
+    }
+
+    /// Takes when the stores of [`Trace::visible`] became so.
+    pub fn take_times(&self) -> Vec<Cycles> {
+        self.times.take()
     }
 
     /// Takes the finished trace.

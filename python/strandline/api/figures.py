@@ -6,26 +6,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from strandline import outside
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
-from strandline.engine import Engine
+from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError, from_file
-from strandline.figures import drawing, litmus_figure, looks, publish, verdicts
+from strandline.figures import drawing, litmus_figure, looks, publish, timeline_figure, verdicts
 from strandline.figures.evaluate import MEASURES, Outcome, measured
 from strandline.figures.figure import FigureData, Options, gather, plan, runs_of
 from strandline.figures.paper_values import Claims
-from strandline.figures.spec import FigureSpec, Labels, LitmusFigure
+from strandline.figures.spec import FigureSpec, Labels, LitmusFigure, TimelineFigure
+from strandline.figures.timeline_figure import Shown
 from strandline.figures.values import with_means
 from strandline.litmus_tests import LitmusTest
+from strandline.room import available, demand_room
 from strandline.views import columns, files
 from strandline.views import litmus as litmus_report
 from strandline.views.chart import Chart
 from strandline.views.columns import Columns
 from strandline.views.page import BOLD, DIM, Line, Page
 from strandline.views.plot_size import Style
+from strandline.views.timeline.names import PAGE
 
 Keep = Callable[[Labels], bool]
 
@@ -58,6 +61,8 @@ class Target:
 class Figure(Result):
     """A figure of timed runs: its values, its table, and the claims that it decides."""
 
+    others: ClassVar[tuple[str, ...]] = (files.CHART,)
+    """Files that only its kind has."""
     data: FigureData
     outcomes: Sequence[Outcome]
     reused: int
@@ -103,6 +108,8 @@ class Figure(Result):
 class FigureOfLitmusTests(Result):
     """A figure of litmus tests: the states that models allow and designs reach."""
 
+    others: ClassVar[tuple[str, ...]] = ()
+    """Files that only its kind has."""
     figure: LitmusFigure
     tests: Sequence[LitmusTest]
 
@@ -143,9 +150,38 @@ class FigureOfLitmusTests(Result):
         }
 
 
-def figure(
-    session: Session, figure_id: str, options: Options, target: Target | None = None
-) -> Figure | FigureOfLitmusTests:
+@dataclass(frozen=True, repr=False)
+class FigureOfTimelines(Result):
+    """A figure of timelines: what its runs did, cycle by cycle."""
+
+    others: ClassVar[tuple[str, ...]] = (PAGE,)
+    """Files that only its kind has."""
+    figure: TimelineFigure
+    shown: Sequence[Shown]
+
+    def page(self) -> Page:
+        """A row a run."""
+        head = (Line(self.figure.title, BOLD), Line(self.figure.source, DIM), Line())
+        return Page((*head, timeline_figure.table(self.shown)))
+
+    def columns(self) -> Columns:
+        """A row a run."""
+        return columns.of_records(timeline_figure.records(self.figure, self.shown))
+
+    def document(self) -> dict[str, Any]:
+        """The runs and their records."""
+        return {
+            "figure": self.figure.id,
+            "rows": self.figure.timeline.rows,
+            "runs": [run.label for run in self.figure.timeline.runs],
+            "records": [record.fields for record in timeline_figure.records(self.figure, self.shown)],
+        }
+
+
+AnyFigure = Figure | FigureOfLitmusTests | FigureOfTimelines
+
+
+def figure(session: Session, figure_id: str, options: Options, target: Target | None = None) -> AnyFigure:
     """Runs a figure, and writes its files to the folder of `target`, whole or not at all."""
     spec = session.experiments.any_figure(figure_id)
     if target is not None:
@@ -154,8 +190,11 @@ def figure(
         if options.tasks is not None:
             raise InputError(f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out")
         return _of_litmus_tests(session, spec, options, target)
+    if isinstance(spec, TimelineFigure):
+        with from_file(figure_id) if figure_id.endswith(".toml") else nullcontext():
+            return _of_timelines(session, spec, options, target)
     with from_file(figure_id) if figure_id.endswith(".toml") else nullcontext():
-        planned = _tasks(session.engine, spec, options)
+        planned = _tasks(session.engine, runs_of(spec, options))
     with _written(target, spec.id, planned) as staging:
         data = figures(session, [spec], options)[spec.id]
         short = looks.shortened(session.engine, spec, options)
@@ -193,9 +232,20 @@ def _of_litmus_tests(
     return FigureOfLitmusTests(spec, tests)
 
 
-def _tasks(engine: Engine, spec: FigureSpec, options: Options) -> int:
-    """The number of tasks of all runs of a figure."""
-    return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs_of(spec, options))
+def _of_timelines(session: Session, spec: TimelineFigure, options: Options, target: Target | None) -> FigureOfTimelines:
+    engine, runs = session.engine, timeline_figure.specs(spec, options)
+    with _written(target, spec.id, _tasks(engine, runs)) as staging:
+        demand_room(map(engine.memory, runs), session.jobs, available())
+        with session.display.progress("running", len(runs)) as done:
+            shown = timeline_figure.run(engine, spec, options, session.jobs, done)
+        if target and staging:
+            publish.write_timelines(spec, shown, staging, target.style)
+    return FigureOfTimelines(spec, shown)
+
+
+def _tasks(engine: Engine, runs: Sequence[RunSpec]) -> int:
+    """The number of tasks of these runs."""
+    return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs)
 
 
 def _outcomes(session: Session, data: FigureData) -> list[Outcome]:

@@ -97,9 +97,12 @@ class CrashesOfRecording(Result):
             lines.append(Line(said, folds=True))
         lines += [Line(f"note: {line}", folds=True) for line in crash_states.caveats(result)]
         if result.failures:
-            again = f"strandline {_again(result, result.failures[0], self.request)}"
-            lines += [Line(), *map(Line, crash_states.explain(result, again))]
+            lines += [Line(), *map(Line, crash_states.explain(result, self.again(result)))]
         return lines
+
+    def again(self, result: Examined) -> str:
+        """The command that reproduces the smallest failing case of a design."""
+        return f"strandline {_again(result, result.failures[0], self.request)}"
 
     def columns(self) -> Columns:
         """A row a design."""

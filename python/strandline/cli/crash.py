@@ -19,7 +19,7 @@ from strandline.errors import InterruptError
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
-ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings", "html")
+ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
 ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 
 
@@ -83,7 +83,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
         refuse(ctx, ("points", "max_failures"), why)
     if app.engine.is_recording(given["workload"]):
         refuse(ctx, ONLY_WORKLOADS, "does not apply to a recording: leave it out")
-        ctx.exit(_show(recordings.crash(app.session(given), _request(given), given["designs"] or ()), given))
+        ctx.exit(_crash_recording(app, given))
     refuse(ctx, ONLY_RECORDINGS, "applies only to recordings, the files of `strandline record`: leave it out")
     demand(ctx, "designs")
     found = api.crash(
@@ -97,9 +97,24 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     page = given["html"]
     is_drawn = page is not None and crash_page.write(app.engine, found.results, page)
     status = _show(found, given)
+    _say_drawn(given, is_drawn)
+    ctx.exit(status)
+
+
+def _crash_recording(app: App, given: dict[str, Any]) -> int:
+    """Crashes a recording; returns the exit status."""
+    found = recordings.crash(app.session(given), _request(given), given["designs"] or ())
+    page = given["html"]
+    is_drawn = page is not None and crash_page.write_recording(found, page)
+    status = _show(found, given)
+    _say_drawn(given, is_drawn)
+    return status
+
+
+def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
+    page = given["html"]
     if page is not None and not given["as_json"]:
         output.say(f"drawn in {page}" if is_drawn else "no crash state is wrong: nothing is drawn", style="dim")
-    ctx.exit(status)
 
 
 def _request(given: dict[str, Any]) -> recordings.Request:

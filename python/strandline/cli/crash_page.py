@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from strandline.api.recordings import CrashesOfRecording
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine
 from strandline.views import crashes, files
 
@@ -18,10 +19,20 @@ def write(engine: Engine, results: Sequence[CrashResult], path: Path) -> bool:
     if not failing:
         return False
     timelines = [engine.crash_timeline(_spec(failure)) for _, failure in failing]
-    losses = [page.PowerLoss(failure.at_cycles, crashes.explain(result)) for result, failure in failing]
+    losses = [page.PowerLoss(failure.at_cycles, crashes.explain(result), failure.case) for result, failure in failing]
     title = f"{failing[0][0].workload}: crash states of {', '.join(result.design for result, _ in failing)}"
     files.write_whole(path, page.page(timelines, title, losses))
     return True
+
+
+def write_recording(found: CrashesOfRecording, path: Path) -> bool:
+    """The same for a recording, whose checker is another program."""
+    from strandline.views.recorded_case import page
+
+    failing = [(result, found.again(result)) for result in found.results if result.failures]
+    if failing:
+        files.write_whole(path, page.page(failing, found.request.recording))
+    return bool(failing)
 
 
 def _spec(failure: CrashFailure) -> CrashSpec:

@@ -49,7 +49,8 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     Writes records, a table and a plot to DIR, which keeps its old content until the new one is complete. Runs in the
     run store are not repeated.
 
-    A figure of litmus tests has the exit status of `strandline litmus`.
+    A figure of litmus tests has the exit status of `strandline litmus`. A figure of timelines, such as cosplay-2, has
+    the page of `strandline timeline` too, and its runs are made anew.
     """
     folder = given["out"] or Path("out") / app.experiments.any_figure(given["figure_id"]).id
     session = app.session(given)
@@ -62,6 +63,6 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
         output.print_json({"figure": document.pop("figure"), "out": str(folder), **document})
     else:
         output.show(found.page())
-        names = written(target.style, charted=not isinstance(found, FigureOfLitmusTests))
+        names = written(target.style, *found.others)
         output.say(f"written to {folder}: {', '.join(names)}", style="dim")
     ctx.exit(1 if isinstance(found, FigureOfLitmusTests) and found.failures else 0)

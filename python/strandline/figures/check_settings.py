@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from strandline.figures.schema import KeyPath
-from strandline.figures.spec import OVERRIDES, RUN_KEYS, Axis, FigureSpec, Point, RunKeys, Search
+from strandline.figures.spec import OVERRIDES, RUN_KEYS, Axis, FigureSpec, Point, RunKeys, Search, TimelineFigure
 from strandline.figures.toml_file import DocumentError, convert, no_twice, require
 
 MEND = f"use one of {', '.join(RUN_KEYS)}, or a quoted one with `{'`, `'.join(OVERRIDES)}`"
@@ -20,6 +20,15 @@ def check(spec: FigureSpec) -> None:
         for key in point.without:
             _check_known((*at, "without"), key)
     _check_search(spec)
+
+
+def check_timeline(figure: TimelineFigure) -> None:
+    """A `DocumentError` for an unknown setting, or one of the wrong type."""
+    for key, value in figure.fixed.items():
+        _check_setting(("fixed", key), key, value)
+    for number, run in enumerate(figure.timeline.runs):
+        for key, value in run.settings.items():
+            _check_setting(("timeline", "runs", number, "settings", key), key, value)
 
 
 def _settings(spec: FigureSpec) -> Iterator[tuple[KeyPath, str, Any]]:

@@ -11,7 +11,7 @@ from strandline.errors import InputError, UnknownError
 from strandline.figures import claims
 from strandline.figures.claims import Claim
 from strandline.figures.figure_file import load
-from strandline.figures.spec import FigureSpec, LitmusFigure
+from strandline.figures.spec import AnyFigure, FigureSpec
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Experiments:
     def figure(self, figure_id: str) -> FigureSpec:
         """The figure of that id; an `InputError` if it is not one of timed runs."""
         found = self.any_figure(figure_id)
-        if isinstance(found, LitmusFigure):
-            raise InputError(f"{figure_id}: is a figure of litmus tests, which has no runs: name another")
+        if not isinstance(found, FigureSpec):
+            raise InputError(f"{figure_id}: is a figure of litmus tests or of timelines, without values: name another")
         return found
 
     def figures_of_runs(self) -> list[FigureSpec]:
@@ -36,8 +36,8 @@ class Experiments:
         found = map(self.any_figure, self.figure_ids())
         return [figure for figure in found if isinstance(figure, FigureSpec)]
 
-    def any_figure(self, figure_id: str) -> FigureSpec | LitmusFigure:
-        """The figure of that id or in that file, of timed runs or of litmus tests."""
+    def any_figure(self, figure_id: str) -> AnyFigure:
+        """The figure of that id or in that file, of timed runs, of litmus tests or of timelines."""
         if figure_id.endswith(".toml"):
             return self._of_file(outside.resolved(Path(figure_id)))
         paths = self._paths()
@@ -49,7 +49,7 @@ class Experiments:
         """All claims by id, in the order of the file."""
         return claims.load(self.folder / "claims.toml")
 
-    def _of_file(self, path: Path) -> FigureSpec | LitmusFigure:
+    def _of_file(self, path: Path) -> AnyFigure:
         """The figure in a file, which may name known claims; an `InputError` if they do not exist."""
         figure = load(path)
         if isinstance(figure, FigureSpec):

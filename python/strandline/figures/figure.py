@@ -110,12 +110,12 @@ def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options
         settings = {key: value for key, value in settings.items() if key not in point.without}
     recovers = any(metric.quantity == RECOVERS for metric in spec.metrics)
     if spec.search is None or spec.finder(labels) is None:
-        return (Trial(None, _run(settings, options, recovers)),)
+        return (Trial(None, run_of(settings, options, recovers)),)
     key = spec.search.key
-    return tuple(Trial(value, _run({**settings, key: value}, options, recovers)) for value in spec.search.values)
+    return tuple(Trial(value, run_of({**settings, key: value}, options, recovers)) for value in spec.search.values)
 
 
-def _run(settings: Mapping[str, Any], options: Options, recovers: bool) -> RunSpec:
+def run_of(settings: Mapping[str, Any], options: Options, recovers: bool = False) -> RunSpec:
     """The settings that are keys of a run, and the others as overrides `key=value`."""
     keys = {key: value for key, value in settings.items() if key in RUN_KEYS}
     overrides = tuple(f"{key}={_word(value)}" for key, value in settings.items() if key not in RUN_KEYS)

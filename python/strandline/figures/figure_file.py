@@ -7,14 +7,25 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from strandline.figures import check_plot, check_settings, toml_file
-from strandline.figures.spec import FigureFile, FigureSpec, LitmusFigure, LitmusFile, LitmusRuns
+from strandline.figures.spec import (
+    AnyFigure,
+    FigureFile,
+    FigureSpec,
+    LitmusFigure,
+    LitmusFile,
+    LitmusRuns,
+    TimelineFigure,
+    TimelineFile,
+)
 from strandline.figures.toml_file import DocumentError, TomlFile, no_twice
 
 
-def load(path: Path) -> FigureSpec | LitmusFigure:
+def load(path: Path) -> AnyFigure:
     """Reads a figure; its id is `<paper>-<figure>`: the names of its folder and of its file."""
     file = toml_file.read(path)
-    return _of_litmus(file) if "litmus" in file.document else _of_runs(file)
+    if "litmus" in file.document:
+        return _of_litmus(file)
+    return _of_timelines(file) if "timeline" in file.document else _of_runs(file)
 
 
 def load_runs(path: Path) -> FigureSpec:
@@ -48,6 +59,16 @@ def _of_litmus(file: TomlFile) -> LitmusFigure:
     figure = LitmusFigure(**asdict(file.convert(LitmusFile)), id=_id(file.path))
     try:
         _check_litmus(figure.litmus)
+    except DocumentError as error:
+        raise file.error(error) from error
+    return figure
+
+
+def _of_timelines(file: TomlFile) -> TimelineFigure:
+    figure = TimelineFigure(**asdict(file.convert(TimelineFile)), id=_id(file.path))
+    try:
+        check_settings.check_timeline(figure)
+        no_twice(("timeline", "runs"), [run.label for run in figure.timeline.runs])
     except DocumentError as error:
         raise file.error(error) from error
     return figure

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from strandline.figures import drawing, litmus_figure, verdicts
+from strandline.figures import drawing, litmus_figure, timeline_figure, verdicts
 from strandline.figures.evaluate import Outcome
 from strandline.figures.figure import FigureData
-from strandline.figures.spec import LitmusFigure
+from strandline.figures.spec import LitmusFigure, TimelineFigure
+from strandline.figures.timeline_figure import Shown
 from strandline.litmus_tests import LitmusTest
 from strandline.views import files
 from strandline.views.chart import Chart
 from strandline.views.plot_size import Style
 from strandline.views.table import Table
+from strandline.views.timeline.names import PAGE
 
 
 def write(
@@ -43,6 +45,19 @@ def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path
     files.write_records(litmus_figure.records(figure, tests), folder)
     (folder / "table.md").write_text(litmus_figure.markdown(figure, tests), encoding="utf-8")
     plot_states.save(litmus_figure.grid(figure, tests), folder, style)
+
+
+def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path, style: Style) -> None:
+    """The same for a figure of timelines, with the page of these."""
+    from strandline.views import plot_timeline
+    from strandline.views.timeline import page
+
+    files.write_records(timeline_figure.records(figure, shown), folder)
+    (folder / "table.md").write_text(timeline_figure.markdown(figure, shown), encoding="utf-8")
+    plot_timeline.save(timeline_figure.chart(figure, shown), folder, style)
+    names = [each.label for each in shown]
+    drawn = page.page([each.timeline for each in shown], figure.title, names=names)
+    (folder / PAGE).write_text(drawn, encoding="utf-8")
 
 
 def _markdown(shown: Chart, table: Table, outcomes: Sequence[Outcome]) -> str:

@@ -280,3 +280,42 @@ class LitmusFigure(LitmusFile, frozen=True, kw_only=True):
     """A paper's figure of litmus tests."""
 
     id: str
+
+
+class TimelineRun(Table, frozen=True, kw_only=True):
+    """A run whose timeline is drawn."""
+
+    label: Annotated[str, says("name of the run in the table, and title of its panel")]
+    note: Annotated[str | None, says("what to see, behind the panel's title")] = None
+    settings: Annotated[Settings, says("settings of the run, beside those of `[fixed]`")] = field(default_factory=dict)
+
+
+class TimelineRuns(Table, frozen=True, kw_only=True):
+    """Runs whose timelines are drawn one below the other; those of one workload have one axis."""
+
+    rows: Annotated[
+        Literal["lanes", "epochs"],
+        says(
+            "`lanes`: a core's lanes, with execution, stalls at fences and flushes; `epochs`: what each core writes to "
+            "each controller, in the colour of its epoch"
+        ),
+    ]
+    runs: Annotated[tuple[TimelineRun, ...], Meta(min_length=1, description="the runs, from the top")]
+
+
+class TimelineFile(Table, frozen=True, kw_only=True):
+    """A figure of timelines, as written in its file."""
+
+    title: Annotated[str, says("what the figure shows")]
+    source: Annotated[str, says("paper and figure")]
+    fixed: Annotated[Settings, says("settings of every run")] = field(default_factory=dict)
+    timeline: Annotated[TimelineRuns, says("the runs, and what is drawn of them")]
+
+
+class TimelineFigure(TimelineFile, frozen=True, kw_only=True):
+    """A paper's figure of timelines."""
+
+    id: str
+
+
+AnyFigure = FigureSpec | LitmusFigure | TimelineFigure

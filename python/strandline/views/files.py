@@ -18,18 +18,19 @@ from strandline.errors import InputError
 from strandline.records import Record
 from strandline.views import columns, parquet
 from strandline.views.plot_size import Style
+from strandline.views.timeline.names import PAGE
 
 PICTURES = ("plot.svg", "plot.png", "plot.pdf")
 OTHERS = ("table.md", "records.jsonl", "records.parquet")
 CHART = "chart.json"
-"""What the picture shows; a figure of litmus tests has none."""
-NAMES = (*PICTURES, *OTHERS, CHART)
+"""What the picture shows, where it is a chart."""
+NAMES = (*PICTURES, *OTHERS, CHART, PAGE)
 """A figure's files, of which it has the pictures that were asked for."""
 
 
-def written(style: Style, charted: bool) -> tuple[str, ...]:
-    """The files of a figure, the picture first; `charted` unless it is one of litmus tests."""
-    return (*(f"plot.{each.value}" for each in style.formats), *OTHERS, *((CHART,) if charted else ()))
+def written(style: Style, *others: str) -> tuple[str, ...]:
+    """The files of a figure, the picture first; `others` are those that only its kind has."""
+    return (*(f"plot.{each.value}" for each in style.formats), *OTHERS, *others)
 
 
 @contextmanager

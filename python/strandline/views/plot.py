@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import GridSpec, SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from strandline.views import plot_bars, plot_lines
@@ -59,14 +60,14 @@ def draw(chart: Chart, style: Style) -> Figure:
     for place in _places(body, chart, parts, look):
         _frame(place)
         DRAW[chart.kind](place)
-    _titles(body, chart, parts)
+    shared = _titles(body, chart, parts)
     words.write(figure, height)
     legends.add(body)
-    _freeze(figure, body)
+    _freeze(figure, body, shared)
     return figure
 
 
-def _freeze(figure: Figure, body: SubFigure) -> None:
+def _freeze(figure: Figure, body: SubFigure, shared: Text | None) -> None:
     """Lays the plots out once, for all formats, and rounds: the solver's last bits differ from run to run."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -75,6 +76,10 @@ def _freeze(figure: Figure, body: SubFigure) -> None:
         x, y, width, height = axes.get_position().bounds
         rounded = (round(each, DECIMALS) for each in (x, y, width, height))
         axes.set_position(Bbox.from_bounds(*rounded))
+    if shared is not None:
+        # Beside the plots: the solver puts it in the middle of what also holds legends and names below them.
+        places = Bbox.union([axes.get_position() for axes in figure.axes])
+        shared.set_y(round((places.y0 + places.y1) / 2, DECIMALS))
 
 
 def _between(figure: Figure, words: Words, height: float) -> SubplotSpec:
@@ -110,8 +115,11 @@ def _frame(place: Place) -> None:
         axes.axhline(1, **UNIT)
 
 
-def _titles(figure: SubFigure, chart: Chart, parts: Layout) -> None:
-    """The titles of the axes: that of y once where all plots have the same one, that of x below the lowest plots."""
+def _titles(figure: SubFigure, chart: Chart, parts: Layout) -> Text | None:
+    """The titles of the axes: that of y once where all plots have the same one, that of x below the lowest plots.
+
+    The title that plots share is returned.
+    """
     titles = {piece.panel.y_title or chart.y_title for piece in parts.pieces}
     room = parts.rows * parts.row if len(titles) == 1 else parts.row
     letters = int((room - OUTSIDE) / LETTER)
@@ -119,7 +127,7 @@ def _titles(figure: SubFigure, chart: Chart, parts: Layout) -> None:
     for axes in figure.axes[-parts.columns :]:
         axes.set_xlabel(fill(chart.x_title, letters_x))
     if len(titles) == 1:
-        figure.supylabel(fill(titles.pop(), letters), fontsize=BODY)
-        return
+        return figure.supylabel(fill(titles.pop(), letters), fontsize=BODY, multialignment="center")
     for axes, piece in zip(figure.axes, parts.pieces, strict=True):
-        axes.set_ylabel(fill(piece.panel.y_title or chart.y_title, letters))
+        axes.set_ylabel(fill(piece.panel.y_title or chart.y_title, letters), multialignment="center")
+    return None

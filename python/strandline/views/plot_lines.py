@@ -15,6 +15,8 @@ from strandline.views.plot_style import DASHES, INK, SMALL, Look
 
 THIN, BOUND, MARKER, NEST = 1.3, 1.0, 3.2, 1.5
 """Points of a line, of a bound, of a marker, and by how much each is wider for every line on top of it."""
+WIDEST = 4.5
+"""The most points by which a line is wider: many lines on top of each other share them."""
 NEAR, MOSTLY = 0.015, 0.8
 """How near two lines are that hide each other, as a share of the axis, and at what share of the places."""
 GAP = 3.5
@@ -34,8 +36,9 @@ def lines(place: Place) -> None:
     if chart.log_y:
         axes.set_yscale("log")
     depths = nested([series.values for series in panel.series])
+    step = _step(depths)
     for series, depth in zip(panel.series, depths, strict=True):
-        _line(axes, across, series.values, series, place.look, depth)
+        _line(axes, across, series.values, series, place.look, depth, step)
         _whiskers(axes, across, series, place.look)
         plot_paper.marks(axes, across, series.paper)
         plot_paper.bounds(axes, series, place.look.colour(series))
@@ -59,7 +62,14 @@ def _whiskers(axes: Axes, across: Sequence[float], series: Series, look: Look) -
             axes.errorbar([x], [value], yerr=arms, **{**WHISKER, "ecolor": look.colour(series)})
 
 
-def _line(axes: Axes, across: Sequence[float], up: Sequence[float], series: Series, look: Look, depth: int = 0) -> None:
+def _step(depths: Sequence[int]) -> float:
+    """Points by which a line is wider for every line on top of it."""
+    return min(NEST, WIDEST / max(1, *depths)) if depths else NEST
+
+
+def _line(
+    axes: Axes, across: Sequence[float], up: Sequence[float], series: Series, look: Look, depth: int, step: float
+) -> None:
     """A line; one that others cover stays visible: on both sides of them, or in the gaps between their dashes."""
     dash: str | tuple[float, tuple[float, float]] = look.dash(series)
     if dash == DASHES[1]:
@@ -70,8 +80,8 @@ def _line(axes: Axes, across: Sequence[float], up: Sequence[float], series: Seri
         color=look.colour(series),
         marker=look.marker(series),
         linestyle=dash,
-        markersize=MARKER + NEST * depth,
-        linewidth=(THIN if dash == DASHES[0] else BOUND) + NEST * depth,
+        markersize=MARKER + step * depth,
+        linewidth=(THIN if dash == DASHES[0] else BOUND) + step * depth,
         solid_capstyle="round",
     )
 
@@ -104,8 +114,9 @@ def cdf(place: Place) -> None:
     axes, panel = place.axes, place.piece.panel
     shares = [float(each) for each in place.chart.places]
     depths = nested([series.values for series in panel.series])
+    step = _step(depths)
     for series, depth in zip(panel.series, depths, strict=True):
-        _line(axes, series.values, shares, series, place.look, depth)
+        _line(axes, series.values, shares, series, place.look, depth, step)
     axes.set_ylim(0, 102)
     axes.set_yticks(range(0, 101, 20))
     axes.set_xlim(left=0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Protocol
 
 from matplotlib.figure import Figure
 
-from strandline.views.chart import Chart
 from strandline.views.plot_size import Style
 from strandline.views.plot_style import GREY, SMALL
 
@@ -21,11 +22,27 @@ EDGE = 0.06
 """Inches between words and the picture's edge."""
 
 
+class Titled(Protocol):
+    """What has words around its plots."""
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+
+    @property
+    def source(self) -> str:
+        """Whose figure it is."""
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What stands below the plots."""
+
+
 @dataclass(frozen=True)
 class Words:
     """The words of a picture, in lines that fit its width."""
 
-    chart: Chart
+    chart: Titled
     style: Style
 
     @property

@@ -5,7 +5,9 @@ import gzip
 import itertools
 import json
 import re
+import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +23,7 @@ from strandline.views.timeline.page import page
 from .conftest import Installed
 
 ENGINE: Engine = load()
+RECORDINGS = Path(__file__).parents[3] / "recordings"
 
 
 @pytest.fixture(scope="module")
@@ -218,12 +221,54 @@ def test_a_failing_case_is_drawn_up_to_its_power_failure(
     begins = list(itertools.accumulate(design["writes"]["begin"]))
     accepted = [begin + after for begin, after in zip(begins, design["writes"]["accepted"], strict=True) if after >= 0]
     assert design["crash"]["at"] in accepted
+    begun = list(itertools.accumulate(design["ops"]["begin"]))
+    # The log is lost and its update durable: its design's model allows that, and recovery looked for the log.
+    case = design["crash"]
+    missing = [edge for edge in case["order"] if edge["kind"] == "missing"]
+    assert missing
+    assert not case["forbidden"]
+    lacking = {read["lacks"] for read in case["reads"] if read["by"] == "recovery"}
+    for edge in missing:
+        lost, durable = case["events"][edge["before"]], case["events"][edge["after"]]
+        assert (lost["durable"], durable["durable"]) == (False, True)
+        assert edge["before"] in lacking
+        assert begun[lost["op"]] + design["ops"]["visible"][lost["op"]] == lost["at"]
     with opened(browser, tmp_path / "a case.html") as shown:
         panel = shown.inner_text("#details")
         assert "non-atomic: power fails at cycle" in panel
+        assert "The order that the program lacked" in panel
+        assert f"What recovery and the checks read ({len(case['reads'])})" in panel
+        assert re.search(r"read by recovery; it lacks store pm\+0x", panel)
+        assert shown.locator("path.missing").count() == len(missing)
         assert re.search(r"Visible, and lost \([1-9]", panel)
-        shown.click("#details a >> nth=0")
+        paired = {edge[end] for edge in case["order"] for end in ("before", "after")}
+        first = min(paired, key=lambda event: (case["events"][event]["at"], event))
+        shown.click(".order a >> nth=0")
+        assert state(shown)["selected"] == ["op", case["events"][first]["op"]]
         assert "it is lost" in shown.inner_text("#details")
+
+
+def test_the_page_of_a_recording_says_that_its_checker_is_another_program(
+    browser: Browser, installed: Installed, tmp_path: Path
+) -> None:
+    checker = f"{shlex.quote(sys.executable)} {shlex.quote(str(RECORDINGS / 'check_list.py'))} {{}}"
+    arguments = ("crash", str(RECORDINGS / "list-bad.strand"), "--verify", checker, "--html", "a case.html")
+    done = installed(*arguments)
+    assert done.code == 1
+    assert "drawn in a case.html" in done.out
+    shown = browser.new_page()
+    complaints: list[str] = []
+    shown.on("console", lambda message: complaints.append(message.text))
+    shown.on("request", lambda request: complaints.append(request.url))
+    shown.goto((tmp_path / "a case.html").as_uri())
+    text = shown.inner_text("body")
+    shown.close()
+    assert complaints == [(tmp_path / "a case.html").as_uri()]
+    # The store of the list's root is durable before the node has its value.
+    assert "list+0x1348, at list-bad.pm+0x0" in text
+    assert "Model px86 allows this state" in text
+    assert "What the checker read cannot be seen" in text
+    assert "node 1 is in the list without its value" in text
 
 
 def test_nothing_is_drawn_where_nothing_fails(installed: Installed, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ pub fn first_failure(spec: &Spec, points: Points, observe: Observe<'_>) -> Resul
         let finding = chosen.into_iter().find_map(|event| run.point(&mut walk, event));
         drop(walk);
         if let Some(finding) = finding {
-            return Ok(Some(Failure::of(&Failing { run, finding })));
+            return Failure::of(&Failing { run, finding }).map(Some);
         }
     }
     Ok(None)
@@ -119,12 +119,12 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
     report.record.recovers = Some(finding.is_none());
     report.failures = finding
         .map(|finding| {
-            let mut failure = Failure::of(&Failing { run, finding });
+            let mut failure = Failure::of(&Failing { run, finding })?;
             failure.detail.extend(around);
-            failure
+            Ok(failure)
         })
         .into_iter()
-        .collect();
+        .collect::<Result<_, Error>>()?;
     Ok(report)
 }
 
@@ -212,19 +212,20 @@ fn failures(survey: &Survey, until: &Until, observe: Observe<'_>) -> Result<Vec<
     let Some(first) = survey.failing.first() else {
         return Ok(Vec::new());
     };
-    let found = survey.failing.iter().take(OTHERS).map(Failure::of);
+    let found: Result<Vec<Failure>, Error> = survey.failing.iter().take(OTHERS).map(Failure::of).collect();
+    let found = found?;
     if until.stopped() {
-        return Ok(found.collect());
+        return Ok(found);
     }
     // Repeats the run. Shrinking starts with its earliest failing point, selected or not, and takes ownership of the
     // run.
     let run = match Run::of(&first.run.spec, first.run.number, observe) {
-        Err(Error::Stopped) => return Ok(found.collect()),
+        Err(Error::Stopped) => return Ok(found),
         run => run?,
     };
     let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
     let smallest = shrink(Failing { run, finding }, RUNS, until, observe);
-    let mut failures = vec![Failure::of(&smallest)];
+    let mut failures = vec![Failure::of(&smallest)?];
     failures[0].detail.push(format!(
         "before shrinking, {} of {} judged crash states fail",
         survey.failed, survey.report.points

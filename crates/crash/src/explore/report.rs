@@ -4,9 +4,10 @@ use super::replay::{arguments, Place};
 use super::run::Run;
 use super::shrink::Failing;
 use super::sizes::small;
+use crate::case::Case;
 use crate::judge::fault::Kind;
 use serde::Serialize;
-use strandline_sim::Record;
+use strandline_sim::{Error, Record};
 
 /// What was visited and found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,11 +49,16 @@ pub struct Failure {
     pub threads: u64,
     /// More about it, by lines.
     pub detail: Vec<String>,
+    /// What recovery read, and the order that was broken.
+    pub case: Case,
 }
 
 impl Failure {
     /// A failing point in words.
-    pub fn of(failing: &Failing) -> Failure {
+    ///
+    /// # Errors
+    /// None, for a run that was judged.
+    pub fn of(failing: &Failing) -> Result<Failure, Error> {
         let Failing { run, finding } = failing;
         let place = Place {
             run: run.number,
@@ -65,7 +71,7 @@ impl Failure {
         detail.push(event(run, finding.event));
         detail.push(shaking(run));
         detail.extend(sizes(run));
-        Failure {
+        Ok(Failure {
             at_cycles: finding.at.0,
             event: finding.event as u64,
             kind: finding.faults[0].kind(),
@@ -74,7 +80,8 @@ impl Failure {
             tasks: run.spec.tasks.unwrap_or(run.observation.record.stats.tasks),
             threads: run.spec.threads_of_workload(),
             detail,
-        }
+            case: Case::of(run, finding)?,
+        })
     }
 }
 

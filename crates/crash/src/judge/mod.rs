@@ -4,6 +4,7 @@ pub mod fault;
 pub mod image;
 pub mod order;
 pub mod promised;
+pub mod reads;
 pub mod regions;
 pub mod verdict;
 pub mod walk;

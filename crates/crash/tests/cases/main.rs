@@ -5,6 +5,7 @@
 mod axes;
 mod between;
 mod case;
+mod causes;
 mod commands;
 mod covering;
 mod exploration;
@@ -62,6 +63,7 @@ fn cases() -> Vec<Case> {
     cases.extend(commands::proofs());
     cases.extend(wal::cases());
     cases.extend(between::cases());
+    cases.extend(causes::cases());
     cases.push(Case::new(
         "tables",
         "rows_cover_every_pair_and_triple",

@@ -7,6 +7,7 @@ use crate::trace::{Op, Seen, Tracer};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::Addr;
+use strandline_kernel::Cycles;
 
 /// What records the operations of a core's program.
 pub struct Observer {
@@ -130,7 +131,7 @@ impl Core {
             recorder.visible(op, at);
         }
         if let Some(tracer) = self.observer.tracer.as_ref().filter(|_| op != UNTRACED) {
-            tracer.visible(self.id, op);
+            tracer.visible(self.id, op, Cycles(at));
         }
     }
 

@@ -501,6 +501,7 @@ impl Running {
         let journal = self.hw.crash_image.take().map(|image| Journal {
             durable: image.into_changes(),
             notes: self.notes(),
+            visible_at: self.tracer.as_ref().map(|t| t.take_times()).unwrap_or_default(),
             trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
             halted: self.halted,
             stale_since: self.hw.stale_since,

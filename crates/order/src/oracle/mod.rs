@@ -172,6 +172,18 @@ impl Oracle {
         foreign.or_else(|| changed.into_iter().find_map(|event| self.breach_at(event)))
     }
 
+    /// Whether one event must be durable before another, as far as a window has both.
+    #[must_use]
+    pub fn is_before(&self, first: usize, second: usize) -> bool {
+        let places = self.places.of_event(first).iter();
+        let mut shared = places.filter_map(|(window, before)| {
+            let mut others = self.places.of_event(second).iter();
+            let (_, after) = others.find(|(other, _)| other == window)?;
+            Some(self.stretches[*window].after.contains(*before, *after))
+        });
+        shared.any(|is_before| is_before)
+    }
+
     /// Records whether an event is certainly durable, or certainly not.
     fn mark(&mut self, event: usize, present: bool, missing: bool) {
         let mut changed = false;

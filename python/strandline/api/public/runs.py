@@ -14,7 +14,7 @@ from strandline.api.suggesting import suggesting
 
 if TYPE_CHECKING:
     from strandline.api.claims import Claims
-    from strandline.api.figures import Figure, FigureOfLitmusTests
+    from strandline.api.figures import AnyFigure
     from strandline.api.repeats import Repeats
     from strandline.api.stores import Kept
     from strandline.api.sweeps import SweepResult
@@ -161,7 +161,7 @@ def figure(
     jobs: int | None = None,
     fresh: bool = False,
     store: Place | None = None,
-) -> Figure | FigureOfLitmusTests:
+) -> AnyFigure:
     """Reruns a paper's figure or table, or the figure in a TOML file.
 
     The arguments:

@@ -14,12 +14,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from strandline.timelines import Timeline, is_persist, place
+from strandline.crash_cases import CrashCase
+from strandline.timelines import Timeline, persists_and_primitives, place
 from strandline.views import template
+from strandline.views.timeline.crash import case_of
 
 PACKAGE = "strandline.views.timeline"
 STYLE = ("page.css",)
-SCRIPTS = ("decode.js", "rows.js", "relations.js", "draw.js", "details.js", "page.js")
+SCRIPTS = ("decode.js", "rows.js", "relations.js", "draw.js", "details.js", "crash.js", "page.js")
 """The page's parts, in order."""
 
 SHOWN = (
@@ -43,16 +45,24 @@ class PowerLoss:
     at_cycles: int
     """The cycle of the run."""
     words: Sequence[str]
+    case: CrashCase | None = None
+    """What recovery read, and the order that was broken."""
 
 
-def page(timelines: Sequence[Timeline], title: str, losses: Sequence[PowerLoss] = ()) -> str:
-    """The page; with `losses`, one for each timeline, it shows what each power failure left."""
+def page(timelines: Sequence[Timeline], title: str, losses: Sequence[PowerLoss] = (), names: Sequence[str] = ()) -> str:
+    """The page; with `losses`, one for each timeline, it shows what each power failure left.
+
+    `names` stand in place of the designs' names.
+    """
     designs = [_design(timeline) for timeline in timelines]
+    for design, name in zip(designs, names, strict=False):
+        design["name"] = name
     for design, timeline, loss in zip(designs, timelines, losses, strict=False):
         design["crash"] = {
             "at": loss.at_cycles - timeline.start,
             "ofRun": loss.at_cycles,
             "words": list(loss.words),
+            **(case_of(loss.case, timeline) if loss.case else {}),
         }
     document = {"title": title, "designs": designs}
     packed = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), compresslevel=9, mtime=0)
@@ -128,7 +138,7 @@ def _design(timeline: Timeline) -> dict[str, Any]:
 def _operations(timeline: Timeline, names: _Names) -> tuple[dict[str, list[int]], dict[int, int]]:
     """Persists and primitives, and their numbers on the page by those in the timeline."""
     ops, start = timeline.ops, timeline.start
-    kept = [op for op, (kind, addr) in enumerate(ops.rows("kind", "addr")) if addr is None or is_persist(kind, addr)]
+    kept = persists_and_primitives(ops)
     begins = _shown_from((ops["dispatched"][op] for op in kept), start)
 
     def column(name: str) -> list[Any]:

@@ -4,7 +4,7 @@ use super::marks::{synchronising, LastRead, Marks};
 use super::places::{place_of, places, touched, Place};
 use super::repeats::{Passed, Repeats};
 use std::collections::{BTreeMap, BTreeSet};
-use strandline_isa::{Addr, Memory, Note, Primitive};
+use strandline_isa::{Addr, CoreId, Memory, Note, Primitive};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Noted, Op, OpId, Seen};
 use strandline_order::litmus::{Class, FlushKind};
@@ -108,26 +108,39 @@ impl<'n> Traced<'n> {
         tracer.traced
     }
 
+    /// An event's operation; `None` for what was there at first.
+    pub fn operation(&self, event: usize) -> Option<OpId> {
+        self.origins[event].map(|(core, index)| OpId {
+            core: CoreId(core as u16),
+            index: index as u32,
+        })
+    }
+
     /// An event in words.
     pub fn words(&self, journal: &Journal, event: usize) -> String {
-        let Some((core, index)) = self.origins[event] else {
-            return "what was there at first".to_owned();
-        };
-        let name = self.names;
-        let what = match journal.trace.programs[core][index] {
-            Op::Load { addr, value, .. } => format!("loads {value:#x} from {}", name(addr)),
-            Op::Store { addr, value, .. } => format!("stores {value:#x} to {}", name(addr)),
-            Op::StoreNt { addr, value, .. } => format!("stores {value:#x} to {} past the caches", name(addr)),
-            Op::Rmw { addr, new, .. } => format!("stores {new:#x} to {} by a locked instruction", name(addr)),
-            Op::Flush { addr, .. } => format!("flushes {}", addr.line()),
-            Op::Primitive(primitive) => format!("executes {primitive}"),
-            Op::Note(note) => match journal.notes[core][note as usize].note {
-                Note::Output { location, value } => format!("outputs {value} to {location}"),
-                _ => "acknowledges a region".to_owned(),
-            },
-        };
-        format!("core {core} {what}")
+        match self.operation(event) {
+            Some(operation) => in_words(journal, operation, self.names),
+            None => "what was there at first".to_owned(),
+        }
     }
+}
+
+/// An operation in words.
+pub fn in_words(journal: &Journal, OpId { core, index }: OpId, name: Names<'_>) -> String {
+    let core = core.index();
+    let what = match journal.trace.programs[core][index as usize] {
+        Op::Load { addr, value, .. } => format!("loads {value:#x} from {}", name(addr)),
+        Op::Store { addr, value, .. } => format!("stores {value:#x} to {}", name(addr)),
+        Op::StoreNt { addr, value, .. } => format!("stores {value:#x} to {} past the caches", name(addr)),
+        Op::Rmw { addr, new, .. } => format!("stores {new:#x} to {} by a locked instruction", name(addr)),
+        Op::Flush { addr, .. } => format!("flushes {}", addr.line()),
+        Op::Primitive(primitive) => format!("executes {primitive}"),
+        Op::Note(note) => match journal.notes[core][note as usize].note {
+            Note::Output { location, value } => format!("outputs {value} to {location}"),
+            _ => "acknowledges a region".to_owned(),
+        },
+    };
+    format!("core {core} {what}")
 }
 
 impl Tracer<'_, '_> {

@@ -1,13 +1,14 @@
 //! The oracle's verdict on all crash states of a run.
 
 use super::history::{Names, Traced};
+use super::places::Place;
 use super::stale::unexcused;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use strandline_isa::{Line, LineData, Memory};
+use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_machine::config::Consistency;
-use strandline_machine::{Journal, MachineConfig};
+use strandline_machine::{Durable, Journal, MachineConfig};
 use strandline_order::{Breach, Fault, Model, Oracle};
 use strandline_sim::Error;
 
@@ -146,7 +147,7 @@ impl Crashes<'_> {
                 None => Cycles::ZERO,
                 Some(last) => {
                     let durable = &self.journal.durable[last];
-                    self.show(durable.line, &durable.data);
+                    show(&mut self.oracle, &self.traced.places, durable);
                     durable.at
                 }
             };
@@ -164,17 +165,6 @@ impl Crashes<'_> {
     fn counted(&self) -> usize {
         let until = self.journal.counts_until();
         self.journal.durable.partition_point(|durable| durable.at < until)
-    }
-
-    /// Passes a line's durable content to the oracle.
-    fn show(&mut self, line: Line, data: &LineData) {
-        let first = self.traced.places.partition_point(|place| place.addr < line.addr());
-        for (number, place) in self.traced.places.iter().enumerate().skip(first) {
-            if place.addr.line() != line {
-                break;
-            }
-            self.oracle.set(number, place.bits(data[place.word_of_line()]));
-        }
     }
 
     /// A violation at one of the outputs before `end`.
@@ -217,5 +207,17 @@ impl Crashes<'_> {
             }
         };
         Some(Disorder { event, at, what })
+    }
+}
+
+/// Passes a line's durable content to the oracle.
+pub fn show(oracle: &mut Oracle, places: &[Place], durable: &Durable) {
+    let line = durable.line;
+    let first = places.partition_point(|place| place.addr < line.addr());
+    for (number, place) in places.iter().enumerate().skip(first) {
+        if place.addr.line() != line {
+            break;
+        }
+        oracle.set(number, place.bits(durable.data[place.word_of_line()]));
     }
 }

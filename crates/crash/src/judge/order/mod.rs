@@ -3,11 +3,14 @@
 mod history;
 mod judge;
 mod marks;
+mod ordered;
 mod places;
 mod repeats;
 mod stale;
 
+pub use history::in_words;
 pub use judge::{input, judge, judge_all, judge_named, Models};
+pub use ordered::Ordered;
 
 #[cfg(test)]
 mod marks_tests;

@@ -43,6 +43,7 @@ pub fn run(programs: Vec<Vec<Op>>, visible: &[(u16, u32)], durable: &[(u64, u64)
     });
     Journal {
         notes: vec![Vec::new(); programs.len()],
+        visible_at: vec![Cycles::ZERO; visible.len()],
         trace: Trace {
             programs,
             visible: visible.collect(),

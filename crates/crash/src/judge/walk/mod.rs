@@ -3,9 +3,10 @@
 use super::fault::Fault;
 use super::image::Rewind;
 use super::promised::Promised;
+use super::reads::{Read, Step, Watched};
 use super::regions::Regions;
 use super::verdict::Judge;
-use strandline_isa::Memory;
+use strandline_isa::{Addr, Image, Memory};
 use strandline_kernel::Cycles;
 use strandline_machine::Journal;
 use strandline_sim::Recoverable;
@@ -57,27 +58,39 @@ impl<'o> Walk<'o> {
 
     /// The fault after recovery of the crash after `event` durable events, if any.
     pub fn point(&mut self, event: usize) -> Option<Finding> {
+        let (start, end) = self.go(event);
+        self.state(event, start, end)
+    }
+
+    /// What recovery and the checks read after the crash after `event` durable events.
+    pub fn reads(&mut self, event: usize) -> Vec<Read> {
+        let (start, end) = self.go(event);
+        let image = Rewind::new(&self.image);
+        let watched = Watched::new(&image);
+        self.judged(&watched, &|step| watched.begins(step), start, end);
+        watched.reads()
+    }
+
+    /// The durable word at the current point.
+    pub fn durable(&self, addr: Addr) -> u64 {
+        self.image.find(addr).map_or(0, std::cell::Cell::get)
+    }
+
+    fn go(&mut self, event: usize) -> (Cycles, Cycles) {
         for durable in &self.journal.durable[self.done..event] {
             self.image.set_line(durable.line, &durable.data);
         }
         self.done = event;
         let (start, end) = window(self.journal, event);
         self.judge.advance(end);
-        self.state(event, start, end)
+        (start, end)
     }
 
     /// Recovers and judges the image, in which what started by `begun` may have left traces, and what was acknowledged
     /// before `end` must have.
     fn state(&mut self, event: usize, begun: Cycles, end: Cycles) -> Option<Finding> {
         let image = Rewind::new(&self.image);
-        self.program.recover(&image);
-        // Repair may write what regions have written.
-        let writes = self.judge.verdict(&image, begun);
-        self.program.repair(&image);
-        let broken = self.program.check(&image).err().map(|what| Fault::Structure { what });
-        // A map is read if it is whole.
-        let promised = self.promised.as_ref().filter(|_| broken.is_none());
-        let operations = promised.and_then(|promised| promised.verdict(&image, self.program, begun, end));
+        let [broken, writes, operations] = self.judged(&image, &|_| (), begun, end);
         self.accesses += image.accesses();
         let stray = image.stray().map(|addr| Fault::Stray { addr });
         let faults: Vec<Fault> = stray.or(broken).into_iter().chain(writes).chain(operations).collect();
@@ -86,6 +99,24 @@ impl<'o> Walk<'o> {
             at: self.earliest(event, &faults),
             faults,
         })
+    }
+
+    /// The faults of the invariant, of the regions' writes, and of the operations. `begins` hears of each step.
+    fn judged(&self, image: &dyn Image, begins: &dyn Fn(Step), begun: Cycles, end: Cycles) -> [Option<Fault>; 3] {
+        begins(Step::Recovery);
+        self.program.recover(image);
+        // Repair may write what regions have written.
+        begins(Step::Regions);
+        let writes = self.judge.verdict(image, begun);
+        begins(Step::Repair);
+        self.program.repair(image);
+        begins(Step::Invariant);
+        let broken = self.program.check(image).err().map(|what| Fault::Structure { what });
+        begins(Step::Operations);
+        // A map is read if it is whole.
+        let promised = self.promised.as_ref().filter(|_| broken.is_none());
+        let operations = promised.and_then(|promised| promised.verdict(image, self.program, begun, end));
+        [broken, writes, operations]
     }
 
     fn earliest(&self, event: usize, faults: &[Fault]) -> Cycles {

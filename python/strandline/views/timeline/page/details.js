@@ -32,41 +32,6 @@ function name(item) {
   return { op: ` · op ${item.index}`, write: ` · w${item.index}` }[item.kind] ?? "";
 }
 
-// What a power failure left of an operation.
-function afterCrash(design, op) {
-  const { begin, line, visible, durable, kind } = design.ops, { at } = design.crash;
-  if (begin[op] > at) return "Power failed before it was dispatched.";
-  if (line[op] < 0 || isFlush(design.names[kind[op]])) return "It was dispatched before power failed.";
-  if (durable[op] >= 0 && durable[op] <= at) return "It was durable when power failed.";
-  return visible[op] >= 0 && visible[op] <= at ? "It was visible, and not durable, when power failed: it is lost." : "It was not visible when power failed.";
-}
-
-// The stores that were visible and are lost, and the durable ones that are younger in their core's program than one of these.
-function crashLists(design, number) {
-  const { ops } = design, { at } = design.crash;
-  const lost = [], ahead = [], waits = new Map();
-  for (let op = 0; op < ops.length; op++) {
-    if (ops.line[op] < 0 || ops.visible[op] < 0 || ops.visible[op] > at || ops.void[op] || isFlush(design.names[ops.kind[op]])) continue;
-    const isDurable = ops.durable[op] >= 0 && ops.durable[op] <= at;
-    const item = { kind: "op", design: number, index: op };
-    if (!isDurable) {
-      lost.push({ text: "visible at " + ops.visible[op].toLocaleString("en"), item });
-      waits.set(ops.core[op], true);
-    } else if (waits.get(ops.core[op])) ahead.push({ text: "durable at " + ops.durable[op].toLocaleString("en"), item });
-  }
-  return { lost, ahead };
-}
-
-function crash(panel, state, design, number, select) {
-  const [time, ofRun] = [design.crash.at, design.crash.ofRun].map((cycle) => cycle.toLocaleString("en"));
-  element("h2", `${design.name}: power fails at cycle ${time}`, panel);
-  element("p", `Cycle ${time} is cycle ${ofRun} of the run, which the words below count by.`, panel).style.color = "var(--dim)";
-  for (const words of design.crash.words) element("p", words, panel);
-  const { lost, ahead } = crashLists(design, number);
-  list(panel, "Visible, and lost", state, lost.reverse(), select);
-  list(panel, "Durable, behind a lost store of the same core", state, ahead.reverse(), select);
-}
-
 function overview(panel, state, select) {
   const { data } = state;
   data.designs.forEach((design, number) => design.crash && crash(panel, state, design, number, select));
@@ -86,18 +51,23 @@ function overview(panel, state, select) {
   }
 }
 
+// A click on the element, or Enter, acts.
+function activates(made, act) {
+  made.tabIndex = 0;
+  made.setAttribute("role", "button");
+  made.addEventListener("click", act);
+  made.addEventListener("keydown", (event) => event.key === "Enter" && act());
+}
+
 function list(panel, title, state, found, select) {
   element("h3", found.length ? `${title} (${found.length})` : `${title}: nothing`, panel);
   const all = element("ul", null, panel);
-  for (const { text, item, cycles: waited } of found.slice(0, MOST)) {
+  for (const { text, item, cycles: waited, isBad } of found.slice(0, MOST)) {
     const row = element("li", waited == null ? `${text} ` : `${text}, ${cycles(waited)} `, all);
+    if (isBad) row.className = "bad";
     if (!item) continue;
     const to = element("a", labelOf(state.data.designs[item.design], item), row);
-    to.tabIndex = 0;
-    to.setAttribute("role", "button");
-    const go = () => select(item);
-    to.addEventListener("click", go);
-    to.addEventListener("keydown", (event) => event.key === "Enter" && go());
+    activates(to, () => select(item));
   }
   if (found.length > MOST) element("li", `and ${found.length - MOST} more`, all);
 }

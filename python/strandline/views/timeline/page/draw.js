@@ -93,7 +93,45 @@ class Painter {
       this.fill("back", Math.max(x, GUTTER), top, width - Math.max(x, GUTTER), bottom - top);
       this.pen.globalAlpha = 1;
       if (x >= GUTTER) this.fill("void", x - 1, top, 2, bottom - top);
+      if (!state.selected) this.order(state, design, number);
     });
+  }
+
+  // The order between stores: thick where it was broken or lacked.
+  order(state, design, number) {
+    for (const { kind, pair } of orderItems(design, number)) {
+      const [one, other] = pair.map((item) => state.placeOf(item));
+      if (one && other) this.arrow(state, one, other, kind === "kept" ? "dim" : "void", kind === "kept" ? 1 : 2.5);
+    }
+  }
+
+  arrow(state, one, other, colour, width) {
+    const x = (place) => GUTTER + (place.end - state.from) * state.scale;
+    const y = (place) => RULER + place.y - state.scroll;
+    this.clipped(() => {
+      const { pen } = this, head = 2 + 2 * width;
+      pen.strokeStyle = pen.fillStyle = this.colour(colour);
+      pen.lineWidth = width;
+      pen.beginPath();
+      pen.moveTo(x(one), y(one));
+      pen.quadraticCurveTo(Math.min(x(one), x(other)) - 14, (y(one) + y(other)) / 2, x(other) - head, y(other));
+      pen.stroke();
+      pen.beginPath();
+      pen.moveTo(x(other), y(other));
+      pen.lineTo(x(other) - head, y(other) - head / 2);
+      pen.lineTo(x(other) - head, y(other) + head / 2);
+      pen.fill();
+    });
+  }
+
+  // Draws nothing left of the rows, and nothing above them.
+  clipped(draw) {
+    this.pen.save();
+    this.pen.beginPath();
+    this.pen.rect(GUTTER, RULER, 1e5, 1e5);
+    this.pen.clip();
+    draw();
+    this.pen.restore();
   }
 
   fill(colour, x, y, width, height) {
@@ -204,17 +242,14 @@ class Painter {
     const y = (place) => RULER + place.y - state.scroll;
     const met = Math.min(one.end, other.end);
     const [a, b] = [x(Math.max(met, one.begin)), x(Math.max(met, other.begin))];
-    this.pen.save();
-    this.pen.beginPath();
-    this.pen.rect(GUTTER, RULER, 1e5, 1e5);
-    this.pen.clip();
-    this.pen.strokeStyle = this.colour(colour);
-    this.pen.lineWidth = 1.2;
-    this.pen.beginPath();
-    this.pen.moveTo(a, y(one));
-    this.pen.bezierCurveTo(a + 24, y(one), b + 24, y(other), b, y(other));
-    this.pen.stroke();
-    this.pen.restore();
+    this.clipped(() => {
+      this.pen.strokeStyle = this.colour(colour);
+      this.pen.lineWidth = 1.2;
+      this.pen.beginPath();
+      this.pen.moveTo(a, y(one));
+      this.pen.bezierCurveTo(a + 24, y(one), b + 24, y(other), b, y(other));
+      this.pen.stroke();
+    });
   }
 
   ruler(state, last, width) {

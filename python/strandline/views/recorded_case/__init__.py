@@ -1,0 +1,1 @@
+"""The page of a failing crash state of a recording."""

@@ -1,0 +1,94 @@
+"""The smallest failing crash state of a recording under each design, as a page without any other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from strandline.views import crash_states, template
+from strandline.views.crash_states import Examined
+from strandline.views.numbers import counted
+
+PACKAGE = "strandline.views.recorded_case"
+
+UNSEEN = (
+    "What the checker read cannot be seen: it is a program of its own, which opens the files of the crash state. "
+    "For what the recovery of a built-in workload read, run `strandline crash WORKLOAD --html FILE`."
+)
+
+
+def page(failing: Sequence[tuple[Examined, str]], recording: str) -> str:
+    """The page; with each design's result is the command that reproduces its smallest case."""
+    parts = {
+        "STYLE": template.files(PACKAGE, ("page.css",)),
+        "CASES": "\n".join(_case(result, again) for result, again in failing),
+    }
+    return template.page(PACKAGE, escape(f"{recording}: a crash state that fails"), parts)
+
+
+def _case(result: Examined, again: str) -> str:
+    verdict = result.failures[0]
+    state = verdict.state
+    of_checker = [
+        _head("What the checker read"),
+        _text(UNSEEN, "dim"),
+        *([_text("It wrote:"), _pre("\n".join(verdict.output))] if verdict.output else []),
+    ]
+    return "\n".join(
+        [
+            "<section>",
+            f"<h2>{escape(result.design)}: {escape(verdict.why)}</h2>",
+            _text(f"State {state.name}. Power is lost {crash_states.place(state)}."),
+            _head("The stores that the state has and lacks"),
+            _stores([*((store, True) for store in state.has), *((store, False) for store in state.lacks)]),
+            _text(_left_out(result), "dim"),
+            _head("The order of the model"),
+            _text(_order(result)),
+            *(of_checker if result.verdicts is not None else []),
+            _head("Reproduce"),
+            _pre(again),
+            "</section>",
+        ]
+    )
+
+
+def _order(result: Examined) -> str:
+    """What the model says of the state's stores."""
+    state, model = result.failures[0].state, result.plan["model"]
+    if state in [verdict.state for verdict in result.disorders]:
+        return f"Model {model} forbids this state: {result.design} has broken its own order."
+    allows = f"Model {model} allows this state: no fence of the program keeps power from failing between these stores."
+    if state.has and state.lacks:
+        return f"{allows} The program lacks an order: a hollow store had to be durable before a filled one."
+    if state.has:
+        return f"{allows} None of them is lost: what is missing was stored later, or never."
+    return f"{allows} All of them are lost: what depends on them was durable before."
+
+
+def _left_out(result: Examined) -> str:
+    state = result.failures[0].state
+    words = ["Filled: durable. Hollow: lost. Stores that every crash here has, or that none has, are left out."]
+    more = state.has_stores + state.lacks_stores - len(state.has) - len(state.lacks)
+    return " ".join([*words, *([f"{counted(more, 'store')} more."] if more > 0 else [])])
+
+
+def _stores(stores: Iterable[tuple[dict[str, Any], bool]]) -> str:
+    lines = []
+    for store, is_there in stores:
+        times = f", {store['times']:,} times" if store["times"] > 1 else ""
+        text = escape(f"{store['site']}, at {store['place']}{times}")
+        lines.append(f'<li class="{"has" if is_there else "lost"}">{text}</li>')
+    return f"<ul>{''.join(lines)}</ul>" if lines else _text("There are none.")
+
+
+def _head(text: str) -> str:
+    return f"<h3>{escape(text)}</h3>"
+
+
+def _text(text: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def _pre(text: str) -> str:
+    return f"<pre>{escape(text)}</pre>"
