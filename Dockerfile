@@ -16,7 +16,7 @@ RUN python3 -m venv /venv \
 
 FROM python:3.13-slim-bookworm
 COPY --from=wheel /wheels /wheels
-RUN pip install --no-cache-dir /wheels/*.whl && rm -r /wheels && useradd --create-home user
+RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[plot]" && rm -r /wheels && useradd --create-home user
 USER user
 WORKDIR /home/user
 ENTRYPOINT ["strandline"]

@@ -77,9 +77,9 @@ thorough: $(VENV)/.dev setup recorder ## The slow suites, each with its time
 	@$(PY) tools/check.py thorough
 
 .PHONY: site
-site: $(VENV)/.dev ## Build the documentation as a site, out/site (needs mdbook)
+site: setup $(VENV)/.dev ## Build the documentation as a site, out/site (needs mdbook)
 	@command -v mdbook >/dev/null || { echo "strandline: mdbook not found: run 'cargo install mdbook --locked' and try again" >&2; exit 2; }
-	@$(PY) -m tools.book
+	@$(PY) tools/book.py
 	mdbook build
 
 .PHONY: bench

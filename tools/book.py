@@ -1,7 +1,7 @@
-"""`python -m tools.book`: gathers the pages of the site in `target/book`, where `book.toml` has mdBook read them.
+"""`python tools/book.py`: gathers the pages of the site in `target/book`, where `book.toml` has mdBook read them.
 
 mdBook reads one folder. The pages also link to the README, to models and to sources, so the folder has whatever a page
-links to, at its place in the repository.
+links to, at its place in the repository. The pages of `reference` are generated, and the notebook is a page.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from reference.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 GATHERED = ROOT / "target" / "book"
@@ -36,9 +39,21 @@ class Link:
     """The heading; empty for the whole file."""
 
 
+@cache
+def generated(page: str) -> str:
+    """The text of a page of `PAGES`."""
+    return PAGES[page]()
+
+
+def exists(path: str) -> bool:
+    """Whether there is such a page or file."""
+    return path in PAGES or (ROOT / path).is_file()
+
+
 def tokens(page: str) -> list[Token]:
     """The parsed page."""
-    return MarkdownIt("commonmark").enable("table").parse((ROOT / page).read_text(encoding="utf-8"))
+    text = generated(page) if page in PAGES else (ROOT / page).read_text(encoding="utf-8")
+    return MarkdownIt("commonmark").enable("table").parse(text)
 
 
 def targets(page: str) -> Iterator[str]:
@@ -85,19 +100,28 @@ def pages() -> list[str]:
 def summary() -> str:
     """The list of pages, with links from the root."""
     text = (ROOT / SUMMARY).read_text(encoding="utf-8")
-    return re.sub(r"\]\((.*?)\)", lambda link: f"]({posixpath.normpath(f'docs/{link[1]}')})", text)
+    return as_pages(re.sub(r"\]\((.*?)\)", lambda link: f"]({posixpath.normpath(f'docs/{link[1]}')})", text))
 
 
-def main() -> None:
+def as_pages(text: str) -> str:
+    """The text with links to the notebook's page, in place of its file."""
+    return text.replace("notebook.ipynb)", "notebook.md)")
+
+
+def gather() -> None:
     """Gathers anew the pages, and what they link to."""
     shutil.rmtree(GATHERED, ignore_errors=True)
     listed = pages()
     for name in sorted({*listed, *(link.path for page in listed for link in links(page))}):
-        to = GATHERED / name
+        to = GATHERED / name.replace(".ipynb", ".md")
         to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, to)
+        if name in PAGES or name.endswith(".md"):
+            text = generated(name) if name in PAGES else (ROOT / name).read_text(encoding="utf-8")
+            to.write_text(as_pages(text), encoding="utf-8")
+        else:
+            shutil.copyfile(ROOT / name, to)
     (GATHERED / "SUMMARY.md").write_text(summary(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    gather()

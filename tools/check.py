@@ -84,6 +84,12 @@ EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
 AMOUNTS = ("applications::", "atlas::", "crash::", "maps::", "monotone::", "native::", "restart::")
 THOROUGH = (
     Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
+    Step("wheel", (PYTHON, "tools/wheel_tour.py")),
+    Step(
+        "cargo doc",
+        ("cargo", "doc", "--no-deps", "--workspace", "--locked"),
+        environment={"RUSTDOCFLAGS": "-D warnings"},
+    ),
     Step("z3", (PYTHON, "-m", "tools.cross_check", "--jobs", "2")),
     # Built as for `make test`: a single package is built with other features.
     Step(

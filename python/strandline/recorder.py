@@ -20,7 +20,10 @@ OVERRIDE = "STRANDLINE_RECORDER"
 
 LAUNCHER = "strandline-launch"
 
-NOT_BUILT = "the recorder is not built: run `make recorder` (needs cmake and libclang, and some minutes)"
+NOT_BUILT = (
+    "the recorder is not built: run `make recorder` in strandline's sources (needs cmake and libclang, and some "
+    f"minutes); outside of them, set {OVERRIDE} to .venv/share/strandline/recorder of the sources"
+)
 
 
 @dataclass(frozen=True)

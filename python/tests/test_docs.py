@@ -6,6 +6,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+from docs import questions  # noqa: E402
+from docs.graph import Edge, Event, graph  # noqa: E402
 from docs.hooks import methods  # noqa: E402
 from docs.regions import REGIONS, Region, rewritten  # noqa: E402
 
@@ -14,6 +16,30 @@ from docs.regions import REGIONS, Region, rewritten  # noqa: E402
 def test_the_manual_says_what_the_code_does(region: Region) -> None:
     text = (ROOT / region.page).read_text(encoding="utf-8")
     assert rewritten(text, region) == text, f"{region.page} is out of date: run `make promote` and read the difference"
+
+
+@pytest.mark.parametrize("name", questions.PICTURES)
+def test_the_pictures_show_what_the_models_say(name: str) -> None:
+    file = questions.file(name)
+    assert file.read_text(encoding="utf-8") == questions.picture(name), f"{file.name} is out of date: `make promote`"
+
+
+def test_a_graph_is_read_without_what_is_no_event_of_a_thread() -> None:
+    dot = """digraph execution {
+  e0 [label="f=0 at first", style=dashed];
+  subgraph cluster_0 {
+    label="P0"; color=gray;
+    e1 [label="MOV [x],$1  writes 1", style=filled, fillcolor=lightblue];
+    e2 [label="MOV EAX,[f]  reads 0"];
+    e1 -> e2 [label="po", color=gray, fontcolor=gray];
+  }
+  e0 -> e2 [label="rf", color=red];
+  e1 -> e2 [label="pmo: forbids", color=red];
+}
+"""
+    found = graph(dot)
+    assert found.threads == ((Event("e1", "MOV [x],$1", True), Event("e2", "MOV EAX,[f]  reads 0", False)),)
+    assert found.edges == (Edge("e1", "e2", "pmo: forbids"),)
 
 
 PAGE = "a\n<!-- generated: x -->\nold\n<!-- end -->\nb\n<!-- generated: y -->\nold\n<!-- end -->\n"

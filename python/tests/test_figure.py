@@ -2,6 +2,7 @@
 
 import errno
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,21 @@ def test_an_unknown_format_is_told(strandline: Strandline) -> None:
     assert (answer.code, answer.out) == (2, "")
     assert "`gif` is no format of a picture: use svg, png, pdf, or several" in answer.err
     assert not Path("out").exists()
+
+
+def test_without_matplotlib_a_figure_is_its_records_and_its_table(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strandline.views.plot_size.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    answer = strandline("figure", "cosplay-table-3")
+    assert (answer.code, answer.err) == (0, "")
+    assert "pip install 'strandline[plot]'" in answer.out
+    assert {path.name for path in Path("out/cosplay-table-3").iterdir()} == {*files.OTHERS, files.CHART}
+    asked = strandline("figure", "cosplay-table-3", "--format", "pdf", "--out", "asked")
+    assert (asked.code, asked.out) == (2, "")
+    assert "a picture needs matplotlib" in asked.err
+    assert not Path("asked").exists()
 
 
 def test_seeds_give_means_and_their_intervals(strandline: Strandline) -> None:

@@ -1,31 +1,12 @@
 """The README's commands."""
 
-import re
 import shlex
 from pathlib import Path
 
 import pytest
 
 from conftest import Strandline
-
-README = Path(__file__).parents[2] / "README.md"
-
-
-def commands() -> list[str]:
-    """The tour's command lines."""
-    lines = README.read_text(encoding="utf-8").splitlines()
-    return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
-
-
-def saved(page: Path) -> dict[str, str]:
-    """The files that a page tells to save, by name."""
-    text = page.read_text(encoding="utf-8")
-    return dict(re.findall(r"Save this as `([\w.]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL))
-
-
-def expected_code(command: str) -> int:
-    """The exit status in a command's comment."""
-    return int(command.rpartition("# exits ")[2]) if "# exits" in command else 0
+from docs.tour import README, commands, expected_code, saved
 
 
 def test_there_is_a_tour() -> None:

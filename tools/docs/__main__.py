@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from . import questions
 from .regions import REGIONS, rewritten
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> int:
-    """Rewrites each page that is out of date; the exit status is 2 if a page lacks its markers."""
+    """Rewrites each page and picture that is out of date; the exit status is 2 if a page lacks its markers."""
     for region in REGIONS:
         page = ROOT / region.page
         text = page.read_text(encoding="utf-8")
@@ -23,6 +24,8 @@ def main() -> int:
         if new != text:
             page.write_text(new, encoding="utf-8")
             print(f"{region.page}: {region.name} written anew")
+    for name in questions.PICTURES:
+        questions.file(name).write_text(questions.picture(name), encoding="utf-8")
     return 0
 
 

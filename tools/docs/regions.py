@@ -16,7 +16,7 @@ from strandline.sweeps.slurm import SlurmFile
 from strandline.sweeps.spec import SweepFile
 from strandline.views import record_keys
 
-from . import functions, hooks
+from . import functions, hooks, publications
 from .keys import table
 
 
@@ -52,6 +52,7 @@ REGIONS = (
     Region(FIGURES, "claim", partial(table, Claim)),
     Region(SWEEPS, "sweep", partial(table, SweepFile)),
     Region(SWEEPS, "slurm", partial(table, SlurmFile)),
+    Region("docs/publications.md", "papers", publications.papers),
     Region("docs/python.md", "python", functions.functions),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),

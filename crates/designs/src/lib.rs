@@ -1,5 +1,5 @@
 //! The designs. A design's behaviour is in its family's folder; no family uses another, and shared
-//! code is in [`parts`].
+//! code is in `parts`.
 
 mod battery;
 mod coroutines;

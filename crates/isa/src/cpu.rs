@@ -293,8 +293,8 @@ pub trait Cpu: Sized {
         Scoped::new(self, Scope::Function { arguments })
     }
 
-    /// The code of a library, until the result is dropped. It is optimized whatever the program's is ([`Code`]). Libraries
-    /// may call libraries.
+    /// The code of a library, until the result is dropped. It is optimized whatever the program's is ([`crate::Code`]).
+    /// Libraries may call libraries.
     #[inline(always)]
     fn library(&self) -> Scoped<'_, Self> {
         Scoped::new(self, Scope::Library)

@@ -12,7 +12,7 @@ pub enum Mode {
     Counted,
     /// No log, no flush, no fence.
     Volatile,
-    /// As `Volatile`; what threads did to a structure is judged at the end ([`crate::judge`]).
+    /// As `Volatile`; what threads did to a structure is judged at the end (`judge`).
     Judged,
 }
 

@@ -17,7 +17,7 @@ impl fmt::Display for Stuck {
 
 impl std::error::Error for Stuck {}
 
-/// Runs a program on [`Plain`] to its end.
+/// Runs a program on [`crate::Plain`] to its end.
 ///
 /// # Errors
 /// If it waits for an event that no other thread can cause.

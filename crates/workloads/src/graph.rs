@@ -9,7 +9,7 @@
 //! - An operation draws a vertex, then one of the vertices that it can lead to. If the edge is there, it is deleted;
 //!   otherwise it is inserted. It reads the vertex and the edges before; it logs the edge or the vertex before the
 //!   changed edge. There is no count of edges that it would have to log.
-//! - Twice as many edges can be drawn as there are operations before the run ([`keys_for`]): each of 325,000 vertices
+//! - Twice as many edges can be drawn as there are operations before the run (`keys_for`): each of 325,000 vertices
 //!   can lead to the 16 that follow it. After the paper's 2,600,000 operations 1.6 million edges are there, five of a
 //!   vertex. Drawn from all pairs, nearly all operations of so few would insert.
 

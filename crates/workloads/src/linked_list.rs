@@ -5,7 +5,7 @@
 //!
 //! "We limit its maximum nodes to 1024, so that the search time does not dominate" (5.2). So many nodes are allocated.
 //! An insertion into a full list ends behind its search: it logs and orders nothing, and the list stays as it is. The
-//! paper does not say what happens then. There are twice as many keys as nodes ([`keys_for`]), so that the list would
+//! paper does not say what happens then. There are twice as many keys as nodes (`keys_for`), so that the list would
 //! have that many nodes in the long run without the limit, and few operations meet it: 2 in a hundred.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};

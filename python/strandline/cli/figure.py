@@ -24,6 +24,7 @@ from strandline.cli.options import (
 from strandline.cli.picture import picture_options
 from strandline.figures.figure import Options
 from strandline.views.files import written
+from strandline.views.plot_size import NO_PICTURE
 
 
 @click.command()
@@ -65,4 +66,6 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
         output.show(found.page())
         names = written(target.style, *found.others)
         output.say(f"written to {folder}: {', '.join(names)}", style="dim")
+        if not target.style.formats:
+            output.tell(NO_PICTURE, style="dim")
     ctx.exit(1 if isinstance(found, FigureOfLitmusTests) and found.failures else 0)

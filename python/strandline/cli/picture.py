@@ -20,10 +20,8 @@ _OPTIONS = (
         "--format",
         "formats",
         type=parsed(words.formats),
-        default="svg,png",
-        show_default=True,
         metavar="svg|png|pdf,...",
-        help="Formats of the picture.",
+        help="Formats of the picture. [default: svg,png]",
     ),
     click.option(
         "--width",
@@ -40,7 +38,7 @@ def picture_options(command: Command) -> Any:
     """The options of a picture; the command is given them as one `style`."""
 
     @wraps(command)
-    def styled(*args: Any, formats: tuple[str, ...], width: str, title: bool, **given: Any) -> Any:
+    def styled(*args: Any, formats: tuple[str, ...] | None, width: str, title: bool, **given: Any) -> Any:
         return command(*args, style=parsed(lambda width: style(formats, width, title))(width), **given)
 
     described: Any = styled

@@ -12,7 +12,7 @@ from strandline.figures.figure import FigureData
 from strandline.figures.spec import LitmusFigure, TimelineFigure
 from strandline.figures.timeline_figure import Shown
 from strandline.litmus_tests import LitmusTest
-from strandline.views import files
+from strandline.views import chart_file, files
 from strandline.views.chart import Chart
 from strandline.views.plot_size import Style
 from strandline.views.table import Table
@@ -28,33 +28,37 @@ def write(
     keys: Sequence[Mapping[str, Any]],
     style: Style,
 ) -> None:
-    """Writes records, table, plot and its chart to `folder`; `keys` are those of a record, as listed."""
-    # Importing matplotlib takes a second, so only commands that draw import it.
-    from strandline.views import chart_file, plot
-
+    """Writes records, table, chart, and a picture if `style` has a format; `keys` are those of a record, as listed."""
     files.write_records(data.records, folder, keys)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
-    plot.save(shown, folder, style)
     chart_file.write(shown, folder)
+    if style.formats:
+        # Importing matplotlib takes a second, and it may not be installed.
+        from strandline.views import plot
+
+        plot.save(shown, folder, style)
 
 
 def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path, style: Style) -> None:
     """The same for a figure of litmus tests: a record is a state of a test."""
-    from strandline.views import plot_states
-
     files.write_records(litmus_figure.records(figure, tests), folder)
     (folder / "table.md").write_text(litmus_figure.markdown(figure, tests), encoding="utf-8")
-    plot_states.save(litmus_figure.grid(figure, tests), folder, style)
+    if style.formats:
+        from strandline.views import plot_states
+
+        plot_states.save(litmus_figure.grid(figure, tests), folder, style)
 
 
 def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path, style: Style) -> None:
     """The same for a figure of timelines, with the page of these."""
-    from strandline.views import plot_timeline
     from strandline.views.timeline import page
 
     files.write_records(timeline_figure.records(figure, shown), folder)
     (folder / "table.md").write_text(timeline_figure.markdown(figure, shown), encoding="utf-8")
-    plot_timeline.save(timeline_figure.chart(figure, shown), folder, style)
+    if style.formats:
+        from strandline.views import plot_timeline
+
+        plot_timeline.save(timeline_figure.chart(figure, shown), folder, style)
     names = [each.label for each in shown]
     drawn = page.page([each.timeline for each in shown], figure.title, names=names)
     (folder / PAGE).write_text(drawn, encoding="utf-8")

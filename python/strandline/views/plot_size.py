@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from importlib.util import find_spec
 
 from strandline.errors import InputError
 from strandline.views.chart import Chart, Kind, Panel
@@ -39,14 +40,24 @@ class Style:
     title: bool = True
 
 
-def style(formats: Sequence[str], width: str, title: bool) -> Style:
-    """The style that these words say; an `InputError` for a word that is none."""
-    for name in formats:
+NO_PICTURE = "a picture needs matplotlib: run `pip install 'strandline[plot]'`"
+
+
+def style(formats: Sequence[str] | None, width: str, title: bool) -> Style:
+    """The style that these words say; an `InputError` for a word that is none.
+
+    Without `formats` there are the usual ones, or none where matplotlib is not installed: it is an extra.
+    """
+    for name in formats or ():
         if name not in (known := [each.value for each in Format]):
             raise InputError(f"`{name}` is no format of a picture: use {', '.join(known)}, or several")
     if width not in (widths := [each.value for each in Width]):
         raise InputError(f"`{width}` is no width of a picture: use {' or '.join(widths)}")
-    return Style(tuple(map(Format, formats)), Width(width), title)
+    can_draw = find_spec("matplotlib") is not None
+    if formats and not can_draw:
+        raise InputError(NO_PICTURE)
+    usual = Style.formats if can_draw else ()
+    return Style(tuple(map(Format, formats)) if formats else usual, Width(width), title)
 
 
 BAR, GAP = 0.085, 0.08

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import strandline
+from docs.tour import README, commands, expected_code, saved
 from strandline.records import Record
-from test_readme import README, commands, expected_code, saved
 
 from .conftest import Installed
 

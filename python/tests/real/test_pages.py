@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from test_readme import saved
+from docs.tour import saved
 
 from .conftest import Installed
 

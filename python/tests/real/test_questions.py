@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from test_readme import saved
+from docs import questions
+from docs.tour import saved
 
 from .conftest import Installed
 
@@ -33,7 +34,9 @@ def test_the_models_answer_so(
     assert (states(result, True), states(result, False)) == (allowed, forbidden)
 
 
-def test_every_question_has_a_table() -> None:
+def test_every_question_has_a_table_and_a_picture() -> None:
     sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
     assert [section for section in sections if "| test | model |" not in section] == sections[-1:]
     assert len(sections) == 9
+    pictures = [re.findall(r"\(img/question-([a-z-]+)\.svg\)", section) for section in sections[:-1]]
+    assert pictures == [[name] for name in questions.PICTURES]

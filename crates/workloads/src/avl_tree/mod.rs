@@ -1,6 +1,6 @@
 //! `avl-tree`: insertions and deletions of random keys in an AVL tree.
 //!
-//! Speculative Persistence (ISCA 2017), Table 1 "AVL-tree" ([`crate::trees`] has what its trees share). A node has key,
+//! Speculative Persistence (ISCA 2017), Table 1 "AVL-tree" (`trees` has what its trees share). A node has key,
 //! value, two links and its height, but no link to its parent.
 //!
 //! Full logging: "we always assume the worst and log all nodes which may be involved if rebalancing is triggered"

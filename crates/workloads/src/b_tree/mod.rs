@@ -1,6 +1,6 @@
 //! `b-tree`: insertions and deletions of random keys in a 2-3 tree.
 //!
-//! Speculative Persistence (ISCA 2017), Table 1 "B-tree" and Figures 4 and 5 ([`crate::trees`] has what its trees
+//! Speculative Persistence (ISCA 2017), Table 1 "B-tree" and Figures 4 and 5 (`trees` has what its trees
 //! share). Keys and values are in the leaves, a node each. Another node has two or three children, and a key before
 //! each but the first: no key to the right of it is less, all to the left are. All leaves have the same depth, which
 //! the header holds.

@@ -2,7 +2,7 @@
 //!
 //! Such a map orders its own stores, and takes its locks by words in its objects. A task is one operation on a random key
 //! of 8 bytes; a value has 8 bytes. If keys or values are larger, a pair is a record, and the map has its address for a
-//! value ([`records`]). Each operation is announced ([`Note::OperationBegin`]), so that a crash state is judged by durable
+//! value (`records`). Each operation is announced ([`Note::OperationBegin`]), so that a crash state is judged by durable
 //! linearizability: what had returned is there, and what was under way is there or not.
 //!
 //! Numbers of keys are spread over all words by a multiplication; a value holds a random half and that half mixed with

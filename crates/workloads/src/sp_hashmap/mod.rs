@@ -16,7 +16,7 @@
 //!   may leave records in the new table, so a resizing first clears what it finds there.
 //!
 //! The paper gives no range of keys and no first size. Here there are twice as many keys as initial operations
-//! ([`keys_for`]): 950,000 of 3,000,000 are in the table at first. It begins with 1,024 entries. Room is allocated for
+//! (`keys_for`): 950,000 of 3,000,000 are in the table at first. It begins with 1,024 entries. Room is allocated for
 //! tables of up to two entries a key; a table of that size does not double, and takes no new key where it would.
 
 mod check;

@@ -1,6 +1,6 @@
 //! `sp-rb-tree`: insertions and deletions of random keys in a red-black tree.
 //!
-//! Speculative Persistence (ISCA 2017), Table 1 "RB-tree" ([`crate::trees`] has what its trees share). A node has key,
+//! Speculative Persistence (ISCA 2017), Table 1 "RB-tree" (`trees` has what its trees share). A node has key,
 //! value, two links and its colour, but no link to its parent, as recursion needs none. (`rb-tree` is StrandWeaver's:
 //! with parent links, and each store logged before it is made.)
 //!

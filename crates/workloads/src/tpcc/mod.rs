@@ -3,7 +3,7 @@
 //! COSPlay (MICRO 2021), section 5, Table 3 "TPCC", after Kolli et al. (ASPLOS 2016). Sizes are TPC-C's (clause 1.2.1):
 //! one warehouse, 10 districts of 3,000 customers, 100,000 items and stock rows, and for each district 3,000 order and
 //! 900 new-order slots; rows have their texts. Customers, items and stock rows are found through hash indexes in
-//! volatile memory ([`index`]); no paper names one. Each district and each stock row has a lock. A task orders 5 to 15
+//! volatile memory (`index`); no paper names one. Each district and each stock row has a lock. A task orders 5 to 15
 //! distinct items. It locks the district and the stock rows in order and reads warehouse, customer and items. Its
 //! failure-atomic region has a dozen steps of log and updates: it takes the order's number, writes order and new-order,
 //! and writes for each item the order line and the stock row. Whole rows are logged, packed; written lines are flushed.

@@ -155,7 +155,7 @@ def figure(
     seeds: int = 1,
     out: Place | None = None,
     force: bool = False,
-    format: Names = ("svg", "png"),  # noqa: A002 as the command line has it
+    format: Names | None = None,  # noqa: A002 as the command line has it
     width: str = "text",
     title: bool = True,
     jobs: int | None = None,
@@ -170,7 +170,8 @@ def figure(
     - `tasks`: of each run, in place of the figure's; a shorter figure says so.
     - `seeds`: how many, from `seed` up; values are then means.
     - `out`: a folder for its files, if given; `force` replaces a longer or another figure there.
-    - `format` (`svg`, `png`, `pdf`), `width` (`column` or `text`) and `title` are of the picture in `out`.
+    - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`) and `title` are of the
+      picture in `out`.
     - `jobs`: parallel runs; by default as many as there are cores.
     - `store`: the folder of the run store, or `off`; `fresh` makes runs anew that it has.
 
@@ -185,7 +186,7 @@ def figure(
     from strandline.views.plot_size import style
 
     options = Options(words.whole(seed, 0), None if tasks is None else words.whole(tasks, 1), words.whole(seeds, 1))
-    looks = style(words.formats(format), width, title)
+    looks = style(None if format is None else words.formats(format), width, title)
     target = None if out is None else figures.Target(Path(out), force, looks)
     return figures.figure(session(jobs, store, fresh), os.fspath(figure_id), options, target)
 

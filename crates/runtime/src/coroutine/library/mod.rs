@@ -10,10 +10,10 @@ use strandline_isa::{Addr, Scheduling, W};
 /// A library of coroutines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Library {
-    /// A stackful one, with the costs that COSPlay's Table 3 implies ([`paper`]).
+    /// A stackful one, with the costs that COSPlay's Table 3 implies (`paper`).
     #[default]
     Paper,
-    /// Our own stackless one, as compiled ([`lean`]).
+    /// Our own stackless one, as compiled (`lean`).
     Lean,
     /// None of its instructions costs anything (COSPlay 5, "FreeSwitch").
     Free,

@@ -1,0 +1,19 @@
+"""The generated pages of the site, by their paths from the root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from . import commands, designs, machines, models, notebook, python, settings
+
+NOTEBOOK = "docs/notebook.ipynb"
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    NOTEBOOK: notebook.page,
+    "docs/reference/commands.md": commands.page,
+    "docs/reference/settings.md": settings.page,
+    "docs/reference/machines.md": machines.page,
+    "docs/reference/designs.md": designs.page,
+    "docs/reference/models.md": models.page,
+    "docs/reference/python.md": python.page,
+}
