@@ -61,8 +61,9 @@ FRONT = (
     Step("ruff format", (PYTHON, "-m", "ruff", "format", "--check", "python", "tools")),
     Step("mypy", (PYTHON, "-m", "mypy")),
     Step("import-linter", (str(Path(PYTHON).parent / "lint-imports"),)),
-    Step("pytest", PYTEST, counts_tests=True),
 )
+# Behind what one core does: its processes take all cores to the end.
+TESTS = Step("pytest", PYTEST, counts_tests=True)
 
 CARGO_RECORDER = ("--release", "--locked")
 RECORDER = (
@@ -123,9 +124,9 @@ SEEDED = {"PROPTEST_RNG_SEED": "1"}
 SEEDED_RUST = tuple(replace(step, environment=SEEDED) for step in RUST)
 
 GROUPS = {
-    "all": (RUST, FRONT),
+    "all": (RUST, (*FRONT, TESTS)),
     "recorder": (RECORDER,),
-    "ci": (SEEDED_RUST, (*FRONT, GATE, BUILD_RECORDER, *RECORDER)),
+    "ci": (SEEDED_RUST, (*FRONT, GATE, BUILD_RECORDER, *RECORDER, TESTS)),
     "thorough": (THOROUGH,),
 }
 

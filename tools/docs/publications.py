@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,15 @@ def _here(paper: Reference) -> Iterator[tuple[str, list[str]]]:
         listing = engine.load().listing(kind)
         if names := [entry["name"] for entry in listing if _is_of(paper, entry["name"], entry["paper"])]:
             yield kind, names
-    experiments = repository_experiments()
-    sources = {name: experiments.any_figure(name).source for name in experiments.figure_ids()}
-    if names := [name for name, source in sources.items() if _is_of(paper, name, source)]:
+    if names := [name for name, source in _figures().items() if _is_of(paper, name, source)]:
         yield "figures", names
+
+
+@cache
+def _figures() -> dict[str, str]:
+    """The source of each figure."""
+    experiments = repository_experiments()
+    return {name: experiments.any_figure(name).source for name in experiments.figure_ids()}
 
 
 def _is_of(paper: Reference, name: str, source: str) -> bool:

@@ -246,7 +246,7 @@ def test_the_command_writes_a_page_and_a_trace(installed: Installed, tmp_path: P
 def test_a_long_run_is_shown_up_to_one_cycle(installed: Installed, tmp_path: Path) -> None:
     # The structure as it is built: a steady start would take longer than all else.
     built = ("--set", "machine.simulation.warm=footprint")
-    done = installed("timeline", "tpcc", "-d", "x86,hops-rp", "--tasks", "400", "--threads", "4", "--json", *built)
+    done = installed("timeline", "tpcc", "-d", "x86,hops-rp", "--tasks", "200", "--threads", "4", "--json", *built)
     assert done.code == 0, done.err
     first, second = done.document["timelines"]
     assert first["is_shortened"]
