@@ -32,7 +32,7 @@ def fields(spec: RunSpec) -> dict[str, Any]:
     window = int(str(spec.window or 1))
     away = abs(window - WINDOWS.get(benchmark(spec), 1)) if spec.design not in ("x86", "unordered") else 20
     latencies = {f"task_latency_p{each:02}_cycles": 100 + each * window for each in QUANTILES}
-    return {"cycles": 100 + away, **latencies, "fence_stall_cycles": away, "buffer_stall_cycles": 1}
+    return {"cycles": 100 + 3 * away, **latencies, "fence_stall_cycles": away, "buffer_stall_cycles": 1}
 
 
 def charted(figure: str) -> Chart:

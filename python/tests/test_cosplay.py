@@ -39,7 +39,7 @@ def gaining(gains: Mapping[tuple[str, int], float], best: Mapping[tuple[str, int
             return {"cycles": 1000}
         gain = gains.get((name, bmo), GAINS[name])
         window = best.get((name, bmo), BEST[LATENCIES.index(bmo)])
-        return {"cycles": 1000 / gain + abs(int(str(spec.window)) - window)}
+        return {"cycles": 1000 / gain * (1 + 0.03 * abs(int(str(spec.window)) - window))}
 
     return fields
 

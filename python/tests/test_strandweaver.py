@@ -173,7 +173,7 @@ def tpcc(speedups: Mapping[str, float], cosplay: float = 1.0) -> Fields:
         if spec.design == "x86":
             return {"cycles": 1000}
         if spec.design == "cosplay":
-            return {"cycles": 1000 / cosplay + abs(int(str(spec.window)) - 4)}
+            return {"cycles": 1000 / cosplay * (1 + 0.03 * abs(int(str(spec.window)) - 4))}
         buffers = spec.set[0].removeprefix("design.buffers=")
         return {"cycles": 1000 / speedups.get(f"{buffers}_{spec.bmo}", 1.0)}
 

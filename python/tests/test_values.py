@@ -114,6 +114,15 @@ def test_the_search_minimises_the_quantity_that_the_figure_names(tmp_path: Path)
     assert (value, best) == (40 / 30, 1)
 
 
+def test_on_a_flat_curve_the_first_value_near_the_least_counts(tmp_path: Path) -> None:
+    text = SEARCHING.replace("values = [1, 2, 4]", "values = [1, 2, 4]\nwithin = 0.2")
+    data = made.data(figure(tmp_path, text), fields)
+    (pc,) = (each for each in values(data) if (each.labels["workload"], each.labels["design"]) == ("pc", "cosplay"))
+    # A window of 1 takes 30 cycles, a fifth more than the 25 of windows 2 and 4.
+    assert (pc.value, pc.best, pc.strict) == (40 / 30, 1, 2)
+    assert pc.keys("window")["strict_best_window"] == 2
+
+
 def test_each_distinct_run_is_recorded_once(tmp_path: Path) -> None:
     # 2 benchmarks: x86 once, cosplay and sbatch at 3 windows; "same" and "own" share theirs.
     data = made.data(figure(tmp_path), fields)
@@ -158,7 +167,7 @@ def test_the_table_shows_the_best_window_beside_each_value(tmp_path: Path) -> No
 def test_the_json_names_the_searched_key(tmp_path: Path) -> None:
     first = with_means(made.data(figure(tmp_path), fields))[0]
     place = {"metric": "speedup", "workload": "sps", "design": "cosplay"}
-    assert first.keys("window") == {**place, "best_window": 2, "value": 4.0}
+    assert first.keys("window") == {**place, "best_window": 2, "strict_best_window": 2, "value": 4.0}
 
 
 def test_where_both_sides_search_both_windows_are_shown() -> None:
@@ -208,7 +217,7 @@ def test_all_designs_of_a_figure_run_as_many_tasks() -> None:
 
 def test_the_experiments_searches_the_same_windows_everywhere() -> None:
     searches = {spec.search.values for spec in repository_experiments().figures_of_runs() if spec.search}
-    assert searches == {(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)}
+    assert searches == {(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)}
 
 
 def test_the_tasks_option_goes_before_the_figure() -> None:

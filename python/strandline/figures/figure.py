@@ -50,6 +50,8 @@ class Cell:
     """The run that counts: the only one, or the one with the best value of the searched key."""
     best: Any
     """That value; `None` without a search."""
+    strict: Any
+    """The value with the least quantity, which may be little better."""
     made: Mapping[RunSpec, Record]
     """All runs of the place."""
 
@@ -142,16 +144,26 @@ def _gather(spec: FigureSpec, planned: list[Planned], records: Mapping[RunSpec, 
     return FigureData(spec, tuple(_cell(spec, each, found, records) for each in planned))
 
 
-def _best(spec: FigureSpec, planned: Planned, records: Mapping[RunSpec, Record]) -> Any:
-    """The searched value with the smallest quantity; the first of equals."""
+@dataclass(frozen=True)
+class _Best:
+    """The searched value that counts, and the first one with the least quantity."""
+
+    value: Any
+    strict: Any
+
+
+def _best(spec: FigureSpec, planned: Planned, records: Mapping[RunSpec, Record]) -> _Best:
+    """On a flat curve, the first value that is nearly as good as any counts: what is best by less is chance."""
     if spec.search is None or len(planned.trials) == 1:
-        return planned.trials[0].value
-    least = spec.search.least
-    return min(planned.trials, key=lambda trial: quantity(records[trial.spec], least)).value
+        return _Best(planned.trials[0].value, planned.trials[0].value)
+    found = {trial.value: quantity(records[trial.spec], spec.search.least) for trial in planned.trials}
+    bound = min(found.values()) * (1 + spec.search.within)
+    return _Best(next(value for value, each in found.items() if each <= bound), min(found, key=found.__getitem__))
 
 
-def _cell(spec: FigureSpec, planned: Planned, found: Mapping[Any, Any], records: Mapping[RunSpec, Record]) -> Cell:
+def _cell(spec: FigureSpec, planned: Planned, found: Mapping[Any, _Best], records: Mapping[RunSpec, Record]) -> Cell:
     finder = spec.finder(planned.labels)
-    best = None if finder is None else found[place(finder)]
-    chosen = next(trial.spec for trial in planned.trials if trial.value == best)
-    return Cell(planned.labels, records[chosen], best, {trial.spec: records[trial.spec] for trial in planned.trials})
+    best = _Best(None, None) if finder is None else found[place(finder)]
+    chosen = next(trial.spec for trial in planned.trials if trial.value == best.value)
+    made = {trial.spec: records[trial.spec] for trial in planned.trials}
+    return Cell(planned.labels, records[chosen], best.value, best.strict, made)

@@ -105,10 +105,11 @@ class Search(Table, frozen=True, kw_only=True):
 
     key: Annotated[str, says("searched setting")]
     title: Annotated[str, says("label of a best value, such as `best window`")]
-    values: Annotated[
-        tuple[Setting, ...], Meta(min_length=1, description="all values run; among equals the first is best")
-    ]
+    values: Annotated[tuple[Setting, ...], Meta(min_length=1, description="all values run")]
     least: Annotated[str, says("the quantity that the best run minimises")] = "cycles_per_task"
+    within: Annotated[
+        float, Meta(ge=0, le=1, description="best is the first value whose quantity is within this share of the least")
+    ] = 0.0
 
 
 class Metric(Table, frozen=True, kw_only=True):

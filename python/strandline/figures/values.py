@@ -27,6 +27,8 @@ class Value:
     """The best value of the searched key; `None` without a search."""
     baseline_best: Any = None
     """Likewise of the baseline."""
+    strict: Any = None
+    """The value of the searched key with the least quantity."""
     interval: tuple[float, float] | None = None
     """The confidence interval of a mean over seeds."""
     tasks: int | None = None
@@ -35,6 +37,7 @@ class Value:
     def keys(self, searched: str | None) -> dict[str, Any]:
         """The value as JSON shows it; `searched` is the searched key."""
         bests = {f"best_{searched}": self.best, f"baseline_best_{searched}": self.baseline_best}
+        bests[f"strict_best_{searched}"] = self.strict
         found = {key: value for key, value in bests.items() if value is not None}
         ends = {} if self.interval is None else dict(zip(("low", "high"), self.interval, strict=True))
         return {"metric": self.metric, **self.labels, **found, "value": self.value, **ends}
@@ -58,6 +61,7 @@ def _combined(group: Sequence[Value]) -> Value:
         interval=interval(measured).ends,
         best=_median([value.best for value in group]),
         baseline_best=_median([value.baseline_best for value in group]),
+        strict=_median([value.strict for value in group]),
     )
 
 
@@ -77,6 +81,7 @@ def _distribution(metric: Metric, cells: Iterable[Cell]) -> list[Value]:
             {**cell.labels, QUANTILE: str(each)},
             quantile(cell.record, metric.quantity, each),
             cell.best,
+            strict=cell.strict,
             tasks=_tasks(cell),
         )
         for cell in cells
@@ -95,7 +100,7 @@ def _number(metric: Metric, cell: Cell, cells: Mapping[tuple[tuple[str, str], ..
         return None
     mine = quantity(cell.record, metric.quantity)
     if not metric.baseline:
-        return Value(metric.key, cell.labels, mine, cell.best, tasks=_tasks(cell))
+        return Value(metric.key, cell.labels, mine, cell.best, strict=cell.strict, tasks=_tasks(cell))
     baseline = cells[place({**cell.labels, **metric.baseline})]
     if baseline is cell and not metric.baseline_shown:
         return None
@@ -103,7 +108,7 @@ def _number(metric: Metric, cell: Cell, cells: Mapping[tuple[tuple[str, str], ..
     above, below = (theirs, mine) if metric.inverse else (mine, theirs)
     if below == 0:
         raise InputError(f"metric {metric.key}: {metric.quantity} of {_name(cell)} is divided by 0: choose another")
-    return Value(metric.key, cell.labels, above / below, cell.best, baseline.best, tasks=_tasks(cell))
+    return Value(metric.key, cell.labels, above / below, cell.best, baseline.best, cell.strict, tasks=_tasks(cell))
 
 
 def _tasks(cell: Cell) -> int | None:

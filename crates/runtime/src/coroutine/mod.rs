@@ -21,7 +21,7 @@ use strandline_rules::{broken, Rule};
 use task::{Task, Turn, Why};
 
 /// The most tasks that share a thread.
-pub const MAX_WINDOW: u64 = 64;
+pub const MAX_WINDOW: u64 = 128;
 
 /// The largest window that an automatic search chooses: the largest of COSPlay's Figure 9.
 const MAX_FOUND: u64 = 32;

@@ -28,10 +28,10 @@ fn with_set(design: &str, set: &str) -> Spec {
 
 #[test]
 fn windows_out_of_range_say_the_range() {
-    for (design, window) in [("cosplay", 0), ("cosplay", 65), ("x86", 0), ("sbatch", u64::MAX)] {
+    for (design, window) in [("cosplay", 0), ("cosplay", 129), ("x86", 0), ("sbatch", u64::MAX)] {
         let mut spec = Spec::new("sps", design);
         spec.window = Some(Window::Tasks(window));
-        let expected = format!("--window {window}: must be from 1 to 64");
+        let expected = format!("--window {window}: must be from 1 to 128");
         assert_eq!(refused_in_the_plan(&spec), expected);
     }
 }
