@@ -140,25 +140,13 @@ fn shake_scheduling(machine: &mut MachineConfig, mut rng: Rng) {
 
 /// The queues that most presets lack, from a stream of its own.
 fn shake_queues(machine: &mut MachineConfig, mut rng: Rng) {
-    let rng = &mut rng;
     let mut entries = || match rng.one_in(2) {
         true => 0,
-        false => few(rng, 16),
+        false => few(&mut rng, 16),
     };
     machine.core.fetch_queue_entries = entries();
     machine.core.issue_queue_entries = entries();
     machine.core.load_store_queue_entries = entries();
-    machine.core.decode_queue_entries = entries();
-    machine.core.loads_wait_for_addresses = rng.one_in(2);
-    machine.core.stores_retire_cached = rng.one_in(2);
-    machine.core.store_micro_ops = 1 + rng.below(2);
-    for ports in [
-        &mut machine.core.alu_ports,
-        &mut machine.core.load_ports,
-        &mut machine.core.store_ports,
-    ] {
-        *ports = rng.below(3);
-    }
 }
 
 /// Distinguishes the stream of [`shake_tlb`].

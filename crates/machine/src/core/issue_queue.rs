@@ -1,7 +1,6 @@
 //! The issue queue: ops that are dispatched and wait for their operands.
 
-use super::window::restore_all;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -12,137 +11,135 @@ use std::collections::BinaryHeap;
 #[derive(Clone)]
 pub struct IssueQueue {
     entries: usize,
-    /// How many are occupied.
-    count: Cell<usize>,
+    times: RefCell<Times>,
+}
+
+/// Times at which entries become free.
+#[derive(Clone)]
+struct Times {
+    /// How many there are.
+    count: usize,
     /// How many entries become free in each cycle of the wheel, by time modulo [`SPAN`].
-    near: Box<[Cell<u32>; SPAN as usize]>,
+    near: [u32; SPAN as usize],
     /// The cycles that have any.
-    busy: [Cell<u64>; WORDS],
+    busy: [u64; WORDS],
     /// The first cycle of the wheel; no time is earlier.
-    first: Cell<u64>,
+    first: u64,
     /// The times after the wheel when they were added.
-    far: RefCell<BinaryHeap<Reverse<u64>>>,
+    far: BinaryHeap<Reverse<u64>>,
 }
 
 /// Cycles of the wheel.
 const SPAN: u64 = 256;
 const WORDS: usize = SPAN as usize / 64;
 
-impl IssueQueue {
-    /// An empty queue of `entries` entries; `None` if there are none: no such limit.
-    pub fn new(entries: u64) -> Option<IssueQueue> {
-        (entries > 0).then(|| IssueQueue {
-            entries: entries as usize,
-            count: Cell::new(0),
-            near: Box::new(std::array::from_fn(|_| Cell::new(0))),
-            busy: Default::default(),
-            first: Cell::new(0),
-            far: RefCell::default(),
-        })
+impl Times {
+    fn new() -> Times {
+        Times {
+            count: 0,
+            near: [0; SPAN as usize],
+            busy: [0; WORDS],
+            first: 0,
+            far: BinaryHeap::new(),
+        }
     }
 
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &IssueQueue) {
-        self.count.set(saved.count.get());
-        self.first.set(saved.first.get());
-        restore_all(&self.near[..], &saved.near[..]);
-        restore_all(&self.busy, &saved.busy);
-        self.far.borrow_mut().clone_from(&saved.far.borrow());
-    }
-
-    /// Adds an op that issues at `at`. Returns when the next op, which is dispatched at `next` at the
-    /// earliest, finds an entry. No later op is dispatched before `next`.
+    /// Adds a time, which is not before the wheel.
     #[inline(always)]
-    pub fn enter(&self, at: u64, next: u64) -> u64 {
-        // The entry is free again before another op can need it.
-        if at > next {
-            self.add(at, next);
-        }
-        match self.count.get() < self.entries {
-            true => next,
-            false => self.wait(next),
-        }
-    }
-
-    /// Adds a time, which is not before `next`.
-    #[inline(always)]
-    fn add(&self, at: u64, next: u64) {
-        if at - self.first.get() >= SPAN {
-            self.remove_through(next);
-        }
-        self.count.set(self.count.get() + 1);
-        if at - self.first.get() >= SPAN {
-            return self.far.borrow_mut().push(Reverse(at));
+    fn add(&mut self, at: u64) {
+        self.count += 1;
+        if at - self.first >= SPAN {
+            return self.far.push(Reverse(at));
         }
         let cycle = (at % SPAN) as usize;
-        self.near[cycle].set(self.near[cycle].get() + 1);
-        let word = &self.busy[cycle / 64];
-        word.set(word.get() | 1 << (cycle % 64));
-    }
-
-    /// When the next op finds an entry in a queue that is full as far as is known.
-    #[inline(never)]
-    fn wait(&self, next: u64) -> u64 {
-        let mut free = next;
-        while let Some(first) = self.remove_through(free) {
-            if self.count.get() < self.entries {
-                break;
-            }
-            free = first;
-        }
-        free
+        self.near[cycle] += 1;
+        self.busy[cycle / 64] |= 1 << (cycle % 64);
     }
 
     /// Removes all times up to this one, which is not before the wheel. Returns the earliest that is left.
-    #[inline(never)]
-    fn remove_through(&self, last: u64) -> Option<u64> {
-        let end = last.min(self.first.get() + SPAN - 1);
-        let mut at = self.first.get();
+    fn remove_through(&mut self, last: u64) -> Option<u64> {
+        let end = last.min(self.first + SPAN - 1);
+        let mut at = self.first;
         while at <= end {
             // The cycles from here to the end, or to that of the word.
             let (word, from) = ((at % SPAN) as usize / 64, at % 64);
             let cycles = (end - at + 1).min(64 - from);
-            let busy = self.busy[word].get();
-            let removed = busy & (u64::MAX >> (64 - cycles)) << from;
-            self.busy[word].set(busy ^ removed);
+            let removed = self.busy[word] & (u64::MAX >> (64 - cycles)) << from;
+            self.busy[word] ^= removed;
             let mut bits = removed;
             while bits != 0 {
                 let cycle = 64 * word + bits.trailing_zeros() as usize;
-                self.count.set(self.count.get() - self.near[cycle].take() as usize);
+                self.count -= std::mem::take(&mut self.near[cycle]) as usize;
                 bits &= bits - 1;
             }
             at += cycles;
         }
-        let mut far = self.far.borrow_mut();
-        while far.peek().is_some_and(|Reverse(at)| *at <= last) {
-            far.pop();
-            self.count.set(self.count.get() - 1);
+        while self.far.peek().is_some_and(|Reverse(at)| *at <= last) {
+            self.far.pop();
+            self.count -= 1;
         }
-        self.first.set(last);
-        let far = far.peek().map(|Reverse(at)| *at);
+        self.first = last;
+        let far = self.far.peek().map(|Reverse(at)| *at);
         self.first_near().into_iter().chain(far).min()
     }
 
     /// The earliest time in the wheel.
     fn first_near(&self) -> Option<u64> {
-        let first = self.first.get();
-        let start = (first % SPAN) as usize;
+        let start = (self.first % SPAN) as usize;
         // The word in which the wheel begins comes first, and with its lower bits last.
         for step in 0..=WORDS {
             let word = (start / 64 + step) % WORDS;
             let from_start = u64::MAX << (start % 64);
-            let busy = self.busy[word].get();
             let bits = match step {
-                0 => busy & from_start,
-                WORDS => busy & !from_start,
-                _ => busy,
+                0 => self.busy[word] & from_start,
+                WORDS => self.busy[word] & !from_start,
+                _ => self.busy[word],
             };
             if bits != 0 {
                 let cycle = 64 * word as u64 + u64::from(bits.trailing_zeros());
-                return Some(first + cycle.wrapping_sub(first) % SPAN);
+                return Some(self.first + cycle.wrapping_sub(self.first) % SPAN);
             }
         }
         None
+    }
+}
+
+impl IssueQueue {
+    /// An empty queue of `entries` entries; `None` if there are none: no such limit.
+    pub fn new(entries: u64) -> Option<IssueQueue> {
+        (entries > 0).then(|| IssueQueue {
+            entries: entries as usize,
+            times: RefCell::new(Times::new()),
+        })
+    }
+
+    /// Restores an earlier state.
+    pub fn restore(&self, saved: &IssueQueue) {
+        self.times.borrow_mut().clone_from(&saved.times.borrow());
+    }
+
+    /// Adds an op that issues at `at`. Returns when the next op, which is dispatched at `next` at the
+    /// earliest, finds an entry. No later op is dispatched before `next`.
+    pub fn enter(&self, at: u64, next: u64) -> u64 {
+        let mut times = self.times.borrow_mut();
+        // The entry is free again before another op can need it.
+        if at > next {
+            if at - times.first >= SPAN {
+                times.remove_through(next);
+            }
+            times.add(at);
+        }
+        if times.count < self.entries {
+            return next;
+        }
+        let mut free = next;
+        while let Some(first) = times.remove_through(free) {
+            if times.count < self.entries {
+                break;
+            }
+            free = first;
+        }
+        free
     }
 }
 

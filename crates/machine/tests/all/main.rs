@@ -2,7 +2,6 @@
 
 mod changes;
 mod common;
-mod core_rules;
 mod counters;
 mod crash_image;
 mod errors;

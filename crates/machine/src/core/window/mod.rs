@@ -1,16 +1,11 @@
 //! The instruction window: in-order dispatch, dataflow execution, in-order retirement, as timestamps.
 
 mod backlog;
-mod decoder;
 mod laps;
-mod ports;
 
 pub use laps::{Lap, Position};
-pub use ports::Port;
 
 use backlog::Noted;
-use decoder::Decoder;
-use ports::Ports;
 
 use super::fetch_queue::FetchQueue;
 use super::issue_queue::IssueQueue;
@@ -36,10 +31,11 @@ pub struct Window {
     cycle: Cell<u64>,
     in_cycle: Cell<u64>,
     retirement: Retirement,
-    /// What an op needs now.
-    pace: Cell<Pace>,
-    /// The same while no op is held or noted.
-    free_pace: Pace,
+    /// No op is held or noted, there is no issue queue and no queue that loads and stores share, and the program keeps
+    /// its values in registers: the common case.
+    simple: Cell<bool>,
+    /// The program keeps its values in registers, and no instruction is recorded.
+    may_be_simple: bool,
     /// Ops are noted.
     notes: Cell<bool>,
     /// When the latest op issued, if ops are noted.
@@ -51,14 +47,6 @@ pub struct Window {
     next_load: Cell<usize>,
     fetch_queue: FetchQueue,
     issue_queue: Option<IssueQueue>,
-    /// What orders ops before their dispatch, if anything does.
-    decoder: Option<Decoder>,
-    /// The ports at which ops issue, if there are too few.
-    ports: Option<Ports>,
-    /// Loads or stores have rules of their own: they wait for addresses, are two micro-ops, or retire late.
-    has_rules: bool,
-    /// Second micro-ops of stores, which are no instructions.
-    seconds: Cell<u64>,
     /// The loads in the queue that loads and stores share, if they do.
     shared: Option<Loads>,
     /// Ops dispatched so far.
@@ -72,18 +60,6 @@ pub struct Window {
     stalls: Stalls,
     /// The recorder of the timeline, if there is one.
     lane: Option<Rc<Lane>>,
-}
-
-/// How much of a window an op uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// Entries and widths.
-    Simple,
-    /// A decoder, ports, an issue queue, or rules for loads and stores, too.
-    Limited,
-    /// All: an op is held or noted, instructions are recorded, loads and stores share a queue, or the program keeps its
-    /// values on a stack.
-    Other,
 }
 
 /// No op is held: later than every op's number.
@@ -112,11 +88,11 @@ const SPARE: u64 = 48;
 impl Window {
     pub fn new(core: &config::Core) -> Window {
         let zeroes = |n: u64| (0..n).map(|_| Cell::new(0)).collect();
-        let mut window = Window {
+        Window {
             dispatch_width: core.dispatch_width,
             leaves: zeroes(core.rob_entries),
-            pace: Cell::new(Pace::Other),
-            free_pace: Pace::Other,
+            simple: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
+            may_be_simple: true,
             notes: Cell::new(false),
             issued: Cell::new(0),
             noted: RefCell::default(),
@@ -132,10 +108,6 @@ impl Window {
             next_load: Cell::new(0),
             fetch_queue: FetchQueue::new(core.fetch_queue_entries),
             issue_queue: IssueQueue::new(core.issue_queue_entries),
-            decoder: Decoder::new(core.dispatch_width, core.decode_queue_entries),
-            ports: Ports::new([core.alu_ports, core.load_ports, core.store_ports, core.store_ports]),
-            has_rules: core.store_micro_ops > 1 || core.loads_wait_for_addresses || core.stores_retire_cached,
-            seconds: Cell::new(0),
             shared: (core.load_store_queue_entries > 0).then(Loads::default),
             count: Cell::new(0),
             held: Cell::new(NONE),
@@ -143,34 +115,25 @@ impl Window {
             released: Cell::new(0),
             stalls: Stalls::default(),
             lane: None,
-        };
-        window.free_pace = match (window.is_limited(), window.shared.is_some()) {
-            (false, _) => Pace::Simple,
-            (true, false) => Pace::Limited,
-            (true, true) => Pace::Other,
-        };
-        window.pace.set(window.free_pace);
-        window
+        }
     }
 
     /// The window of a core whose program keeps its values on a stack.
     pub fn without_registers(core: &config::Core) -> Window {
         Window {
-            free_pace: Pace::Other,
-            pace: Cell::new(Pace::Other),
+            may_be_simple: false,
+            simple: Cell::new(false),
             ..Window::new(core)
         }
     }
 
     /// This window, with its stalls recorded, and its instructions if the lane has them.
     pub fn recorded_by(self, lane: &Rc<Lane>) -> Window {
-        let free_pace = match lane.has_instructions() {
-            true => Pace::Other,
-            false => self.free_pace,
-        };
+        if lane.has_instructions() {
+            self.simple.set(false);
+        }
         Window {
-            free_pace,
-            pace: Cell::new(free_pace),
+            may_be_simple: self.may_be_simple && !lane.has_instructions(),
             lane: Some(lane.clone()),
             ..self
         }
@@ -189,12 +152,6 @@ impl Window {
         if let (Some(to), Some(from)) = (&self.shared, &saved.shared) {
             to.restore(from);
         }
-        if let (Some(to), Some(from)) = (&self.decoder, &saved.decoder) {
-            to.restore(from);
-        }
-        if let (Some(to), Some(from)) = (&self.ports, &saved.ports) {
-            to.restore(from);
-        }
         for (to, from) in self.times().into_iter().zip(saved.times()) {
             to.set(from.get());
         }
@@ -202,14 +159,13 @@ impl Window {
     }
 
     /// The scalar fields.
-    fn times(&self) -> [&Cell<u64>; 12] {
+    fn times(&self) -> [&Cell<u64>; 11] {
         [
             &self.cycle,
             &self.in_cycle,
             &self.retirement.cycle,
             &self.retirement.filled,
             &self.count,
-            &self.seconds,
             &self.held,
             &self.complete,
             &self.released,
@@ -222,37 +178,6 @@ impl Window {
     /// Dispatches the next op: the cycle of its dispatch.
     #[inline(always)]
     pub fn dispatch(&self) -> u64 {
-        match &self.decoder {
-            None => self.dispatch_simple(),
-            Some(decoder) => self.dispatch_decoded(decoder),
-        }
-    }
-
-    /// Dispatches the second micro-op of a store: the cycle of its dispatch.
-    pub fn dispatch_second(&self) -> u64 {
-        self.seconds.set(self.seconds.get() + 1);
-        self.dispatch()
-    }
-
-    #[inline(always)]
-    fn dispatch_decoded(&self, decoder: &Decoder) -> u64 {
-        self.resume(decoder.decode());
-        let at = self.dispatch_simple();
-        decoder.dispatched(at);
-        at
-    }
-
-    /// The op just dispatched is a branch or jump, which ends a basic block.
-    #[inline(always)]
-    pub fn ends_block(&self) {
-        if let Some(decoder) = &self.decoder {
-            decoder.ends_block();
-        }
-    }
-
-    /// As [`Window::dispatch`], where the window is simple.
-    #[inline(always)]
-    pub fn dispatch_simple(&self) -> u64 {
         let free = self.leaves[self.next.get()].get();
         if free > self.cycle.get() {
             self.stall_until_free(free);
@@ -346,9 +271,6 @@ impl Window {
             lane.stall((self.next_cycle(), at), Cause::Redirect, 0, 0);
         }
         self.fetch_queue.empty();
-        if let Some(decoder) = &self.decoder {
-            decoder.redirect(at);
-        }
         self.resume(at);
     }
 
@@ -389,43 +311,11 @@ impl Window {
         }
     }
 
-    /// When the op just dispatched, whose operands are ready at `ready`, finds a port.
-    #[inline(always)]
-    pub fn finds(&self, port: Port, ready: u64) -> u64 {
-        match &self.ports {
-            None => ready,
-            Some(ports) => ports.take(port, ready),
-        }
-    }
-
     /// The op just dispatched, whose completion is not yet known, issues at `at`: its operands are ready.
     #[inline(always)]
     pub fn issue(&self, at: u64) {
-        match self.pace.get() {
-            Pace::Simple => {}
-            Pace::Limited => self.enter_limited(at),
-            Pace::Other => self.enter_issue_queue(at),
-        }
-    }
-
-    /// As [`Window::issue`], where the window is limited.
-    #[inline(always)]
-    pub fn enter_limited(&self, at: u64) {
-        if let Some(queue) = &self.issue_queue {
-            let next = self.next_cycle();
-            let to = queue.enter(at, next);
-            if to > next {
-                self.stall_unissued(next, to);
-            }
-        }
-    }
-
-    /// Stalls dispatch from `from` until an op issues, at `to`.
-    #[inline(never)]
-    fn stall_unissued(&self, from: u64, to: u64) {
-        let fetch = self.advance(to).1;
-        if let Some(lane) = &self.lane {
-            lane.stall((from, to), Cause::Window, 0, fetch);
+        if !self.is_simple() {
+            self.enter_issue_queue(at);
         }
     }
 
@@ -435,7 +325,13 @@ impl Window {
         if self.lane.is_some() {
             self.record_issue(at);
         }
-        self.enter_limited(at);
+        if let Some(queue) = &self.issue_queue {
+            let (from, to) = (self.next_cycle(), queue.enter(at, self.next_cycle()));
+            let fetch = self.advance(to).1;
+            if let Some(lane) = &self.lane {
+                lane.stall((from, to), Cause::Window, 0, fetch);
+            }
+        }
     }
 
     /// Records the op just dispatched, which issues at `issues`.
@@ -520,7 +416,7 @@ impl Window {
     /// Completes the op just dispatched, which has issued, at `complete`: as [`Window::execute`].
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        if self.pace.get() == Pace::Other {
+        if !self.is_simple() {
             return self.retire_otherwise(complete);
         }
         let at = self.retirement.in_order(complete);
@@ -565,7 +461,7 @@ impl Window {
         debug_assert!(!self.is_held(), "one op is held at a time");
         self.record_completion(NEVER, None);
         self.held.set(self.count.get());
-        self.pace.set(Pace::Other);
+        self.simple.set(false);
         self.step();
     }
 
@@ -612,25 +508,11 @@ impl Window {
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
     }
 
-    /// Whether there is an issue queue, a queue that loads and stores share, a decoder that ends its cycle with a block, a
-    /// limit of ports, or a rule for loads and stores.
-    #[inline(always)]
-    pub fn is_limited(&self) -> bool {
-        let limited = self.issue_queue.is_some() || self.shared.is_some() || self.decoder.is_some();
-        limited || self.ports.is_some() || self.has_rules
-    }
-
-    /// Whether no op is held or noted, nothing but entries and widths limits ops, and the program keeps its values in
-    /// registers.
+    /// Whether no op is held or noted, there is neither an issue queue nor a queue that loads and stores share, and the
+    /// program keeps its values in registers.
     #[inline(always)]
     pub fn is_simple(&self) -> bool {
-        self.pace.get() == Pace::Simple
-    }
-
-    /// What an op needs now.
-    #[inline(always)]
-    pub fn pace(&self) -> Pace {
-        self.pace.get()
+        self.simple.get()
     }
 
     /// Whether an op's retirement is held.
@@ -656,14 +538,9 @@ impl Window {
         self.complete.get().max(self.retirement.cycle.get())
     }
 
-    /// Micro-ops dispatched so far.
+    /// Ops dispatched so far: the instruction count.
     pub fn count(&self) -> u64 {
         self.count.get()
-    }
-
-    /// Instructions dispatched so far: micro-ops without the second ones of stores.
-    pub fn instructions(&self) -> u64 {
-        self.count.get() - self.seconds.get()
     }
 
     /// Stall cycles so far.
