@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 
 def told(chart: Chart) -> dict[str, str]:
-    """What is told of each value: the rows' keys of texts, and their titles."""
+    """What is shown of each value: the rows' keys of texts, and their titles."""
     cdf = chart.kind is Kind.CDF
     every = [series for panel in chart.panels for series in panel.series]
     found = {
