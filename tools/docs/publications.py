@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import yaml
@@ -13,6 +14,8 @@ from strandline import engine
 from strandline.figures.experiments import repository_experiments
 
 CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
+WIDTH = 138
+"""Characters of a line, without its indent."""
 KINDS = ("designs", "machines", "models", "runtimes", "workloads")
 
 Reference = Mapping[str, Any]
@@ -36,7 +39,12 @@ def _entry(paper: Reference) -> str:
     address = f"https://doi.org/{paper['doi']}" if "doi" in paper else paper.get("url")
     title = f"[{paper['title']}]({address})" if address else paper["title"]
     here = "; ".join(f"{kind} {', '.join(f'`{name}`' for name in names)}" for kind, names in _here(paper))
-    return f"- {authors}: *{title}*. {place}.\n  Here: {here}.\n"
+    return f"- {_wrapped(f'{authors}: *{title}*. {place}.')}\n  {_wrapped(f'Here: {here}.')}\n"
+
+
+def _wrapped(text: str) -> str:
+    """The lines of a list's item, of 140 characters at most."""
+    return fill(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _here(paper: Reference) -> Iterator[tuple[str, list[str]]]:
