@@ -55,6 +55,8 @@ def test_a_reference_has_an_author_a_place_and_a_year() -> None:
 def test_all_that_has_a_paper_is_on_the_page(kind: str) -> None:
     page = (ROOT / "docs" / "publications.md").read_text(encoding="utf-8")
     named = {
-        name for found in re.findall(rf"\b{kind} ((?:`[^`]+`(?:, )?)+)", page) for name in re.findall("`(.+?)`", found)
+        name
+        for found in re.findall(rf"\b{kind}\s+((?:`[^`]+`(?:,\s+)?)+)", page)
+        for name in re.findall("`(.+?)`", found)
     }
     assert set(engine.load().names(kind)) - named <= OF_NO_PAPER
