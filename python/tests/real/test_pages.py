@@ -16,6 +16,7 @@ CRASHES = {
     "atlas.md": 2,
     "applications.md": 2,
     "locks.md": 0,
+    "core.md": 0,
     "library.md": 1,
     "asap-programs.md": 0,
     "sweeps.md": 0,

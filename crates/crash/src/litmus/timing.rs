@@ -46,6 +46,7 @@ impl Timings {
         shake_channel(&mut machine, rng.clone());
         shake_scheduling(&mut machine, Rng::new(rng.clone().below(u64::MAX)));
         shake_queues(&mut machine, Rng::new(!rng.clone().below(u64::MAX)));
+        shake_rules(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ RULES));
         shrink_further(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ CACHES));
         shake_tlb(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ TRANSLATION));
         machine
@@ -147,6 +148,24 @@ fn shake_queues(machine: &mut MachineConfig, mut rng: Rng) {
     machine.core.fetch_queue_entries = entries();
     machine.core.issue_queue_entries = entries();
     machine.core.load_store_queue_entries = entries();
+}
+
+/// Distinguishes the stream of [`shake_rules`].
+const RULES: u64 = 0x0c04e;
+
+/// Rules of the core on one machine in four, from a stream of its own: they separate what a defect may need close together.
+fn shake_rules(machine: &mut MachineConfig, mut rng: Rng) {
+    // Of a setting with `many` values the first one, which is no rule, or any.
+    let draws = rng.one_in(4);
+    let mut any_of = |many: u64| if draws { rng.below(many) } else { 0 };
+    let core = &mut machine.core;
+    core.decode_queue_entries = any_of(17);
+    core.alu_ports = any_of(3);
+    core.load_ports = any_of(3);
+    core.store_ports = any_of(3);
+    core.store_micro_ops = 1 + any_of(2);
+    core.loads_wait_for_addresses = any_of(2) == 1;
+    core.stores_retire_cached = any_of(2) == 1;
 }
 
 /// Distinguishes the stream of [`shake_tlb`].

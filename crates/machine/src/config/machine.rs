@@ -11,6 +11,8 @@ use super::media::Media;
 use super::parameter::{cycles_of, parameters, Parameter, Value};
 
 const MAX_ENTRIES: u64 = 1 << 16;
+/// So many are counted in one byte.
+const MAX_ISSUE_ENTRIES: u64 = 255;
 const MAX_BYTES: u64 = 1 << 40;
 const MAX_BLOCK: u64 = 1 << 20;
 const MAX_CYCLES: u64 = 1_000_000_000;
@@ -121,7 +123,17 @@ parameters! {
         /// Fetch queue, which absorbs dispatch stalls until it is full; 0: none, fetch stalls with dispatch.
         fetch_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
         /// Issue queue: ops from their dispatch until their operands are ready; 0: no such limit.
-        issue_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
+        issue_queue_entries: u64 in 0..=MAX_ISSUE_ENTRIES "entries";
+        /// Queue behind a decoder that ends its cycle with each basic block; 0: no such decoder.
+        decode_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
+        /// Ports for arithmetic, comparisons and branches; 0: as many as ops are dispatched.
+        alu_ports: u64 in 0..=64 "ports";
+        /// Ports for loads; 0: no such limit.
+        load_ports: u64 in 0..=64 "ports";
+        /// Ports for the addresses of stores and flushes, and as many for the data of stores; 0: no such limit.
+        store_ports: u64 in 0..=64 "ports";
+        /// Micro-ops of a store; 2: one for its address and one for its data.
+        store_micro_ops: u64 in 1..=2 "micro-ops";
         /// Loads and stores together, stores until they leave for the caches; 0: no such limit.
         load_store_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
         /// Clwbs in flight (COSPlay, section 4.3: WBB).
@@ -144,6 +156,10 @@ parameters! {
         consistency: Consistency;
         /// A locked instruction waits for the core's pending flushes.
         lock_orders_flushes: bool;
+        /// Loads wait until the addresses of all older stores are known.
+        loads_wait_for_addresses: bool;
+        /// A store leaves the reorder buffer when the L1 has its line, not when it has executed.
+        stores_retire_cached: bool;
         /// A store requests its line before it reaches the store queue's head.
         store_prefetch: bool;
         /// A clwb leaves its core's line writable; false: shared, so that the next store requests ownership again.

@@ -37,7 +37,7 @@ pub use observer::UNTRACED;
 pub use queue::{Entry, Kind, Lost, StoreQueue};
 pub use request::{Answers, Dispatched, Request, Response};
 pub use saved::Saved;
-pub use window::Window;
+pub use window::{Pace, Port, Window};
 
 use crate::cache::Private;
 use crate::config::{Consistency, MachineConfig};
@@ -138,6 +138,8 @@ pub struct LoadOrder {
     pub floor: Cell<u64>,
     /// Loads wait for the held op too.
     pub held: Cell<bool>,
+    /// When the addresses of all stores so far are known, if loads wait for them.
+    addresses: Cell<u64>,
 }
 
 /// The context register (COSPlay 4.3).

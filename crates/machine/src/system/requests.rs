@@ -81,8 +81,11 @@ impl Running {
             Request::Own { addr, issue } => {
                 // A store that cannot get its line early requests it again at the head of the
                 // queue; the program does not wait for it.
-                _ = self.access(core, addr.line(), Access::Own, issue.max(at));
-                Ok(Response::default())
+                let fetched = self.access(core, addr.line(), Access::Own, issue.max(at));
+                Ok(Response {
+                    done: fetched.unwrap_or_default(),
+                    ..Response::default()
+                })
             }
             Request::Claim(ordering) => self.claim(core, ordering, at),
             Request::Locked {

@@ -437,7 +437,7 @@ impl Running {
         let cores = || self.hw.harts.iter().map(|h| &*h.core);
         let sum = |f: &dyn Fn(&Core) -> u64| cores().map(f).sum::<u64>();
         let tally = self.hw.tally;
-        let instructions = sum(&|c| c.window.count());
+        let instructions = sum(&|c| c.window.instructions());
         Stats {
             tasks: sum(&|c| c.notes.tasks()),
             instructions,

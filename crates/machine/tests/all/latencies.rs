@@ -50,7 +50,10 @@ fn round_trip(m: &MachineConfig) -> u64 {
         m.l1.latency.0 + shared
     };
     let to_controller = m.pm.write_to_controller.0 + m.controllers.bmo_latency.0;
-    2 + request + m.core.store_drain_interval.0 + m.l1.latency.0 + broadcast + to_controller
+    // The data of a store of two micro-ops waits for the address; a store that waits for its line retires an access later.
+    let second = m.core.store_micro_ops - 1;
+    let retires = u64::from(m.core.stores_retire_cached) * m.l1.latency.0;
+    2 + second + retires + request + m.core.store_drain_interval.0 + m.l1.latency.0 + broadcast + to_controller
 }
 
 #[test]

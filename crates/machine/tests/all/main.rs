@@ -2,6 +2,7 @@
 
 mod changes;
 mod common;
+mod core_rules;
 mod counters;
 mod crash_image;
 mod errors;

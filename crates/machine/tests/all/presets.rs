@@ -162,7 +162,7 @@ fn reads_go_first_at_dpos_controller_alone() {
 }
 
 #[test]
-fn sp_and_dpo_have_queues_at_the_cores_front() {
+fn some_have_queues_at_the_cores_front() {
     for name in preset_names() {
         let core = preset(name).core;
         let queues = [
@@ -173,9 +173,33 @@ fn sp_and_dpo_have_queues_at_the_cores_front() {
         let known = match name {
             "sp" => [48, 48, 0],
             "dpo" => [0, 32, 0],
+            "cosplay" => [0, 36, 0],
             _ => [0; 3],
         };
         assert_eq!(queues, known, "{name}");
+    }
+}
+
+#[test]
+fn only_cosplay_has_the_rules_of_zsims_core() {
+    for name in preset_names() {
+        let core = preset(name).core;
+        let ports = [
+            core.decode_queue_entries,
+            core.alu_ports,
+            core.load_ports,
+            core.store_ports,
+        ];
+        let stores = (
+            core.store_micro_ops,
+            core.loads_wait_for_addresses,
+            core.stores_retire_cached,
+        );
+        let known = match name {
+            "cosplay" => ([28, 3, 1, 1], (2, true, true)),
+            _ => ([0; 4], (1, false, false)),
+        };
+        assert_eq!((ports, stores), known, "{name}");
     }
 }
 
