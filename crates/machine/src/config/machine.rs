@@ -13,6 +13,8 @@ use super::parameter::{cycles_of, parameters, Parameter, Value};
 const MAX_ENTRIES: u64 = 1 << 16;
 /// So many are counted in one byte.
 const MAX_ISSUE_ENTRIES: u64 = 255;
+/// A ring of 64 remembers when their ops were dispatched.
+const MAX_DECODE_ENTRIES: u64 = 63;
 const MAX_BYTES: u64 = 1 << 40;
 const MAX_BLOCK: u64 = 1 << 20;
 const MAX_CYCLES: u64 = 1_000_000_000;
@@ -125,7 +127,7 @@ parameters! {
         /// Issue queue: ops from their dispatch until their operands are ready; 0: no such limit.
         issue_queue_entries: u64 in 0..=MAX_ISSUE_ENTRIES "entries";
         /// Queue behind a decoder that ends its cycle with each basic block; 0: no such decoder.
-        decode_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
+        decode_queue_entries: u64 in 0..=MAX_DECODE_ENTRIES "entries";
         /// Ports for arithmetic, comparisons and branches; 0: as many as ops are dispatched.
         alu_ports: u64 in 0..=64 "ports";
         /// Ports for loads; 0: no such limit.

@@ -96,17 +96,39 @@ impl IssueQueue {
     /// When the next op finds an entry in a queue that is full as far as is known.
     #[inline(never)]
     fn wait(&self, next: u64) -> u64 {
-        self.remove_through(next);
-        if self.count.get() < self.entries {
-            return next;
+        let mut earliest = self.earliest();
+        if earliest <= next {
+            self.remove_through(next);
+            if self.count.get() < self.entries {
+                return next;
+            }
+            earliest = self.earliest();
         }
-        let free = self.first_near().min(self.far_earliest.get());
-        self.remove_through(free);
-        free
+        match earliest < self.far_earliest.get() {
+            true => self.remove_near(earliest),
+            false => self.remove_through(earliest),
+        }
+        earliest
+    }
+
+    /// The earliest time.
+    #[inline(always)]
+    fn earliest(&self) -> u64 {
+        self.first_near().min(self.far_earliest.get())
+    }
+
+    /// Removes the earliest time, which is in the wheel, and only there.
+    #[inline(always)]
+    fn remove_near(&self, at: u64) {
+        let (word, shift) = (self.word(at), shift(at));
+        let removed = word.get() >> shift & 0xff;
+        word.set(word.get() & !(0xff << shift));
+        self.count.set(self.count.get() - removed as usize);
+        self.first.set(at);
     }
 
     /// Removes all times up to this one, which is not before the wheel.
-    #[inline(always)]
+    #[inline(never)]
     fn remove_through(&self, last: u64) {
         let first = self.first.replace(last);
         let end = last.min(first + SPAN - 1);

@@ -1,50 +1,48 @@
 //! The decoder: ops reach the window a few a cycle, and a cycle of it ends with each basic block.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::Cell;
 
 /// A decoder and the queue behind it, as in ZSim's core.
 ///
 /// It decodes as many micro-ops a cycle as are dispatched, but none behind a branch in the branch's cycle. The queue
 /// lets it run ahead while dispatch stalls: an op is decoded once the op that has its entry in the queue is dispatched.
-/// Dispatch is as wide as the decoder, so the queue holds back only the op that takes the entry of one that had stalled:
-/// those behind it follow as they did before.
 #[derive(Clone)]
 pub struct Decoder {
     width: u64,
     entries: u64,
     /// The cycle of the next op, above the number of ops that precede it in this cycle.
     position: Cell<u64>,
-    /// The number of the next op that is held back; `u64::MAX` if none is.
-    next_held: Cell<u64>,
-    /// The numbers of ops that are held back, and the cycles before which they are not decoded.
-    held: RefCell<VecDeque<(u64, u64)>>,
+    /// When the latest ops were dispatched, by the low bits of their numbers: the begin of that cycle as a position.
+    dispatched: [Cell<u64>; RING],
 }
+
+/// Ops that are remembered.
+const RING: usize = 64;
+/// The most entries of the queue.
+pub const MOST: u64 = RING as u64 - 1;
 
 /// Bits of the number of ops in a cycle.
 const BITS: u32 = 8;
 const IN_CYCLE: u64 = (1 << BITS) - 1;
 
 impl Decoder {
-    /// A decoder of `width` micro-ops a cycle, below 256, behind a queue of `entries`; `None` without a queue: it is no
-    /// limit.
+    /// A decoder of `width` micro-ops a cycle, below 256, behind a queue of `entries`, [`MOST`] at most; `None` without a
+    /// queue: it is no limit.
     pub fn new(width: u64, entries: u64) -> Option<Decoder> {
+        debug_assert!(entries <= MOST, "the machine's limit");
         (entries > 0).then(|| Decoder {
             width,
             entries,
             position: Cell::new(0),
-            next_held: Cell::new(u64::MAX),
-            held: RefCell::default(),
+            dispatched: std::array::from_fn(|_| Cell::new(0)),
         })
     }
 
     /// The cycle in which the op of this number, the next one, is decoded.
     #[inline(always)]
     pub fn decode(&self, op: u64) -> u64 {
-        if op == self.next_held.get() {
-            self.hold_back();
-        }
-        let at = self.position.get();
+        let older = op.wrapping_sub(self.entries) as usize % RING;
+        let at = self.position.get().max(self.dispatched[older].get());
         self.position.set(match (at + 1) & IN_CYCLE == self.width {
             true => next_cycle(at),
             false => at + 1,
@@ -52,24 +50,10 @@ impl Decoder {
         at >> BITS
     }
 
-    /// Moves to the cycle before which the next op is not decoded.
-    #[inline(never)]
-    fn hold_back(&self) {
-        let mut held = self.held.borrow_mut();
-        if let Some((_, at)) = held.pop_front() {
-            self.redirect(at);
-        }
-        self.next_held.set(held.front().map_or(u64::MAX, |(op, _)| *op));
-    }
-
-    /// The op of this number, decoded last or next, is not dispatched before `at`.
-    pub fn stalled(&self, op: u64, at: u64) {
-        let mut held = self.held.borrow_mut();
-        match held.back_mut() {
-            Some((held, until)) if *held == op + self.entries => *until = at,
-            _ => held.push_back((op + self.entries, at)),
-        }
-        self.next_held.set(held[0].0);
+    /// The op of this number, just decoded, is dispatched at `at`.
+    #[inline(always)]
+    pub fn dispatched(&self, op: u64, at: u64) {
+        self.dispatched[op as usize % RING].set(at << BITS);
     }
 
     /// The op just decoded ends a basic block: the next one is decoded a cycle later.
@@ -88,9 +72,8 @@ impl Decoder {
 
     /// Restores an earlier state.
     pub fn restore(&self, saved: &Decoder) {
+        super::restore_all(&self.dispatched, &saved.dispatched);
         self.position.set(saved.position.get());
-        self.next_held.set(saved.next_held.get());
-        self.held.borrow_mut().clone_from(&saved.held.borrow());
     }
 }
 
@@ -105,7 +88,12 @@ mod tests {
     use super::*;
 
     fn decoded(decoder: &Decoder, ops: std::ops::Range<u64>) -> Vec<u64> {
-        ops.map(|op| decoder.decode(op)).collect()
+        let decode = |op| {
+            let at = decoder.decode(op);
+            decoder.dispatched(op, at);
+            at
+        };
+        ops.map(decode).collect()
     }
 
     #[test]
@@ -123,42 +111,11 @@ mod tests {
     #[test]
     fn the_decoder_runs_ahead_as_far_as_its_queue() {
         let decoder = Decoder::new(4, 8).expect("a queue");
-        decoder.stalled(0, 50);
-        assert_eq!(
-            decoded(&decoder, 0..9),
-            [0, 0, 0, 0, 1, 1, 1, 1, 50],
-            "full until the first op is dispatched"
-        );
-    }
-
-    /// The same with the dispatch time of each op of the queue.
-    #[test]
-    fn only_stalls_hold_the_decoder_back() {
-        const ENTRIES: usize = 8;
-        let mut rng = strandline_kernel::Rng::new(1);
-        let decoder = Decoder::new(4, ENTRIES as u64).expect("a queue");
-        let (mut dispatched, mut slot, mut free) = (Vec::new(), 0, 0);
-        for op in 0..20_000 {
-            // Four slots a cycle of the decoder, and of dispatch.
-            if op >= ENTRIES {
-                slot = slot.max(dispatched[op - ENTRIES] / 4 * 4);
-            }
-            let decoded = slot / 4;
-            slot += 1;
-            let stall = if rng.one_in(6) { rng.below(30) } else { 0 };
-            let mut at = std::cmp::max(free, 4 * decoded);
-            if stall > 0 {
-                let until = at / 4 + stall;
-                decoder.stalled(op as u64, until);
-                at = 4 * until;
-            }
-            free = at + 1;
-            dispatched.push(at);
-            assert_eq!(decoder.decode(op as u64), decoded, "op {op}");
-            if rng.one_in(5) {
-                slot = slot.next_multiple_of(4);
-                decoder.ends_block();
-            }
+        // Eight ops are decoded in two cycles; all are dispatched at 50.
+        for op in 0..8 {
+            decoder.decode(op);
+            decoder.dispatched(op, 50);
         }
+        assert_eq!(decoder.decode(8), 50, "the queue was full until then");
     }
 }

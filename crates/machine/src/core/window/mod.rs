@@ -236,8 +236,11 @@ impl Window {
 
     #[inline(always)]
     fn dispatch_decoded(&self, decoder: &Decoder) -> u64 {
-        self.resume(decoder.decode(self.count.get()));
-        self.dispatch_simple()
+        let op = self.count.get();
+        self.resume(decoder.decode(op));
+        let at = self.dispatch_simple();
+        decoder.dispatched(op, at);
+        at
     }
 
     /// The op just dispatched is a branch or jump, which ends a basic block.
@@ -309,7 +312,7 @@ impl Window {
             false => 0,
         };
         self.stalls.fence.set(self.stalls.fence.get() + behind_fence);
-        let fetch = self.advance(self.count.get(), free).1;
+        let fetch = self.advance(free).1;
         if let Some(lane) = &self.lane {
             let split = from + behind_fence;
             lane.stall((from, split), Cause::Fence, behind_fence, fetch.min(behind_fence));
@@ -322,9 +325,8 @@ impl Window {
         self.cycle.get() + u64::from(self.in_cycle.get() == self.dispatch_width)
     }
 
-    /// Dispatch goes on at `to` at the earliest, with the op of this number: the cycles that it stalls, and those that the
-    /// fetch queue does not absorb.
-    fn advance(&self, op: u64, to: u64) -> (u64, u64) {
+    /// Dispatch goes on at `to` at the earliest: the cycles that it stalls, and those that the fetch queue does not absorb.
+    fn advance(&self, to: u64) -> (u64, u64) {
         let mut blocked = 0;
         let stall = to.saturating_sub(self.next_cycle());
         if stall > 0 {
@@ -332,9 +334,6 @@ impl Window {
             let dispatched = self.in_cycle.get() % self.dispatch_width;
             blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
             self.stalls.fetch.set(self.stalls.fetch.get() + blocked);
-            if let Some(decoder) = &self.decoder {
-                decoder.stalled(op, to);
-            }
         }
         self.resume(to);
         (stall, blocked)
@@ -374,7 +373,7 @@ impl Window {
     /// Dispatch was stalled until `at` by a fence.
     pub fn stall_fence(&self, at: u64) {
         let from = self.next_cycle();
-        let (stall, fetch) = self.advance(self.count.get(), at);
+        let (stall, fetch) = self.advance(at);
         self.stalls.fence.set(self.stalls.fence.get() + stall);
         if let Some(lane) = &self.lane {
             lane.stall((from, at), Cause::Fence, stall, fetch);
@@ -384,7 +383,7 @@ impl Window {
     /// Dispatch was stalled until `at` by a full store queue.
     pub fn stall_buffer(&self, at: u64) {
         let from = self.next_cycle();
-        let (stall, fetch) = self.advance(self.count.get(), at);
+        let (stall, fetch) = self.advance(at);
         self.stalls.buffer.set(self.stalls.buffer.get() + stall);
         if let Some(lane) = &self.lane {
             lane.stall((from, at), Cause::Buffer, stall, fetch);
@@ -425,7 +424,7 @@ impl Window {
     /// Stalls dispatch from `from` until an op issues, at `to`.
     #[inline(never)]
     fn stall_unissued(&self, from: u64, to: u64) {
-        let fetch = self.advance(self.count.get() + 1, to).1;
+        let fetch = self.advance(to).1;
         if let Some(lane) = &self.lane {
             lane.stall((from, to), Cause::Window, 0, fetch);
         }
