@@ -335,6 +335,16 @@ impl Dram {
     }
 }
 
+impl Core {
+    /// Removes all limits but widths and the entries of the window and of the queues of loads and stores.
+    pub fn drop_rules(&mut self) {
+        (self.decode_queue_entries, self.issue_queue_entries) = (0, 0);
+        (self.alu_ports, self.load_ports, self.store_ports) = (0, 0, 0);
+        self.store_micro_ops = 1;
+        (self.loads_wait_for_addresses, self.stores_retire_cached) = (false, false);
+    }
+}
+
 fn line_cycles(gbps: f64, core: &Core) -> Cycles {
     let nanoseconds = LINE_BYTES as f64 / gbps;
     Cycles(cycles_of(nanoseconds, core.clock_ghz) as u64).max(Cycles(1))

@@ -17,12 +17,8 @@ fn reported<F: Future<Output = ()> + 'static>(
     program: impl FnOnce(SimCpu, Cycles) -> F + 'static,
 ) -> (Vec<u64>, Stats) {
     let mut machine = preset("cosplay");
-    let core = &mut machine.core;
-    core.dispatch_width = 4;
-    (core.issue_queue_entries, core.decode_queue_entries) = (0, 0);
-    (core.alu_ports, core.load_ports, core.store_ports) = (0, 0, 0);
-    core.store_micro_ops = 1;
-    (core.loads_wait_for_addresses, core.stores_retire_cached) = (false, false);
+    machine.core.dispatch_width = 4;
+    machine.core.drop_rules();
     change(&mut machine);
     let cycles = Cycles::default();
     let mut system = System::new(&machine, boxed(Plain), 1, memory(), Options::default());
