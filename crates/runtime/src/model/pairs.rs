@@ -1,8 +1,9 @@
 //! Undo logging by log-update pairs (StrandWeaver, ISCA 2020, Figure 5): transactions, outermost critical sections and
 //! synchronization-free regions.
 //!
-//! A pair is an entry with a line's old words, flushed, ordered before the update, and then a new
-//! strand. The unit of undo and commit is a *section*:
+//! A pair is an entry with the old word of a store, flushed, ordered before the store, and then a new
+//! strand. Or ([`LogUnit::Line`]) its entries hold the words of a line that a step may update, and
+//! order before all consecutive stores to the line. The unit of undo and commit is a *section*:
 //!
 //! - `txn`: a transaction, between an entry that begins it and one that ends it. Its lines are flushed at its end, once each.
 //!   Locks are the program's own affair: they are held until it is committed, so it depends on nothing that could be undone.
@@ -23,7 +24,7 @@ use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::Set;
 use crate::lock::Hand;
-use crate::{Runtime, Step};
+use crate::{LogUnit, Runtime, Step};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
 
@@ -47,6 +48,7 @@ pub struct PairLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
     pub(crate) hand: Hand,
     runtime: Runtime,
+    unit: LogUnit,
     batch: u64,
     ring: Ring<'c, C>,
     ledger: Ledger<'c, C>,
@@ -75,6 +77,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             cpu,
             hand,
             runtime: layout.logging.runtime,
+            unit: layout.logging.unit,
             batch: layout.logging.batch,
             ring: Ring::open(cpu, layout, lane).await,
             ledger: Ledger::new(cpu, layout, lane),
@@ -182,8 +185,16 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// Remembers the words of a line that the step may update.
+    /// Whether the words that a step may update must be known before.
+    pub(crate) fn needs_lines(&self) -> bool {
+        self.unit == LogUnit::Line
+    }
+
+    /// Remembers the words of a line that the step may update, where they are logged with the line.
     pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        if !self.needs_lines() {
+            return;
+        }
         let _call = line.call(3);
         if self.fresh {
             self.start().await;
@@ -192,8 +203,11 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.spans.insert(line, span, self.cpu.word(0)).await;
     }
 
-    /// Stores into a remembered line; the first consecutive store to it begins the line's pair.
+    /// Stores: a pair of its own, or where lines are logged, one with the consecutive stores to a remembered line.
     pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        if self.unit == LogUnit::Store {
+            return self.write(at, value, size).await;
+        }
         let _call = at.call(3);
         let line = at & !(LINE_BYTES - 1);
         let open = match self.open {

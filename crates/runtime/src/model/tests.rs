@@ -5,7 +5,9 @@ use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use super::scan::Scan;
 use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
 use crate::layout::Instead;
-use crate::{block_on, recover, Heap, Log, LogLayout, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
+use crate::{
+    block_on, recover, Heap, Log, LogLayout, LogUnit, Logging, Plain, Region, Runtime, Step, Table, TRAILER,
+};
 use proptest::prelude::*;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Note};
 
@@ -19,12 +21,18 @@ struct Place {
 }
 
 fn place(runtime: Runtime, batch: u64, records: u64) -> Place {
-    let mut heap = Heap::default();
-    heap.logging = Logging {
+    let logging = Logging {
         runtime,
         batch,
         ..Logging::UNDO
     };
+    place_of(logging, records)
+}
+
+fn place_of(logging: Logging, records: u64) -> Place {
+    let mut heap = Heap::default();
+    heap.logging = logging;
+    let runtime = logging.runtime;
     let lines = heap.table(6);
     let lock = heap.dram(8);
     let logs = LogLayout::allocate(&mut heap, 2, records);
@@ -195,6 +203,34 @@ fn a_full_log_grows_and_recovery_finds_what_is_in_the_new_blocks() {
         let image = place.recovered();
         assert!((0..6).all(|row| image.word(place.line(row)) == 0), "{runtime:?}");
     }
+}
+
+#[test]
+fn a_step_logs_each_store_or_each_line() {
+    let entries = |unit| {
+        let logging = Logging {
+            runtime: Runtime::Txn,
+            unit,
+            ..Logging::UNDO
+        };
+        let place = place_of(logging, 64);
+        let cpu = place.cpu();
+        block_on(async {
+            let mut log = Log::open(&cpu, &place.logs, 0).await;
+            let mut region = log.begin();
+            let rows = [0, 1].map(|row| cpu.word(place.line(row).0));
+            step(&mut region, &rows, cpu.word(7), Step::More).await;
+            // The section has logged these words.
+            step(&mut region, &rows, cpu.word(8), Step::More).await;
+        })
+        .unwrap();
+        let image = place.recovered();
+        assert_eq!(image.line(place.line(1).line())[..7], [0; 7], "{unit:?}");
+        let found = Scan::of(&place.memory, &place.model, 0).entries;
+        found.iter().filter(|entry| entry.is(Kind::Store)).count()
+    };
+    // Two lines of seven words: an entry for each, or for up to four.
+    assert_eq!((entries(LogUnit::Store), entries(LogUnit::Line)), (14, 4));
 }
 
 /// Lane 0 writes 1, then lane 1 reads that under the same lock and writes it plus one elsewhere. Lane 1 tries to commit.
@@ -380,7 +416,7 @@ fn check(image: &Memory, place: &Place, shape: Shape) -> Result<(), String> {
 }
 
 fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play) -> Option<String> {
-    let place = place(logging.runtime, logging.batch, 16);
+    let place = place_of(logging, 16);
     let memory = place.memory.clone();
     let mut failure = None;
     let mut inspect = |image: &Memory, watch: &Watch| {
@@ -408,8 +444,11 @@ fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play)
 
 fn logging() -> impl Strategy<Value = Logging> {
     let runtimes = vec![Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo];
-    (prop::sample::select(runtimes), 1u64..5).prop_map(|(runtime, batch)| Logging {
+    let units = vec![LogUnit::Store, LogUnit::Line];
+    let chosen = (prop::sample::select(runtimes), prop::sample::select(units), 1u64..5);
+    chosen.prop_map(|(runtime, unit, batch)| Logging {
         runtime,
+        unit,
         batch,
         ..Logging::UNDO
     })
