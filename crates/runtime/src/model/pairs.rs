@@ -9,9 +9,9 @@
 //!   Locks are the program's own affair: they are held until it is committed, so it depends on nothing that could be undone.
 //! - `atlas`: from the outermost lock to its unlock, with an entry for each lock and unlock, which hold the stamp found or left.
 //!   Lines are flushed in their pairs. A batch of sections is committed at once ([`super::ledger`] says which).
-//! - `sfr`: up to the first release behind an update. Its one entry beside the pairs is written at that release, with the stamps
+//! - `sfr`: up to the first acquire or release behind an update. Its one entry beside the pairs is written there, with the stamps
 //!   that may still be undone. That is enough: only when a section ends does anyone ask what it depends on, and a section that has
-//!   written nothing and found nothing undoable leaves no entry at all. An acquire within a section does not end it (simplified).
+//!   written nothing leaves no entry at all, unless it passes on at a release what it has found undoable.
 //!
 //! Between the end of a section's updates and its commit all of it is made durable
 //! ([`strandline_isa::Intent::Durable`]). So are the writes of an open section when it releases one
@@ -103,6 +103,8 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
         if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
             self.make_room().await;
+        } else if self.runtime == Runtime::Sfr && self.written {
+            self.end_section().await;
         }
         let stamp = self.hand.lock_stamped(self.cpu, lock).await;
         self.depth = self.depth + 1;

@@ -34,7 +34,8 @@ fn place_of(logging: Logging, records: u64) -> Place {
     heap.logging = logging;
     let runtime = logging.runtime;
     let lines = heap.table(6);
-    let lock = heap.dram(8);
+    // Two locks.
+    let lock = heap.dram(16);
     let logs = LogLayout::allocate(&mut heap, 2, records);
     let Instead::Model(model) = logs.instead else {
         panic!("{runtime:?} is no model's");
@@ -321,6 +322,31 @@ fn redo_acknowledges_a_group_at_once_and_only_behind_what_it_depends_on() {
         assert_eq!(durable(&cpu.take_notes()), 2);
     })
     .unwrap();
+}
+
+#[test]
+fn an_acquire_ends_a_synchronization_free_region() {
+    // A region, an acquire, a region: two locks are held, and the inner release ends the second section.
+    let place = place(Runtime::Sfr, 8, 64);
+    let cpu = place.cpu();
+    let ends = block_on(async {
+        let mut log = Log::open(&cpu, &place.logs, 0).await;
+        let [outer, inner] = [0, 8].map(|offset| cpu.word(place.lock.0 + offset));
+        log.lock(outer).await;
+        for row in [0, 1] {
+            let mut region = log.begin();
+            region.write(cpu.word(place.line(row).0), cpu.word(7), 8).await;
+            region.end().await;
+            if row == 0 {
+                log.lock(inner).await;
+            }
+        }
+        log.unlock(inner).await;
+        log.unlock(outer).await;
+        let found = Scan::of(&place.memory, &place.model, 0).entries;
+        found.iter().map(|entry| entry.is(Kind::Release)).collect::<Vec<_>>()
+    });
+    assert_eq!(ends, Ok(vec![false, true, false, true]));
 }
 
 /// Whether redo recovery undoes what was built on a region whose entries were lost.
