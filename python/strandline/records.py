@@ -106,8 +106,8 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "flushes_per_kilocycle_of_a_core": lambda record: (
         1000 * record.number("flushes") / (record.number("cycles") * record.number("cores"))
     ),
-    # Stall cycles from persist ordering: at fences, at a design's full buffer, and at a full store queue whose head waits
-    # for flushes or for the design.
+    # Stall cycles from persist ordering: at fences, at a design's full buffer, and at a full store queue whose head
+    # waits for flushes or for the design.
     "persist_stall_cycles": lambda record: sum(map(record.number, PERSIST_STALLS)),
     "fence_only_stall_cycles": lambda record: (
         record.number("fence_stall_cycles") - record.number("window_fence_stall_cycles")
