@@ -39,7 +39,7 @@ def test_list_as_json(strandline: Strandline) -> None:
         ),
         "dpo": ("7", "buffers", "controllers", "cost", "directory", "library", "table-3", "writes"),
         "sp": ("8", "9", "10", "11", "12", "13", "14", "adr", "code", "threads"),
-        "strandweaver": ("2", "7", "8", "9", "10", "cost", "table-2"),
+        "strandweaver": ("2", "7", "8", "9", "10", "cost", "stalls", "table-2"),
     }
     ids = [f"{paper}-{figure}" for paper, names in figures.items() for figure in names]
     assert [figure["name"] for figure in document["figures"]] == ids

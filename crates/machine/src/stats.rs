@@ -26,8 +26,16 @@ counters! {
         fences: u64 = Sum of "instructions",
         /// Dispatch stalled behind a fence, summed over the cores.
         fence_stall_cycles: u64 = Sum of "cycles",
+        /// Those of `fence_stall_cycles` in which the window was full behind a fence that had not retired.
+        window_fence_stall_cycles: u64 = Sum of "cycles",
         /// Dispatch stalled behind a full store queue or a design's buffer, summed over the cores.
         buffer_stall_cycles: u64 = Sum of "cycles",
+        /// Those of `buffer_stall_cycles` behind a design's buffer that an instruction enters at dispatch (a persist
+        /// queue); the others are behind a full store queue.
+        design_stall_cycles: u64 = Sum of "cycles",
+        /// Those of `buffer_stall_cycles` behind a full store queue whose head waited for flushes, or for the design to
+        /// let it go; the head waited for its own line in the others.
+        queue_persist_stall_cycles: u64 = Sum of "cycles",
         /// Fetch stalled by any back-pressure (a fence, a full store queue or buffer, a full window, issue queue or load
         /// queue) that the fetch queue, if there is one, did not absorb; summed over the cores.
         fetch_stall_cycles: u64 = Sum of "cycles",

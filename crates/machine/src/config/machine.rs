@@ -51,6 +51,16 @@ pub enum PcommitWait {
     Alone,
 }
 
+/// When a write leaves its controller's write-pending queue. No source of a machine with ADR states it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WpqLeave {
+    /// When it is on the media, so that ADR saves it from the queue whatever happens.
+    #[default]
+    Written,
+    /// When it is issued to the media, which then hold it themselves.
+    Issued,
+}
+
 /// What the LLC holds as a run begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Warm {
@@ -231,6 +241,8 @@ parameters! {
         interleave_bytes: u64 in 64..=MAX_BYTES "bytes";
         /// Write-pending queue of a controller, a line each.
         wpq_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// When a write leaves that queue: once the media have written it, or once it is issued to them.
+        wpq_leaves: WpqLeave;
         /// Read queue of a controller.
         read_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
         /// Queued writes from which they go before the reads of their banks, as when the queue is full; 0: only then.

@@ -18,5 +18,5 @@ pub use error::ConfigError;
 pub use load::preset_names;
 pub use machine::{
     Cache, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, PcommitWait, Pm, Simulation,
-    Tlb, Warm,
+    Tlb, Warm, WpqLeave,
 };

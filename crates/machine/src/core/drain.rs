@@ -20,6 +20,45 @@ pub struct Drain {
     pub by_itself: Cell<bool>,
     /// The system must see every store leave the queue.
     pub every_store: bool,
+    /// How long the queue's head has waited for flushes, or for the design.
+    pub head_waits: HeadWaits,
+}
+
+/// How long the head of a store queue has waited for flushes, or for the design, and not for its own line.
+#[derive(Default)]
+pub struct HeadWaits {
+    since: Cell<Option<u64>>,
+    ended: Cell<u64>,
+    marked: Cell<u64>,
+}
+
+impl HeadWaits {
+    /// The head waits from now on.
+    pub fn begin(&self, now: u64) {
+        self.since.set(self.since.get().or(Some(now)));
+    }
+
+    /// It waits no more.
+    pub fn end(&self, now: u64) {
+        self.ended.set(self.until(now));
+        self.since.set(None);
+    }
+
+    /// Cycles that heads have waited until `at`.
+    fn until(&self, at: u64) -> u64 {
+        let open = self.since.get().map_or(0, |since| at.saturating_sub(since));
+        self.ended.get() + open
+    }
+
+    /// Dispatch stalls behind a full queue from `at` on.
+    pub fn mark(&self, at: u64) {
+        self.marked.set(self.until(at));
+    }
+
+    /// Cycles that heads have waited since the mark until `at`.
+    pub fn since_mark(&self, at: u64) -> u64 {
+        self.until(at).saturating_sub(self.marked.get())
+    }
 }
 
 impl Drain {
@@ -32,6 +71,7 @@ impl Drain {
             in_order,
             by_itself: Cell::new(false),
             every_store,
+            head_waits: HeadWaits::default(),
         }
     }
 }

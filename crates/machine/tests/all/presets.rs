@@ -161,45 +161,30 @@ fn reads_go_first_at_dpos_controller_alone() {
     assert_eq!((controllers.drain_high, controllers.drain_low), (54, 32));
 }
 
+/// The core's queues in front, its ports, and what it does with stores, of each paper's machine: its simulator's.
 #[test]
-fn some_have_queues_at_the_cores_front() {
-    for name in preset_names() {
+fn cores_have_the_limits_of_their_papers_simulators() {
+    for name in ["cosplay", "strandweaver", "dpo", "asap", "sp"] {
         let core = preset(name).core;
         let queues = [
             core.fetch_queue_entries,
+            core.decode_queue_entries,
             core.issue_queue_entries,
             core.load_store_queue_entries,
         ];
-        let known = match name {
-            "sp" => [48, 48, 0],
-            "dpo" => [0, 32, 0],
-            "cosplay" => [0, 36, 0],
-            _ => [0; 3],
-        };
-        assert_eq!(queues, known, "{name}");
-    }
-}
-
-#[test]
-fn only_cosplay_has_the_rules_of_zsims_core() {
-    for name in preset_names() {
-        let core = preset(name).core;
-        let ports = [
-            core.decode_queue_entries,
-            core.alu_ports,
-            core.load_ports,
-            core.store_ports,
-        ];
+        let ports = [core.alu_ports, core.load_ports, core.store_ports];
         let stores = (
             core.store_micro_ops,
             core.loads_wait_for_addresses,
             core.stores_retire_cached,
         );
         let known = match name {
-            "cosplay" => ([28, 3, 1, 1], (2, true, true)),
-            _ => ([0; 4], (1, false, false)),
+            "cosplay" => ([0, 28, 36, 0], [3, 1, 1], (2, true, true)),
+            "strandweaver" | "asap" => ([32, 0, 64, 0], [6, 4, 4], (1, false, false)),
+            "dpo" => ([0, 0, 32, 0], [0; 3], (1, false, false)),
+            _ => ([48, 0, 48, 0], [0; 3], (1, false, false)),
         };
-        assert_eq!((ports, stores), known, "{name}");
+        assert_eq!((queues, ports, stores), known, "{name}");
     }
 }
 

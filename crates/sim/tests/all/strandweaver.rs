@@ -250,3 +250,37 @@ fn storage_is_that_of_section_vi_a() {
     assert_eq!(boxed(StrandWeaver::default()).storage_bytes(&machine), 144 + 144 + 16);
     assert_eq!(boxed(NoPersistQueue::default()).storage_bytes(&machine), 144 + 16);
 }
+
+/// Stalls behind a design's buffer, behind a store queue whose head waits to persist, and behind either for any reason.
+fn stalls<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl Fn(SimCpu) -> F + 'static) -> [u64; 3] {
+    let mut system = run(design, program);
+    let stats = system.run().expect("it ends").stats;
+    [
+        stats.design_stall_cycles,
+        stats.queue_persist_stall_cycles,
+        stats.buffer_stall_cycles,
+    ]
+}
+
+#[test]
+fn stalls_are_told_apart_by_what_is_full_and_why() {
+    let pairs = |cpu| pair_up(cpu, 100);
+    let [design, _, all] = stalls(StrandWeaver::default(), pairs);
+    assert!(
+        0 < design && design <= all,
+        "{design} of {all} behind the persist queue"
+    );
+    let [design, queue, all] = stalls(NoPersistQueue::default(), pairs);
+    assert!(
+        design == 0 && 0 < queue && queue <= all,
+        "{queue} of {all} behind flushes"
+    );
+    // Stores that miss, and no flush.
+    let misses = async |cpu: SimCpu| {
+        for i in 0..200 {
+            cpu.word(PM_BASE + 64 * i).store(cpu.word(1)).await;
+        }
+    };
+    let [design, queue, all] = stalls(NoPersistQueue::default(), misses);
+    assert!(design == 0 && queue == 0 && 0 < all, "{queue} of {all} behind flushes");
+}

@@ -97,11 +97,21 @@ const NEVER: u64 = u64::MAX;
 pub struct Stalls {
     /// Behind a fence: a store blocked from its queue, or a window full behind the fence.
     pub fence: Cell<u64>,
-    /// Behind a full store queue.
+    /// Of these, with a window full behind the fence.
+    pub window_behind_fence: Cell<u64>,
+    /// Behind a full store queue or a design's full buffer.
     pub buffer: Cell<u64>,
+    /// Of these, behind a design's full buffer.
+    pub design_buffer: Cell<u64>,
+    /// Of these, behind a full store queue whose head waited for flushes, or for the design.
+    pub queue_persists: Cell<u64>,
     /// By any back-pressure: the above, and a window, issue queue or load queue full for other reasons;
     /// those cycles that the fetch queue did not absorb.
     pub fetch: Cell<u64>,
+}
+
+fn add(cycles: &Cell<u64>, more: u64) {
+    cycles.set(cycles.get() + more);
 }
 
 /// Entries that a memory op leaves free behind a held op, for the arithmetic that follows it:
@@ -202,7 +212,7 @@ impl Window {
     }
 
     /// The scalar fields.
-    fn times(&self) -> [&Cell<u64>; 12] {
+    fn times(&self) -> [&Cell<u64>; 15] {
         [
             &self.cycle,
             &self.in_cycle,
@@ -214,7 +224,10 @@ impl Window {
             &self.complete,
             &self.released,
             &self.stalls.fence,
+            &self.stalls.window_behind_fence,
             &self.stalls.buffer,
+            &self.stalls.design_buffer,
+            &self.stalls.queue_persists,
             &self.stalls.fetch,
         ]
     }
@@ -311,7 +324,8 @@ impl Window {
             true => free.min(released).saturating_sub(from),
             false => 0,
         };
-        self.stalls.fence.set(self.stalls.fence.get() + behind_fence);
+        add(&self.stalls.fence, behind_fence);
+        add(&self.stalls.window_behind_fence, behind_fence);
         let fetch = self.advance(free).1;
         if let Some(lane) = &self.lane {
             let split = from + behind_fence;
@@ -333,7 +347,7 @@ impl Window {
             self.noted.borrow_mut().clear();
             let dispatched = self.in_cycle.get() % self.dispatch_width;
             blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
-            self.stalls.fetch.set(self.stalls.fetch.get() + blocked);
+            add(&self.stalls.fetch, blocked);
         }
         self.resume(to);
         (stall, blocked)
@@ -374,17 +388,31 @@ impl Window {
     pub fn stall_fence(&self, at: u64) {
         let from = self.next_cycle();
         let (stall, fetch) = self.advance(at);
-        self.stalls.fence.set(self.stalls.fence.get() + stall);
+        add(&self.stalls.fence, stall);
         if let Some(lane) = &self.lane {
             lane.stall((from, at), Cause::Fence, stall, fetch);
         }
+    }
+
+    /// Dispatch was stalled until `at` by a full buffer of the design.
+    pub fn stall_design_buffer(&self, at: u64) {
+        add(&self.stalls.design_buffer, at.saturating_sub(self.next_cycle()));
+        self.stall_buffer(at);
+    }
+
+    /// Dispatch was stalled until `at` by a full store queue, whose head waited `persists` cycles of these for flushes or for the
+    /// design.
+    pub fn stall_queue(&self, at: u64, persists: u64) {
+        let stall = at.saturating_sub(self.next_cycle());
+        add(&self.stalls.queue_persists, persists.min(stall));
+        self.stall_buffer(at);
     }
 
     /// Dispatch was stalled until `at` by a full store queue.
     pub fn stall_buffer(&self, at: u64) {
         let from = self.next_cycle();
         let (stall, fetch) = self.advance(at);
-        self.stalls.buffer.set(self.stalls.buffer.get() + stall);
+        add(&self.stalls.buffer, stall);
         if let Some(lane) = &self.lane {
             lane.stall((from, at), Cause::Buffer, stall, fetch);
         }
