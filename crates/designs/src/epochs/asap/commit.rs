@@ -125,7 +125,7 @@ impl Asap {
         controller: ControllerId,
         write: &WriteRequest<Tag>,
     ) -> Acceptance<Gate> {
-        self.last_carried = None;
+        self.carried.clear();
         let Some(arriving) = arriving(write) else {
             return Acceptance::Queue;
         };
@@ -179,6 +179,7 @@ impl Asap {
         let is_late = broken(Rule::FrontierBeforeFlush);
         if let Some(heard) = carried.filter(|_| !is_late) {
             self.hears(hw, controller, heard);
+            self.carried = self.controllers.committed();
         }
         self.controllers.free_proved(controller);
         let handling = match write.tag {
@@ -188,8 +189,9 @@ impl Asap {
         if let Some(heard) = carried {
             if is_late {
                 self.hears(hw, controller, heard);
+            } else if handling == Handling::Write {
+                self.carried.push((write.line, write.data));
             }
-            self.last_carried = (handling == Handling::Write).then_some((write.line, write.data));
         }
         handling
     }

@@ -101,9 +101,24 @@ impl Controllers {
 
     /// The lines that recovery writes, in order, by the tables and frontiers that power failure saved. It takes the largest
     /// frontier of each core, commits the epochs up to there in order, and undoes the others. What is saved stays valid until
-    /// it has ended, so that it can begin again at any time. A line may be written several times: what was committed last is
-    /// reported epoch by epoch, then `last`, which a controller took with a frontier.
-    pub fn recovered(&self, last: Option<(Line, LineData)>, image: &mut dyn FnMut(Line, LineData)) {
+    /// it has ended, so that it can begin again at any time. A line may be written several times, epoch by epoch. `carried` is
+    /// what came with the last write: a crash leaves it before what is undone.
+    pub fn recovered(&self, carried: &[(Line, LineData)], image: &mut dyn FnMut(Line, LineData)) {
+        carried.iter().for_each(|(line, data)| image(*line, *data));
+        for (table, _) in self.commits_saved(image) {
+            table.undone().for_each(|(line, data)| image(line, data));
+        }
+    }
+
+    /// What recovery commits now.
+    pub fn committed(&self) -> Vec<(Line, LineData)> {
+        let mut lines = Vec::new();
+        self.commits_saved(&mut |line, data| lines.push((line, data)));
+        lines
+    }
+
+    /// Commits in the saved tables all epochs that are proved, one after the other.
+    fn commits_saved(&self, image: &mut dyn FnMut(Line, LineData)) -> Vec<(RecoveryTable, Frontiers)> {
         let mut saved: Vec<(RecoveryTable, Frontiers)> = (0..self.all().len()).map(|index| self.saved(index)).collect();
         for (line, data) in saved.iter().flat_map(|(table, _)| table.dues()) {
             image(line, data);
@@ -116,10 +131,7 @@ impl Controllers {
             let knowing = saved.iter_mut().filter(|(_, known)| known.has(owner));
             knowing.for_each(|(table, _)| table.commit_in_place(owner, image));
         }
-        let undone = saved.iter().flat_map(|(table, _)| table.undone());
-        for (line, data) in last.into_iter().chain(undone) {
-            image(line, data);
-        }
+        saved
     }
 
     /// What recovery reads of a controller: its saved table, and the frontiers by which it goes.

@@ -92,8 +92,8 @@ pub struct Asap {
     early_flushes: u64,
     /// Of a commit and its answer; zero: drawn as a write's.
     commit_latency: Cycles,
-    /// The write that a controller took last, if it has carried a frontier that was news there: for the order of crash states.
-    last_carried: Option<(Line, LineData)>,
+    /// For the order of crash states: what the frontier committed that came with the last write, and then the write.
+    carried: Vec<(Line, LineData)>,
 }
 
 impl Asap {
@@ -105,7 +105,7 @@ impl Asap {
             refused: Vec::new(),
             early_flushes: 0,
             commit_latency: Cycles(COMMIT_LATENCY.default),
-            last_carried: None,
+            carried: Vec::new(),
         }
     }
 
@@ -343,7 +343,7 @@ impl Design for Asap {
     /// Undo records are written to memory (ASAP V-E). Where commits are pipelined the tables are saved, and recovery writes.
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
         if self.is_pipelined() {
-            return self.controllers.recovered(self.last_carried, image);
+            return self.controllers.recovered(&self.carried, image);
         }
         for (line, data) in self.controllers.undone() {
             image(line, data);
