@@ -179,9 +179,9 @@ impl Asap {
         let is_late = broken(Rule::FrontierBeforeFlush);
         if let Some(heard) = carried.filter(|_| !is_late) {
             self.hears(hw, controller, heard);
-            self.carried = self.controllers.committed();
+            self.carried = self.controllers.committed(heard.core);
         }
-        self.controllers.free_proved(controller);
+        self.controllers.free_proved();
         let handling = match write.tag {
             Some(Tag::Delayed(epoch)) => self.controllers.table(controller).due_arrives(epoch, write.line),
             _ => self.controllers.handle(controller, arriving, old),

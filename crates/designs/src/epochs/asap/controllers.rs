@@ -84,6 +84,11 @@ impl Controllers {
         &self.all
     }
 
+    /// As [`Controllers::all`].
+    pub fn all_mut(&mut self) -> &mut [Controller] {
+        &mut self.all
+    }
+
     /// A controller.
     pub fn controller(&mut self, controller: ControllerId) -> &mut Controller {
         let index = usize::from(controller.0);

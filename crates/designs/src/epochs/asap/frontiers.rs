@@ -60,7 +60,7 @@ impl Controllers {
     /// A controller hears of a core's frontier: the values of the delay records of its proved epochs. Their records are freed by
     /// [`Controllers::free_proved`].
     pub fn hear(&mut self, id: ControllerId, heard: Heard) -> Vec<(EpochId, Line, LineData)> {
-        self.free_proved(id);
+        self.free_proved();
         let Controller {
             table,
             frontiers,
@@ -90,12 +90,13 @@ impl Controllers {
     }
 
     /// Frees the records of epochs that are proved, in the order of each core's epochs. A controller does so as it hears of
-    /// them. Here it is done before the controller next handles something: until then [`Controllers::recovered`] reports what
+    /// them. Here it is done before any controller next handles something: until then [`Controllers::recovered`] reports what
     /// they leave, epoch by epoch.
-    pub fn free_proved(&mut self, id: ControllerId) {
-        let controller = self.controller(id);
-        for owner in take(&mut controller.proved) {
-            controller.table.commit_in_place(owner, &mut |_, _| ());
+    pub fn free_proved(&mut self) {
+        for controller in self.all_mut() {
+            for owner in take(&mut controller.proved) {
+                controller.table.commit_in_place(owner, &mut |_, _| ());
+            }
         }
     }
 
@@ -110,10 +111,12 @@ impl Controllers {
         }
     }
 
-    /// What recovery commits now.
-    pub fn committed(&self) -> Vec<(Line, LineData)> {
+    /// What recovery commits now that a core's frontier is known.
+    pub fn committed(&self, core: CoreId) -> Vec<(Line, LineData)> {
         let mut lines = Vec::new();
-        self.commits_saved(&mut |line, data| lines.push((line, data)));
+        if self.all().iter().any(|controller| controller.table.has_records_of(core)) {
+            self.commits_saved(&mut |line, data| lines.push((line, data)));
+        }
         lines
     }
 

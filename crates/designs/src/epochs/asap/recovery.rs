@@ -3,7 +3,7 @@
 use super::recovery_table::{Handling, Kind, Record, RecoveryTable};
 use crate::epochs::rules::Rule;
 use crate::parts::epochs::EpochId;
-use strandline_isa::{Line, LineData};
+use strandline_isa::{CoreId, Line, LineData};
 use strandline_rules::broken;
 
 impl RecoveryTable {
@@ -14,6 +14,11 @@ impl RecoveryTable {
         owners.sort_unstable();
         owners.dedup();
         owners
+    }
+
+    /// Whether an epoch of this core owns a record.
+    pub fn has_records_of(&self, core: CoreId) -> bool {
+        self.records.iter().any(|record| record.owner.core == core)
     }
 
     /// The values of an epoch's delay records.
