@@ -4,7 +4,7 @@ use super::controllers::{Controller, Controllers};
 use super::recovery_table::RecoveryTable;
 use crate::epochs::rules::Rule;
 use crate::parts::epochs::{EpochId, Frontier};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use strandline_design::ControllerId;
 use strandline_isa::{CoreId, Line, LineData};
@@ -106,9 +106,14 @@ impl Controllers {
     /// what came with the last write: a crash leaves it before what is undone.
     pub fn recovered(&self, carried: &[(Line, LineData)], image: &mut dyn FnMut(Line, LineData)) {
         carried.iter().for_each(|(line, data)| image(*line, *data));
-        for (table, _) in self.commits_saved(image) {
-            table.undone().for_each(|(line, data)| image(line, data));
+        let mut committed = Vec::new();
+        let saved = self.commits_saved(&mut |line, data| committed.push((line, data)));
+        if !carried.is_empty() {
+            // Their steps are among what was carried.
+            committed = committed.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect();
         }
+        let undone = saved.iter().flat_map(|(table, _)| table.undone());
+        committed.into_iter().chain(undone).for_each(|(line, data)| image(line, data));
     }
 
     /// What recovery commits now that a core's frontier is known.
