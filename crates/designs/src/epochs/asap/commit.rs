@@ -96,6 +96,7 @@ impl Asap {
     /// records into the write queue or a later epoch's undo record. They stay in the table until the write queue has them, so
     /// the answer need not wait for that.
     fn hears(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, heard: Heard) {
+        self.carried.clear();
         for (epoch, line, data) in self.controllers.hear(controller, heard) {
             hw.put(epoch.core, line, data, Tag::Delayed(epoch));
         }
