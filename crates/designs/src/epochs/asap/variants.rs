@@ -50,8 +50,8 @@ pub fn asap_strand() -> Asap {
     Asap::new(about, Persistency::Strand, Commits::InTurn)
 }
 
-/// The paper of `asap-frontier`: none.
-const OURS: &str = "none: ours, after ASAP IV, V";
+/// The paper of `asap-frontier`.
+const OURS: &str = "none (docs/asap-frontier.md)";
 
 /// Eager flushing and pipelined commits, epoch persistency.
 #[must_use]
