@@ -66,7 +66,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-frontier-ep/due-forgotten", "asap-frontier-ep", B(Epochs::DueIsWhatLineHolds.any()), &TWO_CONTROLLERS, &[R]),
     mutant("asap-frontier-ep/safe-flush-bare", "asap-frontier-ep", B(Epochs::SafeFlushCarriesFrontier.any()), &TWO_CONTROLLERS, &[E]),
     mutant("asap-frontier-ep/frontier-behind-flush", "asap-frontier-ep", B(Epochs::FrontierBeforeFlush.any()), &TWO_CONTROLLERS, &[E]),
-    mutant("asap-frontier-ep/fenced-forgotten", "asap-frontier-ep", B(Epochs::FencedStaySources.any()), &[TWO_CONTROLLERS[0], TWO_CONTROLLERS[1], SLOW_FLUSHES], &[E, R]),
+    mutant("asap-frontier-ep/fenced-forgotten", "asap-frontier-ep", B(Epochs::FencedStaySources.any()), &TWO_CONTROLLERS, &[R]).about_seed(84401),
     mutant("asap-frontier-ep/own-frontier", "asap-frontier-ep", B(Epochs::RecoveryTakesLargest.any()), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-ep/delays-lost", "asap-frontier-ep", B(Epochs::DelaysAreSaved.any()), &TWO_CONTROLLERS, &[E]),
     mutant("asap-frontier-ep/saved-erased", "asap-frontier-ep", B(Epochs::SavedUntilRecovered.any()), &TWO_CONTROLLERS, &[E, T]),
@@ -80,6 +80,6 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-frontier-rp/nothing-undone", "asap-frontier-rp", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-rp/own-frontier", "asap-frontier-rp", B(Epochs::RecoveryTakesLargest.any()), &TWO_CONTROLLERS, &[E, T]),
     // asap-frontier-strand.
-    mutant("asap-frontier-strand/strands-share-frontier", "asap-frontier-strand", B(Parts::FrontierHasStrands.any()), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-frontier-strand/strands-share-frontier", "asap-frontier-strand", B(Parts::FrontierHasStrands.any()), &TWO_CONTROLLERS, &[R]).about_seed(83601),
     mutant("asap-frontier-strand/conflicts-concurrent", "asap-frontier-strand", B(Epochs::StrandsOfALineInOrder.any()), &TWO_CONTROLLERS, &[T]),
 ];

@@ -40,7 +40,7 @@ const POINTS: u64 = 400;
 /// Number of machines for each litmus test of a mutant, and of random programs: the rarest bug occurs on one of several
 /// thousand.
 const MACHINES: u64 = 60;
-const RANDOM: u64 = 300_000;
+const RANDOM: u64 = 20_000;
 
 /// How much a catcher runs.
 struct Load {
