@@ -9,7 +9,7 @@ use strandline_designs::rules::Parts;
 use strandline_rules::{breaking, Breakable};
 use strandline_sim::{observe, Spec};
 
-const DESIGNS: [&str; 3] = ["hops-ep", "asap-ep", "asap-frontier-ep"];
+const DESIGNS: [&str; 2] = ["hops-ep", "asap-ep"];
 
 /// Runs with other seeds: an insertion must end between a root's store and its flush.
 const SEEDS: u64 = 6;
