@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from strandline.engine import Engine
 from strandline.figures.figure import FigureData, Options, runs_of
-from strandline.figures.spec import METRICS, FigureSpec, Metric, Point
+from strandline.figures.plot_spec import METRICS
+from strandline.figures.spec import FigureSpec, Metric, Point
 from strandline.views.chart import Kind
 from strandline.views.interval import PER_CENT
 

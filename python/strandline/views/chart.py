@@ -18,6 +18,10 @@ class Kind(Enum):
     BARS = "bars"
     CDF = "cdf"
     """For a distribution: the quantity to the right, the share of tasks upwards."""
+    GRID = "grid"
+    """A cell a value: places to the right, a row for each series."""
+    SCATTER = "scatter"
+    """A point a series: its two places are what lies to the right and upwards."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Series:
     """The confidence interval of each value over seeds; empty where one seed ran."""
     tasks: tuple[int | None, ...] = ()
     """The tasks of the run behind each value; none behind a mean over places."""
+    bound: bool = False
+    """Whether it is a bound, which nobody can build."""
 
     @property
     def has_paper(self) -> bool:
