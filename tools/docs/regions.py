@@ -9,7 +9,7 @@ from functools import partial
 from textwrap import fill
 
 from strandline import engine
-from strandline.figures import spec
+from strandline.figures import plot_spec, spec
 from strandline.figures.claims import Claim
 from strandline.records import DERIVED
 from strandline.sweeps.slurm import SlurmFile
@@ -43,9 +43,11 @@ REGIONS = (
     Region(FIGURES, "metric", partial(table, spec.Metric)),
     Region(FIGURES, "paper", partial(table, spec.PaperValue)),
     Region(FIGURES, "derived", lambda: fill(", ".join(f"`{name}`" for name in sorted(DERIVED)), 100) + ".\n"),
-    Region(FIGURES, "lines", partial(table, spec.Lines)),
-    Region(FIGURES, "bars", partial(table, spec.Bars)),
-    Region(FIGURES, "cdf", partial(table, spec.Cdf)),
+    Region(FIGURES, "lines", partial(table, plot_spec.Lines)),
+    Region(FIGURES, "bars", partial(table, plot_spec.Bars)),
+    Region(FIGURES, "cdf", partial(table, plot_spec.Cdf)),
+    Region(FIGURES, "grid", partial(table, plot_spec.Grid)),
+    Region(FIGURES, "scatter", partial(table, plot_spec.Scatter)),
     Region(FIGURES, "litmus", partial(table, spec.LitmusRuns)),
     Region(FIGURES, "timeline", partial(table, spec.TimelineRuns)),
     Region(FIGURES, "timeline-run", partial(table, spec.TimelineRun)),

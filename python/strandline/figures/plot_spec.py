@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from msgspec import Meta
-
 from strandline.figures.schema import Table, says
 from strandline.views.chart import Kind
 

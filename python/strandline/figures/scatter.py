@@ -28,9 +28,7 @@ def panels(spec: FigureSpec, plot: Scatter, values: Sequence[Value]) -> tuple[Pa
     return tuple(_panel(spec, metric, upwards, by_metric) for metric in costs)
 
 
-def _panel(
-    spec: FigureSpec, metric: Metric, upwards: Metric, by_metric: Mapping[str, Mapping[str, float]]
-) -> Panel:
+def _panel(spec: FigureSpec, metric: Metric, upwards: Metric, by_metric: Mapping[str, Mapping[str, float]]) -> Panel:
     gains = by_metric[upwards.key]
     points = {label: (cost, gains[label]) for label, cost in by_metric[metric.key].items() if label in gains}
     best = front({label: point for label, point in points.items() if not spec.is_bound(label)})

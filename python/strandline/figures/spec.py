@@ -5,7 +5,7 @@ The structs are the schema of a figure's file; `docs/figures.md` is made of them
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from strandline.errors import InputError
 from strandline.figures.figure import Cell, FigureData, place
-from strandline.figures.plot_spec import MEAN, QUANTILE, Plot, Scatter
+from strandline.figures.plot_spec import MEAN, QUANTILE, Lines, Scatter
 from strandline.figures.spec import Labels, Metric
 from strandline.records import QUANTILES, quantile, quantity
 from strandline.views.chart import Kind
@@ -122,24 +122,24 @@ def _name(cell: Cell) -> str:
 
 
 def with_means(data: FigureData) -> list[Value]:
-    """What the plot shows: all values, with their means at the right end of the x axis if it has them, or means alone."""
+    """What the plot shows: all values, with means at the right end of the x axis if it has them, or means alone."""
     return _over_seeds([_with_means_of_seed(each) for each in data.seeds])
 
 
 def _with_means_of_seed(data: FigureData) -> list[Value]:
     found, plot = _of_seed(data), data.spec.plot
     if plot.over is not None:
-        return _over_axis(found, plot)
+        return _over_axis(found, plot, plot.over)
     return found + means(found, plot.x) if plot.mean else found
 
 
-def _over_axis(found: Sequence[Value], plot: Plot) -> list[Value]:
-    """One value for all points of an axis: the geometric mean, or the largest of what a scatter plot has to the right."""
+def _over_axis(found: Sequence[Value], plot: Lines | Scatter, axis: str) -> list[Value]:
+    """One value for all points of an axis: the mean, or the largest of what a scatter plot has to the right."""
     if not isinstance(plot, Scatter):
-        return means(found, plot.over or "")
-    upwards = means((value for value in found if value.metric == plot.y), plot.over)
+        return means(found, axis)
+    upwards = means((value for value in found if value.metric == plot.y), axis)
     costs = [value for value in found if value.metric != plot.y]
-    return upwards + [_merged(group, plot.over, max(each.value for each in group)) for group in _groups(costs, plot.over)]
+    return upwards + [_merged(group, plot.over, max(each.value for each in group)) for group in _groups(costs, axis)]
 
 
 def means(found: Iterable[Value], axis: str) -> list[Value]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log2
+from typing import Any
 
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
@@ -17,6 +18,8 @@ PALE = 0.78
 """The part of the hues that a number in ink can be read on."""
 APART = 0.3
 """Of a cell: the space before bounds, and before the mean."""
+EDGE: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.6}
+"""Of a cell."""
 SHORT = 5
 """Letters of a number in a cell."""
 
@@ -27,7 +30,9 @@ def grid(place: Place) -> None:
     heights = _heights(place)
     for series, y in zip(piece.panel.series, heights, strict=True):
         for x, value in enumerate(series.values[piece.start : piece.stop]):
-            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour(value), edgecolor="white", linewidth=0.6))
+            axes.add_patch(
+                Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour(value), edgecolor="white", linewidth=0.6)
+            )
             axes.text(x, y, text(value), ha="center", va="center_baseline", fontsize=TINY - 0.5, color=INK)
     axes.set_xlim(-0.5, len(place.names) - 0.5)
     axes.set_ylim(heights[-1] + 0.5, -0.5)

@@ -132,7 +132,7 @@ def _write(axes: Axes, series: Series, dot: Box, box: Box, colour: str) -> None:
     far = max(abs(y - at_y) - LINE, abs(x - at_x) - (box.right - box.left) / 2 - LINE) > NEAR
     axes.annotate(
         series.label,
-        series.values,
+        (series.values[0], series.values[1]),
         xytext=((x - at_x) * 72, (y - at_y) * 72),
         textcoords="offset points",
         ha="center",
