@@ -16,7 +16,7 @@ from strandline.sweeps.slurm import SlurmFile
 from strandline.sweeps.spec import SweepFile
 from strandline.views import record_keys
 
-from . import functions, hooks, publications
+from . import functions, hooks, publications, validation
 from .keys import table
 
 
@@ -55,6 +55,8 @@ REGIONS = (
     Region(SWEEPS, "sweep", partial(table, SweepFile)),
     Region(SWEEPS, "slurm", partial(table, SlurmFile)),
     Region("docs/publications.md", "papers", publications.papers),
+    Region("docs/validation.md", "designs", validation.index),
+    *(Region(f"docs/validation-{name}.md", "validation", partial(validation.page, name)) for name in validation.PAGES),
     Region("docs/python.md", "python", functions.functions),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),
