@@ -1,6 +1,6 @@
-"""`python -m tools.docs.all_designs`: reruns figures `all-1` to `all-5`, and writes their pictures and tables into `docs/all.md`.
+"""`python -m tools.docs.all_designs`: reruns figures `all-1` to `all-5`, and writes pictures and tables of `docs/all.md`.
 
-The tables are read from each figure's `chart.json`. Sentences of the page stay as they are: read them against the tables.
+The tables are read from each figure's `chart.json`. The page's sentences stay as they are: read them against the tables.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ CONTROLLERS = "2 controllers"
 """The panel of `all-4` with the machine's own number."""
 FIRST = 3
 """Designs that a row of winners names."""
+TITLES = ("speedup", "least", "most", "storage", "reserve", "PM writes", "p99", "1 core", "64 cores", "+2,000")
+"""The columns of the table of designs."""
 
 Charts = Mapping[str, Chart]
 
@@ -64,19 +66,6 @@ def _later(make: Callable[[Charts], str], charts: Charts) -> Callable[[], str]:
 
 def designs(charts: Charts) -> str:
     """A row a design: what it gains, adds, saves at a crash, writes, and how long its slow tasks take."""
-    titles = (
-        "design",
-        "speedup",
-        "least",
-        "most",
-        "storage",
-        "reserve",
-        "PM writes",
-        "p99",
-        "1 core",
-        "64 cores",
-        "+2,000",
-    )
     (speed,) = charts["all-1"].panels
     storage, reserve = charts["all-2"].panels
     writes, latency = charts["all-3"].panels
@@ -92,24 +81,22 @@ def designs(charts: Charts) -> str:
         name = f"*{series.label}*" if series.bound else f"`{series.label}`"
         shown = [*map(number, numbers), *(f"{cost:,.0f}" for cost in costs)]
         rows.append((name, *shown, *map(number, [*middles, *scaled, _values(late, series.label)[-1]])))
-    return Table((Column(titles[0], numeric=False), *map(Column, titles[1:])), tuple(rows)).markdown()
+    return Table((Column("design", numeric=False), *map(Column, TITLES)), tuple(rows)).markdown()
 
 
 def winners(charts: Charts) -> str:
     """The fastest designs at each place of the figures, without bounds."""
+    machines = [(f"{{}} cores, {panel.title}", panel) for panel in charts["all-4"].panels]
     rows = [
-        (f"`{place}`", _first(charts["all-1"].panels[0], index)) for index, place in enumerate(charts["all-1"].places)
-    ]
-    for panel in charts["all-4"].panels:
-        rows += [
-            (f"{place} cores, {panel.title}", _first(panel, index))
-            for index, place in enumerate(charts["all-4"].places)
-        ]
-    rows += [
-        (f"{place} cycles added", _first(charts["all-5"].panels[0], index))
-        for index, place in enumerate(charts["all-5"].places)
+        *_winners(charts["all-1"], "`{}`", charts["all-1"].panels[0]),
+        *(row for name, panel in machines for row in _winners(charts["all-4"], name, panel)),
+        *_winners(charts["all-5"], "{} cycles added", charts["all-5"].panels[0]),
     ]
     return Table((Column("where", numeric=False), Column("fastest", numeric=False)), tuple(rows)).markdown()
+
+
+def _winners(chart: Chart, name: str, panel: Panel) -> list[tuple[str, str]]:
+    return [(name.format(place), _first(panel, index)) for index, place in enumerate(chart.places)]
 
 
 def _first(panel: Panel, index: int) -> str:
