@@ -21,8 +21,8 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 VERSIONS = re.findall(r"^## (.+)$", CHANGES, re.MULTILINE)
 
-OF_NO_PAPER = {"intents", "intents-sections"}
-"""Models of what every design keeps."""
+OF_NO_PAPER = {"intents", "intents-sections", "common"}
+"""Models of what every design keeps, and the machine that every design runs on."""
 
 
 def toml(name: str) -> dict[str, Any]:

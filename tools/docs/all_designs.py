@@ -1,6 +1,6 @@
-"""`python -m tools.docs.all_designs`: reruns figures `all-1` to `all-5`, and writes pictures and tables of `docs/all.md`.
+"""`python -m tools.docs.all_designs`: runs figures `all-1` to `all-5`; writes `docs/all.md`'s pictures and tables.
 
-The tables are read from each figure's `chart.json`. The page's sentences stay as they are: read them against the tables.
+The tables are read from each figure's `chart.json`. The page's sentences stay: read them against the tables.
 """
 
 from __future__ import annotations
