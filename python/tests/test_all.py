@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
 import made
+from docs.all_designs import FIGURES, designs, winners
 from pictures import laid_out, lines, texts, up
 from strandline.engine import RunSpec
 from strandline.engine import load as load_engine
@@ -190,6 +191,18 @@ def test_a_grid_has_every_value_once(width: Width) -> None:
 @pytest.mark.parametrize(("value", "short"), [(0.0, "0"), (1.234, "1.23"), (0.0123, "1e-02"), (123456.0, "1e+05")])
 def test_a_number_in_a_cell_is_short(value: float, short: str) -> None:
     assert text(value) == short
+
+
+def test_the_tables_of_the_page_are_read_from_the_charts() -> None:
+    charts = {figure: charted(figure) for figure in FIGURES}
+    rows = designs(charts).splitlines()[2:]
+    assert len(rows) == len(charts["all-1"].labels)
+    assert rows[0].startswith("| `x86` | 1.00 | 1.00 | 1.00 |")
+    won = winners(charts).splitlines()[2:]
+    assert len(won) == sum(
+        len(charts[figure].places) * len(charts[figure].panels) for figure in ("all-1", "all-4", "all-5")
+    )
+    assert not any(bound in row for row in won for bound in ("freeswitch", "unordered", "non-atomic", "volatile"))
 
 
 @pytest.mark.parametrize(("figure", "marks"), [("all-1", {"rect", "text"}), ("all-2", {"rule", "point", "text"})])
