@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -47,12 +47,29 @@ def in_units(spec: FigureSpec) -> bool:
 
 
 def meanings(data: FigureData, note: str | None) -> list[str]:
-    """The remarks that say what stands above bars, and what whiskers are."""
+    """The remarks that say what stands above bars, what bounds look like, and what whiskers are."""
     above = [f"Above the bars: {note}"] if note and data.spec.plot.kind is Kind.BARS else []
+    above += [f"Grey line, bold: {note}"] if note and data.spec.plot.kind is Kind.SCATTER else []
+    above += _of_bounds(data.spec)
     if len(data.seeds) == 1:
         return above
     whiskers = "" if data.spec.plot.kind is Kind.CDF else f"; whiskers: {PER_CENT} % confidence interval of the mean"
     return [*above, f"Means of {len(data.seeds)} seeds{whiskers}"]
+
+
+BOUNDS: Mapping[Kind, str] = {
+    Kind.LINES: "Dotted",
+    Kind.GRID: "In italics",
+    Kind.SCATTER: "Hollow, in italics",
+}
+"""How a plot shows what cannot be built."""
+
+
+def _of_bounds(spec: FigureSpec) -> list[str]:
+    """The remark on bounds, if the figure has any that look different."""
+    kind, series = spec.plot.kind, spec.plot.series
+    has = series != METRICS and any(point.bound for point in spec.axis(series).points)
+    return [f"{BOUNDS[kind]}: bounds, which cannot be built"] if has and kind in BOUNDS else []
 
 
 def shortened(engine: Engine, spec: FigureSpec, options: Options) -> str | None:

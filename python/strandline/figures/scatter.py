@@ -11,7 +11,7 @@ from strandline.views.chart import Panel, Series
 
 FRONT = "front"
 """The note at a point of the front."""
-NOTE = "the front, whose points no other beats both to the right and upwards"
+NOTE = "the front, of which no other has as much for as little"
 """What the notes are."""
 
 Point = tuple[float, float]

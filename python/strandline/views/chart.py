@@ -10,6 +10,9 @@ PAPER = "paper"
 EXTREMES = f"{PAPER}, smallest or largest"
 """Label of the paper's extremes, of which it does not say at which place or of which series they are."""
 
+MANY = 7
+"""As many lines as there are colours."""
+
 
 class Kind(Enum):
     """How a figure is drawn."""
@@ -104,6 +107,11 @@ class Chart:
     def labels(self) -> tuple[str, ...]:
         """The labels of all series, each once."""
         return tuple(dict.fromkeys(series.label for panel in self.panels for series in panel.series))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether it has more lines than colours: each has its name at its end, and none is behind another."""
+        return self.kind is Kind.LINES and len(self.labels) > MANY and not self.dashes and not self.ordered
 
     @property
     def dashes(self) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ CROWDED = 10
 def lines(place: Place) -> None:
     """A line for each series."""
     axes, panel, chart = place.axes, place.piece.panel, place.chart
-    crowded = place.look.crowded
+    crowded = chart.crowded
     across = [float(number) for number in range(len(chart.places))] if crowded else _positions(chart.places)
     if chart.log_x and not crowded:
         axes.set_xscale("log", base=2)

@@ -76,8 +76,6 @@ CELL, CELL_NAMES, CELL_TITLES = (0.27, 0.125), 1.25, 0.5
 """Inches of a cell of a grid to the right and upwards, of the names beside the cells, and of the titles around them."""
 POINTS = 3.1
 """Inches of height of a scatter plot, whose points have names beside them."""
-MANY = 7
-"""More lines than this have a name at the end of each."""
 NAMED_COLUMNS = {Width.COLUMN: 1, Width.TEXT: 2}
 """Plots side by side of points or lines with a name at each."""
 NAME, BELOW = 0.13, 0.75
@@ -120,10 +118,9 @@ def layout(chart: Chart, width: Width) -> Layout:
         return _grid(chart, width)
     pieces, columns = _bars(chart, width) if chart.kind is Kind.BARS else _lines(chart, width)
     row = (ALONE if len(pieces) == 1 else BESIDE if len(pieces) == columns else AMONG)[width]
-    crowded = chart.kind is Kind.LINES and len(chart.labels) > MANY and not chart.dashes
-    if crowded or chart.kind is Kind.SCATTER:
+    if chart.crowded or chart.kind is Kind.SCATTER:
         columns = min(NAMED_COLUMNS[width], len(pieces))
-        row = max(row, NAME * len(chart.labels) + BELOW) if crowded else POINTS
+        row = max(row, NAME * len(chart.labels) + BELOW) if chart.crowded else POINTS
     if chart.kind is Kind.BARS and len(pieces) > 1:
         names = chart.places[: pieces[0].stop]
         row += TURN * LETTER * max(map(len, names)) if turns(names, width.inches / columns - AXIS) else 0

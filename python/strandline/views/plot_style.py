@@ -76,15 +76,8 @@ class Look:
     @property
     def needs_legend(self) -> bool:
         """Whether lines cannot be labelled at their ends, or their labels need a heading."""
-        return not self.crowded and self._beside_each_other
-
-    @property
-    def crowded(self) -> bool:
-        """Whether there are more lines than colours: each is labelled where it ends."""
-        return self.chart.kind is Kind.LINES and len(self.chart.labels) > len(COLOURS) and not self.chart.dashes
-
-    @property
-    def _beside_each_other(self) -> bool:
+        if self.chart.crowded:
+            return False
         return len(self.chart.panels) > 1 or bool(self.chart.dashes) or self.chart.ordered
 
     def handles(self) -> list[Artist]:
