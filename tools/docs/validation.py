@@ -56,6 +56,8 @@ PAGES: Mapping[str, Mapping[str, Designs]] = {
 }
 """For each page, the source files of its designs, and the designs of each."""
 
+NO_RESULTS = "No result of a paper about it is checked."
+
 COLUMNS = tuple(Column(title, numeric=False) for title in ("claim", "the paper says", "its numbers", "ours"))
 
 
@@ -97,9 +99,12 @@ def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
     rows = tuple((f"`{claim.id}`", claim.text, brief(claim.paper_value), _ours(claim)) for claim in claims)
+    return f"## Its results\n\nOne command measures all:\n\n{_command(claims)}\n\n{Table(COLUMNS, rows).markdown()}"
+
+
+def _command(claims: Sequence[Claim]) -> str:
     command = f"    strandline claims {' '.join(claim.id for claim in claims)}"
-    wrapped = fill(command, WIDTH - 2, subsequent_indent="        ", break_on_hyphens=False).replace("\n", " \\\n")
-    return f"## Its results\n\nOne command measures all:\n\n{wrapped}\n\n{Table(COLUMNS, rows).markdown()}"
+    return fill(command, WIDTH - 2, subsequent_indent="        ", break_on_hyphens=False).replace("\n", " \\\n")
 
 
 def _ours(claim: Claim) -> str:
@@ -127,11 +132,13 @@ def _anchor(heading: str) -> str:
 
 def _section(source: str, designs: Designs) -> str:
     known = {entry["name"]: entry for entry in engine.load().listing("designs")}
-    papers = "; ".join(dict.fromkeys(str(known[design]["paper"]) for design in designs))
+    papers = "; ".join(dict.fromkeys(part for design in designs for part in str(known[design]["paper"]).split("; ")))
     link = f"[`{source}`](../crates/designs/src/{source})"
     run = f"    strandline run sps -d {','.join(dict.fromkeys(('x86', *designs)))} -m common"
+    claims = [each for each in repository_experiments().claims().values() if set(each.designs) & set(designs)]
+    results = f"The results that it takes part in:\n\n{_command(claims)}\n" if claims else f"{NO_RESULTS}\n"
     text = head((SOURCES / source).read_text(encoding="utf-8"))
-    return f"## {_heading(designs)}\n\n{papers}. Source: {link}.\n\n{run}\n\n{text}"
+    return f"## {_heading(designs)}\n\n{papers}. Source: {link}.\n\n{run}\n\n{text}\n{results}"
 
 
 def head(source: str) -> str:
@@ -146,7 +153,7 @@ def head(source: str) -> str:
     return re.sub(r"(?m)(^- .*\n(?:  .*\n)*)\n(?=- )", r"\1", text)
 
 
-LABEL = re.compile(r"(What|Source|Simplified|Beyond [^:.]*|Not [^:.]*|Where [^:.]*|Why [^:.]*): ")
+LABEL = re.compile(r"(What|Source|Simplified[^:.]*|Beyond [^:.]*|Not [^:.]*|Where [^:.]*|Why [^:.]*): ")
 """What a paragraph of such a comment begins with."""
 
 
