@@ -209,7 +209,8 @@ def _lines(axes: _Axes) -> list[Any]:
     if chart.kind is Kind.CDF:
         look["order"] = alt.Order("place:Q")
     lines = alt.Chart().mark_line(aria=False).encode(**at, **look)
-    shapes = [SHAPES[index % len(SHAPES)] for index in range(len(chart.labels))]
+    # Labels of one colour have different shapes.
+    shapes = [SHAPES[(index + index // len(COLOURS)) % len(SHAPES)] for index in range(len(chart.labels))]
     shape = alt.Shape("series:N", scale=alt.Scale(domain=list(chart.labels), range=shapes), legend=None)
     points = alt.Chart().mark_point(filled=True, size=36, opacity=1, cursor="pointer")
     return [lines, *_whiskers(axes), points.encode(**at, color=_colour(chart), shape=shape, **axes.told)]
