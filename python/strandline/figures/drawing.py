@@ -75,6 +75,7 @@ def _panel(drawn: _Drawn, values: list[Value]) -> Panel:
         y_title=looks.unit(spec, metrics[0]),
         unit=metrics[0].unit or spec.plot.y_title,
         normalised=all(metric.normalised for metric in metrics),
+        less_is_better=not metrics[0].inverse,
     )
 
 

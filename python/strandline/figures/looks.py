@@ -47,9 +47,10 @@ def in_units(spec: FigureSpec) -> bool:
 
 
 def meanings(data: FigureData, note: str | None) -> list[str]:
-    """The remarks that say what stands above bars, what bounds look like, and what whiskers are."""
+    """The remarks that say what stands above bars, what colours and lines mean, and what whiskers are."""
     above = [f"Above the bars: {note}"] if note and data.spec.plot.kind is Kind.BARS else []
     above += [f"Grey line, bold: {note}"] if note and data.spec.plot.kind is Kind.SCATTER else []
+    above += ["Blue: better than the baseline; red: worse"] if data.spec.plot.kind is Kind.GRID else []
     above += _of_bounds(data.spec)
     if len(data.seeds) == 1:
         return above

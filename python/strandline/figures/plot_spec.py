@@ -66,7 +66,7 @@ class Cdf(_Drawing, frozen=True, kw_only=True, tag=Kind.CDF.value):
 
 
 class Grid(_Drawing, frozen=True, kw_only=True, tag=Kind.GRID.value):
-    """A cell a value, with its number: the x axis to the right, a row for each series."""
+    """A cell a value, with its number: red where a ratio is worse than its baseline (above 1, unless `inverse`)."""
 
     x: Annotated[str, says("the axis that lies along x")]
     x_title: Annotated[str | None, says("in place of the axis's title")] = None

@@ -75,6 +75,8 @@ class Panel:
     """The unit of its values, in words that follow a name."""
     normalised: bool = False
     """Whether all values are ratios to a baseline, whose own value is 1."""
+    less_is_better: bool = False
+    """Whether a ratio below 1 is better than the baseline."""
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from typing import Any
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
+from strandline.views.chart import Panel
 from strandline.views.numbers import number
 from strandline.views.plot_place import Place
 from strandline.views.plot_style import INK, SMALL, TINY
 
 HUES, FAR = "RdBu", 3.0
-"""Red below 1, white at 1, blue above; and the power of two from which on a colour stays as it is."""
-PALE = 0.78
+"""Red where a ratio is worse than 1, blue where it is better; and the power of two from which on all are alike."""
+PALE = 0.6
 """The part of the hues that a number in ink can be read on."""
 APART = 0.3
 """Of a cell: the space before bounds, and before the mean."""
@@ -30,10 +31,9 @@ def grid(place: Place) -> None:
     heights = _heights(place)
     for series, y in zip(piece.panel.series, heights, strict=True):
         for x, value in enumerate(series.values[piece.start : piece.stop]):
-            axes.add_patch(
-                Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour(value), edgecolor="white", linewidth=0.6)
-            )
-            axes.text(x, y, text(value), ha="center", va="center_baseline", fontsize=TINY - 0.5, color=INK)
+            face = colour(value, piece.panel)
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor="white", linewidth=0.6))
+            axes.text(x, y, text(value), fontsize=TINY - 0.5, color=INK, ha="center", va="center_baseline")
     axes.set_xlim(-0.5, len(place.names) - 0.5)
     axes.set_ylim(heights[-1] + 0.5, -0.5)
     axes.set_xticks(range(len(place.names)), place.names, rotation=30, ha="right", rotation_mode="anchor")
@@ -53,10 +53,11 @@ def _heights(place: Place) -> list[float]:
     return found
 
 
-def colour(value: float) -> tuple[float, float, float, float]:
+def colour(value: float, panel: Panel) -> tuple[float, float, float, float]:
     """The colour of a ratio; 0 is as far below 1 as any."""
     power = max(-FAR, min(FAR, log2(value))) if value > 0 else -FAR
-    red, green, blue, _ = colormaps[HUES](0.5 + PALE * power / FAR / 2)
+    better = -power if panel.less_is_better else power
+    red, green, blue, _ = colormaps[HUES](0.5 + PALE * better / FAR / 2)
     return red, green, blue, 1.0
 
 

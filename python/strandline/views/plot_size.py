@@ -74,7 +74,7 @@ AMONG = {Width.COLUMN: 1.5, Width.TEXT: 1.75}
 
 CELL, CELL_NAMES, CELL_TITLES = (0.27, 0.125), 1.25, 0.5
 """Inches of a cell of a grid to the right and upwards, of the names beside the cells, and of the titles around them."""
-POINTS = 3.1
+POINTS = 3.5
 """Inches of height of a scatter plot, whose points have names beside them."""
 NAMED_COLUMNS = {Width.COLUMN: 1, Width.TEXT: 2}
 """Plots side by side of points or lines with a name at each."""

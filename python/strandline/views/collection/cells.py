@@ -26,9 +26,9 @@ def height(panel: Panel) -> int:
     return CELL * len(panel.series)
 
 
-def filled(rows: list[Row]) -> list[Row]:
+def filled(panel: Panel, rows: list[Row]) -> list[Row]:
     """The rows with the colour of each cell."""
-    return [{**row, "fill": to_hex(colour(row["value"]))} for row in rows]
+    return [{**row, "fill": to_hex(colour(row["value"], panel))} for row in rows]
 
 
 def cells(panel: Panel, x: Any, told: dict[str, Any]) -> list[Any]:

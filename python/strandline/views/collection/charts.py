@@ -143,7 +143,7 @@ def _is_number(text: str) -> bool:
 
 def _panel(chart: Chart, panel: Panel) -> Any:
     found_rows = rows(chart, panel)
-    axes = _Axes(chart, panel, cells.filled(found_rows) if chart.kind is Kind.GRID else found_rows)
+    axes = _Axes(chart, panel, cells.filled(panel, found_rows) if chart.kind is Kind.GRID else found_rows)
     main = MAIN[chart.kind](axes)
     layers = [*_unit(axes), *main, *_paper(axes)]
     found = alt.layer(*layers, data=_data(axes.rows)).transform_filter(SHOWN)
