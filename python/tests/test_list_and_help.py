@@ -19,6 +19,7 @@ def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
     assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys"]
     figures = {
+        "all": ("1", "2", "3", "4", "5"),
         "asap": (
             *("1", "2", "3", "7", "8", "9", "10", "11", "12"),
             *("commit", "frontier", "frontier-programs", "frontier-threads", "table-4", "table-5"),

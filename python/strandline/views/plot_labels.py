@@ -43,6 +43,27 @@ def ends(place: Place, end: float) -> None:
         )
 
 
+def crowded_ends(place: Place, ends_: Sequence[float]) -> None:
+    """Labels lines that end side by side, at `ends_`: one below the other beside the plot, each joined to its line."""
+    axes, panel = place.axes, place.piece.panel
+    low, high = axes.get_ylim()
+    heights = [_share(series.values[-1], low, high, place.chart.log_y) for series in panel.series]
+    right = 1 + MOVED / POINTS / place.inches[0]
+    for series, end, height in zip(panel.series, ends_, spread(heights, LINE / place.inches[1]), strict=True):
+        colour = place.look.colour(series)
+        axes.annotate(
+            series.label,
+            (end, series.values[-1]),
+            xytext=(right, height),
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=SMALL,
+            va="center",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.4, "relpos": (0, 0.5), "shrinkB": 2},
+        )
+
+
 def _share(value: float, low: float, high: float, log: bool) -> float:
     """The position of a value along the axis, from 0 to 1."""
     if log:

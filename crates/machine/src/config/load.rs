@@ -31,12 +31,13 @@ macro_rules! preset {
 }
 
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
-static PRESETS: [(&str, LazyLock<MachineConfig>); 5] = [
+static PRESETS: [(&str, LazyLock<MachineConfig>); 6] = [
     preset!("cosplay"),
     preset!("strandweaver"),
     preset!("dpo"),
     preset!("asap"),
     preset!("sp"),
+    preset!("common"),
 ];
 
 fn parsed(path: &str, text: &str) -> MachineConfig {
