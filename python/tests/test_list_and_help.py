@@ -26,7 +26,7 @@ def test_list_as_json(strandline: Strandline) -> None:
         ),
         "cosplay": (
             *("1", "2", "7", "8", "9", "10", "11a", "11b", "12", "13", "14"),
-            *("core", "table-1", "table-3", "window"),
+            *("contexts", "core", "strands", "table-1", "table-3", "window"),
         ),
         "dpo": ("7", "buffers", "controllers", "cost", "directory", "library", "table-3", "writes"),
         "sp": ("8", "9", "10", "11", "12", "13", "14", "adr", "code", "threads"),

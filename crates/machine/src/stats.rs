@@ -1,5 +1,6 @@
 //! The counts of a run's timed region.
 
+use std::iter::Sum;
 use strandline_design::Counters;
 use strandline_kernel::{counters, Cycles, Histogram};
 
@@ -86,8 +87,46 @@ counters! {
         /// Stores, locked instructions and flushes that a core executed while one of its `pcommit`s had not completed.
         #[serde(skip)]
         stores_during_pcommits: u64 = Sum,
+        /// Entries of the cores' store queues in use.
+        #[serde(skip)]
+        store_queue: Occupied = Derived,
+        /// Entries of the cores' write-back buffers in use.
+        #[serde(skip)]
+        writeback_buffer: Occupied = Derived,
+        /// Contexts of the cores that have a store or flush pending; `None` if the design has no contexts.
+        #[serde(skip)]
+        context_table: Option<Occupied> = Derived,
         /// What the design counted.
         #[serde(flatten)]
         design: Counters = Sum,
+    }
+}
+
+/// The entries of a structure in use during the timed region, all cores together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// Entries in use, summed over the cycles and cores.
+    pub entry_cycles: u64,
+    /// Cycles of the region, summed over the cores.
+    pub cycles: u64,
+    /// The most entries in use on a core when one was allocated, with it.
+    pub most: u64,
+}
+
+impl Occupied {
+    /// Entries in use, averaged over time and cores; `None` if no time has passed.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.cycles > 0).then(|| self.entry_cycles as f64 / self.cycles as f64)
+    }
+}
+
+impl Sum for Occupied {
+    fn sum<I: Iterator<Item = Occupied>>(cores: I) -> Occupied {
+        cores.fold(Occupied::default(), |all, core| Occupied {
+            entry_cycles: all.entry_cycles + core.entry_cycles,
+            cycles: all.cycles + core.cycles,
+            most: all.most.max(core.most),
+        })
     }
 }

@@ -77,6 +77,14 @@ impl Drain {
 }
 
 impl Core {
+    /// Dispatches a store, flush or primitive, which may get an entry of the store queue: the cycle of its dispatch.
+    #[inline(always)]
+    pub fn dispatch_entry(&self) -> u64 {
+        let at = self.window.dispatch();
+        self.dispatched.set(at);
+        at
+    }
+
     /// Allocates a store-queue entry, which executes and retires at `ready`.
     #[inline(always)]
     pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
@@ -87,12 +95,14 @@ impl Core {
     #[inline(always)]
     pub fn enqueue_executed(&self, addr: Addr, kind: Kind, executed: u64, ready: u64) {
         let context = self.context.now.get();
-        self.add_pending(context);
+        let at = self.dispatched.get();
+        self.add_pending(context, at);
         let mut queue = self.queue.borrow_mut();
-        let number = queue.push(Entry {
+        let entry = Entry {
             executed,
             ..Entry::of(addr, kind, context, ready)
-        });
+        };
+        let number = queue.push(entry, at);
         if self.observer.marks_entries.get() {
             self.mark(&mut queue, number);
         }
@@ -120,7 +130,7 @@ impl Core {
     /// Further bytes of the store allocated before.
     pub fn enqueue_rest(&self, addr: Addr, kind: Kind) {
         let context = self.context.now.get();
-        self.add_pending(context);
+        self.add_pending(context, self.dispatched.get());
         let ready = self.window.retired();
         let op = self.trace(|| Op::entering(addr, kind));
         let mut queue = self.queue.borrow_mut();
@@ -185,9 +195,9 @@ impl Core {
             }
             self.memory.write(addr, size, value);
             self.trace_visible(op, at);
-            self.complete(context);
+            self.complete(context, at);
             self.drain.last.set(at);
-            head = queue.drop_first();
+            head = queue.drop_first(at);
             at = head.map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
             self.drain.next.set(at);
         }

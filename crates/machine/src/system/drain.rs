@@ -326,7 +326,7 @@ impl Running {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
         let mut queue = hart.core.queue.borrow_mut();
-        queue.remove(number);
+        queue.remove(number, at);
         hart.core.drain.last.set(at);
         hart.core.drain.next.set(next_of(&hart.core, &queue));
         let is_empty = queue.len() == 0;

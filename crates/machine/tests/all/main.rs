@@ -8,6 +8,7 @@ mod crash_image;
 mod errors;
 mod front_end;
 mod latencies;
+mod occupancy;
 mod outputs;
 mod pcommits;
 mod presets;

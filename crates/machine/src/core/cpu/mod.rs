@@ -164,7 +164,7 @@ impl Core {
                 };
                 self.disturbs_laps();
                 self.count_store(&self.counts.flushes);
-                (self.window.dispatch(), claimed)
+                (self.dispatch_entry(), claimed)
             }
         };
         let ready = (at + 1).max(address).max(self.context.ready.get());
@@ -193,7 +193,7 @@ impl Core {
     /// Passes the design what it has claimed.
     fn hand_over(&self, stage: &mut Stage, ordering: Ordering, retires: u64) -> Poll<()> {
         if let Ordering::Flush(..) = ordering {
-            self.add_pending(self.context.now.get());
+            self.add_pending(self.context.now.get(), self.dispatched.get());
         }
         *stage = Stage::Asked;
         self.request(Request::Claimed { ordering, retires })
@@ -241,7 +241,7 @@ impl Core {
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.find_place(stage, Ordering::Primitive(primitive))?;
         }
-        let at = self.window.dispatch();
+        let at = self.dispatch_entry();
         // It waits at the window's head, if anywhere, and not for operands.
         self.window.issue(at + 1);
         *stage = Stage::Dispatched(at);

@@ -33,7 +33,7 @@ impl Core {
                     return self.stop_silent(stage, request);
                 }
                 self.count_store(&self.counts.stores);
-                self.window.dispatch()
+                self.dispatch_entry()
             }
         };
         let issue = (at + 1).max(operands.0).max(self.context.ready.get());
