@@ -65,7 +65,7 @@ def _figures() -> dict[str, str]:
 
 
 def _is_of(paper: Reference, name: str, source: str) -> bool:
-    """Whether a name's source cites the paper, or the name is the paper's own; what is ours has `none` as its source."""
+    """Whether a name's source cites the paper, or the name is the paper's own. What is ours begins with `none`."""
     if source.startswith("none"):
         return False
     words = str(paper["abbreviation"]).split(", ")

@@ -147,10 +147,7 @@ fn the_line_written_comes_first_then_lines_as_named_then_those_gone_by_address()
 
 #[test]
 fn a_line_named_twice_passes_through_both_bytes_from_what_a_crash_would_have_left() {
-    assert_eq!(
-        changes(&[&[(1, 6), (2, 7), (1, 8)]]),
-        [(0, 5), (1, 6), (2, 7), (1, 8)]
-    );
+    assert_eq!(changes(&[&[(1, 6), (2, 7), (1, 8)]]), [(0, 5), (1, 6), (2, 7), (1, 8)]);
     assert_eq!(
         changes(&[&[(1, 6)], &[(1, 6), (2, 7), (1, 8)], &[(1, 6), (2, 7), (1, 8)]]),
         [(0, 5), (1, 6), (2, 7), (1, 8)]

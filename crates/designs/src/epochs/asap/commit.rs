@@ -170,11 +170,13 @@ impl Asap {
             return self.controllers.handle(controller, arriving, old);
         }
         let carried = match write.tag {
-            Some(Tag::Entry(_, proved)) if !self.controllers.knows(controller, arriving.owner.core, proved) => Some(Heard {
-                core: arriving.owner.core,
-                proved,
-                commits: None,
-            }),
+            Some(Tag::Entry(_, proved)) if !self.controllers.knows(controller, arriving.owner.core, proved) => {
+                Some(Heard {
+                    core: arriving.owner.core,
+                    proved,
+                    commits: None,
+                })
+            }
             _ => None,
         };
         let is_late = broken(Rule::FrontierBeforeFlush);

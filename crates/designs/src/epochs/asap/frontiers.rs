@@ -85,7 +85,10 @@ impl Controllers {
     /// Whether a controller knows all of these epochs of a core to be proved.
     #[must_use]
     pub fn knows(&self, id: ControllerId, core: CoreId, proved: Frontier) -> bool {
-        let known = self.all().get(usize::from(id.0)).map_or(Frontier::default(), |of| of.frontiers.of(core));
+        let known = self
+            .all()
+            .get(usize::from(id.0))
+            .map_or(Frontier::default(), |of| of.frontiers.of(core));
         known.join(proved) == known
     }
 
@@ -113,13 +116,20 @@ impl Controllers {
             committed = committed.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect();
         }
         let undone = saved.iter().flat_map(|(table, _)| table.undone());
-        committed.into_iter().chain(undone).for_each(|(line, data)| image(line, data));
+        committed
+            .into_iter()
+            .chain(undone)
+            .for_each(|(line, data)| image(line, data));
     }
 
     /// What recovery commits now that a core's frontier is known.
     pub fn committed(&self, core: CoreId) -> Vec<(Line, LineData)> {
         let mut lines = Vec::new();
-        if self.all().iter().any(|controller| controller.table.has_records_of(core)) {
+        if self
+            .all()
+            .iter()
+            .any(|controller| controller.table.has_records_of(core))
+        {
             self.commits_saved(&mut |line, data| lines.push((line, data)));
         }
         lines

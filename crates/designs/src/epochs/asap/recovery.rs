@@ -10,7 +10,10 @@ impl RecoveryTable {
     /// The epochs that own records and are proved, in the order of each core's.
     pub fn proved(&self, is_proved: impl Fn(EpochId) -> bool) -> Vec<EpochId> {
         let waiting = self.records.iter().filter(|record| record.kind != Kind::Due);
-        let mut owners: Vec<EpochId> = waiting.map(|record| record.owner).filter(|owner| is_proved(*owner)).collect();
+        let mut owners: Vec<EpochId> = waiting
+            .map(|record| record.owner)
+            .filter(|owner| is_proved(*owner))
+            .collect();
         owners.sort_unstable();
         owners.dedup();
         owners
@@ -24,14 +27,16 @@ impl RecoveryTable {
     /// The values of an epoch's delay records.
     pub fn delayed(&self, owner: EpochId) -> impl Iterator<Item = (Line, LineData)> + '_ {
         let own = self.records.iter().filter(move |record| record.owner == owner);
-        own.filter(|record| record.kind == Kind::Delay).map(|record| (record.line, record.data))
+        own.filter(|record| record.kind == Kind::Delay)
+            .map(|record| (record.line, record.data))
     }
 
     /// Commits an epoch: deletes its undo records. The value of a delay record becomes what the line is undone to, or else it
     /// is due: the record stays until the write queue has it, since the epoch is already durable. Reports, in order, what a
     /// crash leaves of each line from then on.
     pub fn commit_in_place(&mut self, owner: EpochId, left: &mut dyn FnMut(Line, LineData)) {
-        let (own, others): (Vec<Record>, Vec<Record>) = self.records.drain(..).partition(|record| record.owner == owner);
+        let (own, others): (Vec<Record>, Vec<Record>) =
+            self.records.drain(..).partition(|record| record.owner == owner);
         self.records = others;
         for record in own {
             match record.kind {
@@ -54,19 +59,25 @@ impl RecoveryTable {
             }
             None => {
                 self.supersede(delay.line);
-                self.records.push(Record { kind: Kind::Due, ..delay });
+                self.records.push(Record {
+                    kind: Kind::Due,
+                    ..delay
+                });
             }
         }
     }
 
     /// The value of a line that is due, if there is one.
     pub(super) fn due(&mut self, line: Line) -> Option<&mut Record> {
-        self.records.iter_mut().find(|record| record.line == line && record.kind == Kind::Due)
+        self.records
+            .iter_mut()
+            .find(|record| record.line == line && record.kind == Kind::Due)
     }
 
     /// A newer safe value takes the place of one that is due.
     pub(super) fn supersede(&mut self, line: Line) {
-        self.records.retain(|record| record.line != line || record.kind != Kind::Due);
+        self.records
+            .retain(|record| record.line != line || record.kind != Kind::Due);
     }
 
     /// The value of a delay record arrives at the write queue: it is written if it is still due.

@@ -36,7 +36,9 @@ impl Storage {
             ("Bloom filters", machine.controllers * FILTER_BYTES),
         ];
         // Each controller has one of each core; a core has its own, and what of it was answered.
-        let frontiers = self.frontiers.map(|bits| (machine.controllers + 2) * (machine.cores * bits).div_ceil(8));
+        let frontiers = self
+            .frontiers
+            .map(|bits| (machine.controllers + 2) * (machine.cores * bits).div_ceil(8));
         parts.extend(frontiers.map(|bytes| ("frontiers", bytes)));
         parts
     }

@@ -29,7 +29,11 @@ fn left(both: &Both<Asap>) -> [u64; 3] {
 #[test]
 fn all_commits_of_a_chain_are_on_their_way_at_once() {
     let both = chain();
-    let commits = both.hw.messages.iter().filter(|(_, message)| format!("{message:?}").starts_with("Commit"));
+    let commits = both
+        .hw
+        .messages
+        .iter()
+        .filter(|(_, message)| format!("{message:?}").starts_with("Commit"));
     assert_eq!(commits.count(), 2, "Y's and Z's; X was safe");
     assert_eq!(left(&both), [1, 0, 0], "no controller has heard of any");
 }

@@ -75,7 +75,11 @@ impl EpochTable {
     }
 
     fn prove(&mut self, number: u64) {
-        let older = self.epochs.iter().map(|epoch| epoch.number).take_while(|older| *older < number);
+        let older = self
+            .epochs
+            .iter()
+            .map(|epoch| epoch.number)
+            .take_while(|older| *older < number);
         if broken(Rule::FrontierHasStrands) {
             older.for_each(|older| self.proved.add(older));
         }
@@ -115,7 +119,10 @@ impl EpochTable {
             epoch.commits == Some(0) && is_first
         };
         let number = self.epochs.iter().find(is_settled)?.number;
-        Some(EpochId { core: self.core, number })
+        Some(EpochId {
+            core: self.core,
+            number,
+        })
     }
 
     /// Removes an epoch that is durable: the cores with epochs that await it.

@@ -244,7 +244,10 @@ fn a_pipelined_fence_needs_one_answer_that_has_its_epochs() {
     epochs.note_answered(first);
     assert!(epochs.are_durable_through(0) && !epochs.are_durable_through(1));
     epochs.note_answered(epochs.proved());
-    assert!(epochs.are_durable_through(1) && !epochs.is_durable(1), "it is a source of dependences");
+    assert!(
+        epochs.are_durable_through(1) && !epochs.is_durable(1),
+        "it is a source of dependences"
+    );
 }
 
 #[test]

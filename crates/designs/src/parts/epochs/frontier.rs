@@ -86,7 +86,11 @@ mod tests {
 
     #[test]
     fn of_two_sets_one_of_which_has_the_other_the_larger_is_their_union() {
-        for (small, large) in [(of(&[0]), of(&[0, 2])), (of(&[0, 2]), of(&[0, 1, 2])), (of(&[]), of(&[0]))] {
+        for (small, large) in [
+            (of(&[0]), of(&[0, 2])),
+            (of(&[0, 2]), of(&[0, 1, 2])),
+            (of(&[]), of(&[0])),
+        ] {
             assert_eq!((small.join(large), large.join(small)), (large, large));
         }
     }
