@@ -6,17 +6,20 @@ The tables are read from each figure's `chart.json`. The page's sentences stay: 
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from matplotlib import rc_context
+
 from strandline.figures.plot_spec import MEAN
-from strandline.views import chart_file
+from strandline.views import chart_file, plot
 from strandline.views.chart import Chart, Panel
 from strandline.views.numbers import number
+from strandline.views.plot_size import Style
+from strandline.views.plot_style import RC
 from strandline.views.table import Column, Table
 
 from .regions import Region, rewritten
@@ -26,6 +29,8 @@ PAGE = "docs/all.md"
 FIGURES = tuple(f"all-{index}" for index in range(1, 6))
 CONTROLLERS = "2 controllers"
 """The panel of `all-4` with the machine's own number."""
+DPI = 150
+"""Dots per inch of the page's pictures."""
 FIRST = 3
 """Designs that a row of winners names."""
 TITLES = ("speedup", "least", "most", "storage", "reserve", "PM writes", "p99", "1 core", "64 cores", "+2,000")
@@ -52,8 +57,9 @@ def main() -> int:
 def write(folders: Mapping[str, Path]) -> None:
     """Writes the pictures and tables of the figures in these folders."""
     charts = {figure: chart_file.read(folder / "chart.json") for figure, folder in folders.items()}
-    for figure, folder in folders.items():
-        shutil.copyfile(folder / "plot.png", ROOT / "docs" / "img" / f"{figure}.png")
+    for figure, chart in charts.items():
+        with rc_context(RC):
+            plot.draw(chart, Style()).savefig(ROOT / "docs" / "img" / f"{figure}.png", dpi=DPI)
     text = (ROOT / PAGE).read_text(encoding="utf-8")
     for name, make in (("designs", designs), ("winners", winners)):
         text = rewritten(text, Region(PAGE, name, _later(make, charts)))
@@ -86,7 +92,7 @@ def designs(charts: Charts) -> str:
 
 def winners(charts: Charts) -> str:
     """The fastest designs at each place of the figures, without bounds."""
-    machines = [(f"{{}} cores, {panel.title}", panel) for panel in charts["all-4"].panels]
+    machines = [(f"cores: {{}}, {panel.title}", panel) for panel in charts["all-4"].panels]
     rows = [
         *_winners(charts["all-1"], "`{}`", charts["all-1"].panels[0]),
         *(row for name, panel in machines for row in _winners(charts["all-4"], name, panel)),

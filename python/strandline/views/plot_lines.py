@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from strandline.views import plot_labels, plot_paper
 from strandline.views.chart import Series
@@ -38,6 +38,9 @@ def lines(place: Place) -> None:
         axes.set_xscale("log", base=2)
     if chart.log_y:
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:,.10g}")
+        axes.yaxis.set_minor_locator(NullLocator())
     depths = [0] * len(panel.series) if crowded else nested([series.values for series in panel.series])
     step = _step(depths)
     asides = _asides(len(panel.series)) if crowded else [0.0] * len(panel.series)

@@ -124,11 +124,12 @@ def _stacks(dots: Sequence[Box]) -> list[list[int]]:
 
 def _list(axes: Axes, labels: Sequence[str], dots: Sequence[Box], stack: Sequence[int]) -> dict[int, Box]:
     """Names below each other, to the right of points that are above each other, in their order."""
-    heights = spread([(dots[index].low + dots[index].high) / 2 for index in stack], LINE)
-    lift = max(0.0, _frame(axes).low + LINE / 2 - min(heights))
+    frame = _frame(axes)
+    ends = frame.low + LINE / 2, frame.high - LINE / 2
+    heights = spread([(dots[index].low + dots[index].high) / 2 for index in stack], LINE, ends)
     left = max(dots[index].right for index in stack) + BESIDE
     return {
-        index: Box(left, height + lift - LINE / 2, left + LETTER * len(label), height + lift + LINE / 2)
+        index: Box(left, height - LINE / 2, left + LETTER * len(label), height + LINE / 2)
         for index, label, height in zip(stack, labels, heights, strict=True)
     }
 

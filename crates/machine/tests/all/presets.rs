@@ -10,7 +10,10 @@ fn preset(name: &str) -> MachineConfig {
 
 #[test]
 fn every_preset_is_valid_and_says_where_each_value_is_from() {
-    assert_eq!(preset_names(), ["cosplay", "strandweaver", "dpo", "asap", "sp", "common"]);
+    assert_eq!(
+        preset_names(),
+        ["cosplay", "strandweaver", "dpo", "asap", "sp", "common"]
+    );
     for name in preset_names() {
         let machine = preset(name);
         assert_eq!(machine.name, name);
