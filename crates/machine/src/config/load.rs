@@ -31,12 +31,13 @@ macro_rules! preset {
 }
 
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
-static PRESETS: [(&str, LazyLock<MachineConfig>); 5] = [
+static PRESETS: [(&str, LazyLock<MachineConfig>); 6] = [
     preset!("cosplay"),
     preset!("strandweaver"),
     preset!("dpo"),
     preset!("asap"),
     preset!("sp"),
+    preset!("zen4"),
 ];
 
 fn parsed(path: &str, text: &str) -> MachineConfig {
@@ -48,6 +49,12 @@ fn parsed(path: &str, text: &str) -> MachineConfig {
 #[must_use]
 pub fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The names of the presets that papers describe. The others describe processors.
+#[must_use]
+pub fn paper_preset_names() -> Vec<&'static str> {
+    preset_names().into_iter().filter(|name| *name != "zen4").collect()
 }
 
 impl MachineConfig {
