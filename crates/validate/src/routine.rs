@@ -1,5 +1,11 @@
 //! Routines: short loops of instructions that a processor and a simulated core both execute.
 
+use strandline_isa::LINE_BYTES;
+use strandline_kernel::Rng;
+
+/// Bytes of a page, to which a routine's memory is aligned.
+pub const PAGE_BYTES: u64 = 4096;
+
 /// A register of a routine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reg(pub u8);
@@ -96,6 +102,62 @@ pub enum Word {
     Address(u64),
 }
 
+/// What a routine's memory holds at first.
+#[derive(Clone, Debug, Default)]
+pub enum Filling {
+    /// Zero.
+    #[default]
+    Zero,
+    /// Zero, but for these words, each behind its offset.
+    Words(Vec<(u64, Word)>),
+    /// Pointers in lines so many bytes apart, each to another one in random order, the last to the first.
+    Chain {
+        /// How many lines.
+        lines: u64,
+        /// Their distance. Lines of different pages are at different places of theirs: those of one place share sets
+        /// of the caches.
+        distance: u64,
+    },
+}
+
+impl Filling {
+    /// The words that are not zero, and their offsets.
+    #[must_use]
+    pub fn words(&self) -> Vec<(u64, Word)> {
+        match self {
+            Filling::Zero => Vec::new(),
+            Filling::Words(words) => words.clone(),
+            Filling::Chain { lines, distance } => chain(*lines, *distance),
+        }
+    }
+}
+
+/// Pages after which lines of one place in them share a set of an L2 of 2,048 sets.
+const SETS_PAGES: u64 = 32;
+
+fn chain(lines: u64, distance: u64) -> Vec<(u64, Word)> {
+    let skew = |line: u64| match distance < PAGE_BYTES {
+        true => 0,
+        false => (line + line / SETS_PAGES) * LINE_BYTES % PAGE_BYTES,
+    };
+    let place = |line: u64| line * distance + skew(line);
+    let order = shuffled(lines);
+    let next = order.iter().cycle().skip(1);
+    let pointer = |(at, next): (&u64, &u64)| (place(*at), Word::Address(place(*next)));
+    order.iter().zip(next).map(pointer).collect()
+}
+
+/// The numbers below `count` in random order, the same ones in each run.
+#[must_use]
+pub fn shuffled(count: u64) -> Vec<u64> {
+    let mut numbers: Vec<u64> = (0..count).collect();
+    let mut rng = Rng::new(1);
+    for last in (1..numbers.len()).rev() {
+        numbers.swap(last, rng.below(last as u64 + 1) as usize);
+    }
+    numbers
+}
+
 /// A loop, and the state in which it begins.
 ///
 /// It is executed in laps. Registers and memory of a lap are those that the lap before it has left.
@@ -105,8 +167,8 @@ pub struct Routine {
     pub registers: Vec<(Reg, Word)>,
     /// Bytes of its memory, which begins at a page.
     pub bytes: u64,
-    /// Words that are not zero at first, and their offsets.
-    pub words: Vec<(u64, Word)>,
+    /// Its contents at first.
+    pub filling: Filling,
     /// The loop's instructions.
     pub body: Vec<Op>,
     /// How often a lap executes the loop.

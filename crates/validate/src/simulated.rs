@@ -3,14 +3,15 @@
 use crate::routine::{Op, Place, Routine, Word, REGISTERS};
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, Cpu, Flush, Memory, Primitive, Site, PM_BASE};
-use strandline_machine::{Heartbeat, MachineConfig, Options, Program, Remote, SimCpu};
+use strandline_machine::{Factory, Heartbeat, MachineConfig, Options, Program, Remote, SimCpu};
 use strandline_sim::{design_named, play, Begin, Error, Play};
 
 /// The design: the machine answers at each place.
 const DESIGN: &str = "x86";
 
-/// Volatile memory, which no routine uses.
+/// Volatile memory, which no routine uses, and a word of it.
 const DRAM_BYTES: u64 = 4096;
+const RESULT: Addr = Addr(0);
 
 /// The site of the loop's own branch. Those of the body have its instructions' numbers.
 const LOOP: Site = Site(u32::MAX);
@@ -23,19 +24,19 @@ pub fn cycles(routine: &Routine, machine: &MachineConfig) -> Result<u64, Error> 
     let mut machine = machine.clone();
     machine.cores = 1;
     let memory = Memory::new(DRAM_BYTES, routine.bytes);
-    for (offset, word) in &routine.words {
-        memory.write(Addr(PM_BASE + offset), 8, bits(*word));
+    for (offset, word) in routine.filling.words() {
+        memory.write(Addr(PM_BASE + offset), 8, bits(word));
     }
     let routine = Rc::new(routine.clone());
-    let begin = move |cpu: SimCpu| -> Program {
+    let begin: Factory = Rc::new(move |cpu: SimCpu| -> Program {
         let routine = routine.clone();
         Box::pin(async move { run(&routine, &cpu).await })
-    };
+    });
     let program = Play {
         cores: 1,
         memory,
         llc: Begin::Lines(Vec::new()),
-        threads: vec![Rc::new(begin)],
+        threads: vec![begin],
         remote: Remote::default(),
     };
     let options = Options {
@@ -53,15 +54,17 @@ fn bits(word: Word) -> u64 {
 }
 
 async fn run<C: Cpu>(routine: &Routine, cpu: &C) {
-    let mut registers = Registers([(0, C::Tag::default()); REGISTERS]);
+    let mut registers = Registers::<C>([(0, C::Tag::default()); REGISTERS]);
     for (register, word) in &routine.registers {
         registers.0[usize::from(register.0)].0 = bits(*word);
     }
     for _ in 0..routine.warm_laps {
         lap(routine, cpu, &mut registers).await;
     }
+    registers.settle(cpu).await;
     cpu.start_line().await;
     lap(routine, cpu, &mut registers).await;
+    registers.settle(cpu).await;
 }
 
 async fn lap<C: Cpu>(routine: &Routine, cpu: &C, registers: &mut Registers<C>) {
@@ -124,6 +127,14 @@ impl<C: Cpu> Registers<C> {
                 let (value, ready) = all[usize::from(on.0)];
                 cpu.branch(ready, value as i32 & mask != 0, site);
             }
+        }
+    }
+
+    /// Stores all values, so that a lap ends when the last one is known, as `rdtscp` waits for it.
+    async fn settle(&self, cpu: &C) {
+        cpu.fenced().await;
+        for (value, ready) in self.0 {
+            cpu.store(RESULT, C::Tag::default(), 8, value, ready).await;
         }
     }
 

@@ -1,8 +1,8 @@
 //! Machine code of a routine.
 
 use crate::routine::{Op, Place, Reg, Routine, REGISTERS};
-use iced_x86::{BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand};
 use iced_x86::Register::{self, R10, R11, R12, R13, R14, R15, R8, R9, RAX, RBP, RBX, RCX, RDI, RDX, RSI};
+use iced_x86::{BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand};
 
 /// The registers of routines. `rdi` has the place of their values, `rsi` the loop's counter.
 const POOL: [Register; REGISTERS] = [RAX, RCX, RDX, RBX, RBP, R8, R9, R10, R11, R12, R13, R14, R15];

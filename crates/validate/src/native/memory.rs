@@ -15,7 +15,10 @@ impl Mapping {
     /// # Errors
     /// The system refuses.
     pub fn zeroed(bytes: usize) -> io::Result<Mapping> {
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+        );
         // SAFETY: a new mapping, which replaces none.
         #[allow(unsafe_code, reason = "a system call that makes memory of our own")]
         let at = unsafe { libc::mmap(null_mut(), bytes, protection, flags, -1, 0) };
@@ -40,7 +43,8 @@ impl Mapping {
         mapping.contents()[..code.len()].copy_from_slice(code);
         // SAFETY: the mapping is our own, and nothing refers to its bytes.
         #[allow(unsafe_code, reason = "a system call on a mapping of our own")]
-        let result = unsafe { libc::mprotect(mapping.start().cast(), mapping.bytes, libc::PROT_READ | libc::PROT_EXEC) };
+        let result =
+            unsafe { libc::mprotect(mapping.start().cast(), mapping.bytes, libc::PROT_READ | libc::PROT_EXEC) };
         match result {
             0 => Ok(mapping),
             _ => Err(io::Error::last_os_error()),

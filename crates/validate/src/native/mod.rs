@@ -7,8 +7,8 @@ mod pinned;
 use crate::routine::{Routine, Word, REGISTERS};
 use memory::Mapping;
 use pinned::Pinned;
-use std::arch::x86_64::{__rdtscp, _mm_lfence, _mm_mfence};
 use std::arch::x86_64::_mm_clflush;
+use std::arch::x86_64::{__rdtscp, _mm_lfence, _mm_mfence};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -60,8 +60,8 @@ pub fn ticks_per_ns() -> f64 {
 fn filled(routine: &Routine) -> io::Result<Mapping> {
     let mut memory = Mapping::zeroed(usize::try_from(routine.bytes.max(1)).map_err(io::Error::other)?)?;
     memory.contents().fill(0);
-    for (offset, word) in &routine.words {
-        let (at, bits) = (*offset as usize, bits(*word, &memory));
+    for (offset, word) in routine.filling.words() {
+        let (at, bits) = (offset as usize, bits(word, &memory));
         memory.contents()[at..at + 8].copy_from_slice(&bits.to_le_bytes());
     }
     Ok(memory)
@@ -102,5 +102,64 @@ fn now() -> u64 {
         let ticks = __rdtscp(&mut processor);
         _mm_lfence();
         ticks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routine::{Filling, Op, Place, Reg};
+
+    /// Instructions do what the simulated ones do: sums, products, masks, loads with an index, stores, both branches.
+    #[test]
+    fn code_computes_what_it_says() {
+        let [base, index, sum, factor] = [0, 1, 2, 12].map(Reg);
+        let at = |offset| Place {
+            base,
+            index: Some(index),
+            offset,
+        };
+        let routine = Routine {
+            registers: vec![(base, Word::Address(0)), (factor, Word::Value(3))],
+            bytes: 4096,
+            filling: Filling::Words(vec![(0, Word::Value(5)), (8, Word::Value(7)), (16, Word::Address(64))]),
+            body: vec![
+                Op::Load { to: sum, at: at(0) },
+                Op::Mul { to: sum, from: factor },
+                Op::Branch { on: sum, mask: 1 },
+                Op::Branch { on: sum, mask: 1 << 30 },
+                Op::AddConstant { to: sum, value: -2 },
+                Op::Store { from: sum, at: at(128) },
+                Op::StoreNt { from: sum, at: at(256) },
+                Op::Fence,
+                Op::AddConstant { to: index, value: 8 },
+                Op::And { to: index, mask: 8 },
+                Op::Add { to: Reg(5), from: sum },
+            ],
+            iterations: 3,
+            ..Routine::default()
+        };
+        let code = Mapping::executable(&code::machine_code(&routine).expect("code")).expect("memory for it");
+        // SAFETY: the mapping holds a function of this type, and lives until the call.
+        #[allow(unsafe_code, reason = "code of our own")]
+        let entry = unsafe { std::mem::transmute::<*mut u8, Entry>(code.start()) };
+        let mut memory = filled(&routine).expect("memory");
+        let mut registers = [0; REGISTERS];
+        for (register, word) in &routine.registers {
+            registers[usize::from(register.0)] = bits(*word, &memory);
+        }
+        entry(registers.as_mut_ptr(), routine.iterations);
+        // 5, 7 and again 5, times 3 and less 2.
+        assert_eq!((registers[1], registers[2], registers[5]), (8, 13, 13 + 19 + 13));
+        let start = memory.start() as u64;
+        let word = |at: usize| u64::from_le_bytes(memory.contents()[at..at + 8].try_into().expect("eight bytes"));
+        assert_eq!([128, 136, 256, 264, 16].map(word), [13, 19, 13, 19, start + 64]);
+    }
+
+    #[test]
+    fn every_case_has_code() {
+        for case in crate::cases() {
+            assert!(code::machine_code(&case.routine).is_ok(), "{}", case.name);
+        }
     }
 }
