@@ -17,6 +17,7 @@ CRASHES = {
     "applications.md": 2,
     "locks.md": 0,
     "core.md": 0,
+    "validate.md": 0,
     "library.md": 1,
     "asap-programs.md": 0,
     "sweeps.md": 0,
