@@ -46,6 +46,7 @@ PAGES: Mapping[str, Mapping[str, Designs]] = {
     },
     "asap": {
         "epochs/asap/mod.rs": ("asap-ep", "asap-rp", "asap-strand"),
+        "epochs/asap/frontiers.rs": ("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
         "epochs/hops.rs": ("hops-ep", "hops-rp"),
         "lb_pp/mod.rs": ("lb-pp",),
         "battery/bbb.rs": ("bbb",),

@@ -43,10 +43,10 @@ DRAW: Mapping[Kind, Callable[[Place], None]] = {
 }
 
 
-def save(chart: Chart, folder: Path, style: Style) -> None:
+def save(chart: Chart, folder: Path, style: Style, name: str = "plot") -> None:
     """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
     with matplotlib.rc_context(RC):
-        write(draw(chart, style), folder, style.formats)
+        write(draw(chart, style), folder, style.formats, name)
 
 
 def draw(chart: Chart, style: Style) -> Figure:

@@ -18,6 +18,7 @@ CRASHES = {
     "locks.md": 0,
     "core.md": 0,
     "coroutines.md": 0,
+    "validate.md": 0,
     "library.md": 1,
     "asap-programs.md": 0,
     "sweeps.md": 0,

@@ -3,7 +3,7 @@
 use strandline_design::{About, Drains};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::{Coherence, Consistency, PcommitWait};
-use strandline_machine::{preset_names, MachineConfig};
+use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_sim::{check_needs, Error};
 
 /// The machines on which a design is tested.
@@ -13,13 +13,16 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Machines for a design, from all presets or from these.
+    /// Machines for a design, from all presets of papers or from these.
     ///
     /// # Errors
     /// A machine does not exist, or none of these has what the design needs.
     pub fn of(about: About, machines: Option<&[String]>) -> Result<Timings, Error> {
         let mut presets = match machines {
-            None => preset_names().into_iter().filter_map(MachineConfig::preset).collect(),
+            None => paper_preset_names()
+                .into_iter()
+                .filter_map(MachineConfig::preset)
+                .collect(),
             Some(names) => names
                 .iter()
                 .map(|name| MachineConfig::load(name))

@@ -38,6 +38,7 @@ static PRESETS: [(&str, LazyLock<MachineConfig>); 6] = [
     preset!("asap"),
     preset!("sp"),
     preset!("common"),
+    preset!("zen4"),
 ];
 
 fn parsed(path: &str, text: &str) -> MachineConfig {
@@ -49,6 +50,12 @@ fn parsed(path: &str, text: &str) -> MachineConfig {
 #[must_use]
 pub fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The names of the presets that papers describe. The others describe processors.
+#[must_use]
+pub fn paper_preset_names() -> Vec<&'static str> {
+    preset_names().into_iter().filter(|name| *name != "zen4").collect()
 }
 
 impl MachineConfig {

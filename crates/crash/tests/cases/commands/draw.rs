@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use strandline_design::About;
 use strandline_designs::design;
 use strandline_kernel::Rng;
-use strandline_machine::{preset_names, MachineConfig};
+use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_runtime::runtimes;
 use strandline_sim::{check_needs, Found, Spec, Window};
 
@@ -120,7 +120,7 @@ fn restartable(spec: Spec) -> Spec {
 
 fn machines(about: &About) -> Vec<&'static str> {
     let has = |name: &&str| MachineConfig::preset(name).is_some_and(|machine| check_needs(about, &machine).is_ok());
-    preset_names().into_iter().filter(has).collect()
+    paper_preset_names().into_iter().filter(has).collect()
 }
 
 fn pick<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {

@@ -1,4 +1,9 @@
 //! What controllers know of each core's proved epochs (`asap-frontier`).
+//!
+//! What: ASAP whose commits wait for no answers of earlier ones. Each message says which epochs of its core are proved, and recovery
+//! takes the most that any controller has heard.
+//! Source: none, it is ours: `docs/asap-frontier.md`.
+//! Simplified: numbers of epochs do not wrap.
 
 use super::controllers::{Controller, Controllers};
 use super::recovery_table::RecoveryTable;
