@@ -31,7 +31,7 @@ macro_rules! preset {
 }
 
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
-static PRESETS: [(&str, LazyLock<MachineConfig>); 6] = [
+static PRESETS: [(&str, LazyLock<MachineConfig>); 7] = [
     preset!("cosplay"),
     preset!("strandweaver"),
     preset!("dpo"),
@@ -52,10 +52,14 @@ pub fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The names of the presets that papers describe. The others describe processors.
+/// Presets that no paper describes: the machine that all designs run on, and a processor.
+const OF_NO_PAPER: [&str; 2] = ["common", "zen4"];
+
+/// The names of the presets that papers describe.
 #[must_use]
 pub fn paper_preset_names() -> Vec<&'static str> {
-    preset_names().into_iter().filter(|name| *name != "zen4").collect()
+    let names = preset_names().into_iter();
+    names.filter(|name| !OF_NO_PAPER.contains(name)).collect()
 }
 
 impl MachineConfig {
