@@ -18,10 +18,13 @@ const CORE: CoreId = CoreId(0);
 /// Cycles between two instructions of the example: longer than the way to their queues, and much shorter than a flush.
 const APART: u64 = 10;
 
-/// Table I's machine with one instruction per cycle, so that each arrival is visible.
+/// Table I's machine with one instruction per cycle, so that each arrival is visible. Stores get their lines early, so that
+/// nothing but persists takes long.
 fn machine() -> MachineConfig {
     let mut machine = MachineConfig::preset("strandweaver").expect("a preset");
     machine.core.dispatch_width = 1;
+    machine.core.store_drain_interval = Cycles(1);
+    machine.core.store_prefetch = true;
     machine.simulation.slack = Cycles(0);
     machine
 }
