@@ -26,7 +26,8 @@ const CLWB_WAITS: Param = Param {
     default: 0,
     min: 0,
     max: 1,
-    help: "where a clwb waits for the persist barrier before it: at the head of the store queue, or in its strand buffer",
+    help:
+        "where a clwb waits for the persist barrier before it: at the head of the store queue, or in its strand buffer",
     source: "StrandWeaver VI (results: the persist queue prevents head-of-line blocking in the store queue)",
     words: &["store-queue", "strand-buffer"],
 };

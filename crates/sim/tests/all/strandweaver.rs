@@ -266,9 +266,15 @@ fn stalls<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl 
 fn stalls_are_told_apart_by_what_is_full_and_why() {
     let pairs = |cpu| pair_up(cpu, 100);
     let [design, _, all] = stalls(StrandWeaver::default(), pairs);
-    assert!(0 < design && design <= all, "{design} of {all} behind the persist queue");
+    assert!(
+        0 < design && design <= all,
+        "{design} of {all} behind the persist queue"
+    );
     let [design, queue, all] = stalls(NoPersistQueue::default(), pairs);
-    assert!(design == 0 && 0 < queue && queue <= all, "{queue} of {all} behind flushes");
+    assert!(
+        design == 0 && 0 < queue && queue <= all,
+        "{queue} of {all} behind flushes"
+    );
     // Stores that miss, and no flush.
     let misses = async |cpu: SimCpu| {
         for i in 0..200 {
