@@ -414,7 +414,9 @@ fn check_cycles(seed: u64, durable: &[Durable], ledger: &Ledger) {
 
 /// The bytes of a line that is named several times, from those on that it held before.
 fn passed_through(line: Line, before: LineData, change: &Change) -> Vec<LineData> {
-    let Change::Named(named) = change else { return Vec::new() };
+    let Change::Named(named) = change else {
+        return Vec::new();
+    };
     let of_line = named.iter().filter(|(named, _)| *named == line);
     let mut bytes: Vec<LineData> = of_line.map(|(_, data)| *data).collect();
     let known = bytes.iter().rposition(|data| *data == before);
