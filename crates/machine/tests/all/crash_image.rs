@@ -412,20 +412,25 @@ fn check_cycles(seed: u64, durable: &[Durable], ledger: &Ledger) {
     }
 }
 
+/// The bytes of a line that is named several times, from those on that it held before.
+fn passed_through(line: Line, before: LineData, change: &Change) -> Vec<LineData> {
+    let Change::Named(named) = change else {
+        return Vec::new();
+    };
+    let of_line = named.iter().filter(|(named, _)| *named == line);
+    let mut bytes: Vec<LineData> = of_line.map(|(_, data)| *data).collect();
+    let known = bytes.iter().rposition(|data| *data == before);
+    bytes.split_off(known.map_or(0, |place| place + 1))
+}
+
 /// A line's contents are those of the books, one after the other, without others in between.
 fn check_line(seed: u64, line: Line, durable: &[Durable], ledger: &Ledger) {
     let mut expected = Expected::default();
     let mut said = vec![expected.left(line)];
     for (_, change) in &ledger.changes {
-        if let Change::Named(named) = change {
-            // A line that is named several times passes through all its bytes, from those that are left on.
-            let of_line = named.iter().filter(|(named, _)| *named == line);
-            let bytes: Vec<LineData> = of_line.map(|(_, data)| *data).collect();
-            let left = expected.left(line);
-            let first = bytes.iter().rposition(|data| *data == left).unwrap_or(0);
-            said.extend(&bytes[first..]);
-        }
+        let before = expected.left(line);
         expected.change(change);
+        said.extend(passed_through(line, before, change));
         said.push(expected.left(line));
     }
     let events = durable.iter().filter(|event| event.line == line);
