@@ -2,7 +2,7 @@
 
 use strandline_design::{About, Drains};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::config::{Coherence, Consistency, PcommitWait};
+use strandline_machine::config::{Coherence, Consistency, PcommitWait, WpqLeave};
 use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_sim::{check_needs, Error};
 
@@ -156,7 +156,8 @@ fn shake_queues(machine: &mut MachineConfig, mut rng: Rng) {
 /// Distinguishes the stream of [`shake_rules`].
 const RULES: u64 = 0x0c04e;
 
-/// Rules of the core on one machine in four, from a stream of its own: they separate what a defect may need close together.
+/// Rules of core and write queue on one machine in four, from a stream of its own: they separate what a defect may need
+/// close together.
 fn shake_rules(machine: &mut MachineConfig, mut rng: Rng) {
     // Of a setting with `many` values the first one, which is no rule, or any.
     let draws = rng.one_in(4);
@@ -169,6 +170,8 @@ fn shake_rules(machine: &mut MachineConfig, mut rng: Rng) {
     core.store_micro_ops = 1 + any_of(2);
     core.loads_wait_for_addresses = any_of(2) == 1;
     core.stores_retire_cached = any_of(2) == 1;
+    core.store_drain_interval = Cycles(1 + any_of(4));
+    machine.controllers.wpq_leaves = [WpqLeave::Written, WpqLeave::Issued][any_of(2) as usize];
 }
 
 /// Distinguishes the stream of [`shake_tlb`].
