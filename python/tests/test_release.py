@@ -24,9 +24,9 @@ VERSIONS = re.findall(r"^## (.+)$", CHANGES, re.MULTILINE)
 OF_NO_PAPER = {
     *("intents", "intents-sections"),
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
-    "common",
+    *("common", "zen4"),
 }
-"""Models of what every design keeps, designs of ours, and the machine that every design runs on."""
+"""Models of what every design keeps, designs of ours, the machine that every design runs on, and a processor."""
 
 
 def toml(name: str) -> dict[str, Any]:

@@ -100,7 +100,7 @@ impl Core {
         match self.limits.splits_stores {
             false => (issue.max(data), translated.max(data) + 1),
             true => {
-                self.window.execute(issue, known);
+                self.window.execute_address(issue, known);
                 let ready = (self.window.dispatch_second() + 1).max(known).max(data);
                 let issue = self.window.finds(Port::Data, ready);
                 (issue, issue + 1)

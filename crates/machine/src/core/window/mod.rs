@@ -241,6 +241,15 @@ impl Window {
         }
     }
 
+    /// The micro-op just dispatched is the address of a store, issues at `issue` and completes at `complete`.
+    #[inline(always)]
+    pub fn execute_address(&self, issue: u64, complete: u64) {
+        if let Some(lane) = &self.lane {
+            lane.next_is_address();
+        }
+        self.execute(issue, complete);
+    }
+
     /// Dispatches the second micro-op of a store: the cycle of its dispatch.
     pub fn dispatch_second(&self) -> u64 {
         self.seconds.set(self.seconds.get() + 1);
