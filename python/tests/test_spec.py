@@ -56,7 +56,12 @@ def test_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        ('kind = "lines"', 'kind = "pie"', 24, "kind: expected `bars`, `lines`, `cdf`, `grid` or `scatter`, found `pie`"),
+        (
+            'kind = "lines"',
+            'kind = "pie"',
+            24,
+            "kind: expected `bars`, `lines`, `cdf`, `grid` or `scatter`, found `pie`",
+        ),
         ('x = "bmo"', 'x = "threads"', 25, "x: no axis `threads`: use one of bmo, design"),
         (
             'series = "design"',
