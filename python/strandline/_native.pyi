@@ -190,6 +190,18 @@ def random(spec: RandomSpec) -> dict[str, Any]:
     `kind` is `forbidden`, `stuck` or `starved`, `size` counts instructions.
     """
 
+def validate_cases() -> list[dict[str, Any]]:
+    """The microbenchmarks: `[{"name", "family", "size", "operation", "unit", "flushes"}]`, in `cycles` or `ns`."""
+
+def validate_processor() -> dict[str, Any]:
+    """The processor at hand: `{"name", "signature", "clwb", "counter_ghz", "clock_ghz"}`."""
+
+def validate_measured(case: str, processor: dict[str, Any]) -> float | None:
+    """The time of a microbenchmark's operation here, in its unit; `None` if the processor lacks an instruction."""
+
+def validate_simulated(case: str, machine: str, sets: list[str]) -> float:
+    """The time of a microbenchmark's operation on a machine, in its unit."""
+
 def is_recording(name: str) -> bool:
     """Whether a workload's name is the path of a recording."""
 

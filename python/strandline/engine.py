@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from strandline.crash_cases import CrashCase
     from strandline.litmus_tests import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source
     from strandline.timelines import Part, Timeline
+    from strandline.validations import Case, Processor
 
 Answer = TypeVar("Answer")
 
@@ -226,6 +227,10 @@ class Native(Protocol):
     def litmus_export(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
     def litmus_timeline(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
     def random(self, spec: RandomSpec, /) -> dict[str, Any]: ...
+    def validate_cases(self) -> list[dict[str, Any]]: ...
+    def validate_processor(self) -> dict[str, Any]: ...
+    def validate_measured(self, case: str, processor: dict[str, Any], /) -> float | None: ...
+    def validate_simulated(self, case: str, machine: str, sets: list[str], /) -> float: ...
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]: ...
 
 
@@ -376,6 +381,26 @@ class Engine:
         from strandline.litmus_tests import read_random
 
         return read_random(self._ask(lambda: self.native.random(spec)))
+
+    def cases(self) -> list[Case]:
+        """The microbenchmarks of `strandline validate`."""
+        from strandline.validations import Case
+
+        return [Case(**case) for case in self.native.validate_cases()]
+
+    def processor(self) -> Processor:
+        """The processor at hand; an `InputError` if nothing can be measured on it."""
+        from strandline.validations import Processor
+
+        return Processor.of(self._ask(self.native.validate_processor))
+
+    def measured(self, case: str, processor: Processor) -> float | None:
+        """The time of a microbenchmark's operation here; `None` if the processor lacks an instruction."""
+        return self._ask(lambda: self.native.validate_measured(case, processor.keys()))
+
+    def simulated(self, case: str, machine: str, sets: tuple[str, ...]) -> float:
+        """The time of a microbenchmark's operation on a machine."""
+        return self._ask(lambda: self.native.validate_simulated(case, machine, list(sets)))
 
     def is_recording(self, name: str) -> bool:
         """Whether a workload's name is the path of a recording."""

@@ -92,6 +92,9 @@ def _false_positive_rate(record: Record) -> float:
 #: Whether crash states of the run recover: 1, or 0. A run that it is asked of takes longer.
 RECOVERS = "recovers_or_not"
 
+#: The stalls that persist ordering causes. No cycle is in two of them.
+PERSIST_STALLS = ("fence_stall_cycles", "design_stall_cycles", "queue_persist_stall_cycles")
+
 #: Quantities that are not themselves keys of a record.
 DERIVED: Mapping[str, Callable[[Record], float]] = {
     "cycles_per_task": _per("cycles", "tasks"),
@@ -103,9 +106,12 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "flushes_per_kilocycle_of_a_core": lambda record: (
         1000 * record.number("flushes") / (record.number("cycles") * record.number("cores"))
     ),
-    # Stall cycles from persist ordering: at fences, and at a full store queue or design buffer. A store queue that is
-    # full for another reason also counts, because the record does not separate the causes.
-    "persist_stall_cycles": lambda record: record.number("fence_stall_cycles") + record.number("buffer_stall_cycles"),
+    # Stall cycles from persist ordering: at fences, at a design's full buffer, and at a full store queue whose head
+    # waits for flushes or for the design.
+    "persist_stall_cycles": lambda record: sum(map(record.number, PERSIST_STALLS)),
+    "fence_only_stall_cycles": lambda record: (
+        record.number("fence_stall_cycles") - record.number("window_fence_stall_cycles")
+    ),
     "epochs_per_ms": lambda record: record.number("epochs") / _milliseconds(record),
     "cross_dependences_per_ms": lambda record: record.number("cross_dependences") / _milliseconds(record),
     # As a share of the time of all cores' buffers. A design without buffers has none blocked.

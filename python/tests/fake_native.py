@@ -80,6 +80,8 @@ class FakeNative:
     StuckError = StuckError
     FaultError = FaultError
     Progress = FakeProgress
+    has_clwb = True
+    """Whether the processor has it."""
     bytes_of_a_run = 1 << 20
     """The result of `memory`, for any run."""
 
@@ -168,6 +170,8 @@ class FakeNative:
         return LISTINGS[kind]
 
     def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]:
+        if name_or_path == "zen4":
+            return [{"key": "core.clock_ghz", "value": "3.7", "unit": "GHz", "source": "Table 2", "help": "clock"}]
         if name_or_path != "cosplay":
             raise InputError(f"unknown machine `{name_or_path}`: did you mean `cosplay`?")
         given = dict(each.removeprefix("machine.").split("=") for each in sets)
@@ -199,9 +203,35 @@ class FakeNative:
         self.specs.append(spec)
         return fake_litmus.dot(spec)
 
+    def validate_cases(self) -> list[dict[str, Any]]:
+        return [_case("adds", None, "cycles", False), *(_case("clwb", size, "ns", True) for size in (1, 2, 64))]
+
+    def validate_processor(self) -> dict[str, Any]:
+        return {"name": "Fake 1", "signature": [25, 17, 1], "clwb": self.has_clwb, "counter_ghz": 2.0, "clock_ghz": 4.0}
+
+    def validate_measured(self, case: str, processor: dict[str, Any], /) -> float | None:
+        self.specs.append({"measured": case})
+        # Each round is disturbed less than the one before.
+        round_ = sum(spec == {"measured": case} for spec in self.specs)
+        return None if case != "adds" and not processor["clwb"] else MEASURED[case] + 3 - min(round_, 3)
+
+    def validate_simulated(self, case: str, machine: str, sets: list[str], /) -> float:
+        self.specs.append({"simulated": case, "machine": machine, "sets": sets})
+        return SIMULATED[case]
+
     def random(self, spec: RandomSpec, /) -> dict[str, Any]:
         self.specs.append(asdict(spec))
         return fake_litmus.random(asdict(spec))
+
+
+MEASURED = {"adds": 1.0, "clwb-1": 150.0, "clwb-2": 155.0, "clwb-64": 300.0}
+SIMULATED = {"adds": 1.0, "clwb-1": 120.0, "clwb-2": 140.0, "clwb-64": 320.0}
+
+
+def _case(family: str, size: int | None, unit: str, flushes: bool) -> dict[str, Any]:
+    name = family if size is None else f"{family}-{size}"
+    about = {"name": name, "family": family, "size": size, "operation": f"one of {family}"}
+    return {**about, "unit": unit, "flushes": flushes}
 
 
 def _check(spec: dict[str, Any]) -> None:

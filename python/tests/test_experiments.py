@@ -12,7 +12,8 @@ from strandline.figures.claims import Claim
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options, plan
-from strandline.figures.spec import Cdf, FigureSpec, LitmusFigure
+from strandline.figures.plot_spec import Cdf
+from strandline.figures.spec import FigureSpec, LitmusFigure
 from strandline.figures.verdicts import MECHANISM_MAX
 from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
 

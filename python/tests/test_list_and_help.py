@@ -19,11 +19,18 @@ def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
     assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys"]
     figures = {
-        "asap": ("1", "2", "3", "7", "8", "9", "10", "11", "12", "table-4", "table-5"),
-        "cosplay": ("1", "2", "7", "8", "9", "10", "11a", "11b", "12", "13", "14", "table-1", "table-3", "window"),
+        "all": ("1", "2", "3", "4", "5"),
+        "asap": (
+            *("1", "2", "3", "7", "8", "9", "10", "11", "12"),
+            *("commit", "frontier", "frontier-programs", "frontier-threads", "table-4", "table-5"),
+        ),
+        "cosplay": (
+            *("1", "2", "7", "8", "9", "10", "11a", "11b", "12", "13", "14"),
+            *("contexts", "core", "strands", "table-1", "table-3", "window"),
+        ),
         "dpo": ("7", "buffers", "controllers", "cost", "directory", "library", "table-3", "writes"),
         "sp": ("8", "9", "10", "11", "12", "13", "14", "adr", "code", "threads"),
-        "strandweaver": ("2", "7", "8", "9", "10", "cost", "table-2"),
+        "strandweaver": ("2", "7", "8", "9", "10", "cost", "stalls", "table-2"),
     }
     ids = [f"{paper}-{figure}" for paper, names in figures.items() for figure in names]
     assert [figure["name"] for figure in document["figures"]] == ids

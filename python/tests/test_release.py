@@ -21,8 +21,12 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 VERSIONS = re.findall(r"^## (.+)$", CHANGES, re.MULTILINE)
 
-OF_NO_PAPER = {"intents", "intents-sections"}
-"""Models of what every design keeps."""
+OF_NO_PAPER = {
+    *("intents", "intents-sections"),
+    *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
+    *("common", "zen4"),
+}
+"""Models of what every design keeps, designs of ours, the machine that every design runs on, and a processor."""
 
 
 def toml(name: str) -> dict[str, Any]:

@@ -56,7 +56,12 @@ def test_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        ('kind = "lines"', 'kind = "pie"', 24, "kind: expected `bars`, `lines` or `cdf`, found `pie`"),
+        (
+            'kind = "lines"',
+            'kind = "pie"',
+            24,
+            "kind: expected `bars`, `lines`, `cdf`, `grid` or `scatter`, found `pie`",
+        ),
         ('x = "bmo"', 'x = "threads"', 25, "x: no axis `threads`: use one of bmo, design"),
         (
             'series = "design"',
@@ -218,7 +223,7 @@ def test_bad_search_and_panels(tmp_path: Path, old: str, new: str, line: int, pr
         (
             'series = "design"',
             'series = "design"\nmean = true',
-            "mean: unknown key: use one of kind, series, y_title, panels, x, x_title, dashes, log_x",
+            "mean: unknown key: use one of kind, series, y_title, panels, x, x_title, dashes, over, log_x",
         ),
         (
             'baseline = { design = "unordered" }',

@@ -216,7 +216,9 @@ def test_all_designs_of_a_figure_run_as_many_tasks() -> None:
 
 
 def test_the_experiments_searches_the_same_windows_everywhere() -> None:
-    searches = {spec.search.values for spec in repository_experiments().figures_of_runs() if spec.search}
+    figures = repository_experiments().figures_of_runs()
+    # Figures of all designs have time for few windows.
+    searches = {spec.search.values for spec in figures if spec.search and not spec.id.startswith("all-")}
     assert searches == {(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)}
 
 

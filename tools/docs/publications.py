@@ -65,6 +65,8 @@ def _figures() -> dict[str, str]:
 
 
 def _is_of(paper: Reference, name: str, source: str) -> bool:
-    """Whether a name's source cites the paper, or the name is the paper's own."""
+    """Whether a name's source cites the paper, or the name is the paper's own. What is ours begins with `none`."""
+    if source.startswith("none"):
+        return False
     words = str(paper["abbreviation"]).split(", ")
     return paper["title"] in source or any(word in source or name.startswith(word.lower()) for word in words)

@@ -9,14 +9,14 @@ from functools import partial
 from textwrap import fill
 
 from strandline import engine
-from strandline.figures import spec
+from strandline.figures import plot_spec, spec
 from strandline.figures.claims import Claim
 from strandline.records import DERIVED
 from strandline.sweeps.slurm import SlurmFile
 from strandline.sweeps.spec import SweepFile
 from strandline.views import record_keys
 
-from . import functions, hooks, publications
+from . import functions, hooks, publications, validation
 from .keys import table
 
 
@@ -43,9 +43,11 @@ REGIONS = (
     Region(FIGURES, "metric", partial(table, spec.Metric)),
     Region(FIGURES, "paper", partial(table, spec.PaperValue)),
     Region(FIGURES, "derived", lambda: fill(", ".join(f"`{name}`" for name in sorted(DERIVED)), 100) + ".\n"),
-    Region(FIGURES, "lines", partial(table, spec.Lines)),
-    Region(FIGURES, "bars", partial(table, spec.Bars)),
-    Region(FIGURES, "cdf", partial(table, spec.Cdf)),
+    Region(FIGURES, "lines", partial(table, plot_spec.Lines)),
+    Region(FIGURES, "bars", partial(table, plot_spec.Bars)),
+    Region(FIGURES, "cdf", partial(table, plot_spec.Cdf)),
+    Region(FIGURES, "grid", partial(table, plot_spec.Grid)),
+    Region(FIGURES, "scatter", partial(table, plot_spec.Scatter)),
     Region(FIGURES, "litmus", partial(table, spec.LitmusRuns)),
     Region(FIGURES, "timeline", partial(table, spec.TimelineRuns)),
     Region(FIGURES, "timeline-run", partial(table, spec.TimelineRun)),
@@ -53,6 +55,8 @@ REGIONS = (
     Region(SWEEPS, "sweep", partial(table, SweepFile)),
     Region(SWEEPS, "slurm", partial(table, SlurmFile)),
     Region("docs/publications.md", "papers", publications.papers),
+    Region("docs/validation.md", "designs", validation.index),
+    *(Region(f"docs/validation-{name}.md", "validation", partial(validation.page, name)) for name in validation.PAGES),
     Region("docs/python.md", "python", functions.functions),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),

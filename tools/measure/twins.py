@@ -170,6 +170,9 @@ def count_ours(twin: Twin, form: Form) -> Counts | None:
         return None
     sets = [f"workload.{key}={value}" for key, value in twin.sizes.items()]
     sets += [f"runtime.{key}={value}" for key, value in chosen.items() if value != DEFAULTS[key]]
+    if twin.runtime == "txn":
+        # A twin knows the lines that it updates.
+        sets.append("runtime.log_unit=line")
     design, runtime = ("x86", twin.runtime) if form.logs else ("volatile", "none")
     record = run_ours(twin.name, design, runtime, twin.operations, sets)
     counts = {kind: float(record[kind]) / float(record["tasks"]) for kind in KINDS if kind in record}

@@ -1,4 +1,5 @@
-/* The log-update pairs of StrandWeaver (ISCA 2020), V and Figure 5, as the runtime `txn` writes them on x86.
+/* The log-update pairs of StrandWeaver (ISCA 2020), V and Figure 5, as the runtime `txn` writes them on x86
+ * with `runtime.log_unit=line`.
  *
  * A pair is an entry with old words of a line, flushed and ordered before the update. A transaction has an entry at its
  * begin and one at its end; then its lines are flushed, once each, and its entries are marked and made invalid. A word

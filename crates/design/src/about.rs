@@ -113,6 +113,8 @@ pub struct Wants {
     /// It is asked about store barriers where stores become visible in program order, too.
     /// Otherwise they are free there.
     pub all_barriers: bool,
+    /// It tells the contexts of a core apart ([`crate::Services::set_context`]), which the record then counts.
+    pub contexts: bool,
     /// Every core other than the requester of a line is snooped, holder of the line or not.
     pub snoops_all: bool,
     /// The directory remembers cores that no longer hold a line, and forwards requests to them,

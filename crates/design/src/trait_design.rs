@@ -355,7 +355,7 @@ pub trait Design: AsAny {
 
     /// Place 9: power fails now. Names what of the design's state still reaches the media, or is
     /// undone there, after the persistence domain has drained: in order, later lines over earlier
-    /// ones.
+    /// ones. A line named several times passes through these bytes, from those on that a crash would have left.
     ///
     /// Called in observed runs after each write that becomes durable and after
     /// [`Services::crash_state_changed`]. A controller changes one line after the other: where a

@@ -3,7 +3,9 @@
 use crate::battery::{Bbb, Eadr};
 use crate::coroutines::{cosplay, freeswitch, Sbatch};
 use crate::dpo::Dpo;
-use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
+use crate::epochs::{
+    asap_ep, asap_frontier_ep, asap_frontier_rp, asap_frontier_strand, asap_rp, asap_strand, hops_ep, hops_rp,
+};
 use crate::lb_pp::LbPp;
 use crate::plain::{Dccvap, NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::pmem_spec::PmemSpec;
@@ -57,6 +59,9 @@ registry! {
     "asap-ep" => asap_ep(),
     "asap-rp" => asap_rp(),
     "asap-strand" => asap_strand(),
+    "asap-frontier-ep" => asap_frontier_ep(),
+    "asap-frontier-rp" => asap_frontier_rp(),
+    "asap-frontier-strand" => asap_frontier_strand(),
     "strandweaver" => StrandWeaver::default(),
     "no-persist-queue" => NoPersistQueue::default(),
     "pmem-spec" => PmemSpec::default(),

@@ -39,17 +39,27 @@ impl CrashImage {
     /// lines, later ones over earlier ones.
     ///
     /// The persisted line comes first, and always, unless the design covers it; then the named
-    /// lines that change, as named; then those that the design no longer names.
+    /// lines that change, as named; then those that the design no longer names. A line named several
+    /// times passes through these bytes, from those on that a crash would have left.
     pub fn update(&mut self, at: Cycles, persists: Option<(Line, LineData)>, named: &[(Line, LineData)]) {
         let overlay: BTreeMap<Line, LineData> = named.iter().copied().collect();
         if let Some((line, data)) = persists {
             self.persist(at, line, &data, overlay.contains_key(&line));
         }
-        for (line, data) in named.iter().filter(|(line, data)| overlay[line] == *data) {
-            if self.left(*line) != *data {
-                self.change(at, *line, data);
+        let place_of = |(place, (line, data)): (usize, &(Line, LineData))| (*line, self.left(*line) == *data, place);
+        let known: BTreeMap<Line, usize> = named
+            .iter()
+            .enumerate()
+            .map(place_of)
+            .filter_map(|(line, is_left, place)| is_left.then_some((line, place)))
+            .collect();
+        for (place, (line, data)) in named.iter().enumerate() {
+            if known.get(line).is_none_or(|known| *known <= place) {
+                if self.left(*line) != *data {
+                    self.change(at, *line, data);
+                }
+                self.overlay.insert(*line, *data);
             }
-            self.overlay.insert(*line, *data);
         }
         let gone = self.overlay.keys().filter(|line| !overlay.contains_key(line));
         for line in gone.copied().collect::<Vec<Line>>() {

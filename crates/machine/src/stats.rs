@@ -1,5 +1,6 @@
 //! The counts of a run's timed region.
 
+use std::iter::Sum;
 use strandline_design::Counters;
 use strandline_kernel::{counters, Cycles, Histogram};
 
@@ -26,8 +27,16 @@ counters! {
         fences: u64 = Sum of "instructions",
         /// Dispatch stalled behind a fence, summed over the cores.
         fence_stall_cycles: u64 = Sum of "cycles",
+        /// Those of `fence_stall_cycles` in which the window was full behind a fence that had not retired.
+        window_fence_stall_cycles: u64 = Sum of "cycles",
         /// Dispatch stalled behind a full store queue or a design's buffer, summed over the cores.
         buffer_stall_cycles: u64 = Sum of "cycles",
+        /// Those of `buffer_stall_cycles` behind a design's buffer that an instruction enters at dispatch (a persist
+        /// queue); the others are behind a full store queue.
+        design_stall_cycles: u64 = Sum of "cycles",
+        /// Those of `buffer_stall_cycles` behind a full store queue whose head waited for flushes, or for the design to
+        /// let it go; the head waited for its own line in the others.
+        queue_persist_stall_cycles: u64 = Sum of "cycles",
         /// Fetch stalled by any back-pressure (a fence, a full store queue or buffer, a full window, issue queue or load
         /// queue) that the fetch queue, if there is one, did not absorb; summed over the cores.
         fetch_stall_cycles: u64 = Sum of "cycles",
@@ -78,8 +87,46 @@ counters! {
         /// Stores, locked instructions and flushes that a core executed while one of its `pcommit`s had not completed.
         #[serde(skip)]
         stores_during_pcommits: u64 = Sum,
+        /// Entries of the cores' store queues in use.
+        #[serde(skip)]
+        store_queue: Occupied = Derived,
+        /// Entries of the cores' write-back buffers in use.
+        #[serde(skip)]
+        writeback_buffer: Occupied = Derived,
+        /// Contexts of the cores that have a store or flush pending; `None` if the design has no contexts.
+        #[serde(skip)]
+        context_table: Option<Occupied> = Derived,
         /// What the design counted.
         #[serde(flatten)]
         design: Counters = Sum,
+    }
+}
+
+/// The entries of a structure in use during the timed region, all cores together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// Entries in use, summed over the cycles and cores.
+    pub entry_cycles: u64,
+    /// Cycles of the region, summed over the cores.
+    pub cycles: u64,
+    /// The most entries in use on a core when one was allocated, with it.
+    pub most: u64,
+}
+
+impl Occupied {
+    /// Entries in use, averaged over time and cores; `None` if no time has passed.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.cycles > 0).then(|| self.entry_cycles as f64 / self.cycles as f64)
+    }
+}
+
+impl Sum for Occupied {
+    fn sum<I: Iterator<Item = Occupied>>(cores: I) -> Occupied {
+        cores.fold(Occupied::default(), |all, core| Occupied {
+            entry_cycles: all.entry_cycles + core.entry_cycles,
+            cycles: all.cycles + core.cycles,
+            most: all.most.max(core.most),
+        })
     }
 }

@@ -43,7 +43,7 @@ pub mod runtime {
     pub use self::random::Random;
     pub use self::recovery::recover;
     pub use self::region::{Step, UndoRegion, UndoRegion as Region};
-    pub use self::runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
+    pub use self::runtimes::{runtimes, LogUnit, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::wal::{Wal, WalLog};
     pub use self::workload::{BuildPlan, Workload};

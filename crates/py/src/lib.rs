@@ -6,6 +6,7 @@ mod lists;
 mod litmus;
 mod recording;
 mod toml;
+mod validate;
 mod value;
 
 use pyo3::create_exception;
@@ -15,6 +16,7 @@ use serde_json::{json, Value};
 use strandline_crash::{Report, Request};
 use strandline_machine::MachineConfig;
 use strandline_sim::{guarded, Drawn, Error, Length, MemoryNeed, Part, Record, Scope, Spec};
+use strandline_validate::Processor;
 use value::{Answer, Given};
 
 create_exception!(_native, InputError, PyException, "Bad input; one line.");
@@ -222,14 +224,16 @@ fn listing(kind: &str) -> Answered {
 
 #[pyfunction]
 fn machine(name_or_path: &str, sets: Vec<String>) -> Answered {
-    let describe = || -> Result<Value, Error> {
-        let mut machine = MachineConfig::load(name_or_path)?;
-        let sets = sets.iter().map(|set| machine_setting(set));
-        machine.change(sets.collect::<Result<Vec<_>, _>>()?)?;
-        machine.validate()?;
-        Ok(json!(machine.describe()))
-    };
-    answer(describe)
+    answer(|| Ok(json!(changed(name_or_path, &sets)?.describe())))
+}
+
+/// A machine with these settings.
+fn changed(name_or_path: &str, sets: &[String]) -> Result<MachineConfig, Error> {
+    let mut machine = MachineConfig::load(name_or_path)?;
+    let sets = sets.iter().map(|set| machine_setting(set));
+    machine.change(sets.collect::<Result<Vec<_>, _>>()?)?;
+    machine.validate()?;
+    Ok(machine)
 }
 
 /// The parameter and value of a machine's setting.
@@ -289,6 +293,30 @@ fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>
     ask(py, || collect::collect(source, out, advance)).map(Answer)
 }
 
+/// The microbenchmarks of `strandline validate`.
+#[pyfunction]
+fn validate_cases() -> Answer<Value> {
+    Answer(validate::listed())
+}
+
+/// The processor at hand, and its clocks.
+#[pyfunction]
+fn validate_processor(py: Python<'_>) -> Answered {
+    ask(py, || Processor::here().map(|processor| json!(processor))).map(Answer)
+}
+
+/// The time of a microbenchmark's operation on a machine.
+#[pyfunction]
+fn validate_simulated(py: Python<'_>, case: &str, machine: &str, sets: Vec<String>) -> Answered {
+    ask(py, || validate::on_machine(case, &changed(machine, &sets)?)).map(Answer)
+}
+
+/// The time of a microbenchmark's operation on this processor.
+#[pyfunction]
+fn validate_measured(py: Python<'_>, case: &str, processor: Given<Processor>) -> Answered {
+    ask(py, || validate::on_processor(case, &processor.0)).map(Answer)
+}
+
 /// Each value of a TOML text with its line.
 #[pyfunction]
 fn toml_lines(text: &str) -> Answer<Value> {
@@ -338,6 +366,10 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_export, m)?)?;
     m.add_function(wrap_pyfunction!(is_recording, m)?)?;
     m.add_function(wrap_pyfunction!(toml_lines, m)?)?;
+    m.add_function(wrap_pyfunction!(validate_cases, m)?)?;
+    m.add_function(wrap_pyfunction!(validate_processor, m)?)?;
+    m.add_function(wrap_pyfunction!(validate_simulated, m)?)?;
+    m.add_function(wrap_pyfunction!(validate_measured, m)?)?;
     m.add_function(wrap_pyfunction!(nearest, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
     m.add_function(wrap_pyfunction!(collect_recording, m)?)?;

@@ -52,7 +52,7 @@ pub use plain::Plain;
 pub use random::Random;
 pub use recovery::recover;
 pub use region::{Step, UndoRegion};
-pub use runtimes::{code_of, runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
+pub use runtimes::{code_of, runtimes, LogUnit, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
 pub use thread::{run_thread, run_warming, ThreadPlan, ThreadState};
 pub use wal::{Wal, WalLog};
 pub use workload::{BuildPlan, Workload};

@@ -157,6 +157,15 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         words: &[],
     },
     Param {
+        name: "log_unit",
+        default: 0,
+        min: 0,
+        max: LogUnit::WORDS.len() as u64 - 1,
+        help: "what is logged, ordered and flushed at once: each store, or the stores to a line in a row (txn, atlas, sfr)",
+        source: "StrandWeaver Figure 5",
+        words: LogUnit::WORDS,
+    },
+    Param {
         name: "lock",
         default: 0,
         min: 0,
@@ -194,6 +203,22 @@ pub const RUNTIME_PARAMS: &[Param] = &[
     },
 ];
 
+/// What a log-update pair consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogUnit {
+    /// A store and the record of its word, as a compiler emits them that sees one store at a time (StrandWeaver, Figure 5).
+    #[default]
+    Store,
+    /// The stores to a line that follow one another, and the records of all words of it that the step may update.
+    Line,
+}
+
+impl LogUnit {
+    /// Their names, as `runtime.log_unit` takes them.
+    pub const WORDS: &'static [&'static str] = &["store", "line"];
+    const ALL: [LogUnit; 2] = [LogUnit::Store, LogUnit::Line];
+}
+
 /// How the program was compiled, by the values of [`RUNTIME_PARAMS`].
 #[must_use]
 pub fn code_of(params: &Params) -> Code {
@@ -207,6 +232,8 @@ pub struct Logging {
     pub runtime: Runtime,
     /// Regions whose logs are committed at once.
     pub batch: u64,
+    /// What is logged at once.
+    pub unit: LogUnit,
     /// The locks that the program takes around its regions.
     pub lock: LockKind,
     /// Where its random numbers and its rows come from.
@@ -220,6 +247,7 @@ impl Logging {
     pub const UNDO: Logging = Logging {
         runtime: Runtime::Undo,
         batch: 1,
+        unit: LogUnit::Store,
         lock: LockKind::Test,
         library: CLibrary::Lean,
         think: 0,
@@ -235,6 +263,7 @@ impl Logging {
                 Runtime::Redo => "log_group",
                 _ => "log_batch",
             }),
+            unit: LogUnit::ALL[params.get("log_unit") as usize],
             lock: match params.get("lock") {
                 0 => library.lock().unwrap_or(own),
                 kind => LockKind::ALL[kind as usize - 1],

@@ -66,6 +66,21 @@ keys! {
         buffer_occupancy_mean: Option<f64> = Derived of "entries",
         /// Occupied entries of a core's buffer, not exceeded for 99 per cent of that time.
         buffer_occupancy_p99: Option<u64> = Derived of "entries",
+        /// Occupied entries of a core's store queue, from an entry's dispatch until it leaves for the caches, the write-back
+        /// buffer or the design; averaged over time and cores.
+        store_queue_occupancy_mean: Option<f64> = Derived of "entries",
+        /// Most occupied entries of a core's store queue, counted as each is allocated.
+        store_queue_occupancy_max: u64 = Derived of "entries",
+        /// Occupied entries of a core's write-back buffer, averaged over time and cores; flushes that the design takes are
+        /// not in it.
+        writeback_buffer_occupancy_mean: Option<f64> = Derived of "entries",
+        /// Most occupied entries of a core's write-back buffer.
+        writeback_buffer_occupancy_max: u64 = Derived of "entries",
+        /// Contexts of a core that have a store not yet visible or a flush not yet acknowledged (COSPlay's Store-Clwb
+        /// Tracker), averaged over time and cores; null if the design has no contexts.
+        context_table_occupancy_mean: Option<f64> = Derived of "contexts",
+        /// Most such contexts of a core at once; null likewise.
+        context_table_occupancy_max: Option<u64> = Derived of "contexts",
         /// Maximum number of bytes to write on reserve power at a power failure, without the controllers' write queues
         /// (under eADR: half of the caches, as ASAP VI-D assumes).
         drain_bytes_max: u64 = Max of "bytes",
@@ -247,6 +262,12 @@ impl Derived {
             stores_per_pcommit: (pcommits > 0).then(|| stats.stores_during_pcommits as f64 / stats.pcommits as f64),
             buffer_occupancy_mean: stats.design.buffer_occupancy_mean(),
             buffer_occupancy_p99: stats.design.buffer_occupancy_quantile(0.99),
+            store_queue_occupancy_mean: stats.store_queue.mean(),
+            store_queue_occupancy_max: stats.store_queue.most,
+            writeback_buffer_occupancy_mean: stats.writeback_buffer.mean(),
+            writeback_buffer_occupancy_max: stats.writeback_buffer.most,
+            context_table_occupancy_mean: stats.context_table.and_then(|contexts| contexts.mean()),
+            context_table_occupancy_max: stats.context_table.map(|contexts| contexts.most),
             drain_bytes_max: measured.drain_bytes,
             storage_bytes: measured.storage.iter().map(|(_, bytes)| bytes).sum(),
         }

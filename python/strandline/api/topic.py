@@ -41,6 +41,7 @@ class Topic:
 
 
 FAMILIES = (
+    ("asap-frontier", "asap-frontier"),
     ("LB++", "lb-pp"),
     ("PMEM-Spec", "pmem-spec"),
     ("Delegated", "dpo"),

@@ -65,6 +65,9 @@ ENTRIES: Mapping[str, Entry] = {
     "timeline": Entry(
         "timeline", "timeline", "Show what happens between store and media: a page, and a trace for Perfetto."
     ),
+    "validate": Entry(
+        "validate", "validate", "Time microbenchmarks on this processor, and the same code on a machine."
+    ),
 }
 
 

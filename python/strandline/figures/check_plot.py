@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from strandline.engine import load
+from strandline.figures.plot_spec import MEAN, METRICS, Cdf, Grid, Lines, Scatter, shown
 from strandline.figures.schema import KeyPath, quoted
-from strandline.figures.spec import MEAN, METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
+from strandline.figures.spec import Axis, FigureSpec, Labels, Metric
 from strandline.figures.toml_file import require
 from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
 
@@ -23,6 +24,7 @@ def check(spec: FigureSpec) -> None:
         )
     _check_quantities(spec)
     _check_axes(spec)
+    _check_scatter(spec)
     _check_log(spec)
     _check_metrics(spec)
     _check_paper(spec)
@@ -37,7 +39,8 @@ def _check_paper(spec: FigureSpec) -> None:
     labels = {axis.key: [*axis.labels, *means.get(axis.key, ())] for axis in spec.axes}
     labels[METRICS] = [metric.key for metric in spec.metrics]
     for number, each in enumerate(spec.paper):
-        require(not isinstance(spec.plot, Cdf), ("paper", number), "a distribution shows no numbers: leave it out")
+        bare = isinstance(spec.plot, Cdf | Grid | Scatter)
+        require(not bare, ("paper", number), f"{spec.plot.kind.value} shows no numbers of a paper: leave it out")
         for key, label in each.at.items():
             require(
                 label in labels.get(key, ()),
@@ -85,12 +88,13 @@ def _check_axes(spec: FigureSpec) -> None:
     """Each part of the plot shows an axis that no other part shows."""
     plot, axes = spec.plot, [axis.key for axis in spec.axes]
     mend = f"no axis `{plot.x}`: use one of {', '.join(axes)}"
-    require(isinstance(plot, Cdf) or plot.x in axes, ("plot", "x"), mend, plot.x, axes)
+    require(isinstance(plot, Cdf | Scatter) or plot.x in axes, ("plot", "x"), mend, plot.x, axes)
     taken = {plot.x: "x"}
     for name, key, others in (
         ("series", plot.series, [METRICS]),
         ("panels", plot.panels, [METRICS]),
         ("dashes", plot.dashes, []),
+        ("over", plot.over, []),
     ):
         mend = f"use an axis's key{f' or `{METRICS}`' if others else ''}"
         known = [*axes, *others]
@@ -102,6 +106,16 @@ def _check_axes(spec: FigureSpec) -> None:
         )
         if key is not None:
             taken[key] = name
+
+
+def _check_scatter(spec: FigureSpec) -> None:
+    """Its metrics are one upwards, and others to the right."""
+    plot = spec.plot
+    if isinstance(plot, Scatter):
+        keys = [metric.key for metric in spec.metrics]
+        require(plot.y in keys, ("plot", "y"), f"no metric `{plot.y}`: use one of {', '.join(keys)}", plot.y, keys)
+        require(len(keys) > 1, ("plot", "y"), "is the only metric: add one to the right")
+        require(plot.panels is None, ("plot", "panels"), "each metric but `y` has a panel: leave it out")
 
 
 def _check_log(spec: FigureSpec) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from strandline.figures import looks, paper_values
+from strandline.figures import looks, paper_values, scatter
 from strandline.figures.figure import FigureData
 from strandline.figures.paper_values import Claims
-from strandline.figures.spec import MEAN, METRICS, QUANTILE, FigureSpec, Metric
+from strandline.figures.plot_spec import MEAN, METRICS, QUANTILE, Scatter
+from strandline.figures.spec import FigureSpec, Metric
 from strandline.figures.values import Value, with_means
 from strandline.records import QUANTILES
 from strandline.views.chart import PAPER, Chart, Kind, Panel, Series
@@ -31,7 +32,7 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
     """What the plot shows; `remarks` stand below it."""
     spec = data.spec
     drawn = _Drawn(spec, tuple(with_means(data)), claims, _places(spec))
-    panels = tuple(_panel(drawn, values) for values in _groups(drawn.shown, lambda value: _panel_key(spec, value)))
+    panels = _panels(drawn)
     note = _note_title(spec, drawn.shown)
     return Chart(
         kind=spec.plot.kind,
@@ -39,7 +40,7 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
         source=f"After {spec.source}",
         x_title=spec.x_title,
         y_title=spec.plot.y_title,
-        shared_y=spec.plot.panels != METRICS and not looks.in_units(spec),
+        shared_y=isinstance(spec.plot, Scatter) or (spec.plot.panels != METRICS and not looks.in_units(spec)),
         places=drawn.places,
         panels=panels,
         headings=(_heading(spec, spec.plot.panels), _heading(spec, spec.plot.series), _heading(spec, spec.plot.dashes)),
@@ -50,6 +51,13 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
         legend=None if spec.plot.series == METRICS else spec.axis(spec.plot.series).explained,
         remarks=(*looks.meanings(data, note), *remarks),
     )
+
+
+def _panels(drawn: _Drawn) -> tuple[Panel, ...]:
+    spec = drawn.spec
+    if isinstance(spec.plot, Scatter):
+        return scatter.panels(spec, spec.plot, drawn.shown)
+    return tuple(_panel(drawn, values) for values in _groups(drawn.shown, lambda value: _panel_key(spec, value)))
 
 
 def _panel_key(spec: FigureSpec, value: Value) -> str:
@@ -67,10 +75,13 @@ def _panel(drawn: _Drawn, values: list[Value]) -> Panel:
         y_title=looks.unit(spec, metrics[0]),
         unit=metrics[0].unit or spec.plot.y_title,
         normalised=all(metric.normalised for metric in metrics),
+        less_is_better=not metrics[0].inverse,
     )
 
 
 def _places(spec: FigureSpec) -> tuple[str, ...]:
+    if isinstance(spec.plot, Scatter):
+        return spec.plot.x_title, spec.plot.y_title
     if spec.plot.x == QUANTILE:
         return tuple(map(str, QUANTILES))
     return (*spec.labels(spec.plot.x),) + ((MEAN,) if spec.plot.mean else ())
@@ -103,7 +114,9 @@ def _heading(spec: FigureSpec, key: str | None) -> str:
 
 
 def _note_title(spec: FigureSpec, values: Sequence[Value]) -> str | None:
-    if spec.search is None:
+    if isinstance(spec.plot, Scatter):
+        return scatter.NOTE
+    if spec.search is None or spec.plot.over is not None:
         return None
     both = any(_two_bests(value) for value in values)
     return f"{spec.search.title}{', and that of what it is compared with' if both else ''}"
@@ -139,6 +152,7 @@ def _series(drawn: _Drawn, values: list[Value]) -> Series:
         bounds=paper_values.along_x(spec, line[0], claims, shown),
         whiskers=tuple(value.interval for value in line) if several else (),
         tasks=tuple(value.tasks for value in line),
+        bound=spec.is_bound(line[0].labels[spec.plot.series]) if spec.plot.series != METRICS else False,
     )
 
 
@@ -167,6 +181,8 @@ def caption(shown: Chart) -> str:
     if shown.kind is Kind.CDF:
         return f"{shown.x_title}. Columns: the percentage of tasks that take no longer"
     note = f". In parentheses: {shown.note}" if shown.note else ""
+    if shown.kind is Kind.SCATTER:
+        return f"{shown.x_title}, and {shown.y_title[:1].lower()}{shown.y_title[1:]}{note}"
     return f"{shown.y_title}. Columns: {shown.x_title.lower()}{note}"
 
 

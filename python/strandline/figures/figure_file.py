@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import asdict
 
 from strandline.figures import check_plot, check_settings, toml_file
 from strandline.figures.spec import (
     AnyFigure,
+    Axis,
     FigureFile,
     FigureSpec,
     LitmusFigure,
@@ -17,7 +20,10 @@ from strandline.figures.spec import (
     TimelineFigure,
     TimelineFile,
 )
-from strandline.figures.toml_file import DocumentError, TomlFile, no_twice
+from strandline.figures.toml_file import DocumentError, TomlFile, no_twice, require
+
+FILE = "file"
+"""In place of the keys of an axis, the file that has them."""
 
 
 def load(path: Path) -> AnyFigure:
@@ -38,6 +44,7 @@ def _id(path: Path) -> str:
 
 
 def _of_runs(file: TomlFile) -> FigureSpec:
+    file = _with_axes(file)
     spec = FigureSpec(**asdict(file.convert(FigureFile)), id=_id(file.path))
     try:
         _check_names(spec)
@@ -46,6 +53,28 @@ def _of_runs(file: TomlFile) -> FigureSpec:
     except DocumentError as error:
         raise file.error(error) from error
     return spec
+
+
+def _with_axes(file: TomlFile) -> TomlFile:
+    """The figure with each axis that is a file of its own, which several figures share."""
+    axes = file.document.get("axes")
+    if not isinstance(axes, list):
+        return file
+    try:
+        found = [_axis(file.path, number, axis) for number, axis in enumerate(axes)]
+    except DocumentError as error:
+        raise file.error(error) from error
+    return replace(file, document={**file.document, "axes": found})
+
+
+def _axis(figure: Path, number: int, axis: Any) -> Any:
+    if not isinstance(axis, dict) or FILE not in axis:
+        return axis
+    name = axis[FILE]
+    require(isinstance(name, str) and len(axis) == 1, ("axes", number, FILE), "stands alone, as text: an axis' file")
+    shared = toml_file.read(figure.parent / name)
+    shared.convert(Axis)
+    return shared.document
 
 
 def _check_names(spec: FigureSpec) -> None:

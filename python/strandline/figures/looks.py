@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from strandline.engine import Engine
 from strandline.figures.figure import FigureData, Options, runs_of
-from strandline.figures.spec import METRICS, FigureSpec, Metric, Point
+from strandline.figures.plot_spec import METRICS
+from strandline.figures.spec import FigureSpec, Metric, Point
 from strandline.views.chart import Kind
 from strandline.views.interval import PER_CENT
 
@@ -46,12 +47,30 @@ def in_units(spec: FigureSpec) -> bool:
 
 
 def meanings(data: FigureData, note: str | None) -> list[str]:
-    """The remarks that say what stands above bars, and what whiskers are."""
+    """The remarks that say what stands above bars, what colours and lines mean, and what whiskers are."""
     above = [f"Above the bars: {note}"] if note and data.spec.plot.kind is Kind.BARS else []
+    above += [f"Grey line, bold: {note}"] if note and data.spec.plot.kind is Kind.SCATTER else []
+    above += ["Blue: better than the baseline; red: worse"] if data.spec.plot.kind is Kind.GRID else []
+    above += _of_bounds(data.spec)
     if len(data.seeds) == 1:
         return above
     whiskers = "" if data.spec.plot.kind is Kind.CDF else f"; whiskers: {PER_CENT} % confidence interval of the mean"
     return [*above, f"Means of {len(data.seeds)} seeds{whiskers}"]
+
+
+BOUNDS: Mapping[Kind, str] = {
+    Kind.LINES: "Dotted",
+    Kind.GRID: "In italics",
+    Kind.SCATTER: "Hollow, in italics",
+}
+"""How a plot shows what cannot be built."""
+
+
+def _of_bounds(spec: FigureSpec) -> list[str]:
+    """The remark on bounds, if the figure has any that look different."""
+    kind, series = spec.plot.kind, spec.plot.series
+    has = series != METRICS and any(point.bound for point in spec.axis(series).points)
+    return [f"{BOUNDS[kind]}: bounds, which cannot be built"] if has and kind in BOUNDS else []
 
 
 def shortened(engine: Engine, spec: FigureSpec, options: Options) -> str | None:

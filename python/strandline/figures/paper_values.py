@@ -7,7 +7,8 @@ from typing import Any
 
 from strandline.errors import InputError
 from strandline.figures.claims import Claim
-from strandline.figures.spec import METRICS, FigureSpec, PaperValue
+from strandline.figures.plot_spec import METRICS
+from strandline.figures.spec import FigureSpec, PaperValue
 from strandline.figures.values import Value
 from strandline.views.chart import Spread
 

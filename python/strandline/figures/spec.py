@@ -5,22 +5,15 @@ The structs are the schema of a figure's file; `docs/figures.md` is made of them
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from strandline.engine import SCOPES
+from strandline.figures.plot_spec import MEAN, METRICS, Plot
 from strandline.figures.schema import Names, Table, says
-from strandline.views.chart import Kind
 
 OVERRIDES = tuple(f"{scope}." for scope in SCOPES)
-METRICS = "metric"
-"""In `plot`, names the metrics in place of an axis: one series, or one panel, for each."""
-QUANTILE = "quantile"
-"""The axis of a distribution, in per cent."""
-MEAN = "geomean"
-"""The label of the geometric mean on the x axis."""
-
 Setting = bool | int | float | str
 Settings = dict[str, Any]
 Labels = dict[str, str]
@@ -58,6 +51,7 @@ class Point(Table, frozen=True, kw_only=True):
         bool | str,
         says("`true`: search the best value of these runs; a label: use the best value of that point"),
     ] = False
+    bound: Annotated[bool, says("nothing that can be built: drawn apart from the others, and never on a front")] = False
 
     @property
     def finder(self) -> str | None:
@@ -159,61 +153,6 @@ class PaperValue(Table, frozen=True, kw_only=True):
     ] = field(default_factory=dict)
 
 
-class _Drawing(Table, frozen=True, kw_only=True, tag_field="kind"):
-    """Keys that all kinds of plot have."""
-
-    series: Annotated[str, says(f"an axis, or `{METRICS}`: one colour for each")]
-    y_title: Annotated[str, says("title of the y axis")]
-    panels: Annotated[str | None, says(f"an axis, or `{METRICS}`: small plots side by side")] = None
-
-
-class Bars(_Drawing, frozen=True, kw_only=True, tag=Kind.BARS.value):
-    """Groups of bars."""
-
-    x: Annotated[str, says("the axis that lies along x")]
-    x_title: Annotated[str | None, says("in place of the axis's title")] = None
-    mean: Annotated[bool, says("adds the geometric mean over the x axis")] = False
-    log_y: Annotated[bool, says("logarithmic y axis")] = False
-
-    kind: ClassVar = Kind.BARS
-    dashes: ClassVar = None
-    log_x: ClassVar = False
-
-
-class Lines(_Drawing, frozen=True, kw_only=True, tag=Kind.LINES.value):
-    """Lines over an axis."""
-
-    x: Annotated[str, says("the axis that lies along x")]
-    x_title: Annotated[str | None, says("in place of the axis's title")] = None
-    dashes: Annotated[str | None, says("an axis that tells lines of one colour apart")] = None
-    log_x: Annotated[bool, says("logarithmic x axis")] = False
-    log_y: Annotated[bool, says("logarithmic y axis")] = False
-
-    kind: ClassVar = Kind.LINES
-    mean: ClassVar = False
-
-
-class Cdf(_Drawing, frozen=True, kw_only=True, tag=Kind.CDF.value):
-    """The distribution of a quantity: one of `record.DISTRIBUTIONS`, without a baseline."""
-
-    x_title: Annotated[str, says("the quantity, with its unit")]
-    dashes: Annotated[str | None, says("an axis that tells lines of one colour apart")] = None
-
-    kind: ClassVar = Kind.CDF
-    x: ClassVar = QUANTILE
-    mean: ClassVar = False
-    log_x: ClassVar = False
-    log_y: ClassVar = False
-
-
-Plot = Bars | Lines | Cdf
-
-
-def shown(plot: Plot) -> list[str]:
-    """The dimensions that a plot shows: axes, `METRICS`, `QUANTILE`."""
-    return [key for key in (plot.x, plot.series, plot.panels, plot.dashes) if key is not None]
-
-
 class FigureFile(Table, frozen=True, kw_only=True):
     """A figure of timed runs, as written in its file."""
 
@@ -245,6 +184,10 @@ class FigureSpec(FigureFile, frozen=True, kw_only=True):
     def x_title(self) -> str:
         """The title of the x axis."""
         return self.plot.x_title or self.axis(self.plot.x).explained
+
+    def is_bound(self, label: str) -> bool:
+        """Whether the series of that label is a bound."""
+        return self.axis(self.plot.series).point(label).bound
 
     def finder(self, labels: Labels) -> Labels | None:
         """The labels of the run whose best value the run at `labels` uses; `None` without a search.

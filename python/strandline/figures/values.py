@@ -9,7 +9,8 @@ from typing import Any
 
 from strandline.errors import InputError
 from strandline.figures.figure import Cell, FigureData, place
-from strandline.figures.spec import MEAN, QUANTILE, Labels, Metric
+from strandline.figures.plot_spec import MEAN, QUANTILE, Lines, Scatter
+from strandline.figures.spec import Labels, Metric
 from strandline.records import QUANTILES, quantile, quantity
 from strandline.views.chart import Kind
 from strandline.views.interval import interval
@@ -121,22 +122,42 @@ def _name(cell: Cell) -> str:
 
 
 def with_means(data: FigureData) -> list[Value]:
-    """All values, and their geometric means at the right end of the x axis if the figure shows them."""
+    """What the plot shows: all values, with means at the right end of the x axis if it has them, or means alone."""
     return _over_seeds([_with_means_of_seed(each) for each in data.seeds])
 
 
 def _with_means_of_seed(data: FigureData) -> list[Value]:
-    found = _of_seed(data)
-    return found + means(found, data.spec.plot.x) if data.spec.plot.mean else found
+    found, plot = _of_seed(data), data.spec.plot
+    if plot.over is not None:
+        return _over_axis(found, plot, plot.over)
+    return found + means(found, plot.x) if plot.mean else found
+
+
+def _over_axis(found: Sequence[Value], plot: Lines | Scatter, axis: str) -> list[Value]:
+    """One value for all points of an axis: the mean, or the largest of what a scatter plot has to the right."""
+    if not isinstance(plot, Scatter):
+        return means(found, axis)
+    upwards = means((value for value in found if value.metric == plot.y), axis)
+    costs = [value for value in found if value.metric != plot.y]
+    return upwards + [_merged(group, plot.over, max(each.value for each in group)) for group in _groups(costs, axis)]
 
 
 def means(found: Iterable[Value], axis: str) -> list[Value]:
     """The geometric means of the values that differ only on an axis."""
+    return [_merged(group, axis, _mean(group)) for group in _groups(found, axis)]
+
+
+def _groups(found: Iterable[Value], axis: str) -> list[list[Value]]:
+    """The values that differ only on an axis."""
     groups: dict[tuple[Any, ...], list[Value]] = {}
     for value in found:
         rest = {**value.labels, axis: MEAN}
         groups.setdefault((value.metric, place(rest)), []).append(value)
-    return [Value(group[0].metric, {**group[0].labels, axis: MEAN}, _mean(group)) for group in groups.values()]
+    return list(groups.values())
+
+
+def _merged(group: Sequence[Value], axis: str, value: float) -> Value:
+    return Value(group[0].metric, {**group[0].labels, axis: MEAN}, value)
 
 
 def _mean(group: list[Value]) -> float:

@@ -10,6 +10,9 @@ PAPER = "paper"
 EXTREMES = f"{PAPER}, smallest or largest"
 """Label of the paper's extremes, of which it does not say at which place or of which series they are."""
 
+MANY = 7
+"""As many lines as there are colours."""
+
 
 class Kind(Enum):
     """How a figure is drawn."""
@@ -18,6 +21,10 @@ class Kind(Enum):
     BARS = "bars"
     CDF = "cdf"
     """For a distribution: the quantity to the right, the share of tasks upwards."""
+    GRID = "grid"
+    """A cell a value: places to the right, a row for each series."""
+    SCATTER = "scatter"
+    """A point a series: its two places are what lies to the right and upwards."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,8 @@ class Series:
     """The confidence interval of each value over seeds; empty where one seed ran."""
     tasks: tuple[int | None, ...] = ()
     """The tasks of the run behind each value; none behind a mean over places."""
+    bound: bool = False
+    """Whether it is a bound, which nobody can build."""
 
     @property
     def has_paper(self) -> bool:
@@ -66,6 +75,8 @@ class Panel:
     """The unit of its values, in words that follow a name."""
     normalised: bool = False
     """Whether all values are ratios to a baseline, whose own value is 1."""
+    less_is_better: bool = False
+    """Whether a ratio below 1 is better than the baseline."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,11 @@ class Chart:
     def labels(self) -> tuple[str, ...]:
         """The labels of all series, each once."""
         return tuple(dict.fromkeys(series.label for panel in self.panels for series in panel.series))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether it has more lines than colours: each has its name at its end, and none is behind another."""
+        return self.kind is Kind.LINES and len(self.labels) > MANY and not self.dashes and not self.ordered
 
     @property
     def dashes(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from strandline.views import plot_bars, plot_lines
+from strandline.views import plot_bars, plot_grid, plot_lines, plot_scatter
 from strandline.views.chart import Chart, Kind
 from strandline.views.plot_file import write
 from strandline.views.plot_legend import Legends
@@ -38,13 +38,15 @@ DRAW: Mapping[Kind, Callable[[Place], None]] = {
     Kind.LINES: plot_lines.lines,
     Kind.BARS: plot_bars.bars,
     Kind.CDF: plot_lines.cdf,
+    Kind.GRID: plot_grid.grid,
+    Kind.SCATTER: plot_scatter.scatter,
 }
 
 
-def save(chart: Chart, folder: Path, style: Style) -> None:
+def save(chart: Chart, folder: Path, style: Style, name: str = "plot") -> None:
     """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
     with matplotlib.rc_context(RC):
-        write(draw(chart, style), folder, style.formats)
+        write(draw(chart, style), folder, style.formats, name)
 
 
 def draw(chart: Chart, style: Style) -> Figure:
@@ -57,13 +59,17 @@ def draw(chart: Chart, style: Style) -> Figure:
     figure = Figure(figsize=(style.width.inches, height), layout=room)
     FigureCanvasAgg(figure)
     body = figure.add_subfigure(_between(figure, words, height))
-    for place in _places(body, chart, parts, look):
+    places = _places(body, chart, parts, look)
+    for place in places:
         _frame(place)
         DRAW[chart.kind](place)
     shared = _titles(body, chart, parts)
     words.write(figure, height)
     legends.add(body)
     _freeze(figure, body, shared)
+    if chart.kind is Kind.SCATTER:
+        for place in places:
+            plot_scatter.name_points(place)
     return figure
 
 
@@ -111,7 +117,7 @@ def _frame(place: Place) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
-    if piece.panel.normalised and place.chart.kind is not Kind.CDF:
+    if piece.panel.normalised and place.chart.kind not in (Kind.CDF, Kind.GRID):
         axes.axhline(1, **UNIT)
 
 

@@ -21,7 +21,7 @@ TIMELESS: Mapping[Format, Mapping[str, Any]] = {
 """Files must not contain the time of writing."""
 
 
-def write(figure: Figure, folder: Path, formats: Iterable[Format]) -> None:
-    """Writes `plot.FORMAT` for each format."""
+def write(figure: Figure, folder: Path, formats: Iterable[Format], name: str = "plot") -> None:
+    """Writes `NAME.FORMAT` for each format."""
     for each in formats:
-        figure.savefig(folder / f"plot.{each.value}", **TIMELESS[each])
+        figure.savefig(folder / f"{name}.{each.value}", **TIMELESS[each])

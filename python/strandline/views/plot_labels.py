@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
+from math import inf, log10
 
 from matplotlib.axes import Axes
 
@@ -43,6 +43,28 @@ def ends(place: Place, end: float) -> None:
         )
 
 
+def crowded_ends(place: Place, ends_: Sequence[float]) -> None:
+    """Labels lines that end side by side, at `ends_`: one below the other beside the plot, each joined to its line."""
+    axes, panel = place.axes, place.piece.panel
+    low, high = axes.get_ylim()
+    heights = [_share(series.values[-1], low, high, place.chart.log_y) for series in panel.series]
+    right = 1 + MOVED / POINTS / place.inches[0]
+    places = spread(heights, LINE / place.inches[1], (0, 1))
+    for series, end, height in zip(panel.series, ends_, places, strict=True):
+        colour = place.look.colour(series)
+        axes.annotate(
+            series.label,
+            (end, series.values[-1]),
+            xytext=(right, height),
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=SMALL,
+            va="center",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.4, "relpos": (0, 0.5), "shrinkB": 2},
+        )
+
+
 def _share(value: float, low: float, high: float, log: bool) -> float:
     """The position of a value along the axis, from 0 to 1."""
     if log:
@@ -50,8 +72,10 @@ def _share(value: float, low: float, high: float, log: bool) -> float:
     return (value - low) / (high - low)
 
 
-def spread(heights: Sequence[float], gap: float) -> list[float]:
+def spread(heights: Sequence[float], gap: float, within: tuple[float, float] = (-inf, inf)) -> list[float]:
     """The heights, at least `gap` apart and in order, with the least sum of squared distances to where they were.
+
+    They stay `within` two ends, if there is room.
 
     Less the gaps below them, they must not fall: an isotonic regression, solved by pooling adjacent violators.
     """
@@ -64,7 +88,8 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
             mean, count = (mean * count + before * others) / (count + others), count + others
         pools.append((mean, count))
     level = [mean for mean, count in pools for _ in range(count)]
-    placed = {index: level[rank] + rank * gap for rank, index in enumerate(order)}
+    low, high = within[0], max(within[0], within[1] - (len(heights) - 1) * gap)
+    placed = {index: min(max(level[rank], low), high) + rank * gap for rank, index in enumerate(order)}
     return [placed[index] for index in range(len(heights))]
 
 

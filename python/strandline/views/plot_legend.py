@@ -37,7 +37,8 @@ class Legends:
     @property
     def series(self) -> list[Artist]:
         """The entries below; a single plot of lines labels their ends instead, and a single colour needs none."""
-        labelled = self.chart.kind is Kind.LINES and not self.look.needs_legend
+        lines = self.chart.kind is Kind.LINES and not self.look.needs_legend
+        labelled = lines or self.chart.kind in (Kind.GRID, Kind.SCATTER)
         found = [] if labelled else self.look.handles()
         return found if len(found) > 1 else []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from strandline.views import plot_labels, plot_paper
 from strandline.views.chart import Series
@@ -23,6 +23,8 @@ GAP = 3.5
 """Points of a dash, and of the gap behind it."""
 NUMBER = 0.55
 """Inches of a number below the axis."""
+DODGE = 0.5
+"""Of the distance between places: over this, crowded lines stand side by side, so that none covers another."""
 CROWDED = 10
 """From this number of places on, their names are smaller."""
 
@@ -30,16 +32,22 @@ CROWDED = 10
 def lines(place: Place) -> None:
     """A line for each series."""
     axes, panel, chart = place.axes, place.piece.panel, place.chart
-    across = _positions(chart.places)
-    if chart.log_x:
+    crowded = chart.crowded
+    across = [float(number) for number in range(len(chart.places))] if crowded else _positions(chart.places)
+    if chart.log_x and not crowded:
         axes.set_xscale("log", base=2)
     if chart.log_y:
         axes.set_yscale("log")
-    depths = nested([series.values for series in panel.series])
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:,.10g}")
+        axes.yaxis.set_minor_locator(NullLocator())
+    depths = [0] * len(panel.series) if crowded else nested([series.values for series in panel.series])
     step = _step(depths)
-    for series, depth in zip(panel.series, depths, strict=True):
-        _line(axes, across, series.values, series, place.look, depth, step)
-        _whiskers(axes, across, series, place.look)
+    asides = _asides(len(panel.series)) if crowded else [0.0] * len(panel.series)
+    for series, aside, depth in zip(panel.series, asides, depths, strict=True):
+        beside = [each + aside for each in across]
+        _line(axes, beside, series.values, series, place.look, depth, step)
+        _whiskers(axes, beside, series, place.look)
         plot_paper.marks(axes, across, series.paper)
         plot_paper.bounds(axes, series, place.look.colour(series))
     plot_paper.spreads(axes, panel, dict(zip(chart.places, across, strict=True)))
@@ -51,8 +59,15 @@ def lines(place: Place) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     if len(chart.places) > CROWDED:
         axes.tick_params(axis="x", labelsize=SMALL - 1.5)
-    if not place.look.needs_legend:
+    if crowded:
+        plot_labels.crowded_ends(place, [across[-1] + aside for aside in asides])
+    elif not place.look.needs_legend:
         plot_labels.ends(place, across[-1])
+
+
+def _asides(lines: int) -> list[float]:
+    """How far each line is aside of its places, so that none covers another."""
+    return [DODGE * (number / max(lines - 1, 1) - 0.5) for number in range(lines)]
 
 
 def _whiskers(axes: Axes, across: Sequence[float], series: Series, look: Look) -> None:

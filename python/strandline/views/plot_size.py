@@ -72,6 +72,14 @@ AMONG = {Width.COLUMN: 1.5, Width.TEXT: 1.75}
 """Inches of height of a single plot, of a single row, and of one of several rows."""
 
 
+CELL, CELL_NAMES, CELL_TITLES = (0.27, 0.125), 1.25, 0.5
+"""Inches of a cell of a grid to the right and upwards, of the names beside the cells, and of the titles around them."""
+POINTS = 3.5
+"""Inches of height of a scatter plot, whose points have names beside them."""
+NAMED_COLUMNS = {Width.COLUMN: 1, Width.TEXT: 2}
+"""Plots side by side of points or lines with a name at each."""
+NAME, BELOW = 0.13, 0.75
+"""Inches of such a name, and of what is above and below the plot."""
 LETTER, TURN = 0.055, 0.5
 """Inches of a letter of a name below the bars, and its share of the height where names are turned."""
 
@@ -106,12 +114,27 @@ class Layout:
 
 def layout(chart: Chart, width: Width) -> Layout:
     """Where each panel is drawn."""
+    if chart.kind is Kind.GRID:
+        return _grid(chart, width)
     pieces, columns = _bars(chart, width) if chart.kind is Kind.BARS else _lines(chart, width)
     row = (ALONE if len(pieces) == 1 else BESIDE if len(pieces) == columns else AMONG)[width]
+    if chart.crowded or chart.kind is Kind.SCATTER:
+        columns = min(NAMED_COLUMNS[width], len(pieces))
+        row = max(row, NAME * len(chart.labels) + BELOW) if chart.crowded else POINTS
     if chart.kind is Kind.BARS and len(pieces) > 1:
         names = chart.places[: pieces[0].stop]
         row += TURN * LETTER * max(map(len, names)) if turns(names, width.inches / columns - AXIS) else 0
     return Layout(tuple(pieces), columns, row)
+
+
+def _grid(chart: Chart, width: Width) -> Layout:
+    """Rows of cells below each other; a panel with too many places for one row of the picture takes several."""
+    places, series = len(chart.places), max(len(panel.series) for panel in chart.panels)
+    fit = max(1, int((width.inches - CELL_NAMES) / CELL[0]))
+    step = -(-places // -(-places // fit))
+    cuts = [(start, min(start + step, places)) for start in range(0, places, step)]
+    pieces = tuple(Piece(panel, *cut) for panel in chart.panels for cut in cuts)
+    return Layout(pieces, 1, CELL[1] * series + TURN * LETTER * max(map(len, chart.places)) + CELL_TITLES)
 
 
 def turns(names: Sequence[str], inches: float) -> bool:

@@ -60,15 +60,24 @@ class Look:
 
     def marker(self, series: Series) -> str:
         """The marker of a series' label; none on a dashed line, which is a bound."""
-        return MARKERS[self.chart.labels.index(series.label) % len(MARKERS)] if self.dash(series) == "-" else ""
+        return self.shape(series) if self.dash(series) == "-" else ""
+
+    def shape(self, series: Series) -> str:
+        """The marker of a series' label; labels of one colour have different ones."""
+        index = self.chart.labels.index(series.label)
+        return MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]
 
     def dash(self, series: Series) -> str:
         """The dash pattern of a series' line."""
+        if series.bound:
+            return DASHES[2]
         return "-" if series.dash is None else DASHES[self.chart.dashes.index(series.dash) % len(DASHES)]
 
     @property
     def needs_legend(self) -> bool:
         """Whether lines cannot be labelled at their ends, or their labels need a heading."""
+        if self.chart.crowded:
+            return False
         return len(self.chart.panels) > 1 or bool(self.chart.dashes) or self.chart.ordered
 
     def handles(self) -> list[Artist]:
@@ -87,5 +96,5 @@ class Look:
     def _handle(self, series: Series) -> Artist:
         if self.chart.kind is Kind.BARS:
             return Patch(color=self.colour(series), label=series.label)
-        colour, marker = self.colour(series), MARKERS[self.chart.labels.index(series.label) % len(MARKERS)]
+        colour, marker = self.colour(series), self.shape(series)
         return Line2D([], [], color=colour, marker=marker, markersize=4, label=series.label)

@@ -71,6 +71,10 @@ CALLS: dict[str, tuple[Callable[[], Result], str]] = {
     "claims": (lambda: sl.claims("cosplay-table3", tasks=20), "claims cosplay-table3 --tasks 20"),
     "designs": (sl.designs, "list designs"),
     "workloads": (lambda: sl.workloads("tatp"), "list workloads tatp"),
+    "validate": (
+        lambda: sl.validate("load-l1", set={"machine.l1.latency": 5}, measure=False),
+        "validate load-l1 --set machine.l1.latency=5 --no-measure",
+    ),
     "machines": (
         lambda: sl.machines("asap", set=("machine.core.rob_entries=64",)),
         "list machines asap --set machine.core.rob_entries=64",
@@ -233,6 +237,7 @@ NOT_IN_PYTHON = {
     "explain": set(),
     "list": set(),
     "store": {"action", "keep", "older"},  # `sl.prune_store`
+    "validate": set(),
 }
 NAMED = {"list": "listing"}
 """Functions under another name than their command: a builtin's."""

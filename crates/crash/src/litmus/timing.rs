@@ -2,8 +2,8 @@
 
 use strandline_design::{About, Drains};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::config::{Coherence, Consistency, PcommitWait};
-use strandline_machine::{preset_names, MachineConfig};
+use strandline_machine::config::{Coherence, Consistency, PcommitWait, WpqLeave};
+use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_sim::{check_needs, Error};
 
 /// The machines on which a design is tested.
@@ -13,13 +13,16 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Machines for a design, from all presets or from these.
+    /// Machines for a design, from all presets of papers or from these.
     ///
     /// # Errors
     /// A machine does not exist, or none of these has what the design needs.
     pub fn of(about: About, machines: Option<&[String]>) -> Result<Timings, Error> {
         let mut presets = match machines {
-            None => preset_names().into_iter().filter_map(MachineConfig::preset).collect(),
+            None => paper_preset_names()
+                .into_iter()
+                .filter_map(MachineConfig::preset)
+                .collect(),
             Some(names) => names
                 .iter()
                 .map(|name| MachineConfig::load(name))
@@ -46,6 +49,7 @@ impl Timings {
         shake_channel(&mut machine, rng.clone());
         shake_scheduling(&mut machine, Rng::new(rng.clone().below(u64::MAX)));
         shake_queues(&mut machine, Rng::new(!rng.clone().below(u64::MAX)));
+        shake_rules(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ RULES));
         shrink_further(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ CACHES));
         shake_tlb(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ TRANSLATION));
         machine
@@ -147,6 +151,27 @@ fn shake_queues(machine: &mut MachineConfig, mut rng: Rng) {
     machine.core.fetch_queue_entries = entries();
     machine.core.issue_queue_entries = entries();
     machine.core.load_store_queue_entries = entries();
+}
+
+/// Distinguishes the stream of [`shake_rules`].
+const RULES: u64 = 0x0c04e;
+
+/// Rules of core and write queue on one machine in four, from a stream of its own: they separate what a defect may need
+/// close together.
+fn shake_rules(machine: &mut MachineConfig, mut rng: Rng) {
+    // Of a setting with `many` values the first one, which is no rule, or any.
+    let draws = rng.one_in(4);
+    let mut any_of = |many: u64| if draws { rng.below(many) } else { 0 };
+    let core = &mut machine.core;
+    core.decode_queue_entries = any_of(17);
+    core.alu_ports = any_of(3);
+    core.load_ports = any_of(3);
+    core.store_ports = any_of(3);
+    core.store_micro_ops = 1 + any_of(2);
+    core.loads_wait_for_addresses = any_of(2) == 1;
+    core.stores_retire_cached = any_of(2) == 1;
+    core.store_drain_interval = Cycles(1 + any_of(4));
+    machine.controllers.wpq_leaves = [WpqLeave::Written, WpqLeave::Issued][any_of(2) as usize];
 }
 
 /// Distinguishes the stream of [`shake_tlb`].

@@ -3,7 +3,7 @@
 use crate::thinning::Amount;
 use strandline_design::About;
 use strandline_designs::{abouts, design};
-use strandline_machine::{preset_names, MachineConfig};
+use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_runtime::{runtimes, Runtime};
 use strandline_sim::{check_needs, Found, Spec, Window};
 use strandline_workloads::describe;
@@ -123,7 +123,7 @@ impl Axes {
             designs: designs.map(Choice::of).collect(),
             workloads: strandline_workloads::names().iter().map(|about| about.name).collect(),
             runtimes: runtimes.map(|about| about.name).collect(),
-            machines: preset_names(),
+            machines: paper_preset_names(),
         }
     }
 
@@ -187,7 +187,7 @@ impl Choice {
             about,
             has_structures: !least(about.name).is_empty(),
             interrupts: design(about.name).is_some_and(|design| design.lowering().interrupts()),
-            is_enough: preset_names().into_iter().map(on).collect(),
+            is_enough: paper_preset_names().into_iter().map(on).collect(),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::spec;
 use strandline_sim::{run, Record, Spec};
 
-const EAGER: [&str; 3] = ["asap-ep", "asap-rp", "asap-strand"];
+const EAGER: [&str; 4] = ["asap-ep", "asap-rp", "asap-strand", "asap-frontier-ep"];
 
 /// Lines alternate between two controllers.
 fn on_two_controllers(design: &str, sets: &[&str]) -> Record {

@@ -7,7 +7,7 @@
 //! Simplified: nothing; the store queue, the write-back buffer and the counting by context are the machine's.
 
 use super::contexts::{Contexts, CONTEXTS};
-use strandline_design::{About, Admission, Design, Drains, Needs, Never, Plain, Services, Sizes, Until};
+use strandline_design::{About, Admission, Design, Drains, Needs, Never, Plain, Services, Sizes, Until, Wants};
 use strandline_isa::{CoreId, Lowering, Primitive, Tasking};
 use strandline_kernel::{Param, Params};
 
@@ -56,6 +56,13 @@ impl Design for Cosplay {
 
     fn about(&self) -> About {
         self.about
+    }
+
+    fn wants(&self) -> Wants {
+        Wants {
+            contexts: true,
+            ..Wants::default()
+        }
     }
 
     fn params(&self) -> &'static [Param] {

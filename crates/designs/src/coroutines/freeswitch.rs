@@ -1,7 +1,7 @@
-//! FreeSwitch: COSPlay with a coroutine library that costs nothing. An upper bound of performance.
+//! FreeSwitch: COSPlay with switches between tasks that cost nothing. An upper bound of performance.
 //!
-//! What: the `cosplay` program and hardware, without the library's instructions: those that start,
-//! end and switch tasks.
+//! What: the `cosplay` program and hardware, without the library's instructions that switch from a task to the scheduler, select
+//! the next task and switch to it. Those that start and end a task remain.
 //! Source: COSPlay (MICRO 2021), section 5, "FreeSwitch".
 //! Simplified: nothing.
 
@@ -12,7 +12,7 @@ use strandline_isa::Tasking;
 const ABOUT: About = About {
     name: "freeswitch",
     paper: "COSPlay 5",
-    summary: "bound: cosplay whose coroutine library costs no instruction",
+    summary: "bound: cosplay whose switches cost no instruction",
     needs: Needs {
         adr: true,
         stores: Drains::Any,
@@ -23,7 +23,7 @@ const ABOUT: About = About {
     window: Some(8),
 };
 
-/// Bound: cosplay whose coroutine library costs no instruction.
+/// Bound: cosplay whose switches cost no instruction.
 #[must_use]
 pub fn freeswitch() -> Cosplay {
     Cosplay::new(ABOUT, Tasking::Free)

@@ -18,7 +18,7 @@
 
 use super::buffers::{Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
-use crate::parts::epochs::{admission, bits, EpochId};
+use crate::parts::epochs::{admission, bits, Commits, EpochId};
 use crate::parts::persist_buffer::{Sent, BUFFER_ENTRIES};
 use strandline_design::{
     About, Access, Admission, Counters, Departure, Design, Drains, Eviction, Level, Needs, Ordering, Services, Sizes,
@@ -112,7 +112,7 @@ impl Hops {
     fn new(about: About, persistency: Persistency) -> Hops {
         Hops {
             about,
-            buffers: PersistBuffers::new(persistency, None),
+            buffers: PersistBuffers::new(persistency, None, Commits::InTurn),
             register: Register {
                 period: POLL_PERIOD.default,
                 access: POLL_ACCESS.default,
@@ -132,7 +132,7 @@ impl Hops {
     fn advance_changed(&mut self, hw: &mut dyn Services<Own>) {
         while let Some(core) = self.buffers.next_changed() {
             loop {
-                while self.buffers.flush(hw, core, false).is_some() {}
+                while self.buffers.flush(hw, core, false, |_, sent| sent).is_some() {}
                 let Some(commit) = self.buffers.start_commit(core) else {
                     break;
                 };

@@ -13,5 +13,5 @@ pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use asap::{asap_ep, asap_rp, asap_strand};
+pub use asap::{asap_ep, asap_frontier_ep, asap_frontier_rp, asap_frontier_strand, asap_rp, asap_strand};
 pub use hops::{hops_ep, hops_rp};

@@ -48,6 +48,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the LLC are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]).about_seed(801),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
+    mutant("asap-ep/commits-sent", "asap-ep", B(Parts::CommitsInTurn.any()), &TWO_CONTROLLERS, &[E, T, R]),
     // asap-rp.
     mutant("asap-rp/releases-do-not-depend", "asap-rp", D(Change::Given(|_, _| true), "A store that a release marks carries a dependence. Broken: none.", "ASAP IV-A and IV-E"), &TWO_CONTROLLERS, &[T]),
     mutant("asap-rp/lines-do-not-depend", "asap-rp", B(Epochs::LinesDepend.any()), &TWO_CONTROLLERS, &[R]),
@@ -57,4 +58,28 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-strand/ofence-passes", "asap-strand", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence orders all strands. Broken: it does nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-strand/conflicts-concurrent", "asap-strand", B(Epochs::StrandsOfALineInOrder.any()), &TWO_CONTROLLERS, &[T]),
     mutant("asap-strand/nothing-undone", "asap-strand", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
+    // asap-frontier-ep.
+    mutant("asap-frontier-ep/nothing-undone", "asap-frontier-ep", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-ep/commits-one-epoch", "asap-frontier-ep", B(Epochs::CommitsCumulate.any()), &TWO_CONTROLLERS, &[E]),
+    mutant("asap-frontier-ep/commits-newest-first", "asap-frontier-ep", B(Epochs::CommitsInOrder.any()), &TWO_CONTROLLERS, &[E]),
+    mutant("asap-frontier-ep/frontier-falls", "asap-frontier-ep", B(Epochs::FrontierNeverFalls.any()), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-ep/due-forgotten", "asap-frontier-ep", B(Epochs::DueIsWhatLineHolds.any()), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-frontier-ep/safe-flush-bare", "asap-frontier-ep", B(Epochs::SafeFlushCarriesFrontier.any()), &TWO_CONTROLLERS, &[E]),
+    mutant("asap-frontier-ep/frontier-behind-flush", "asap-frontier-ep", B(Epochs::FrontierBeforeFlush.any()), &TWO_CONTROLLERS, &[E]),
+    mutant("asap-frontier-ep/fenced-forgotten", "asap-frontier-ep", B(Epochs::FencedStaySources.any()), &TWO_CONTROLLERS, &[R]).about_seed(84401),
+    mutant("asap-frontier-ep/own-frontier", "asap-frontier-ep", B(Epochs::RecoveryTakesLargest.any()), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-ep/delays-lost", "asap-frontier-ep", B(Epochs::DelaysAreSaved.any()), &TWO_CONTROLLERS, &[E]),
+    mutant("asap-frontier-ep/saved-erased", "asap-frontier-ep", B(Epochs::SavedUntilRecovered.any()), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-ep/incomplete-proved", "asap-frontier-ep", B(Epochs::EpochAwaitsWrites.any()), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-ep/refused-forgotten", "asap-frontier-ep", B(Epochs::RefusedComesAgain.any()), &ONE_RECORD, &[T]),
+    mutant("asap-frontier-ep/resolved-by-own-answers", "asap-frontier-ep", B(Parts::ResolvedByAllAnswers.any()), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-frontier-ep/fence-unanswered", "asap-frontier-ep", B(Parts::FenceAwaitsAnswer.any()), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-ep/epochs-overtake", "asap-frontier-ep", B(Parts::EpochsInOrder.any()), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-ep/dependences-dropped", "asap-frontier-ep", B(Parts::EpochAwaitsOthers.any()), &TWO_CONTROLLERS, &[T]),
+    // asap-frontier-rp.
+    mutant("asap-frontier-rp/nothing-undone", "asap-frontier-rp", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-rp/own-frontier", "asap-frontier-rp", B(Epochs::RecoveryTakesLargest.any()), &TWO_CONTROLLERS, &[E, T]),
+    // asap-frontier-strand.
+    mutant("asap-frontier-strand/strands-share-frontier", "asap-frontier-strand", B(Parts::FrontierHasStrands.any()), &TWO_CONTROLLERS, &[R]).about_seed(83601),
+    mutant("asap-frontier-strand/conflicts-concurrent", "asap-frontier-strand", B(Epochs::StrandsOfALineInOrder.any()), &TWO_CONTROLLERS, &[T]),
 ];

@@ -28,6 +28,28 @@ strandline_rules::rules! {
         CommitForgetsUndo: "ASAP V-C",
         /// An epoch is durable when the controllers have acknowledged its commit. Broken: when they have been told.
         CommitAwaitsControllers: "ASAP V-C",
+        /// A controller that hears of a frontier commits all of its epochs. Broken: the one whose commit it is.
+        CommitsCumulate: "docs/asap-frontier.md, The controllers",
+        /// A controller commits a core's epochs in their order. Broken: newest first.
+        CommitsInOrder: "docs/asap-frontier.md, The controllers",
+        /// A late commit, of an older epoch, is only answered. Broken: the controller's frontier falls back to it.
+        FrontierNeverFalls: "docs/asap-frontier.md, The controllers",
+        /// The value of a committed delay record is what its line holds until it is written. Broken: an early flush that arrives meanwhile
+        /// undoes to what memory holds.
+        DueIsWhatLineHolds: "docs/asap-frontier.md, The controllers",
+        /// A safe flush carries the frontier. Broken: it carries none.
+        SafeFlushCarriesFrontier: "docs/asap-frontier.md, Safe flushes",
+        /// The frontier that a safe flush carries counts before the flush. Broken: after it.
+        FrontierBeforeFlush: "docs/asap-frontier.md, Safe flushes",
+        /// Epochs that a dfence has waited for are sources of dependences until all answers are in. Broken: until the dfence ends.
+        FencedStaySources: "docs/asap-frontier.md, Answers",
+        /// Recovery takes the largest frontier that any controller has of a core. Broken: each controller goes by its own.
+        RecoveryTakesLargest: "docs/asap-frontier.md, Recovery",
+        /// Recovery commits delay records, too, so power failure saves them. Broken: undo records alone are saved.
+        DelaysAreSaved: "docs/asap-frontier.md, Recovery",
+        /// What was saved stays valid until recovery has ended. Broken: a controller's frontiers are erased when its table is recovered,
+        /// and power fails again after the first.
+        SavedUntilRecovered: "docs/asap-frontier.md, Recovery",
         /// A refused flush is sent again when its epoch is safe. Broken: it is forgotten.
         RefusedComesAgain: "ASAP V-D",
         /// An early flush behind a refused one of its line is refused, too. Broken: it is taken.

@@ -8,6 +8,15 @@ strandline_rules::rules! {
         EpochAwaitsOthers: "ASAP IV-A and IV-E",
         /// A dependence begins a new epoch on both cores. Broken: on neither.
         DependenceSplitsEpochs: "ASAP IV-E",
+        /// An epoch commits when the commits of those before it are answered. Broken: when they are sent; an epoch still ends with
+        /// all answers.
+        CommitsInTurn: "ASAP V-C",
+        /// Each strand proves its own epochs. Broken: a commit proves all older epochs of its core.
+        FrontierHasStrands: "docs/asap-frontier.md, The frontier",
+        /// Dependences on an epoch are resolved when all commits up to it are answered. Broken: when its own are.
+        ResolvedByAllAnswers: "docs/asap-frontier.md, Answers",
+        /// A dfence waits for an answer that its epochs' frontier is known. Broken: for their commits to be sent.
+        FenceAwaitsAnswer: "docs/asap-frontier.md, Answers",
         /// Stores of one epoch to a line share an entry of the persist buffer. Broken: those of different epochs do, too.
         EpochsCoalesceApart: "ASAP IV-B and V-A",
     }

@@ -78,6 +78,13 @@ impl StrandBuffers {
         self.buffers[self.current].slots.len() < self.entries
     }
 
+    /// Whether the ongoing buffer holds a persist barrier that has not completed.
+    #[must_use]
+    pub fn is_behind_barrier(&self) -> bool {
+        let mut slots = self.buffers[self.current].slots.iter();
+        slots.any(|slot| slot.line.is_none()) && !broken(Rule::BarrierHoldsBuffer)
+    }
+
     /// Whether everything has completed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -255,6 +262,7 @@ mod tests {
             [unit.issue(), unit.issue(), unit.issue()],
             [Some((1, A)), Some((4, Line(3))), None]
         );
+        assert!(!unit.is_behind_barrier(), "the strand of flush 4 has none");
         assert_eq!(unit.complete(1), [1, 2]);
         assert_eq!(unit.issue(), Some((3, B)));
     }

@@ -3,9 +3,12 @@
 //!
 //! What: the store queue passes them in program order to the strand buffers, and blocks the stores
 //! behind them: until the ongoing strand buffer has room, and behind a `JoinStrand` until
-//! everything has completed. Strand buffers, write-backs and other cores' requests are as in
-//! `strandweaver`.
-//! Source: StrandWeaver (ISCA 2020), section VI-A, "NO-PERSIST-QUEUE".
+//! everything has completed. A `clwb` on the strand of a persist barrier waits at the head of the
+//! store queue until the barrier has completed, and so for the acknowledgements of the flushes before
+//! it: this is what the persist queue takes away. Strand buffers, write-backs and other cores'
+//! requests are as in `strandweaver`.
+//! Source: StrandWeaver (ISCA 2020), section VI-A, "NO-PERSIST-QUEUE"; for the head of the store queue,
+//! the results of section VI: the persist queue prevents that `clwb`s of long latency block it.
 //! Simplified: nothing; the additions are those of `strandweaver`.
 
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
@@ -17,16 +20,41 @@ use strandline_design::{
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Param, Params};
 
+/// `--set design.clwb_waits=store-queue` or `strand-buffer`.
+const CLWB_WAITS: Param = Param {
+    name: "clwb_waits",
+    default: 0,
+    min: 0,
+    max: 1,
+    help:
+        "where a clwb waits for the persist barrier before it: at the head of the store queue, or in its strand buffer",
+    source: "StrandWeaver VI (results: the persist queue prevents head-of-line blocking in the store queue)",
+    words: &["store-queue", "strand-buffer"],
+};
+
 /// Strand buffers fed by the store queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct NoPersistQueue {
     shape: Shape,
+    /// A `clwb` waits in the store queue for the barrier before it.
+    blocks: bool,
     cores: Vec<Core>,
+}
+
+impl Default for NoPersistQueue {
+    fn default() -> Self {
+        NoPersistQueue {
+            shape: Shape::default(),
+            blocks: CLWB_WAITS.default == 0,
+            cores: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
 struct Core {
     unit: StrandUnit,
+    blocks: bool,
     newest: u64,
     /// What waits at the head of the store queue.
     waits: Option<Ordering>,
@@ -36,9 +64,10 @@ impl Core {
     /// Whether a flush or primitive at the head of the store queue may leave it.
     fn may_leave(&self, ordering: Ordering) -> bool {
         match ordering {
-            Ordering::Flush(_, Flush::Clwb) | Ordering::Primitive(Primitive::PersistBarrier) => {
-                self.unit.buffers.has_room()
+            Ordering::Flush(_, Flush::Clwb) => {
+                self.unit.buffers.has_room() && !(self.blocks && self.unit.buffers.is_behind_barrier())
             }
+            Ordering::Primitive(Primitive::PersistBarrier) => self.unit.buffers.has_room(),
             Ordering::Primitive(Primitive::JoinStrand) => self.unit.buffers.is_empty(),
             _ => true,
         }
@@ -87,9 +116,10 @@ impl Core {
 
 impl NoPersistQueue {
     fn core(&mut self, core: CoreId) -> &mut Core {
-        let shape = self.shape;
+        let (shape, blocks) = (self.shape, self.blocks);
         per_core::state(&mut self.cores, core, |core| Core {
             unit: StrandUnit::new(core, shape),
+            blocks,
             newest: 0,
             waits: None,
         })
@@ -116,11 +146,12 @@ impl Design for NoPersistQueue {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[BUFFERS, ENTRIES]
+        &[BUFFERS, ENTRIES, CLWB_WAITS]
     }
 
     fn set(&mut self, params: &Params) {
         self.shape = Shape::of(params);
+        self.blocks = params.get(CLWB_WAITS.name) == 0;
     }
 
     /// The strand buffers of each core (section VI-A), and the tail indices on each entry of its write-back buffer.

@@ -80,3 +80,23 @@ fn without_a_persist_queue_the_head_of_the_store_queue_waits_as_long() {
     both.acknowledge_flush();
     assert!(both.has_opened(HEAD));
 }
+
+/// What becomes of a flush behind a barrier, without a persist queue, before and after the flush before the barrier has completed.
+fn behind_a_barrier(waits: u64) -> [Departure<Gate>; 2] {
+    let mut both = Both::of(NoPersistQueue::default()).with(&[("clwb_waits", waits)]);
+    let departs = |both: &mut Both<NoPersistQueue>| both.design.departs(&mut both.hw, ZERO, flush_of(Y), 0);
+    let first = both.design.departs(&mut both.hw, ZERO, flush_of(X), 0);
+    assert_eq!(first, Departure::Keep);
+    both.executes(ZERO, Primitive::PersistBarrier);
+    let before = departs(&mut both);
+    both.acknowledge_flush();
+    assert_eq!(both.has_opened(HEAD), before != Departure::Keep);
+    [before, departs(&mut both)]
+}
+
+#[test]
+fn without_a_persist_queue_a_flush_waits_for_its_barrier_at_the_head_of_the_store_queue() {
+    let waits = Departure::Wait(Until::Open(HEAD));
+    assert_eq!(behind_a_barrier(0), [waits, Departure::Keep]);
+    assert_eq!(behind_a_barrier(1), [Departure::Keep, Departure::Keep]);
+}

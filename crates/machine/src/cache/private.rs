@@ -91,6 +91,11 @@ impl Private {
         }
     }
 
+    /// When the private levels have the line writable, for a store at `at`; `None` if it must be requested.
+    pub fn owned(&mut self, line: Line, at: u64) -> Option<u64> {
+        self.owns(line).then(|| self.misses.filled(line, at))
+    }
+
     #[inline(never)]
     fn second_owns(&mut self, line: Line) -> bool {
         self.look_up_second(line).state.is_some_and(State::is_writable)

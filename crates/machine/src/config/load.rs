@@ -31,12 +31,14 @@ macro_rules! preset {
 }
 
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
-static PRESETS: [(&str, LazyLock<MachineConfig>); 5] = [
+static PRESETS: [(&str, LazyLock<MachineConfig>); 7] = [
     preset!("cosplay"),
     preset!("strandweaver"),
     preset!("dpo"),
     preset!("asap"),
     preset!("sp"),
+    preset!("common"),
+    preset!("zen4"),
 ];
 
 fn parsed(path: &str, text: &str) -> MachineConfig {
@@ -48,6 +50,16 @@ fn parsed(path: &str, text: &str) -> MachineConfig {
 #[must_use]
 pub fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
+/// Presets that no paper describes: the machine that all designs run on, and a processor.
+const OF_NO_PAPER: [&str; 2] = ["common", "zen4"];
+
+/// The names of the presets that papers describe.
+#[must_use]
+pub fn paper_preset_names() -> Vec<&'static str> {
+    let names = preset_names().into_iter();
+    names.filter(|name| !OF_NO_PAPER.contains(name)).collect()
 }
 
 impl MachineConfig {

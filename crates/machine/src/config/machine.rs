@@ -11,6 +11,10 @@ use super::media::Media;
 use super::parameter::{cycles_of, parameters, Parameter, Value};
 
 const MAX_ENTRIES: u64 = 1 << 16;
+/// So many are counted in one byte.
+const MAX_ISSUE_ENTRIES: u64 = 255;
+/// A ring of 64 remembers when their ops were dispatched.
+const MAX_DECODE_ENTRIES: u64 = 63;
 const MAX_BYTES: u64 = 1 << 40;
 const MAX_BLOCK: u64 = 1 << 20;
 const MAX_CYCLES: u64 = 1_000_000_000;
@@ -45,6 +49,16 @@ pub enum PcommitWait {
     Empty,
     /// As [`PcommitWait::Accepted`], and it accepts no write before it has replied.
     Alone,
+}
+
+/// When a write leaves its controller's write-pending queue. No source of a machine with ADR states it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WpqLeave {
+    /// When it is on the media, so that ADR saves it from the queue whatever happens.
+    #[default]
+    Written,
+    /// When it is issued to the media, which then hold it themselves.
+    Issued,
 }
 
 /// What the LLC holds as a run begins.
@@ -121,7 +135,17 @@ parameters! {
         /// Fetch queue, which absorbs dispatch stalls until it is full; 0: none, fetch stalls with dispatch.
         fetch_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
         /// Issue queue: ops from their dispatch until their operands are ready; 0: no such limit.
-        issue_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
+        issue_queue_entries: u64 in 0..=MAX_ISSUE_ENTRIES "entries";
+        /// Queue behind a decoder that ends its cycle with each basic block; 0: no such decoder.
+        decode_queue_entries: u64 in 0..=MAX_DECODE_ENTRIES "entries";
+        /// Ports for arithmetic, comparisons and branches; 0: as many as ops are dispatched.
+        alu_ports: u64 in 0..=64 "ports";
+        /// Ports for loads; 0: no such limit.
+        load_ports: u64 in 0..=64 "ports";
+        /// Ports for the addresses of stores and flushes, and as many for the data of stores; 0: no such limit.
+        store_ports: u64 in 0..=64 "ports";
+        /// Micro-ops of a store; 2: one for its address and one for its data.
+        store_micro_ops: u64 in 1..=2 "micro-ops";
         /// Loads and stores together, stores until they leave for the caches; 0: no such limit.
         load_store_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
         /// Clwbs in flight (COSPlay, section 4.3: WBB).
@@ -144,6 +168,10 @@ parameters! {
         consistency: Consistency;
         /// A locked instruction waits for the core's pending flushes.
         lock_orders_flushes: bool;
+        /// Loads wait until the addresses of all older stores are known.
+        loads_wait_for_addresses: bool;
+        /// A store leaves the reorder buffer when the L1 has its line, not when it has executed.
+        stores_retire_cached: bool;
         /// A store requests its line before it reaches the store queue's head.
         store_prefetch: bool;
         /// A clwb leaves its core's line writable; false: shared, so that the next store requests ownership again.
@@ -213,6 +241,8 @@ parameters! {
         interleave_bytes: u64 in 64..=MAX_BYTES "bytes";
         /// Write-pending queue of a controller, a line each.
         wpq_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// When a write leaves that queue: once the media have written it, or once it is issued to them.
+        wpq_leaves: WpqLeave;
         /// Read queue of a controller.
         read_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
         /// Queued writes from which they go before the reads of their banks, as when the queue is full; 0: only then.
@@ -314,6 +344,16 @@ impl Dram {
     #[must_use]
     pub fn line_cycles(&self, core: &Core) -> Cycles {
         line_cycles(self.gbps, core)
+    }
+}
+
+impl Core {
+    /// Removes all limits but widths and the entries of the window and of the queues of loads and stores.
+    pub fn drop_rules(&mut self) {
+        (self.decode_queue_entries, self.issue_queue_entries) = (0, 0);
+        (self.alu_ports, self.load_ports, self.store_ports) = (0, 0, 0);
+        self.store_micro_ops = 1;
+        (self.loads_wait_for_addresses, self.stores_retire_cached) = (false, false);
     }
 }
 

@@ -15,8 +15,8 @@ mod validate;
 
 pub use change::ParamInfo;
 pub use error::ConfigError;
-pub use load::preset_names;
+pub use load::{paper_preset_names, preset_names};
 pub use machine::{
     Cache, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, PcommitWait, Pm, Simulation,
-    Tlb, Warm,
+    Tlb, Warm, WpqLeave,
 };

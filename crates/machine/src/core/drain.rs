@@ -20,6 +20,45 @@ pub struct Drain {
     pub by_itself: Cell<bool>,
     /// The system must see every store leave the queue.
     pub every_store: bool,
+    /// How long the queue's head has waited for flushes, or for the design.
+    pub head_waits: HeadWaits,
+}
+
+/// How long the head of a store queue has waited for flushes, or for the design, and not for its own line.
+#[derive(Default)]
+pub struct HeadWaits {
+    since: Cell<Option<u64>>,
+    ended: Cell<u64>,
+    marked: Cell<u64>,
+}
+
+impl HeadWaits {
+    /// The head waits from now on.
+    pub fn begin(&self, now: u64) {
+        self.since.set(self.since.get().or(Some(now)));
+    }
+
+    /// It waits no more.
+    pub fn end(&self, now: u64) {
+        self.ended.set(self.until(now));
+        self.since.set(None);
+    }
+
+    /// Cycles that heads have waited until `at`.
+    fn until(&self, at: u64) -> u64 {
+        let open = self.since.get().map_or(0, |since| at.saturating_sub(since));
+        self.ended.get() + open
+    }
+
+    /// Dispatch stalls behind a full queue from `at` on.
+    pub fn mark(&self, at: u64) {
+        self.marked.set(self.until(at));
+    }
+
+    /// Cycles that heads have waited since the mark until `at`.
+    pub fn since_mark(&self, at: u64) -> u64 {
+        self.until(at).saturating_sub(self.marked.get())
+    }
 }
 
 impl Drain {
@@ -32,11 +71,20 @@ impl Drain {
             in_order,
             by_itself: Cell::new(false),
             every_store,
+            head_waits: HeadWaits::default(),
         }
     }
 }
 
 impl Core {
+    /// Dispatches a store, flush or primitive, which may get an entry of the store queue: the cycle of its dispatch.
+    #[inline(always)]
+    pub fn dispatch_entry(&self) -> u64 {
+        let at = self.window.dispatch();
+        self.dispatched.set(at);
+        at
+    }
+
     /// Allocates a store-queue entry, which executes and retires at `ready`.
     #[inline(always)]
     pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
@@ -47,12 +95,14 @@ impl Core {
     #[inline(always)]
     pub fn enqueue_executed(&self, addr: Addr, kind: Kind, executed: u64, ready: u64) {
         let context = self.context.now.get();
-        self.add_pending(context);
+        let at = self.dispatched.get();
+        self.add_pending(context, at);
         let mut queue = self.queue.borrow_mut();
-        let number = queue.push(Entry {
+        let entry = Entry {
             executed,
             ..Entry::of(addr, kind, context, ready)
-        });
+        };
+        let number = queue.push(entry, at);
         if self.observer.marks_entries.get() {
             self.mark(&mut queue, number);
         }
@@ -80,7 +130,7 @@ impl Core {
     /// Further bytes of the store allocated before.
     pub fn enqueue_rest(&self, addr: Addr, kind: Kind) {
         let context = self.context.now.get();
-        self.add_pending(context);
+        self.add_pending(context, self.dispatched.get());
         let ready = self.window.retired();
         let op = self.trace(|| Op::entering(addr, kind));
         let mut queue = self.queue.borrow_mut();
@@ -145,9 +195,9 @@ impl Core {
             }
             self.memory.write(addr, size, value);
             self.trace_visible(op, at);
-            self.complete(context);
+            self.complete(context, at);
             self.drain.last.set(at);
-            head = queue.drop_first();
+            head = queue.drop_first(at);
             at = head.map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
             self.drain.next.set(at);
         }

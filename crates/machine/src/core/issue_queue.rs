@@ -1,6 +1,7 @@
 //! The issue queue: ops that are dispatched and wait for their operands.
 
-use std::cell::RefCell;
+use super::window::restore_all;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -11,136 +12,186 @@ use std::collections::BinaryHeap;
 #[derive(Clone)]
 pub struct IssueQueue {
     entries: usize,
-    times: RefCell<Times>,
-}
-
-/// Times at which entries become free.
-#[derive(Clone)]
-struct Times {
-    /// How many there are.
-    count: usize,
-    /// How many entries become free in each cycle of the wheel, by time modulo [`SPAN`].
-    near: [u32; SPAN as usize],
-    /// The cycles that have any.
-    busy: [u64; WORDS],
+    /// How many are occupied.
+    count: Cell<usize>,
+    /// How many entries become free in each cycle of the wheel, by time modulo [`SPAN`]: one byte a cycle.
+    near: Box<[Cell<u64>; WORDS]>,
     /// The first cycle of the wheel; no time is earlier.
-    first: u64,
+    first: Cell<u64>,
     /// The times after the wheel when they were added.
-    far: BinaryHeap<Reverse<u64>>,
+    far: RefCell<BinaryHeap<Reverse<u64>>>,
+    /// The earliest of these; `u64::MAX` if there is none.
+    far_earliest: Cell<u64>,
 }
 
 /// Cycles of the wheel.
 const SPAN: u64 = 256;
-const WORDS: usize = SPAN as usize / 64;
+/// Cycles of a word of the wheel.
+const IN_WORD: u64 = 8;
+const WORDS: usize = (SPAN / IN_WORD) as usize;
 
-impl Times {
-    fn new() -> Times {
-        Times {
-            count: 0,
-            near: [0; SPAN as usize],
-            busy: [0; WORDS],
-            first: 0,
-            far: BinaryHeap::new(),
-        }
-    }
-
-    /// Adds a time, which is not before the wheel.
-    #[inline(always)]
-    fn add(&mut self, at: u64) {
-        self.count += 1;
-        if at - self.first >= SPAN {
-            return self.far.push(Reverse(at));
-        }
-        let cycle = (at % SPAN) as usize;
-        self.near[cycle] += 1;
-        self.busy[cycle / 64] |= 1 << (cycle % 64);
-    }
-
-    /// Removes all times up to this one, which is not before the wheel. Returns the earliest that is left.
-    fn remove_through(&mut self, last: u64) -> Option<u64> {
-        let end = last.min(self.first + SPAN - 1);
-        let mut at = self.first;
-        while at <= end {
-            // The cycles from here to the end, or to that of the word.
-            let (word, from) = ((at % SPAN) as usize / 64, at % 64);
-            let cycles = (end - at + 1).min(64 - from);
-            let removed = self.busy[word] & (u64::MAX >> (64 - cycles)) << from;
-            self.busy[word] ^= removed;
-            let mut bits = removed;
-            while bits != 0 {
-                let cycle = 64 * word + bits.trailing_zeros() as usize;
-                self.count -= std::mem::take(&mut self.near[cycle]) as usize;
-                bits &= bits - 1;
-            }
-            at += cycles;
-        }
-        while self.far.peek().is_some_and(|Reverse(at)| *at <= last) {
-            self.far.pop();
-            self.count -= 1;
-        }
-        self.first = last;
-        let far = self.far.peek().map(|Reverse(at)| *at);
-        self.first_near().into_iter().chain(far).min()
-    }
-
-    /// The earliest time in the wheel.
-    fn first_near(&self) -> Option<u64> {
-        let start = (self.first % SPAN) as usize;
-        // The word in which the wheel begins comes first, and with its lower bits last.
-        for step in 0..=WORDS {
-            let word = (start / 64 + step) % WORDS;
-            let from_start = u64::MAX << (start % 64);
-            let bits = match step {
-                0 => self.busy[word] & from_start,
-                WORDS => self.busy[word] & !from_start,
-                _ => self.busy[word],
-            };
-            if bits != 0 {
-                let cycle = 64 * word as u64 + u64::from(bits.trailing_zeros());
-                return Some(self.first + cycle.wrapping_sub(self.first) % SPAN);
-            }
-        }
-        None
-    }
-}
+/// The most entries: as many become free in one cycle at most, and a byte counts them.
+const MOST: u64 = 255;
 
 impl IssueQueue {
-    /// An empty queue of `entries` entries; `None` if there are none: no such limit.
+    /// An empty queue of `entries` entries, [`MOST`] at most; `None` if there are none: no such limit.
     pub fn new(entries: u64) -> Option<IssueQueue> {
+        debug_assert!(entries <= MOST, "the machine's limit");
         (entries > 0).then(|| IssueQueue {
             entries: entries as usize,
-            times: RefCell::new(Times::new()),
+            count: Cell::new(0),
+            near: Box::new(std::array::from_fn(|_| Cell::new(0))),
+            first: Cell::new(0),
+            far: RefCell::default(),
+            far_earliest: Cell::new(u64::MAX),
         })
     }
 
     /// Restores an earlier state.
     pub fn restore(&self, saved: &IssueQueue) {
-        self.times.borrow_mut().clone_from(&saved.times.borrow());
+        self.count.set(saved.count.get());
+        self.first.set(saved.first.get());
+        restore_all(&self.near[..], &saved.near[..]);
+        self.far.borrow_mut().clone_from(&saved.far.borrow());
+        self.far_earliest.set(saved.far_earliest.get());
     }
 
     /// Adds an op that issues at `at`. Returns when the next op, which is dispatched at `next` at the
     /// earliest, finds an entry. No later op is dispatched before `next`.
+    #[inline(always)]
     pub fn enter(&self, at: u64, next: u64) -> u64 {
-        let mut times = self.times.borrow_mut();
         // The entry is free again before another op can need it.
         if at > next {
-            if at - times.first >= SPAN {
-                times.remove_through(next);
+            match at - self.first.get() < SPAN {
+                true => self.add_near(at),
+                false => self.add_far(at, next),
             }
-            times.add(at);
+            self.count.set(self.count.get() + 1);
         }
-        if times.count < self.entries {
-            return next;
+        match self.count.get() < self.entries {
+            true => next,
+            false => self.wait(next),
         }
-        let mut free = next;
-        while let Some(first) = times.remove_through(free) {
-            if times.count < self.entries {
-                break;
-            }
-            free = first;
-        }
-        free
     }
+
+    #[inline(always)]
+    fn add_near(&self, at: u64) {
+        let word = self.word(at);
+        word.set(word.get() + (1 << shift(at)));
+    }
+
+    /// Adds a time that is after the wheel unless that turns.
+    #[inline(never)]
+    fn add_far(&self, at: u64, next: u64) {
+        self.remove_through(next);
+        match at - self.first.get() < SPAN {
+            true => self.add_near(at),
+            false => {
+                self.far.borrow_mut().push(Reverse(at));
+                self.far_earliest.set(self.far_earliest.get().min(at));
+            }
+        }
+    }
+
+    /// When the next op finds an entry in a queue that is full as far as is known.
+    #[inline(never)]
+    fn wait(&self, next: u64) -> u64 {
+        let mut earliest = self.earliest();
+        if earliest <= next {
+            self.remove_through(next);
+            if self.count.get() < self.entries {
+                return next;
+            }
+            earliest = self.earliest();
+        }
+        match earliest < self.far_earliest.get() {
+            true => self.remove_near(earliest),
+            false => self.remove_through(earliest),
+        }
+        earliest
+    }
+
+    /// The earliest time.
+    #[inline(always)]
+    fn earliest(&self) -> u64 {
+        self.first_near().min(self.far_earliest.get())
+    }
+
+    /// Removes the earliest time, which is in the wheel, and only there.
+    #[inline(always)]
+    fn remove_near(&self, at: u64) {
+        let (word, shift) = (self.word(at), shift(at));
+        let removed = word.get() >> shift & 0xff;
+        word.set(word.get() & !(0xff << shift));
+        self.count.set(self.count.get() - removed as usize);
+        self.first.set(at);
+    }
+
+    /// Removes all times up to this one, which is not before the wheel.
+    #[inline(never)]
+    fn remove_through(&self, last: u64) {
+        let first = self.first.replace(last);
+        let end = last.min(first + SPAN - 1);
+        let (mut at, mut removed) = (first, 0);
+        while at <= end {
+            // The cycles from here to the end, or to that of the word.
+            let cycles = (end - at + 1).min(IN_WORD - at % IN_WORD);
+            let mask = (u64::MAX >> (64 - 8 * cycles)) << shift(at);
+            let word = self.word(at);
+            removed += sum_of_bytes(word.get() & mask);
+            word.set(word.get() & !mask);
+            at += cycles;
+        }
+        self.count.set(self.count.get() - removed);
+        if self.far_earliest.get() <= last {
+            self.remove_far(last);
+        }
+    }
+
+    /// Removes the times after the wheel up to this one.
+    #[inline(never)]
+    fn remove_far(&self, last: u64) {
+        let mut far = self.far.borrow_mut();
+        while far.peek().is_some_and(|Reverse(at)| *at <= last) {
+            far.pop();
+            self.count.set(self.count.get() - 1);
+        }
+        self.far_earliest.set(far.peek().map_or(u64::MAX, |Reverse(at)| *at));
+    }
+
+    /// The earliest time in the wheel, or `u64::MAX`.
+    #[inline(always)]
+    fn first_near(&self) -> u64 {
+        let mut at = self.first.get();
+        let end = at + SPAN;
+        while at < end {
+            // Of the word in which the wheel begins, the lower bytes are its end: they come last.
+            let later = self.word(at).get() >> shift(at);
+            if later != 0 {
+                return at + u64::from(later.trailing_zeros()) / 8;
+            }
+            at += IN_WORD - at % IN_WORD;
+        }
+        u64::MAX
+    }
+
+    /// The word of the wheel that has this cycle.
+    #[inline(always)]
+    fn word(&self, at: u64) -> &Cell<u64> {
+        &self.near[(at % SPAN / IN_WORD) as usize]
+    }
+}
+
+/// The lowest bit of a cycle's byte in its word.
+#[inline(always)]
+fn shift(at: u64) -> u32 {
+    8 * (at % IN_WORD) as u32
+}
+
+/// The sum of a word's bytes, [`MOST`] at most.
+#[inline(always)]
+fn sum_of_bytes(word: u64) -> usize {
+    (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize
 }
 
 #[cfg(test)]

@@ -9,6 +9,12 @@ pub struct Limits {
     /// Entries that loads and stores share; 0: no such limit.
     pub shared_entries: u64,
     pub prefetches_stores: bool,
+    /// A store is two micro-ops, its address and its data.
+    pub splits_stores: bool,
+    /// Loads wait until the addresses of older stores are known.
+    pub waits_for_addresses: bool,
+    /// A store retires once the L1 has its line.
+    pub retires_cached: bool,
     /// Non-temporal stores are ordinary ones.
     pub nt_cached: bool,
     /// Store barriers reach the design.
@@ -24,6 +30,9 @@ impl Limits {
             queue_entries: core.store_queue_entries as usize,
             shared_entries: core.load_store_queue_entries,
             prefetches_stores: core.store_prefetch,
+            splits_stores: core.store_micro_ops == 2,
+            waits_for_addresses: core.loads_wait_for_addresses,
+            retires_cached: core.stores_retire_cached,
             nt_cached,
             barriers,
             latencies: Latencies {

@@ -23,6 +23,7 @@ mod saved;
 mod shared_queue;
 mod spin;
 pub mod tlb;
+mod usage;
 mod watches;
 mod window;
 
@@ -37,7 +38,8 @@ pub use observer::UNTRACED;
 pub use queue::{Entry, Kind, Lost, StoreQueue};
 pub use request::{Answers, Dispatched, Request, Response};
 pub use saved::Saved;
-pub use window::Window;
+pub use usage::Usage;
+pub use window::{Pace, Port, Window};
 
 use crate::cache::Private;
 use crate::config::{Consistency, MachineConfig};
@@ -98,6 +100,8 @@ pub struct Core {
     pub pcommits_completed: Cell<u64>,
     /// Non-temporal stores are being combined.
     pub combines: Cell<bool>,
+    /// When the latest store, flush or primitive was dispatched.
+    dispatched: Cell<u64>,
     /// How many times in a row the program has found its line in flight to another core.
     pub waited: Cell<u32>,
     /// Whether its program was interrupted.
@@ -138,6 +142,8 @@ pub struct LoadOrder {
     pub floor: Cell<u64>,
     /// Loads wait for the held op too.
     pub held: Cell<bool>,
+    /// When the addresses of all stores so far are known, if loads wait for them.
+    addresses: Cell<u64>,
 }
 
 /// The context register (COSPlay 4.3).
@@ -185,7 +191,7 @@ impl Core {
             start: window(),
             queue: RefCell::new(StoreQueue::new()),
             drain: Drain::new(in_order, duties.every_store || any_broken()),
-            pending: Pending::default(),
+            pending: Pending::new(duties.contexts),
             loads: LoadOrder::default(),
             private: RefCell::new(Private::new(&machine.l1, machine.l2.as_ref())),
             tlb: Tlb::new(&machine.tlb),
@@ -200,6 +206,7 @@ impl Core {
             counts: Counts::default(),
             pcommits_completed: Cell::new(0),
             combines: Cell::new(false),
+            dispatched: Cell::new(0),
             waited: Cell::new(0),
             interrupted: Cell::new(Interrupt::Unheeded),
             spin: Spin::default(),
@@ -255,6 +262,8 @@ pub struct Duties {
     pub every_store: bool,
     /// Store barriers mean something to the design where stores drain in order, too.
     pub barriers: bool,
+    /// Contexts are told apart.
+    pub contexts: bool,
     /// Which notes are kept with their times.
     pub notes: Keeps,
     /// Writes of words that have waiters.

@@ -1,6 +1,6 @@
 //! A core's stores that are not yet visible and flushes that are not yet acknowledged.
 
-use super::Core;
+use super::{Core, Usage};
 use std::cell::Cell;
 use strandline_isa::CoreId;
 use strandline_rules::{broken, Rule};
@@ -12,17 +12,41 @@ const CONTEXTS: usize = 256;
 pub struct Pending {
     of: [Cell<u32>; CONTEXTS],
     all: Cell<u64>,
+    /// Contexts are told apart: how many have something pending is counted.
+    told_apart: bool,
+    /// Contexts with something pending.
+    pub contexts: Cell<u64>,
+    /// Those over time.
+    pub usage: Usage,
     /// The design has a message when a context is drained.
     pub awaited: Cell<bool>,
 }
 
-impl Default for Pending {
-    fn default() -> Pending {
+impl Pending {
+    /// Nothing pending on a core whose contexts are told apart or not.
+    pub fn new(told_apart: bool) -> Pending {
         Pending {
             of: [const { Cell::new(0) }; CONTEXTS],
             all: Cell::new(0),
+            told_apart,
+            contexts: Cell::new(0),
+            usage: Usage::default(),
             awaited: Cell::new(false),
         }
+    }
+}
+
+impl Pending {
+    /// The first store or flush of a context enters the store queue.
+    fn context_enters(&self, at: u64) {
+        self.contexts.set(self.contexts.get() + 1);
+        self.usage.enters(at, self.contexts.get());
+    }
+
+    /// The last one of a context has completed.
+    fn context_leaves(&self, at: u64) {
+        self.contexts.set(self.contexts.get() - 1);
+        self.usage.leaves(at);
     }
 }
 
@@ -35,16 +59,20 @@ impl Core {
         }
     }
 
+    /// A store, flush or primitive of the context is pending from `at` on.
     #[inline(always)]
-    pub fn add_pending(&self, context: u8) {
+    pub fn add_pending(&self, context: u8, at: u64) {
         let count = &self.pending.of[context as usize];
+        if self.pending.told_apart && count.get() == 0 {
+            self.pending.context_enters(at);
+        }
         count.set(count.get() + 1);
         self.pending.all.set(self.pending.all.get() + 1);
     }
 
-    /// Completes one store, flush or primitive of the context.
+    /// Completes one store, flush or primitive of the context at `at`.
     #[inline(always)]
-    pub fn complete(&self, context: u8) {
+    pub fn complete(&self, context: u8, at: u64) {
         let count = &self.pending.of[context as usize];
         count.set(
             count
@@ -53,6 +81,9 @@ impl Core {
                 .unwrap_or_else(|| nothing_pending(self.id, context)),
         );
         self.pending.all.set(self.pending.all.get() - 1);
+        if self.pending.told_apart && count.get() == 0 {
+            self.pending.context_leaves(at);
+        }
     }
 
     /// Whether this core's stores and flushes (of a context or all) have completed.

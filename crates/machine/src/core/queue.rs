@@ -1,5 +1,6 @@
 //! The store queue.
 
+use super::Usage;
 use std::iter::successors;
 use strandline_design::StoreId;
 use strandline_isa::{Addr, Flush, Line, Primitive};
@@ -131,6 +132,8 @@ pub struct StoreQueue {
     len: usize,
     /// Entries that need no room.
     without_room: usize,
+    /// Entries that need room, over time.
+    pub usage: Usage,
     /// By a hash of their word, the number of the youngest store so far.
     youngest: Box<[u64; WORDS]>,
 }
@@ -152,6 +155,7 @@ impl StoreQueue {
             next: 1,
             len: 0,
             without_room: 0,
+            usage: Usage::default(),
             youngest: Box::new([0; WORDS]),
         }
     }
@@ -166,9 +170,17 @@ impl StoreQueue {
         (addr.0 >> 3) as usize % WORDS
     }
 
-    /// Adds an entry that needs room: its number.
+    /// Adds an entry that needs room, allocated at `at`: its number.
     #[inline(always)]
-    pub fn push(&mut self, entry: Entry) -> u64 {
+    pub fn push(&mut self, entry: Entry, at: u64) -> u64 {
+        let number = self.add(entry);
+        self.usage.enters(at, self.occupied() as u64);
+        number
+    }
+
+    /// Adds an entry: its number.
+    #[inline(always)]
+    fn add(&mut self, entry: Entry) -> u64 {
         let number = self.take_next();
         let older = match entry.kind {
             Kind::Store { .. } | Kind::StoreNt { .. } => self.is_youngest(number, entry.addr),
@@ -192,7 +204,7 @@ impl StoreQueue {
 
     /// Adds an entry that needs no room and leaves with the one before it: its number.
     pub fn push_rest(&mut self, entry: Entry) -> u64 {
-        let number = self.push(entry);
+        let number = self.add(entry);
         let slot = self.slot(number);
         self.ring[slot].with_last = true;
         self.without_room += 1;
@@ -248,11 +260,11 @@ impl StoreQueue {
         Some(&mut self.ring[slot]).filter(|entry| entry.number == number)
     }
 
-    /// Removes the oldest entry, which must exist: the next one.
+    /// The oldest entry, which must exist, leaves at `at`: the next one.
     #[inline(always)]
-    pub fn drop_first(&mut self) -> Option<&Entry> {
+    pub fn drop_first(&mut self, at: u64) -> Option<&Entry> {
         let slot = self.slot(self.oldest);
-        self.forget(slot);
+        self.forget(slot, at);
         self.oldest += 1;
         if self.len == 0 {
             self.oldest = self.next;
@@ -262,23 +274,26 @@ impl StoreQueue {
         Some(&self.ring[self.slot(self.oldest)])
     }
 
-    /// The entry of this slot has left.
+    /// The entry of this slot leaves at `at`.
     #[inline(always)]
-    fn forget(&mut self, slot: usize) {
+    fn forget(&mut self, slot: usize, at: u64) {
         let entry = &mut self.ring[slot];
         entry.number = 0;
         self.len -= 1;
-        self.without_room -= usize::from(entry.with_last);
+        match entry.with_last {
+            true => self.without_room -= 1,
+            false => self.usage.leaves(at),
+        }
     }
 
-    /// Removes the entry of this number, if there is one.
+    /// The entry of this number leaves at `at`, if there is one.
     #[inline(always)]
-    pub fn remove(&mut self, number: u64) {
+    pub fn remove(&mut self, number: u64, at: u64) {
         let slot = self.slot(number);
         if self.ring[slot].number != number {
             return;
         }
-        self.forget(slot);
+        self.forget(slot, at);
         if number == self.oldest {
             self.pass_gaps();
         }
@@ -317,11 +332,11 @@ impl StoreQueue {
         self.next - 1
     }
 
-    /// Removes the entries that are younger than this number, the youngest first.
-    pub fn remove_younger(&mut self, number: u64) -> Vec<Entry> {
+    /// The entries that are younger than this number leave at `at`, the youngest first.
+    pub fn remove_younger(&mut self, number: u64, at: u64) -> Vec<Entry> {
         let younger = self.iter().rev().take_while(|entry| entry.number > number);
         let removed: Vec<Entry> = younger.copied().collect();
-        removed.iter().for_each(|entry| self.remove(entry.number));
+        removed.iter().for_each(|entry| self.remove(entry.number, at));
         removed
     }
 
@@ -398,10 +413,11 @@ mod tests {
 
     /// Adds a store that executes in the cycle of its address, and retires much later.
     fn store(q: &mut StoreQueue, addr: u64, size: u8, value: u64) {
-        q.push(Entry {
+        let entry = Entry {
             executed: addr,
             ..Entry::of(Addr(addr), Kind::Store { size, value }, 0, addr + 1_000)
-        });
+        };
+        q.push(entry, 0);
     }
 
     #[test]
@@ -411,7 +427,7 @@ mod tests {
         store(&mut q, 68, 4, 0x2222_2222);
         assert_eq!(q.forward(Addr(64), 8, 0), Some((0x2222_2222_1111_1111, 68)));
         assert_eq!(q.forward(Addr(64), 4, 0), Some((0x1111_1111, 64)));
-        q.drop_first();
+        q.drop_first(0);
         assert_eq!(q.forward(Addr(64), 8, 9), Some((0x2222_2222_0000_0009, 68)));
         assert_eq!(q.forward(Addr(72), 8, 0), None);
     }
@@ -422,10 +438,11 @@ mod tests {
         let halves = [(64, 900), (68, 100)];
         for (addr, executed) in halves {
             let kind = Kind::Store { size: 4, value: 1 };
-            q.push(Entry {
+            let entry = Entry {
                 executed,
                 ..Entry::of(Addr(addr), kind, 0, 1_000)
-            });
+            };
+            q.push(entry, 0);
         }
         assert_eq!(q.forward(Addr(64), 8, 0), Some((0x0000_0001_0000_0001, 900)));
         assert_eq!(q.forward(Addr(68), 4, 0), Some((1, 100)));
@@ -439,7 +456,7 @@ mod tests {
     fn entries_leave_in_any_order_and_keep_their_numbers() {
         let mut q = StoreQueue::new();
         (0..3).for_each(|n| store(&mut q, 8 * n, 8, n));
-        q.remove(2);
+        q.remove(2, 0);
         assert_eq!((numbers(&q), q.len()), (vec![1, 3], 2));
         assert_eq!(q.forward(Addr(8), 8, 0), None, "it has left");
         assert_eq!(q.take_number(), 4);
@@ -449,11 +466,11 @@ mod tests {
             Some((7, 0)),
             "the upper half is the older store's"
         );
-        q.drop_first();
+        q.drop_first(0);
         assert_eq!(q.front().map(|entry| entry.number), Some(3));
-        let removed: Vec<u64> = q.remove_younger(3).iter().map(|entry| entry.number).collect();
+        let removed: Vec<u64> = q.remove_younger(3, 0).iter().map(|entry| entry.number).collect();
         assert_eq!((removed, q.newest()), (vec![5], 5), "numbers are not used again");
-        q.drop_first();
+        q.drop_first(0);
         assert!(q.front().is_none());
         store(&mut q, 0, 8, 1);
         assert_eq!(numbers(&q), [6]);
@@ -466,7 +483,7 @@ mod tests {
         for n in 0..last {
             store(&mut q, 8 * n, 8, n);
             // The oldest entry stays, as all others leave.
-            q.remove(if n > 1 { n } else { u64::MAX });
+            q.remove(if n > 1 { n } else { u64::MAX }, 0);
         }
         assert_eq!(numbers(&q), [1, last]);
         assert_eq!(q.forward(Addr(0), 8, 9), Some((0, 0)));

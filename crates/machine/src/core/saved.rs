@@ -13,6 +13,7 @@ pub struct Saved {
     counts: Counts,
     notes: SavedNotes,
     load_floor: u64,
+    addresses: u64,
     context: u8,
     context_ready: u64,
     counts_next: bool,
@@ -53,6 +54,7 @@ impl Core {
             counts: self.counts.clone(),
             notes: self.notes.save(),
             load_floor: self.loads.floor.get(),
+            addresses: self.loads.addresses.get(),
             context: self.context.now.get(),
             context_ready: self.context.ready.get(),
             counts_next: self.observer.counts_next.get(),
@@ -75,6 +77,7 @@ impl Core {
         self.counts.restore(&saved.counts);
         self.notes.restore(&saved.notes);
         self.loads.floor.set(saved.load_floor);
+        self.loads.addresses.set(saved.addresses);
         self.context.now.set(saved.context);
         self.context.ready.set(saved.context_ready);
         self.observer.counts_next.set(saved.counts_next);

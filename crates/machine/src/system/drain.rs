@@ -326,7 +326,7 @@ impl Running {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
         let mut queue = hart.core.queue.borrow_mut();
-        queue.remove(number);
+        queue.remove(number, at);
         hart.core.drain.last.set(at);
         hart.core.drain.next.set(next_of(&hart.core, &queue));
         let is_empty = queue.len() == 0;
@@ -367,7 +367,7 @@ impl Running {
             Then::GoOn { .. } | Then::Count(_) => {
                 self.hw
                     .record(move |recorder, _| recorder.woken(Who::Program(core), at));
-                shared.window.stall_buffer(at);
+                shared.window.stall_queue(at, shared.drain.head_waits.since_mark(at));
                 shared.turn.next_op.set(shared.window.cycle());
                 self.hw.hart(core).state = ProgramState::Runnable;
             }
@@ -385,11 +385,19 @@ impl Running {
     /// The queue waits for a buffer to become free; see [`Running::retry_drain`].
     fn wait_for_buffer(&mut self, core: CoreId) {
         self.record_blocked(core, Why::Buffer);
-        self.hw.hart(core).core.drain.next.set(u64::MAX);
+        self.stop_drain(core);
+    }
+
+    /// The queue's head waits for flushes, or for the design.
+    fn stop_drain(&mut self, core: CoreId) {
+        let now = self.hw.now;
+        let drain = &self.hw.hart(core).core.drain;
+        drain.next.set(u64::MAX);
+        drain.head_waits.begin(now);
     }
 
     fn block_drain(&mut self, core: CoreId, until: Until<Key>) {
-        self.hw.hart(core).core.drain.next.set(u64::MAX);
+        self.stop_drain(core);
         let condition = Condition::of(core, until);
         self.record_blocked(core, condition.why());
         self.hw.waiters.park(condition, Waiter::StoreQueue(core));
@@ -410,6 +418,7 @@ impl Running {
         _ = self.hw.waiters.wake_store_queue(core, |_| true);
         self.hw.record(move |recorder, _| recorder.woken(Who::Queue(core), now));
         let hart = self.hw.hart(core);
+        hart.core.drain.head_waits.end(now);
         let next = next_time(&hart.core);
         if next != u64::MAX {
             hart.core.drain.next.set(next.max(now));

@@ -91,9 +91,11 @@ impl Running {
     pub(super) fn buffer_done(&mut self, core: CoreId, slot: u64) {
         self.hw
             .record(move |recorder, at| recorder.acknowledged(Origin::Buffer { core, slot }, at));
+        let step = self.hw.step;
         let hart = self.hw.hart(core);
         if let Some(index) = hart.buffer.iter().position(|b| b.slot == slot) {
             let flush = hart.buffer.remove(index);
+            hart.buffer_usage.leaves(step);
             if flush.is_head {
                 hart.core.drain.shut.set(false);
                 let head = hart.core.queue.borrow().front().map_or(0, |head| head.number);
@@ -112,10 +114,10 @@ impl Running {
 
     /// Completes one store, flush or primitive of a core.
     pub(super) fn complete(&mut self, core: CoreId, context: u8) {
-        let now = self.hw.now;
+        let (now, step) = (self.hw.now, self.hw.step);
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(now);
-        hart.core.complete(context);
+        hart.core.complete(context, step);
         if !hart.when_drained.is_empty() && hart.core.is_drained(Some(context)) {
             self.message_drained(core);
         }

@@ -66,6 +66,7 @@ impl Running {
             context: entry.context,
             is_head,
         });
+        hart.buffer_usage.enters(at, hart.buffer.len() as u64);
         hart.core.drain.shut.set(is_head);
         self.hw
             .record(move |recorder, _| recorder.flush_sent(core, entry.op, slot, at));

@@ -8,9 +8,10 @@ use super::turns::Turns;
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::{LineTags, Llc};
 use crate::config::MachineConfig;
-use crate::core::{Core, Counted, Request};
+use crate::core::{Core, Counted, Request, Usage};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
+use crate::stats::Occupied;
 use crate::timeline::{Recorder, Who};
 use crate::trace::Tracer;
 use std::collections::{HashSet, VecDeque};
@@ -69,6 +70,7 @@ pub struct Hart {
     pub state: ProgramState,
     /// Flushes in its write-back buffer.
     pub buffer: Vec<Buffered>,
+    pub buffer_usage: Usage,
     pub next_slot: u64,
     /// Non-temporal stores being combined, oldest first.
     pub combining: Vec<Combining>,
@@ -404,6 +406,7 @@ impl Hart {
             core,
             state: ProgramState::Runnable,
             buffer: Vec::new(),
+            buffer_usage: Usage::default(),
             next_slot: 0,
             combining: Vec::new(),
             settled: 0,
@@ -413,6 +416,32 @@ impl Hart {
             when_drained: Vec::new(),
             doze: Doze::default(),
         }
+    }
+
+    /// The timed region begins at `at`: occupancies are counted from then on.
+    pub fn starts(&self, at: u64) {
+        let queue = self.core.queue.borrow();
+        queue.usage.starts(at, queue.occupied() as u64);
+        self.buffer_usage.starts(at, self.buffer.len() as u64);
+        let pending = &self.core.pending;
+        pending.usage.starts(at, pending.contexts.get());
+    }
+
+    /// Entries of the store queue in use up to `end`.
+    pub fn store_queue(&self, end: u64) -> Occupied {
+        let queue = self.core.queue.borrow();
+        queue.usage.until(end, queue.occupied() as u64)
+    }
+
+    /// Entries of the write-back buffer in use up to `end`.
+    pub fn writeback_buffer(&self, end: u64) -> Occupied {
+        self.buffer_usage.until(end, self.buffer.len() as u64)
+    }
+
+    /// Contexts with something pending up to `end`.
+    pub fn context_table(&self, end: u64) -> Occupied {
+        let pending = &self.core.pending;
+        pending.usage.until(end, pending.contexts.get())
     }
 
     /// When its program runs next, as far as it knows.

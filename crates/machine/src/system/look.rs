@@ -100,7 +100,7 @@ impl CoreView {
                 .filter(|(_, count)| *count > 0)
                 .collect(),
             held: waiters.of_fence(core.id).map(Condition::until),
-            instructions: core.window.count(),
+            instructions: core.window.instructions(),
         }
     }
 

@@ -53,7 +53,10 @@ impl Running {
                 let then = Then::GoOn { fenced: blocks };
                 return self.wait(core, Condition::Retired(core), then);
             }
-            Request::Room => return self.wait(core, Condition::Room(core), Then::GoOn { fenced: false }),
+            Request::Room => {
+                hart.core.drain.head_waits.mark(hart.core.window.next_cycle());
+                return self.wait(core, Condition::Room(core), Then::GoOn { fenced: false });
+            }
             Request::Written { word, times } => {
                 let word = Addr(word.0 & !7);
                 return self.wait(core, Condition::Written(word), Then::Count(times));
@@ -81,8 +84,11 @@ impl Running {
             Request::Own { addr, issue } => {
                 // A store that cannot get its line early requests it again at the head of the
                 // queue; the program does not wait for it.
-                _ = self.access(core, addr.line(), Access::Own, issue.max(at));
-                Ok(Response::default())
+                let fetched = self.access(core, addr.line(), Access::Own, issue.max(at));
+                Ok(Response {
+                    done: fetched.unwrap_or_default(),
+                    ..Response::default()
+                })
             }
             Request::Claim(ordering) => self.claim(core, ordering, at),
             Request::Locked {
@@ -164,7 +170,7 @@ impl Running {
             Claim::Yes => true,
             Claim::No => false,
         };
-        self.hw.hart(core).core.window.stall_buffer(at);
+        self.hw.hart(core).core.window.stall_design_buffer(at);
         Ok(Response {
             claimed,
             ..Response::default()

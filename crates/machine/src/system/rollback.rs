@@ -105,7 +105,7 @@ impl Running {
         entry.op = shared.trace_kept_locked(addr, old, store_of(&entry).value);
         entry.context = shared.context.now.get();
         entry.counted = shared.observer.counts_next.replace(false);
-        shared.add_pending(entry.context);
+        shared.add_pending(entry.context, at);
         shared.kept.borrow_mut().push_back(entry);
         let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
         Some(Ok(Response {
@@ -142,10 +142,10 @@ impl Running {
             .record(move |recorder, at| recorder.rolls_back(core, checkpoint, recorded, at));
         self.hw.waiters.forget_core(core, saved.speculations());
         self.begin_anew(core, &saved);
+        let (now, step) = (self.hw.now, self.hw.step);
         for entry in self.void_stores(core, &saved) {
-            self.hw.hart(core).core.complete(entry.context);
+            self.hw.hart(core).core.complete(entry.context, step);
         }
-        let now = self.hw.now;
         let hart = self.hw.hart(core);
         hart.core.restore(&saved);
         hart.core.window.redirect(now);
@@ -175,8 +175,9 @@ impl Running {
     /// Removes the stores that the core has made since: from the store queue, and from the design's
     /// kept stores.
     fn void_stores(&mut self, core: CoreId, saved: &Saved) -> Vec<Entry> {
+        let step = self.hw.step;
         let shared = &self.hw.hart(core).core;
-        let mut void = shared.queue.borrow_mut().remove_younger(saved.newest_entry());
+        let mut void = shared.queue.borrow_mut().remove_younger(saved.newest_entry(), step);
         shared.kept.borrow_mut().retain(|entry| {
             let stays = entry.number <= saved.newest_entry();
             if !stays {

@@ -60,7 +60,7 @@ impl Heartbeat {
     pub(super) fn of<'c>(self, cores: impl Iterator<Item = &'c Core>) -> u64 {
         match self {
             Heartbeat::Tasks => cores.map(|core| core.notes.tasks()).sum(),
-            Heartbeat::Instructions => cores.map(|core| core.window.count()).sum(),
+            Heartbeat::Instructions => cores.map(|core| core.window.instructions()).sum(),
         }
     }
 }

@@ -111,6 +111,7 @@ impl Running {
             nt_cached: wants.nt_cached,
             logs: wants.rolls_back.on(cores),
             barriers: wants.all_barriers,
+            contexts: wants.contexts,
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             notes: match (options.journal, &recorder) {
                 (true, _) => Keeps::All,
@@ -428,6 +429,7 @@ impl Running {
     fn ask_at_start(&mut self) {
         self.start.asks_design = false;
         self.start.stats.design = self.design.counters(Cycles(self.start.at));
+        self.hw.harts.iter().for_each(|hart| hart.starts(self.start.at));
         self.hw
             .record(|recorder, _| recorder.start_counts(&self.start.stats.design));
     }
@@ -437,7 +439,7 @@ impl Running {
         let cores = || self.hw.harts.iter().map(|h| &*h.core);
         let sum = |f: &dyn Fn(&Core) -> u64| cores().map(f).sum::<u64>();
         let tally = self.hw.tally;
-        let instructions = sum(&|c| c.window.count());
+        let instructions = sum(&|c| c.window.instructions());
         Stats {
             tasks: sum(&|c| c.notes.tasks()),
             instructions,
@@ -452,7 +454,10 @@ impl Running {
             switch_instructions: Some(sum(&|c| c.notes.library())),
             window: cores().map(|c| c.notes.window()).max().unwrap_or(1),
             fence_stall_cycles: sum(&|c| c.window.stalls().fence.get()),
+            window_fence_stall_cycles: sum(&|c| c.window.stalls().window_behind_fence.get()),
             buffer_stall_cycles: sum(&|c| c.window.stalls().buffer.get()),
+            design_stall_cycles: sum(&|c| c.window.stalls().design_buffer.get()),
+            queue_persist_stall_cycles: sum(&|c| c.window.stalls().queue_persists.get()),
             fetch_stall_cycles: sum(&|c| c.window.stalls().fetch.get()),
             tlb_misses: sum(&|c| c.tlb.counts.misses.get()),
             page_walks: sum(&|c| c.tlb.counts.walks.get()),
@@ -485,8 +490,15 @@ impl Running {
         if self.start.asks_design {
             self.ask_at_start();
         }
+        let harts = &self.hw.harts;
         let totals = Stats {
             design: self.design.counters(Cycles(end)),
+            store_queue: harts.iter().map(|hart| hart.store_queue(end)).sum(),
+            writeback_buffer: harts.iter().map(|hart| hart.writeback_buffer(end)).sum(),
+            context_table: self
+                .wants
+                .contexts
+                .then(|| harts.iter().map(|hart| hart.context_table(end)).sum()),
             ..self.totals()
         };
         let mut stats = totals.clone().since(&self.start.stats);

@@ -175,6 +175,16 @@ impl Running {
     pub(super) fn issue(&mut self, controller: ControllerId) {
         if self.hw.controllers[controller.0 as usize].wants_look(self.hw.now) {
             self.issue_queued(controller);
+            if self.hw.controllers[controller.0 as usize].frees_at_issue() {
+                self.admit_waiting(controller);
+            }
+        }
+    }
+
+    /// Lets writes arrive again that waited for room, as far as there is room.
+    fn admit_waiting(&mut self, controller: ControllerId) {
+        while let Some(next) = self.hw.controllers[controller.0 as usize].next_waiting() {
+            self.arrives(controller, next, true);
         }
     }
 
@@ -224,9 +234,7 @@ impl Running {
             self.hw.writes.remove(write);
         }
         self.commits(controller);
-        while let Some(next) = self.hw.controllers[controller.0 as usize].next_waiting() {
-            self.arrives(controller, next, true);
-        }
+        self.admit_waiting(controller);
         self.issue(controller);
     }
 

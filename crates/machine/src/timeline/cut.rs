@@ -57,7 +57,9 @@ impl Timeline {
             (count.op, count.write) = (op_of(count.op), write_of(count.write));
         }
         self.stalls.0.retain(|stall| overlaps(stall.from, Some(stall.to)));
-        self.spans.0.retain(|span| overlaps(span.from, span.to));
+        self.spans
+            .0
+            .retain(|span| overlaps(span.from, counted(span.counted, span.to)));
         self.speculations.0.retain(|span| overlaps(span.from, span.to));
         self.instructions
             .0

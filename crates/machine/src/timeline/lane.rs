@@ -111,6 +111,13 @@ impl Lane {
         }
     }
 
+    /// The next micro-op is the address of a store.
+    pub fn next_is_address(&self) {
+        if self.detail.instructions {
+            self.state.borrow_mut().label = Some((Kind::Address, None));
+        }
+    }
+
     /// What the instruction is that is under way, or else the latest.
     pub fn is(&self, op: &Op) {
         if !self.detail.instructions {

@@ -186,6 +186,8 @@ row! {
 pub enum Kind {
     /// Arithmetic, or a branch.
     Plain,
+    /// The address of a store that is two micro-ops; the store itself is the micro-op of its data.
+    Address,
     /// A load.
     Load,
     /// A store.
@@ -204,6 +206,7 @@ impl Serialize for Kind {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Kind::Plain => serializer.serialize_str("op"),
+            Kind::Address => serializer.serialize_str("address"),
             Kind::Load => serializer.serialize_str("load"),
             Kind::Store => serializer.serialize_str("store"),
             Kind::StoreNt => serializer.serialize_str("nt-store"),

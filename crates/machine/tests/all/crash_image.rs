@@ -146,8 +146,12 @@ fn the_line_written_comes_first_then_lines_as_named_then_those_gone_by_address()
 }
 
 #[test]
-fn of_a_line_named_twice_the_later_bytes_count() {
-    assert_eq!(changes(&[&[(1, 6), (2, 7), (1, 8)]]), [(0, 5), (2, 7), (1, 8)]);
+fn a_line_named_twice_passes_through_both_bytes_from_what_a_crash_would_have_left() {
+    assert_eq!(changes(&[&[(1, 6), (2, 7), (1, 8)]]), [(0, 5), (1, 6), (2, 7), (1, 8)]);
+    assert_eq!(
+        changes(&[&[(1, 6)], &[(1, 6), (2, 7), (1, 8)], &[(1, 6), (2, 7), (1, 8)]]),
+        [(0, 5), (1, 6), (2, 7), (1, 8)]
+    );
     assert_eq!(changes(&[&[(1, 8), (2, 7), (1, 8)]]), [(0, 5), (1, 8), (2, 7)]);
 }
 
@@ -408,12 +412,25 @@ fn check_cycles(seed: u64, durable: &[Durable], ledger: &Ledger) {
     }
 }
 
+/// The bytes of a line that is named several times, from those on that it held before.
+fn passed_through(line: Line, before: LineData, change: &Change) -> Vec<LineData> {
+    let Change::Named(named) = change else {
+        return Vec::new();
+    };
+    let of_line = named.iter().filter(|(named, _)| *named == line);
+    let mut bytes: Vec<LineData> = of_line.map(|(_, data)| *data).collect();
+    let known = bytes.iter().rposition(|data| *data == before);
+    bytes.split_off(known.map_or(0, |place| place + 1))
+}
+
 /// A line's contents are those of the books, one after the other, without others in between.
 fn check_line(seed: u64, line: Line, durable: &[Durable], ledger: &Ledger) {
     let mut expected = Expected::default();
     let mut said = vec![expected.left(line)];
     for (_, change) in &ledger.changes {
+        let before = expected.left(line);
         expected.change(change);
+        said.extend(passed_through(line, before, change));
         said.push(expected.left(line));
     }
     let events = durable.iter().filter(|event| event.line == line);

@@ -219,7 +219,7 @@ fn bad_settings() {
 fn bad_base() {
     assert_eq!(
         file_error("base = \"skylake\""),
-        "m.toml:1: base: no preset \"skylake\" (use one of cosplay, strandweaver, dpo, asap, sp)"
+        "m.toml:1: base: no preset \"skylake\" (use one of cosplay, strandweaver, dpo, asap, sp, common, zen4)"
     );
 }
 
@@ -234,7 +234,9 @@ fn neither_preset_nor_file() {
     );
     let error = MachineConfig::load("cosplya").expect_err("not there").to_string();
     assert!(
-        error.ends_with("; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp)"),
+        error.ends_with(
+            "; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp, common, zen4)"
+        ),
         "{error}"
     );
     let error = MachineConfig::load(env!("CARGO_MANIFEST_DIR"))

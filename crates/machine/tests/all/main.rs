@@ -2,11 +2,13 @@
 
 mod changes;
 mod common;
+mod core_rules;
 mod counters;
 mod crash_image;
 mod errors;
 mod front_end;
 mod latencies;
+mod occupancy;
 mod outputs;
 mod pcommits;
 mod presets;

@@ -2,7 +2,7 @@
 
 use strandline_kernel::Cycles;
 use strandline_machine::config::{Coherence, Consistency};
-use strandline_machine::{preset_names, MachineConfig};
+use strandline_machine::{paper_preset_names, preset_names, MachineConfig};
 
 fn preset(name: &str) -> MachineConfig {
     MachineConfig::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
@@ -10,7 +10,9 @@ fn preset(name: &str) -> MachineConfig {
 
 #[test]
 fn every_preset_is_valid_and_says_where_each_value_is_from() {
-    assert_eq!(preset_names(), ["cosplay", "strandweaver", "dpo", "asap", "sp"]);
+    let papers = ["cosplay", "strandweaver", "dpo", "asap", "sp"];
+    assert_eq!(paper_preset_names(), papers);
+    assert_eq!(preset_names(), [&papers[..], &["common", "zen4"]].concat());
     for name in preset_names() {
         let machine = preset(name);
         assert_eq!(machine.name, name);
@@ -161,22 +163,58 @@ fn reads_go_first_at_dpos_controller_alone() {
     assert_eq!((controllers.drain_high, controllers.drain_low), (54, 32));
 }
 
+/// The core's queues in front, its ports, and what it does with stores, of each machine that is another's: a paper's simulator, or a processor.
 #[test]
-fn sp_and_dpo_have_queues_at_the_cores_front() {
-    for name in preset_names() {
+fn cores_have_the_limits_of_what_they_stand_for() {
+    for name in preset_names().into_iter().filter(|name| *name != "common") {
         let core = preset(name).core;
         let queues = [
             core.fetch_queue_entries,
+            core.decode_queue_entries,
             core.issue_queue_entries,
             core.load_store_queue_entries,
         ];
+        let ports = [core.alu_ports, core.load_ports, core.store_ports];
+        let stores = (
+            core.store_micro_ops,
+            core.loads_wait_for_addresses,
+            core.stores_retire_cached,
+        );
         let known = match name {
-            "sp" => [48, 48, 0],
-            "dpo" => [0, 32, 0],
-            _ => [0; 3],
+            "cosplay" => ([0, 28, 36, 0], [3, 1, 1], (2, true, true)),
+            "strandweaver" | "asap" => ([32, 0, 64, 0], [6, 4, 4], (1, false, false)),
+            "dpo" => ([0, 0, 32, 0], [0; 3], (1, false, false)),
+            "sp" => ([48, 0, 48, 0], [0; 3], (1, false, false)),
+            _ => ([0, 0, 96, 0], [4, 3, 2], (1, false, false)),
         };
-        assert_eq!(queues, known, "{name}");
+        assert_eq!((queues, ports, stores), known, "{name}");
     }
+}
+
+/// AMD's optimization guide for Zen 4: sections 2.6 (caches), 2.9.8 (dispatch), 2.10 (ALUs, reorder buffer), 2.12 (stores).
+#[test]
+fn zen4_is_amds_guide() {
+    let machine = preset("zen4");
+    let core = &machine.core;
+    assert_eq!(
+        (core.dispatch_width, core.rob_entries, core.store_queue_entries),
+        (6, 320, 64)
+    );
+    assert_eq!((core.mispredict_penalty, core.mul_latency), (Cycles(13), Cycles(3)));
+    assert_eq!(
+        (machine.l1.bytes, machine.l1.ways, machine.l1.latency),
+        (32_768, 8, Cycles(4))
+    );
+    let l2 = machine.l2.as_ref().expect("it has an L2");
+    // Load-to-use 14 cycles.
+    assert_eq!(
+        (l2.bytes, l2.ways, machine.l1.latency + l2.latency),
+        (1_048_576, 8, Cycles(14))
+    );
+    // Load-to-use 50 cycles, with two traversals.
+    let hops = machine.interconnect.hop_latency + machine.interconnect.hop_latency;
+    assert_eq!(machine.l1.latency + l2.latency + machine.llc.latency + hops, Cycles(50));
+    assert_eq!((machine.tlb.l1_entries, machine.tlb.l2_entries), (72, 3072));
 }
 
 #[test]

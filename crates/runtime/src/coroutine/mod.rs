@@ -51,7 +51,7 @@ impl Window {
 pub struct Sharing {
     /// The number of tasks at once.
     pub window: Window,
-    /// The library that switches between them. Designs may make it free ([`Tasking::Free`]).
+    /// The library that starts, switches and ends them. Designs may make its switches free ([`Tasking::Free`]).
     pub library: Library,
 }
 
@@ -81,9 +81,9 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
     let mut pool = Pool {
         cpu,
         lowering: *cpu.lowering(),
-        library: match cpu.lowering().tasking {
-            Tasking::Free => Library::Free,
-            _ => sharing.library,
+        library: library::Coroutines {
+            library: sharing.library,
+            free_switches: cpu.lowering().tasking == Tasking::Free,
         },
         tasks: &tasks,
         lanes,
@@ -139,7 +139,7 @@ async fn run_lane<W: Workload, C: Scheduling>(workload: &W, mut state: ThreadSta
 struct Pool<'a, C: Cpu, F> {
     cpu: &'a C,
     lowering: Lowering,
-    library: Library,
+    library: library::Coroutines,
     tasks: &'a [Task<'a, C>],
     lanes: Vec<Pin<Box<F>>>,
     /// The lanes that have a task.

@@ -144,7 +144,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     pub fn needs_lines(&self) -> bool {
         match self {
             Log::Undo(log) => log.needs_lines(),
-            Log::Pairs(_) => true,
+            Log::Pairs(log) => log.needs_lines(),
             Log::Redo(_) => false,
             Log::Wal(log) => log.needs_lines(),
         }

@@ -6,7 +6,7 @@
 
 use super::ledger::LEDGER_ITEMS;
 use super::set::{LINE_ITEM, SET_BYTES};
-use crate::{Heap, Logging};
+use crate::{Heap, LogUnit, Logging, Runtime};
 use std::ops::Range;
 use strandline_isa::{Addr, LINE_BYTES};
 
@@ -23,9 +23,16 @@ pub(crate) mod head {
 /// In the head's word: the shift of the position, above the line's number.
 pub(crate) const POSITION_SHIFT: u64 = 24;
 
-/// Blocks of a lane that form a ring from the start, and in all.
+/// Blocks of a lane that form a ring from the start.
 pub(crate) const FIRST_BLOCKS: u64 = 4;
-pub(crate) const BLOCKS: u64 = 16;
+
+/// Blocks of a lane in all. A line takes two entries if it is logged at once, eight if each of its words is.
+fn blocks_of(logging: Logging) -> u64 {
+    match (logging.runtime, logging.unit) {
+        (Runtime::Redo, _) | (_, LogUnit::Line) => 16,
+        (_, LogUnit::Store) => 64,
+    }
+}
 
 /// The logs of all lanes.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +43,8 @@ pub(crate) struct ModelLayout {
     lanes: u64,
     /// Entries of a block.
     pub block: u64,
+    /// Blocks of a lane.
+    pub blocks: u64,
 }
 
 impl ModelLayout {
@@ -48,6 +57,7 @@ impl ModelLayout {
             dram: Addr(0),
             lanes,
             block: records.div_ceil(FIRST_BLOCKS).max(2),
+            blocks: blocks_of(logging),
         };
         layout.pm = heap.pm(lanes * layout.lane_bytes());
         layout.dram = heap.dram(lanes * Self::DRAM_BYTES);
@@ -81,12 +91,12 @@ impl ModelLayout {
     }
 
     fn lane_bytes(&self) -> u64 {
-        LINE_BYTES + BLOCKS * self.block_bytes()
+        LINE_BYTES + self.blocks * self.block_bytes()
     }
 
     /// The entries that all of a lane's blocks hold.
     pub fn capacity(&self) -> u64 {
-        BLOCKS * self.block
+        self.blocks * self.block
     }
 
     /// The line of a lane's head.

@@ -1,16 +1,17 @@
 //! Undo logging by log-update pairs (StrandWeaver, ISCA 2020, Figure 5): transactions, outermost critical sections and
 //! synchronization-free regions.
 //!
-//! A pair is an entry with a line's old words, flushed, ordered before the update, and then a new
-//! strand. The unit of undo and commit is a *section*:
+//! A pair is an entry with the old word of a store, flushed, ordered before the store, and then a new
+//! strand. Or ([`LogUnit::Line`]) its entries hold the words of a line that a step may update, and
+//! order before all consecutive stores to the line. The unit of undo and commit is a *section*:
 //!
 //! - `txn`: a transaction, between an entry that begins it and one that ends it. Its lines are flushed at its end, once each.
 //!   Locks are the program's own affair: they are held until it is committed, so it depends on nothing that could be undone.
 //! - `atlas`: from the outermost lock to its unlock, with an entry for each lock and unlock, which hold the stamp found or left.
 //!   Lines are flushed in their pairs. A batch of sections is committed at once ([`super::ledger`] says which).
-//! - `sfr`: up to the first release behind an update. Its one entry beside the pairs is written at that release, with the stamps
+//! - `sfr`: up to the first acquire or release behind an update. Its one entry beside the pairs is written there, with the stamps
 //!   that may still be undone. That is enough: only when a section ends does anyone ask what it depends on, and a section that has
-//!   written nothing and found nothing undoable leaves no entry at all. An acquire within a section does not end it (simplified).
+//!   written nothing leaves no entry at all, unless it passes on at a release what it has found undoable.
 //!
 //! Between the end of a section's updates and its commit all of it is made durable
 //! ([`strandline_isa::Intent::Durable`]). So are the writes of an open section when it releases one
@@ -23,7 +24,7 @@ use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::Set;
 use crate::lock::Hand;
-use crate::{Runtime, Step};
+use crate::{LogUnit, Runtime, Step};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
 
@@ -47,6 +48,7 @@ pub struct PairLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
     pub(crate) hand: Hand,
     runtime: Runtime,
+    unit: LogUnit,
     batch: u64,
     ring: Ring<'c, C>,
     ledger: Ledger<'c, C>,
@@ -75,6 +77,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             cpu,
             hand,
             runtime: layout.logging.runtime,
+            unit: layout.logging.unit,
             batch: layout.logging.batch,
             ring: Ring::open(cpu, layout, lane).await,
             ledger: Ledger::new(cpu, layout, lane),
@@ -100,6 +103,8 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
         if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
             self.make_room().await;
+        } else if self.runtime == Runtime::Sfr && self.written {
+            self.end_section().await;
         }
         let stamp = self.hand.lock_stamped(self.cpu, lock).await;
         self.depth = self.depth + 1;
@@ -182,8 +187,16 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// Remembers the words of a line that the step may update.
+    /// Whether the words that a step may update must be known before.
+    pub(crate) fn needs_lines(&self) -> bool {
+        self.unit == LogUnit::Line
+    }
+
+    /// Remembers the words of a line that the step may update, where they are logged with the line.
     pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        if !self.needs_lines() {
+            return;
+        }
         let _call = line.call(3);
         if self.fresh {
             self.start().await;
@@ -192,8 +205,11 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.spans.insert(line, span, self.cpu.word(0)).await;
     }
 
-    /// Stores into a remembered line; the first consecutive store to it begins the line's pair.
+    /// Stores: a pair of its own, or where lines are logged, one with the consecutive stores to a remembered line.
     pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        if self.unit == LogUnit::Store {
+            return self.write(at, value, size).await;
+        }
         let _call = at.call(3);
         let line = at & !(LINE_BYTES - 1);
         let open = match self.open {

@@ -6,7 +6,7 @@
 //! the next one is not free, a spare one is linked before it.
 
 use super::entry::{field, Kind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
-use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT as HEAD_SHIFT};
+use super::layout::{head, ModelLayout, POSITION_SHIFT as HEAD_SHIFT};
 use strandline_isa::{sites, Addr, Cpu, Intent, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
 
@@ -61,7 +61,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
             base,
             last: layout.block * LINE_BYTES,
             stride: layout.block_bytes(),
-            limit: layout.block_at(lane, BLOCKS).0,
+            limit: layout.block_at(lane, layout.blocks).0,
             capacity: layout.capacity(),
             tail,
             position,

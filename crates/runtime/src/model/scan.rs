@@ -1,7 +1,7 @@
 //! The state of a lane's log after a crash.
 
 use super::entry::Entry;
-use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT};
+use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use strandline_isa::{Addr, Image, LINE_BYTES};
 
 /// A lane's log.
@@ -26,6 +26,7 @@ impl Scan {
         let (line, mut position) = (word & ((1 << POSITION_SHIFT) - 1), word >> POSITION_SHIFT);
         let mut block = layout.block_of(lane, line).0;
         let mut at = layout.base(lane).0 + line * LINE_BYTES;
+        let last = at;
         for _ in 0..layout.capacity() {
             if at == block + layout.block * LINE_BYTES {
                 block = image.word(Addr(block));
@@ -44,6 +45,10 @@ impl Scan {
             if entry.position > scan.end >> POSITION_SHIFT {
                 scan.end = (entry.position << POSITION_SHIFT) | ((at - layout.base(lane).0) / LINE_BYTES);
             }
+            // Once around the ring: what follows has been read.
+            if at == last {
+                break;
+            }
         }
         scan
     }
@@ -51,5 +56,5 @@ impl Scan {
 
 fn is_block(layout: &ModelLayout, lane: usize, addr: u64) -> bool {
     let first = layout.block_at(lane, 0).0;
-    addr >= first && (addr - first) % layout.block_bytes() == 0 && (addr - first) / layout.block_bytes() < BLOCKS
+    addr >= first && (addr - first) % layout.block_bytes() == 0 && (addr - first) / layout.block_bytes() < layout.blocks
 }

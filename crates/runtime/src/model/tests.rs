@@ -5,7 +5,7 @@ use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use super::scan::Scan;
 use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
 use crate::layout::Instead;
-use crate::{block_on, recover, Heap, Log, LogLayout, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
+use crate::{block_on, recover, Heap, Log, LogLayout, LogUnit, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
 use proptest::prelude::*;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Note};
 
@@ -19,14 +19,21 @@ struct Place {
 }
 
 fn place(runtime: Runtime, batch: u64, records: u64) -> Place {
-    let mut heap = Heap::default();
-    heap.logging = Logging {
+    let logging = Logging {
         runtime,
         batch,
         ..Logging::UNDO
     };
+    place_of(logging, records)
+}
+
+fn place_of(logging: Logging, records: u64) -> Place {
+    let mut heap = Heap::default();
+    heap.logging = logging;
+    let runtime = logging.runtime;
     let lines = heap.table(6);
-    let lock = heap.dram(8);
+    // Two locks.
+    let lock = heap.dram(16);
     let logs = LogLayout::allocate(&mut heap, 2, records);
     let Instead::Model(model) = logs.instead else {
         panic!("{runtime:?} is no model's");
@@ -197,6 +204,34 @@ fn a_full_log_grows_and_recovery_finds_what_is_in_the_new_blocks() {
     }
 }
 
+#[test]
+fn a_step_logs_each_store_or_each_line() {
+    let entries = |unit| {
+        let logging = Logging {
+            runtime: Runtime::Txn,
+            unit,
+            ..Logging::UNDO
+        };
+        let place = place_of(logging, 64);
+        let cpu = place.cpu();
+        block_on(async {
+            let mut log = Log::open(&cpu, &place.logs, 0).await;
+            let mut region = log.begin();
+            let rows = [0, 1].map(|row| cpu.word(place.line(row).0));
+            step(&mut region, &rows, cpu.word(7), Step::More).await;
+            // The section has logged these words.
+            step(&mut region, &rows, cpu.word(8), Step::More).await;
+        })
+        .unwrap();
+        let image = place.recovered();
+        assert_eq!(image.line(place.line(1).line())[..7], [0; 7], "{unit:?}");
+        let found = Scan::of(&place.memory, &place.model, 0).entries;
+        found.iter().filter(|entry| entry.is(Kind::Store)).count()
+    };
+    // Two lines of seven words: an entry for each, or for up to four.
+    assert_eq!((entries(LogUnit::Store), entries(LogUnit::Line)), (14, 4));
+}
+
 /// Lane 0 writes 1, then lane 1 reads that under the same lock and writes it plus one elsewhere. Lane 1 tries to commit.
 async fn two_lanes<'c, C: Cpu>(place: &Place, cpu: &'c C) -> [Log<'c, C>; 2] {
     let mut first = Log::open(cpu, &place.logs, 0).await;
@@ -285,6 +320,31 @@ fn redo_acknowledges_a_group_at_once_and_only_behind_what_it_depends_on() {
         assert_eq!(durable(&cpu.take_notes()), 2);
     })
     .unwrap();
+}
+
+#[test]
+fn an_acquire_ends_a_synchronization_free_region() {
+    // A region, an acquire, a region: two locks are held, and the inner release ends the second section.
+    let place = place(Runtime::Sfr, 8, 64);
+    let cpu = place.cpu();
+    let ends = block_on(async {
+        let mut log = Log::open(&cpu, &place.logs, 0).await;
+        let [outer, inner] = [0, 8].map(|offset| cpu.word(place.lock.0 + offset));
+        log.lock(outer).await;
+        for row in [0, 1] {
+            let mut region = log.begin();
+            region.write(cpu.word(place.line(row).0), cpu.word(7), 8).await;
+            region.end().await;
+            if row == 0 {
+                log.lock(inner).await;
+            }
+        }
+        log.unlock(inner).await;
+        log.unlock(outer).await;
+        let found = Scan::of(&place.memory, &place.model, 0).entries;
+        found.iter().map(|entry| entry.is(Kind::Release)).collect::<Vec<_>>()
+    });
+    assert_eq!(ends, Ok(vec![false, true, false, true]));
 }
 
 /// Whether redo recovery undoes what was built on a region whose entries were lost.
@@ -380,7 +440,7 @@ fn check(image: &Memory, place: &Place, shape: Shape) -> Result<(), String> {
 }
 
 fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play) -> Option<String> {
-    let place = place(logging.runtime, logging.batch, 16);
+    let place = place_of(logging, 16);
     let memory = place.memory.clone();
     let mut failure = None;
     let mut inspect = |image: &Memory, watch: &Watch| {
@@ -408,8 +468,11 @@ fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play)
 
 fn logging() -> impl Strategy<Value = Logging> {
     let runtimes = vec![Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo];
-    (prop::sample::select(runtimes), 1u64..5).prop_map(|(runtime, batch)| Logging {
+    let units = vec![LogUnit::Store, LogUnit::Line];
+    let chosen = (prop::sample::select(runtimes), prop::sample::select(units), 1u64..5);
+    chosen.prop_map(|(runtime, unit, batch)| Logging {
         runtime,
+        unit,
         batch,
         ..Logging::UNDO
     })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The crates, from the foundation up.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "kernel",
     "rules",
     "isa",
@@ -21,6 +21,7 @@ const ORDER: [&str; 16] = [
     "order",
     "sim",
     "crash",
+    "validate",
     "py",
 ];
 

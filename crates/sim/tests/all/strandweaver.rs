@@ -18,10 +18,13 @@ const CORE: CoreId = CoreId(0);
 /// Cycles between two instructions of the example: longer than the way to their queues, and much shorter than a flush.
 const APART: u64 = 10;
 
-/// Table I's machine with one instruction per cycle, so that each arrival is visible.
+/// Table I's machine with one instruction per cycle, so that each arrival is visible. Stores get their lines early, so that
+/// nothing but persists takes long.
 fn machine() -> MachineConfig {
     let mut machine = MachineConfig::preset("strandweaver").expect("a preset");
     machine.core.dispatch_width = 1;
+    machine.core.store_drain_interval = Cycles(1);
+    machine.core.store_prefetch = true;
     machine.simulation.slack = Cycles(0);
     machine
 }
@@ -249,4 +252,38 @@ fn storage_is_that_of_section_vi_a() {
     // 144 bytes for the persist queue, 144 for the strand buffers, 8 bits for each entry of the write-back buffer.
     assert_eq!(boxed(StrandWeaver::default()).storage_bytes(&machine), 144 + 144 + 16);
     assert_eq!(boxed(NoPersistQueue::default()).storage_bytes(&machine), 144 + 16);
+}
+
+/// Stalls behind a design's buffer, behind a store queue whose head waits to persist, and behind either for any reason.
+fn stalls<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl Fn(SimCpu) -> F + 'static) -> [u64; 3] {
+    let mut system = run(design, program);
+    let stats = system.run().expect("it ends").stats;
+    [
+        stats.design_stall_cycles,
+        stats.queue_persist_stall_cycles,
+        stats.buffer_stall_cycles,
+    ]
+}
+
+#[test]
+fn stalls_are_told_apart_by_what_is_full_and_why() {
+    let pairs = |cpu| pair_up(cpu, 100);
+    let [design, _, all] = stalls(StrandWeaver::default(), pairs);
+    assert!(
+        0 < design && design <= all,
+        "{design} of {all} behind the persist queue"
+    );
+    let [design, queue, all] = stalls(NoPersistQueue::default(), pairs);
+    assert!(
+        design == 0 && 0 < queue && queue <= all,
+        "{queue} of {all} behind flushes"
+    );
+    // Stores that miss, and no flush.
+    let misses = async |cpu: SimCpu| {
+        for i in 0..200 {
+            cpu.word(PM_BASE + 64 * i).store(cpu.word(1)).await;
+        }
+    };
+    let [design, queue, all] = stalls(NoPersistQueue::default(), misses);
+    assert!(design == 0 && queue == 0 && 0 < all, "{queue} of {all} behind flushes");
 }

@@ -104,12 +104,50 @@ fn durable(initial: &Memory, journal: &Journal) -> Memory {
     memory
 }
 
+/// The most contexts that a run can use: those of its tasks, and of its hardware, if it has any.
+fn most_contexts(spec: &Spec) -> Option<u64> {
+    let set = |set: &String| set.strip_prefix("design.contexts=")?.parse::<u64>().ok();
+    let contexts = spec.set.iter().find_map(set)?;
+    match spec.window {
+        Some(Window::Tasks(window)) => Some(contexts.min(window)),
+        _ => Some(contexts),
+    }
+}
+
+/// What a record says of queues, buffers and contexts: no mean is above its maximum, and no maximum above what COSPlay's
+/// core (Table 2) and the design have.
+fn check_occupancy(record: &Record, contexts: Option<u64>) -> Result<(), String> {
+    let derived = &record.derived;
+    let queue = (derived.store_queue_occupancy_mean, derived.store_queue_occupancy_max);
+    let buffer = (
+        derived.writeback_buffer_occupancy_mean,
+        derived.writeback_buffer_occupancy_max,
+    );
+    let table = (
+        derived.context_table_occupancy_mean,
+        derived.context_table_occupancy_max.unwrap_or(0),
+    );
+    let wrong =
+        |((mean, max), most): ((Option<f64>, u64), u64)| mean.is_some_and(|mean| mean > max as f64) || max > most;
+    match [(queue, 56), (buffer, 32), (table, contexts.unwrap_or(0))]
+        .into_iter()
+        .find(|each| wrong(*each))
+    {
+        _ if derived.context_table_occupancy_max.is_some() != contexts.is_some() => {
+            Err("contexts where none are".to_owned())
+        }
+        Some(wrong) => Err(format!("mean, maximum and entries: {wrong:?}")),
+        None => Ok(()),
+    }
+}
+
 fn check(spec: &Spec) -> Result<(), String> {
     let once = run(spec).map_err(|error| error.to_string())?;
     let again = run(spec).map_err(|error| error.to_string())?;
     if without_host(&once) != without_host(&again) {
         return Err("the same run again has another record".to_owned());
     }
+    check_occupancy(&once, most_contexts(spec))?;
     let observed = observe(spec).map_err(|error| error.to_string())?;
     for record in [&once, &observed.record] {
         if Some(record.stats.tasks) != spec.tasks {

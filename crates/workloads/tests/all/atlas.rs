@@ -178,11 +178,11 @@ fn a_queue_flushes_and_fences_for_each_store() {
 fn operations_flush_and_fence_as_often_as_the_page_says() {
     for (name, runtime, flushes, fences) in [
         ("heap", "undo", 20.7, 19.1),
-        ("heap", "atlas", 32.4, 10.2),
+        ("heap", "atlas", 40.7, 13.3),
         ("atlas-queue", "undo", 8.6, 7.1),
-        ("atlas-queue", "atlas", 18.4, 4.7),
+        ("atlas-queue", "atlas", 29.7, 8.8),
         ("skiplist", "undo", 9.6, 4.7),
-        ("skiplist", "atlas", 17.5, 4.2),
+        ("skiplist", "atlas", 30.2, 9.8),
     ] {
         let found = cost(name, under(runtime), &[]);
         assert!((found.0 - flushes).abs() < 0.06, "{name} under {runtime}: {found:?}");

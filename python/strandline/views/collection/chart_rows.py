@@ -32,7 +32,9 @@ def told(chart: Chart) -> dict[str, str]:
 
 
 def rows(chart: Chart, panel: Panel) -> list[Row]:
-    """A row a value, of all series of a panel."""
+    """A row a value, of all series of a panel; a row a point of a scatter plot."""
+    if chart.kind is Kind.SCATTER:
+        return [_point(series) for series in panel.series]
     top = cut(chart, chart.panels if chart.shared_y else [panel]) if chart.kind is Kind.BARS else None
     return [
         _row(chart, series, index, top)
@@ -67,6 +69,12 @@ def _row(chart: Chart, series: Series, index: int, top: float | None) -> Row:
     }
     needed = {key: text for key, text in texts.items() if key in told(chart)}
     return {key: each for key, each in drawn.items() if each is not None} | needed
+
+
+def _point(series: Series) -> Row:
+    right, up = series.values
+    shown = {"place": number(right), "text": number(up), "note": series.notes[1] or NOTHING}
+    return {"series": series.label, "right": right, "value": up, **shown}
 
 
 def _end(chart: Chart, low: float, value: float) -> float:

@@ -6,6 +6,7 @@ Colours are words of the page's style, so that a chart is dark or light with its
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from textwrap import wrap
@@ -16,6 +17,7 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from strandline.views.chart import Chart, Kind, Panel
+from strandline.views.collection import cells
 from strandline.views.collection.chart_rows import Row, extremes, rows, spreads, told
 from strandline.views.plot_style import COLOURS, DARK, HUE, LIGHT
 
@@ -140,19 +142,21 @@ def _is_number(text: str) -> bool:
 
 
 def _panel(chart: Chart, panel: Panel) -> Any:
-    axes = _Axes(chart, panel, rows(chart, panel))
-    main = {Kind.BARS: _bars, Kind.LINES: _lines, Kind.CDF: _lines}[chart.kind](axes)
+    found_rows = rows(chart, panel)
+    axes = _Axes(chart, panel, cells.filled(panel, found_rows) if chart.kind is Kind.GRID else found_rows)
+    main = MAIN[chart.kind](axes)
     layers = [*_unit(axes), *main, *_paper(axes)]
     found = alt.layer(*layers, data=_data(axes.rows)).transform_filter(SHOWN)
     # What the keyboard tells of a value is what the pointer shows.
     words = " + '; ' + ".join(f"{json.dumps(title + ': ')} + datum.{key}" for key, title in told(chart).items())
-    shown = found.transform_calculate(words=words).properties(height=HEIGHT, width=_least(chart))
+    height = cells.height(panel) if chart.kind is Kind.GRID else HEIGHT
+    shown = found.transform_calculate(words=words).properties(height=height, width=_least(chart))
     return shown.properties(title=panel.title) if panel.title else shown
 
 
 def _least(chart: Chart) -> int:
     """Pixels of a panel in which the names of places do not overlap."""
-    if chart.kind is not Kind.BARS:
+    if chart.kind not in (Kind.BARS, Kind.GRID):
         return NARROWEST
     words = [max(map(len, place.split(" "))) for place in chart.places]
     return max(NARROWEST, int((LETTER * max(words) + 4) * len(words)))
@@ -169,7 +173,7 @@ def _colour(chart: Chart) -> Any:
 
 def _unit(axes: _Axes) -> list[Any]:
     """The line at 1 of normalised values."""
-    if not axes.panel.normalised or axes.chart.kind is Kind.CDF:
+    if not axes.panel.normalised or axes.chart.kind in (Kind.CDF, Kind.GRID):
         return []
     line = alt.Chart(alt.InlineData(values=[{"value": 1}])).mark_rule(color=INK, aria=False)
     return [line.encode(y=axes.y("value"))]
@@ -205,10 +209,28 @@ def _lines(axes: _Axes) -> list[Any]:
     if chart.kind is Kind.CDF:
         look["order"] = alt.Order("place:Q")
     lines = alt.Chart().mark_line(aria=False).encode(**at, **look)
-    shapes = [SHAPES[index % len(SHAPES)] for index in range(len(chart.labels))]
+    # Labels of one colour have different shapes.
+    shapes = [SHAPES[(index + index // len(COLOURS)) % len(SHAPES)] for index in range(len(chart.labels))]
     shape = alt.Shape("series:N", scale=alt.Scale(domain=list(chart.labels), range=shapes), legend=None)
     points = alt.Chart().mark_point(filled=True, size=36, opacity=1, cursor="pointer")
     return [lines, *_whiskers(axes), points.encode(**at, color=_colour(chart), shape=shape, **axes.told)]
+
+
+def _cells(axes: _Axes) -> list[Any]:
+    return cells.cells(axes.panel, axes.x, axes.told)
+
+
+def _points(axes: _Axes) -> list[Any]:
+    return cells.points(axes.chart, axes.y("value"), _colour(axes.chart), axes.told)
+
+
+MAIN: Mapping[Kind, Callable[[_Axes], list[Any]]] = {
+    Kind.BARS: _bars,
+    Kind.LINES: _lines,
+    Kind.CDF: _lines,
+    Kind.GRID: _cells,
+    Kind.SCATTER: _points,
+}
 
 
 def _paper(axes: _Axes) -> list[Any]:

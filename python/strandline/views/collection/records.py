@@ -30,7 +30,10 @@ OF_RUNS = (
     "flushes",
     "fences",
     "fence_stall_cycles",
+    "window_fence_stall_cycles",
     "buffer_stall_cycles",
+    "design_stall_cycles",
+    "queue_persist_stall_cycles",
     "pm_writes",
     "recovers",
 )

@@ -31,7 +31,10 @@ SHOWN = (
     "flushes",
     "fences",
     "fence_stall_cycles",
+    "window_fence_stall_cycles",
     "buffer_stall_cycles",
+    "design_stall_cycles",
+    "queue_persist_stall_cycles",
     "pm_writes",
     "coalesced",
 )

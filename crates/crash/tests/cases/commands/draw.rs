@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use strandline_design::About;
 use strandline_designs::design;
 use strandline_kernel::Rng;
-use strandline_machine::{preset_names, MachineConfig};
+use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_runtime::runtimes;
 use strandline_sim::{check_needs, Found, Spec, Window};
 
@@ -15,9 +15,22 @@ const CORNERS: &[&[&str]] = &[
     &["core.rob_entries=4"],
     &["core.load_queue_entries=1"],
     &["core.store_queue_entries=1"],
-    &["core.store_queue_entries=2"],
-    &["core.issue_queue_entries=1"],
-    &["core.load_store_queue_entries=1"],
+    &[
+        "core.store_queue_entries=2",
+        "core.loads_wait_for_addresses=true",
+        "core.stores_retire_cached=true",
+    ],
+    &[
+        "core.issue_queue_entries=1",
+        "core.alu_ports=1",
+        "core.load_ports=1",
+        "core.store_ports=1",
+    ],
+    &[
+        "core.load_store_queue_entries=1",
+        "core.decode_queue_entries=1",
+        "core.store_micro_ops=2",
+    ],
     &["core.load_store_queue_entries=3", "core.fetch_queue_entries=8"],
     &["core.writeback_buffer_entries=1"],
     &["core.write_combining_buffers=1"],
@@ -107,7 +120,7 @@ fn restartable(spec: Spec) -> Spec {
 
 fn machines(about: &About) -> Vec<&'static str> {
     let has = |name: &&str| MachineConfig::preset(name).is_some_and(|machine| check_needs(about, &machine).is_ok());
-    preset_names().into_iter().filter(has).collect()
+    paper_preset_names().into_iter().filter(has).collect()
 }
 
 fn pick<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {

@@ -1,13 +1,15 @@
 //! Early writes arrive at controllers, and epochs commit there.
 
 use super::controllers::Arriving;
+use super::frontiers::Heard;
 use super::recovery_table::Handling;
 use super::{Asap, Gate, Message, Own, Tag};
 use crate::epochs::rules::Rule;
-use crate::parts::epochs::{Commit, EpochId};
+use crate::parts::epochs::{Commit, EpochId, Frontier};
 use crate::parts::persist_buffer::Flush;
 use strandline_design::{Acceptance, ControllerId, Services, WriteRequest};
 use strandline_isa::{CoreId, Line};
+use strandline_kernel::Cycles;
 use strandline_rules::broken;
 
 impl Asap {
@@ -15,12 +17,30 @@ impl Asap {
     /// V-C).
     pub(super) fn commit(&mut self, hw: &mut dyn Services<Own>, commit: Commit) {
         let Commit { epoch, early } = commit;
+        let proved = self.buffers.epochs(epoch.core).proved();
         for controller in &early {
-            let at = hw.now() + hw.draw_controller_delay();
-            hw.send(at, Message::Commit(*controller, epoch));
+            let at = hw.now() + self.commit_delay(hw);
+            hw.send(at, Message::Commit(*controller, epoch, proved));
         }
-        if early.is_empty() || broken(Rule::CommitAwaitsControllers) {
+        if broken(Rule::CommitAwaitsControllers) {
             self.durable(hw, epoch);
+        }
+        self.settle(hw, epoch.core);
+    }
+
+    /// How long a commit and its answer take.
+    fn commit_delay(&self, hw: &mut dyn Services<Own>) -> Cycles {
+        match self.commit_latency {
+            Cycles::ZERO => hw.draw_controller_delay(),
+            set => set,
+        }
+    }
+
+    /// Removes the epochs of a core whose commits are answered.
+    fn settle(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        while let Some(epoch) = self.buffers.epochs(core).next_settled() {
+            self.durable(hw, epoch);
+            self.buffers.note_changed(core);
         }
     }
 
@@ -33,17 +53,21 @@ impl Asap {
 
     /// Counts a controller's acknowledgement of an epoch's commit.
     pub(super) fn commit_acknowledged(&mut self, hw: &mut dyn Services<Own>, epoch: EpochId) {
-        if self.buffers.epochs(epoch.core).acknowledge_commit(epoch.number) {
-            self.durable(hw, epoch);
-            self.buffers.note_changed(epoch.core);
-        }
+        self.buffers.epochs(epoch.core).acknowledge_commit(epoch.number);
+        self.settle(hw, epoch.core);
     }
 
     /// Handles a message.
     pub(super) fn take_message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
         match message {
             Message::Buffers(message) => self.buffers.message(hw, message),
-            Message::Commit(controller, epoch) => self.commit_arrives(hw, controller, epoch),
+            Message::Commit(controller, epoch, proved) if self.is_pipelined() => {
+                let (core, commits) = (epoch.core, Some(epoch));
+                self.hears(hw, controller, Heard { core, proved, commits });
+                self.answered(core, proved);
+                self.commit_acknowledged(hw, epoch);
+            }
+            Message::Commit(controller, epoch, _) => self.commit_arrives(hw, controller, epoch),
             Message::Refused(core, id) => self.refuse(hw, core, id),
             Message::Read(controller, line) => {
                 self.controllers.table(controller).has_read(line);
@@ -68,6 +92,24 @@ impl Asap {
         self.commit_acknowledged(hw, epoch);
     }
 
+    /// A controller hears that epochs of a core are proved: it frees their undo records, and moves the values of their delay
+    /// records into the write queue or a later epoch's undo record. They stay in the table until the write queue has them, so
+    /// the answer need not wait for that.
+    fn hears(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, heard: Heard) {
+        self.carried.clear();
+        for (epoch, line, data) in self.controllers.hear(controller, heard) {
+            hw.put(epoch.core, line, data, Tag::Delayed(epoch));
+        }
+        hw.crash_state_changed();
+        hw.look_at_queue(controller);
+    }
+
+    /// A controller has answered that it knows these epochs to be proved.
+    pub(super) fn answered(&mut self, core: CoreId, proved: Frontier) {
+        self.buffers.epochs(core).note_answered(proved);
+        self.buffers.note_changed(core);
+    }
+
     /// A write was refused (NACK): until its epoch is durable the core flushes conservatively (ASAP
     /// V-D).
     fn refuse(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: u64) {
@@ -84,12 +126,11 @@ impl Asap {
         controller: ControllerId,
         write: &WriteRequest<Tag>,
     ) -> Acceptance<Gate> {
+        self.carried.clear();
         let Some(arriving) = arriving(write) else {
             return Acceptance::Queue;
         };
-        let handling = self
-            .controllers
-            .handle(controller, arriving, hw.durable_line(write.line));
+        let handling = self.handles(hw, controller, write, arriving);
         if arriving.was_refused {
             hw.open(Gate::Accepted(controller));
         }
@@ -107,12 +148,55 @@ impl Asap {
                 Acceptance::Absorb
             }
             Handling::Refuse => {
-                if let (Some(core), Some(Tag::Entry(sent))) = (write.core, write.tag) {
+                if let (Some(core), Some(Tag::Entry(sent, _))) = (write.core, write.tag) {
                     hw.send(hw.now(), Message::Refused(core, sent.id));
                 }
                 Acceptance::Refuse
             }
         }
+    }
+
+    /// Handles a write by the recovery table (ASAP, Table I). The frontier that it carries comes first: otherwise the value of a
+    /// safe write could go into the undo record of an epoch that is proved.
+    fn handles(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        controller: ControllerId,
+        write: &WriteRequest<Tag>,
+        arriving: Arriving,
+    ) -> Handling {
+        let old = hw.durable_line(write.line);
+        if !self.is_pipelined() {
+            return self.controllers.handle(controller, arriving, old);
+        }
+        let carried = match write.tag {
+            Some(Tag::Entry(_, proved)) if !self.controllers.knows(controller, arriving.owner.core, proved) => {
+                Some(Heard {
+                    core: arriving.owner.core,
+                    proved,
+                    commits: None,
+                })
+            }
+            _ => None,
+        };
+        let is_late = broken(Rule::FrontierBeforeFlush);
+        if let Some(heard) = carried.filter(|_| !is_late) {
+            self.hears(hw, controller, heard);
+            self.carried = self.controllers.committed(heard.core);
+        }
+        self.controllers.free_proved();
+        let handling = match write.tag {
+            Some(Tag::Delayed(epoch)) => self.controllers.table(controller).due_arrives(epoch, write.line),
+            _ => self.controllers.handle(controller, arriving, old),
+        };
+        if let Some(heard) = carried {
+            if is_late {
+                self.hears(hw, controller, heard);
+            } else if handling == Handling::Write {
+                self.carried.push((write.line, write.data));
+            }
+        }
+        handling
     }
 
     /// Reads the value of an undo record; the line is not written before.
@@ -130,7 +214,7 @@ fn arriving(write: &WriteRequest<Tag>) -> Option<Arriving> {
     let core = write.core?;
     let (owner, flush, was_refused) = match write.tag? {
         Tag::Delayed(epoch) => (epoch, Flush::Safe, false),
-        Tag::Entry(sent) => {
+        Tag::Entry(sent, _) => {
             let number = sent.epoch;
             (EpochId { core, number }, sent.flush, sent.was_refused)
         }

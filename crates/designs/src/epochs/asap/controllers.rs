@@ -1,5 +1,6 @@
 //! ASAP's additions to the memory controllers: recovery tables, and filters of refused lines.
 
+use super::frontiers::Frontiers;
 use super::recovery_table::{Handling, RecoveryTable};
 use super::Gate;
 use crate::epochs::rules::Rule;
@@ -33,9 +34,15 @@ pub struct Counts {
     pub most: usize,
 }
 
+/// One controller.
 #[derive(Clone, Debug)]
-struct Controller {
-    table: RecoveryTable,
+pub struct Controller {
+    /// Its undo and delay records.
+    pub table: RecoveryTable,
+    /// What it knows of the cores' proved epochs (`asap-frontier`).
+    pub frontiers: Frontiers,
+    /// The epochs whose records are to be freed, in this order (`asap-frontier`).
+    pub proved: Vec<EpochId>,
     refused: CountingBloom,
 }
 
@@ -71,11 +78,25 @@ impl Controllers {
         self.entries
     }
 
-    fn controller(&mut self, controller: ControllerId) -> &mut Controller {
+    /// All controllers that have had to do with early writes or commits, by number.
+    #[must_use]
+    pub fn all(&self) -> &[Controller] {
+        &self.all
+    }
+
+    /// As [`Controllers::all`].
+    pub fn all_mut(&mut self) -> &mut [Controller] {
+        &mut self.all
+    }
+
+    /// A controller.
+    pub fn controller(&mut self, controller: ControllerId) -> &mut Controller {
         let index = usize::from(controller.0);
         if self.all.len() <= index {
             let empty = Controller {
                 table: RecoveryTable::new(self.entries),
+                frontiers: Frontiers::default(),
+                proved: Vec::new(),
                 refused: CountingBloom::default(),
             };
             self.all.resize(index + 1, empty);
@@ -95,7 +116,8 @@ impl Controllers {
     /// Whether the media may be written: see [`RecoveryTable::may_write`].
     #[must_use]
     pub fn may_write(&self, controller: ControllerId, line: Line) -> bool {
-        self.known(controller).is_none_or(|c| c.table.may_write(line))
+        self.known(controller)
+            .is_none_or(|c| c.table.may_write(line, |owner| c.frontiers.has(owner)))
     }
 
     /// Handles a write that arrives where memory holds `old` (Table I). A refused line enters the
@@ -103,7 +125,7 @@ impl Controllers {
     /// line are refused, so that none overtakes an older one.
     pub fn handle(&mut self, id: ControllerId, write: Arriving, old: LineData) -> Handling {
         let Arriving { owner, line, data, .. } = write;
-        let Controller { table, refused } = self.controller(id);
+        let Controller { table, refused, .. } = self.controller(id);
         let before = table.occupied();
         let is_behind = refused.look_up(line) && !broken(Rule::RefusedInOrder);
         let handling = match write.flush {

@@ -1,5 +1,5 @@
 //! ASAP: persist buffers that flush eagerly, and memory that can be undone, with epoch (`asap-ep`),
-//! release (`asap-rp`) or strand persistency (`asap-strand`).
+//! release (`asap-rp`) or strand persistency (`asap-strand`); and `asap-frontier`, ours, whose commits are pipelined.
 //!
 //! What: as HOPS, but buffers flush eagerly: no write waits for an epoch, and a write whose epoch
 //! is not safe is marked as early. The controllers write early ones to memory, too. A recovery
@@ -22,28 +22,41 @@
 //! of a line, as HOPS's does, since a line that its writer has evicted may be flushed and not yet
 //! durable. An early write is accepted when its record is created, and stays in the write queue
 //! until its old value has been read.
+//! `asap-frontier-ep`, `-rp`, `-strand` (ours; docs/asap-frontier.md has the protocol and the argument): an epoch commits as soon
+//! as it is complete, its dependences are resolved and the commits of its core's epochs before it have been sent. Each commit
+//! and each safe flush carries the core's frontier, the epochs that are proved so. Controllers keep the largest frontier that they
+//! have heard of each core, and recovery commits what any of them knows to be proved. So a `dfence` waits for one answer;
+//! dependences wait for all.
 //! Simplified: instructions of other ISAs as in HOPS. The value of a line that misses in every
 //! cache comes from its controller even if a persist buffer holds a newer one, which the simulated
 //! load sees.
 
 mod commit;
 mod controllers;
+mod frontiers;
 mod own;
+mod recovery;
 mod recovery_table;
 mod storage;
+mod variants;
+
+pub use variants::{asap_ep, asap_frontier_ep, asap_frontier_rp, asap_frontier_strand, asap_rp, asap_strand};
 
 use super::buffers::{self, PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
-use crate::parts::epochs::{admission, EpochId};
-use crate::parts::persist_buffer::{Flush, BUFFER_ENTRIES};
+use super::rules::Rule;
+use crate::parts::epochs::{admission, Commits, EpochId, EpochTable, Frontier, WINDOW};
+use crate::parts::persist_buffer::{Flush, Sent, BUFFER_ENTRIES};
 use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
+use storage::{Storage, NUMBER_BITS};
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Drains, Eviction, Level, Needs,
-    Ordering, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Eviction, Level, Ordering,
+    Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
 };
-use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
+use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
+use strandline_rules::broken;
 
 /// `--set design.table=N`: ASAP, Table II.
 const TABLE_ENTRIES: Param = Param {
@@ -56,6 +69,17 @@ const TABLE_ENTRIES: Param = Param {
     words: &[],
 };
 
+/// `--set design.commit_latency=N`: the paper has no latency of a commit.
+const COMMIT_LATENCY: Param = Param {
+    name: "commit_latency",
+    default: 0,
+    min: 0,
+    max: 1_000_000,
+    help: "cycles of a commit message and its answer; 0 (write): as of a write and its acknowledgement",
+    source: "not in the paper: as of a write; ASAP's public artifact has 60 ns for both",
+    words: &["write"],
+};
+
 /// Persist buffers, flushed eagerly, and controllers that undo what was flushed too early.
 #[derive(Clone, Debug)]
 pub struct Asap {
@@ -66,61 +90,39 @@ pub struct Asap {
     refused: Vec<EpochId>,
     /// Writes flushed early so far.
     early_flushes: u64,
-}
-
-const ABOUT: About = About {
-    name: "asap-ep",
-    paper: "ASAP IV, V",
-    summary: "ofence and dfence; persist buffers flush at once, controllers undo what was too early",
-    needs: Needs {
-        adr: true,
-        stores: Drains::InOrder,
-    },
-    promises_recovery: true,
-    model: "ep",
-    intents: Some("intents"),
-    window: None,
-};
-
-/// Eager flushing, epoch persistency.
-#[must_use]
-pub fn asap_ep() -> Asap {
-    Asap::new(ABOUT, Persistency::Epoch)
-}
-
-/// Eager flushing, release persistency.
-#[must_use]
-pub fn asap_rp() -> Asap {
-    let about = About {
-        name: "asap-rp",
-        summary: "as asap-ep, and only acquires make threads wait for each other's epochs",
-        model: "rp",
-        ..ABOUT
-    };
-    Asap::new(about, Persistency::Release)
-}
-
-/// Eager flushing, strand persistency.
-#[must_use]
-pub fn asap_strand() -> Asap {
-    let about = About {
-        name: "asap-strand",
-        paper: "ASAP IV-A (beyond the paper)",
-        summary: "eager flushing under strands: persist barriers order within a strand, ofences all of them",
-        model: "asap-strand",
-        ..ABOUT
-    };
-    Asap::new(about, Persistency::Strand)
+    /// Of a commit and its answer; zero: drawn as a write's.
+    commit_latency: Cycles,
+    /// For the order of crash states: what the frontier committed that came with the last write, and then the write.
+    carried: Vec<(Line, LineData)>,
 }
 
 impl Asap {
-    fn new(about: About, persistency: Persistency) -> Asap {
+    fn new(about: About, persistency: Persistency, commits: Commits) -> Asap {
         Asap {
             about,
-            buffers: PersistBuffers::new(persistency, Some(EPOCH_ENTRIES.default)),
+            buffers: PersistBuffers::new(persistency, Some(EPOCH_ENTRIES.default), commits),
             controllers: Controllers::new(TABLE_ENTRIES.default as usize),
             refused: Vec::new(),
             early_flushes: 0,
+            commit_latency: Cycles(COMMIT_LATENCY.default),
+            carried: Vec::new(),
+        }
+    }
+
+    /// Whether commits are pipelined (`asap-frontier`).
+    fn is_pipelined(&self) -> bool {
+        self.buffers.commits() == Commits::Pipelined
+    }
+
+    fn recovery_storage(&self) -> Storage {
+        let frontiers = match (self.buffers.commits(), self.buffers.persistency()) {
+            (Commits::InTurn, _) => None,
+            (Commits::Pipelined, Persistency::Strand) => Some(NUMBER_BITS + WINDOW),
+            (Commits::Pipelined, _) => Some(NUMBER_BITS),
+        };
+        Storage {
+            records: self.controllers.entries() as u64,
+            frontiers,
         }
     }
 
@@ -154,7 +156,7 @@ impl Asap {
     /// Flushes a core's buffer: all of it, or after a NACK only what is safe (ASAP IV-C).
     fn flush(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let eager = self.is_eager(core);
-        while let Some(write) = self.buffers.flush(hw, core, eager) {
+        while let Some(write) = self.buffers.flush(hw, core, eager, tag) {
             if write.tag.flush == Flush::Early {
                 let controller = hw.controller_of(write.line);
                 self.buffers.epochs(core).note_early(write.tag.epoch, controller);
@@ -162,6 +164,13 @@ impl Asap {
             }
         }
     }
+}
+
+/// The tag of a write. A safe one carries its core's frontier, if commits are pipelined.
+fn tag(epochs: &EpochTable, sent: Sent) -> Tag {
+    let carries = sent.flush == Flush::Safe && !broken(Rule::SafeFlushCarriesFrontier);
+    let proved = if carries { epochs.proved() } else { Frontier::default() };
+    Tag::Entry(sent, proved)
 }
 
 impl Design for Asap {
@@ -176,21 +185,29 @@ impl Design for Asap {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[BUFFER_ENTRIES, GATHER, GATHER_TIME, EPOCH_ENTRIES, TABLE_ENTRIES]
+        &[
+            BUFFER_ENTRIES,
+            GATHER,
+            GATHER_TIME,
+            EPOCH_ENTRIES,
+            TABLE_ENTRIES,
+            COMMIT_LATENCY,
+        ]
     }
 
     fn set(&mut self, params: &Params) {
         self.buffers.set(params);
         self.controllers = Controllers::new(params.get(TABLE_ENTRIES.name) as usize);
+        self.commit_latency = Cycles(params.get(COMMIT_LATENCY.name));
     }
 
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
-        storage::parts(self.buffers.settings(), self.controllers.entries(), machine)
+        self.recovery_storage().parts(self.buffers.settings(), machine)
     }
 
-    /// A line for every undo record (ASAP V-E).
+    /// A line for every undo record (ASAP V-E); or where commits are pipelined the tables and frontiers.
     fn drain_bytes(&self, machine: &Sizes) -> u64 {
-        machine.controllers * self.controllers.entries() as u64 * LINE_BYTES
+        self.recovery_storage().drained(self.buffers.settings(), machine)
     }
 
     fn lowering(&self) -> Lowering {
@@ -227,8 +244,14 @@ impl Design for Asap {
     /// A write of a buffer, or the value of a delay record, is accepted by its controller.
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
         match tag {
+            Tag::Delayed(_) if self.is_pipelined() => {}
             Tag::Delayed(epoch) => self.commit_acknowledged(hw, epoch),
-            Tag::Entry(sent) => self.buffers.acknowledged(hw, core, sent.id),
+            Tag::Entry(sent, proved) => {
+                self.buffers.acknowledged(hw, core, sent.id);
+                if self.is_pipelined() {
+                    self.answered(core, proved);
+                }
+            }
         }
         self.advance(hw);
     }
@@ -317,8 +340,11 @@ impl Design for Asap {
         self.buffers.waits().into_iter().chain(refused).collect()
     }
 
-    /// Undo records are written to memory (ASAP V-E).
+    /// Undo records are written to memory (ASAP V-E). Where commits are pipelined the tables are saved, and recovery writes.
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
+        if self.is_pipelined() {
+            return self.controllers.recovered(&self.carried, image);
+        }
         for (line, data) in self.controllers.undone() {
             image(line, data);
         }

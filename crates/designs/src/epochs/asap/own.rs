@@ -1,7 +1,7 @@
 //! Gates, messages and tags of ASAP.
 
 use super::super::buffers;
-use crate::parts::epochs::EpochId;
+use crate::parts::epochs::{EpochId, Frontier};
 use crate::parts::persist_buffer::Sent;
 use strandline_design::{ControllerId, Types};
 use strandline_isa::{CoreId, Line};
@@ -31,8 +31,8 @@ pub enum Gate {
 pub enum Message {
     /// The buffers'.
     Buffers(buffers::Message),
-    /// To a controller: the epoch commits.
-    Commit(ControllerId, EpochId),
+    /// To a controller: the epoch commits. All of its core's epochs in the frontier are proved.
+    Commit(ControllerId, EpochId, Frontier),
     /// To a core: a controller has refused the write of this entry (NACK).
     Refused(CoreId, u64),
     /// Within a controller: the value for an undo record has been read.
@@ -42,8 +42,8 @@ pub enum Message {
 /// The tag of an ASAP write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// The write of a buffer's entry.
-    Entry(Sent),
+    /// The write of a buffer's entry, with the frontier that it carries.
+    Entry(Sent, Frontier),
     /// The value of a delay record of this epoch.
     Delayed(EpochId),
 }
@@ -57,11 +57,5 @@ impl From<buffers::Gate> for Gate {
 impl From<buffers::Message> for Message {
     fn from(message: buffers::Message) -> Message {
         Message::Buffers(message)
-    }
-}
-
-impl From<Sent> for Tag {
-    fn from(sent: Sent) -> Tag {
-        Tag::Entry(sent)
     }
 }

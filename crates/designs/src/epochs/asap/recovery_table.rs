@@ -14,24 +14,41 @@ use strandline_rules::broken;
 #[derive(Clone, Debug)]
 pub struct RecoveryTable {
     capacity: usize,
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Record {
-    kind: Kind,
-    line: Line,
-    owner: EpochId,
-    data: LineData,
+pub(super) struct Record {
+    pub(super) kind: Kind,
+    pub(super) line: Line,
+    pub(super) owner: EpochId,
+    pub(super) data: LineData,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// `unread`: its value is not yet read from the media.
+pub(super) enum Kind {
+    /// `unread`: its value is not yet read from the media. `wrote` is what memory holds meanwhile.
     Undo {
         unread: bool,
+        wrote: LineData,
     },
     Delay,
+    /// A delay record whose epoch is committed, and which is on its way to the write queue (`asap-frontier`).
+    Due,
+}
+
+impl Kind {
+    pub(super) fn is_undo(self) -> bool {
+        matches!(self, Kind::Undo { .. })
+    }
+
+    /// An undo record whose value need not be read.
+    pub(super) fn read(self) -> Kind {
+        match self {
+            Kind::Undo { wrote, .. } => Kind::Undo { unread: false, wrote },
+            Kind::Delay | Kind::Due => self,
+        }
+    }
 }
 
 /// How a write that has arrived is handled (Table I).
@@ -68,10 +85,13 @@ impl RecoveryTable {
         match self.undo_of(line) {
             Some(undo) => {
                 undo.data = data;
-                undo.kind = Kind::Undo { unread: false };
+                undo.kind = undo.kind.read();
                 Handling::Record
             }
-            None => Handling::Write,
+            None => {
+                self.supersede(line);
+                Handling::Write
+            }
         }
     }
 
@@ -86,11 +106,19 @@ impl RecoveryTable {
                 return Handling::Record;
             }
         }
+        let undo = Kind::Undo {
+            unread: false,
+            wrote: data,
+        };
         let kind = match self.undo_of(line).is_some() {
             true if broken(Rule::CollisionDelays) => return Handling::Record,
             true => Kind::Delay,
-            false => Kind::Undo { unread: false },
+            false => undo,
         };
+        if let Some(due) = self.due(line).filter(|_| !broken(Rule::DueIsWhatLineHolds)) {
+            (due.kind, due.owner) = (undo, owner);
+            return Handling::Write;
+        }
         if self.records.len() >= self.capacity {
             return Handling::Refuse;
         }
@@ -101,9 +129,9 @@ impl RecoveryTable {
             owner,
             data,
         });
-        match kind {
-            Kind::Delay => Handling::Record,
-            Kind::Undo { .. } => Handling::Speculate,
+        match kind.is_undo() {
+            true => Handling::Speculate,
+            false => Handling::Record,
         }
     }
 
@@ -115,7 +143,7 @@ impl RecoveryTable {
         self.records.retain(|record| match record.kind {
             _ if record.owner != owner => true,
             Kind::Undo { .. } => kept,
-            Kind::Delay => {
+            Kind::Delay | Kind::Due => {
                 delayed.push((record.line, record.data));
                 false
             }
@@ -123,41 +151,44 @@ impl RecoveryTable {
         delayed
     }
 
-    fn undo_of(&mut self, line: Line) -> Option<&mut Record> {
+    pub(super) fn undo_of(&mut self, line: Line) -> Option<&mut Record> {
         let mut records = self.records.iter_mut();
-        records.find(|r| r.line == line && r.kind != Kind::Delay)
+        records.find(|r| r.line == line && r.kind.is_undo())
     }
 
     /// Notes that the value of the line's undo record is being read from the media.
     pub fn reads(&mut self, line: Line) {
         if let Some(undo) = self.undo_of(line) {
-            undo.kind = Kind::Undo { unread: true };
+            if let Kind::Undo { unread, .. } = &mut undo.kind {
+                *unread = true;
+            }
         }
     }
 
     /// Notes that it has been read.
     pub fn has_read(&mut self, line: Line) {
         if let Some(undo) = self.undo_of(line) {
-            undo.kind = Kind::Undo { unread: false };
+            undo.kind = undo.kind.read();
         }
     }
 
-    /// Whether the line may be written to the media: its old value is not still to be read there.
+    /// Whether the line may be written to the media: its old value is not still to be read there, for an epoch that is not
+    /// known to be proved.
     #[must_use]
-    pub fn may_write(&self, line: Line) -> bool {
-        let unread = Kind::Undo { unread: true };
-        !self.records.iter().any(|r| r.line == line && r.kind == unread)
+    pub fn may_write(&self, line: Line, is_proved: impl Fn(EpochId) -> bool) -> bool {
+        let mut of_line = self.records.iter().filter(|r| r.line == line);
+        !of_line.any(|r| matches!(r.kind, Kind::Undo { unread: true, .. }) && !is_proved(r.owner))
     }
 
     /// Whether a record holds a value of the line, newer than memory's or not.
     #[must_use]
     pub fn delays(&self, line: Line) -> bool {
-        self.records.iter().any(|r| r.line == line && r.kind == Kind::Delay)
+        self.records.iter().any(|r| r.line == line && !r.kind.is_undo())
     }
 
     /// The lines written to memory when power fails (V-E).
     pub fn undone(&self) -> impl Iterator<Item = (Line, LineData)> + '_ {
-        let undo = self.records.iter().filter(|r| r.kind != Kind::Delay);
+        let undo = self.records.iter().filter(|r| r.kind.is_undo());
         undo.map(|r| (r.line, r.data))
     }
 
@@ -169,126 +200,5 @@ impl RecoveryTable {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use strandline_isa::CoreId;
-
-    const A: Line = Line(1);
-    const B: Line = Line(2);
-
-    fn epoch(core: u16, number: u64) -> EpochId {
-        let core = CoreId(core);
-        EpochId { core, number }
-    }
-
-    fn undone(table: &RecoveryTable) -> Vec<(Line, u64)> {
-        table.undone().map(|(line, data)| (line, data[0])).collect()
-    }
-
-    #[test]
-    fn table_1_a_safe_flush_without_undo_record_updates_memory() {
-        let mut table = RecoveryTable::new(2);
-        assert_eq!(table.safe(epoch(0, 0), A, [1; 8]), Handling::Write);
-        assert_eq!(table.occupied(), 0);
-    }
-
-    #[test]
-    fn table_1_a_safe_flush_with_undo_record_updates_the_record() {
-        let mut table = RecoveryTable::new(2);
-        table.early(epoch(0, 1), A, [2; 8], [0; 8]);
-        assert_eq!(table.safe(epoch(0, 0), A, [1; 8]), Handling::Record);
-        assert_eq!(undone(&table), [(A, 1)]);
-    }
-
-    #[test]
-    fn table_1_an_early_flush_without_undo_record_makes_one_and_updates_memory() {
-        let mut table = RecoveryTable::new(2);
-        assert_eq!(table.early(epoch(0, 1), A, [2; 8], [7; 8]), Handling::Speculate);
-        assert_eq!(undone(&table), [(A, 7)], "what memory held");
-    }
-
-    #[test]
-    fn table_1_an_early_flush_with_undo_record_is_delayed() {
-        let mut table = RecoveryTable::new(2);
-        table.early(epoch(0, 1), A, [2; 8], [0; 8]);
-        assert_eq!(table.early(epoch(1, 1), A, [3; 8], [2; 8]), Handling::Record);
-        assert_eq!((table.occupied(), undone(&table)), (2, vec![(A, 0)]));
-        assert!(table.delays(A));
-        assert_eq!(table.commit(epoch(1, 1)), [(A, [3; 8])], "until its epoch commits");
-    }
-
-    #[test]
-    fn figure_5_a_write_that_arrives_behind_a_newer_one_becomes_what_is_undone_to() {
-        // A = 0; the epochs write 1, 2, 3 in this order, and arrive as 3, 2, 1.
-        let (first, second, third) = (epoch(0, 0), epoch(1, 0), epoch(2, 0));
-        let mut table = RecoveryTable::new(8);
-        assert_eq!(table.early(third, A, [3; 8], [0; 8]), Handling::Speculate);
-        assert_eq!(table.early(second, A, [2; 8], [3; 8]), Handling::Record);
-        assert_eq!(undone(&table), [(A, 0)], "the value before any of them");
-        assert_eq!(table.safe(first, A, [1; 8]), Handling::Record);
-        assert_eq!(undone(&table), [(A, 1)]);
-        for (line, data) in table.commit(second) {
-            assert_eq!(table.safe(second, line, data), Handling::Record);
-        }
-        assert_eq!(undone(&table), [(A, 2)]);
-        assert!(table.commit(third).is_empty());
-        assert_eq!((undone(&table), table.occupied()), (vec![], 0));
-    }
-
-    #[test]
-    fn flushes_of_one_epoch_to_a_line_coalesce_in_a_delay_record() {
-        let mut table = RecoveryTable::new(2);
-        table.early(epoch(0, 1), A, [1; 8], [0; 8]);
-        table.early(epoch(0, 1), A, [2; 8], [1; 8]);
-        assert_eq!(table.early(epoch(0, 1), A, [3; 8], [1; 8]), Handling::Record);
-        assert_eq!(table.occupied(), 2, "an undo record and one delay record");
-        assert_eq!(table.commit(epoch(0, 1)), [(A, [3; 8])]);
-        assert_eq!(table.safe(epoch(0, 1), A, [3; 8]), Handling::Write);
-    }
-
-    #[test]
-    fn a_flush_joins_its_epochs_delay_record_also_when_the_undo_record_has_gone() {
-        let mut table = RecoveryTable::new(2);
-        table.early(epoch(1, 0), A, [9; 8], [0; 8]);
-        table.early(epoch(0, 1), A, [1; 8], [9; 8]);
-        table.commit(epoch(1, 0));
-        assert_eq!(table.early(epoch(0, 1), A, [2; 8], [9; 8]), Handling::Record);
-        assert_eq!(table.commit(epoch(0, 1)), [(A, [2; 8])]);
-    }
-
-    #[test]
-    fn a_safe_flush_takes_the_place_of_its_own_epochs_records() {
-        let mut table = RecoveryTable::new(3);
-        table.early(epoch(0, 1), A, [1; 8], [0; 8]);
-        table.early(epoch(0, 1), A, [2; 8], [1; 8]);
-        table.early(epoch(1, 1), B, [9; 8], [8; 8]);
-        assert_eq!(table.safe(epoch(0, 1), A, [3; 8]), Handling::Write);
-        assert!(table.commit(epoch(0, 1)).is_empty(), "its older value is gone");
-        assert_eq!(undone(&table), [(B, 8)], "other lines' records stay");
-    }
-
-    #[test]
-    fn a_full_table_refuses_what_needs_a_record_and_takes_what_needs_none() {
-        let mut table = RecoveryTable::new(1);
-        table.early(epoch(0, 1), A, [1; 8], [0; 8]);
-        assert_eq!(table.early(epoch(0, 1), B, [1; 8], [0; 8]), Handling::Refuse);
-        assert_eq!(table.early(epoch(1, 1), A, [2; 8], [1; 8]), Handling::Refuse);
-        assert_eq!(table.safe(epoch(1, 0), B, [1; 8]), Handling::Write);
-        assert_eq!(table.safe(epoch(1, 0), A, [4; 8]), Handling::Record);
-        table.commit(epoch(0, 1));
-        assert_eq!(table.early(epoch(0, 2), B, [1; 8], [0; 8]), Handling::Speculate);
-    }
-
-    #[test]
-    fn a_line_is_written_when_its_old_value_has_been_read_or_is_not_needed() {
-        let mut table = RecoveryTable::new(2);
-        table.early(epoch(0, 1), A, [1; 8], [0; 8]);
-        table.reads(A);
-        assert!(!table.may_write(A) && table.may_write(B));
-        table.has_read(A);
-        assert!(table.may_write(A));
-        table.reads(A);
-        table.safe(epoch(0, 0), A, [5; 8]);
-        assert!(table.may_write(A), "a safe value has taken its place");
-    }
-}
+#[path = "recovery_table_tests.rs"]
+mod tests;

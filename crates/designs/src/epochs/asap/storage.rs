@@ -7,21 +7,61 @@ use crate::parts::persist_buffer::LINE_NUMBER_BITS;
 use strandline_design::Sizes;
 use strandline_isa::LINE_BYTES;
 
-/// The structures of all cores and controllers (ASAP V-A), with `records` records of a recovery table.
-#[must_use]
-pub fn parts(settings: &Settings, records: usize, machine: &Sizes) -> Vec<(&'static str, u64)> {
-    let epochs = settings.epochs.unwrap_or_default() as u64;
-    let epoch = bits(epochs);
-    // Beyond the fields of every buffer: the entry's state.
-    let buffers = settings.buffer_bytes(machine, epoch, 2);
-    let tables = machine.cores * (epochs * epoch_entry_bits(settings, epoch, machine)).div_ceil(8);
-    let recovery = machine.controllers * (records as u64 * record_bits(epoch, machine)).div_ceil(8);
-    vec![
-        ("persist buffers", buffers),
-        ("epoch tables", tables),
-        ("recovery tables", recovery),
-        ("Bloom filters", machine.controllers * FILTER_BYTES),
-    ]
+/// Bits of an epoch's number in the records and frontiers of `asap-frontier`: a number outlives its entry of the epoch table.
+pub const NUMBER_BITS: u64 = 32;
+
+/// Sizes of what the controllers keep.
+#[derive(Clone, Copy, Debug)]
+pub struct Storage {
+    /// Records of a recovery table.
+    pub records: u64,
+    /// Bits of a core's frontier; `None`: there are none.
+    pub frontiers: Option<u64>,
+}
+
+impl Storage {
+    /// The structures of all cores and controllers (ASAP V-A).
+    #[must_use]
+    pub fn parts(self, settings: &Settings, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        let epochs = settings.epochs.unwrap_or_default() as u64;
+        let epoch = bits(epochs);
+        // Beyond the fields of every buffer: the entry's state.
+        let buffers = settings.buffer_bytes(machine, epoch, 2);
+        let tables = machine.cores * (epochs * epoch_entry_bits(settings, epoch, machine)).div_ceil(8);
+        let recovery = machine.controllers * self.table_bytes(settings, machine);
+        let mut parts = vec![
+            ("persist buffers", buffers),
+            ("epoch tables", tables),
+            ("recovery tables", recovery),
+            ("Bloom filters", machine.controllers * FILTER_BYTES),
+        ];
+        // Each controller has one of each core; a core has its own, and what of it was answered.
+        let frontiers = self
+            .frontiers
+            .map(|bits| (machine.controllers + 2) * (machine.cores * bits).div_ceil(8));
+        parts.extend(frontiers.map(|bytes| ("frontiers", bytes)));
+        parts
+    }
+
+    /// Bytes saved at a power failure: a line for every undo record (ASAP V-E); with frontiers the whole records, which recovery
+    /// reads, and the frontiers.
+    #[must_use]
+    pub fn drained(self, settings: &Settings, machine: &Sizes) -> u64 {
+        let controller = match self.frontiers {
+            None => self.records * LINE_BYTES,
+            Some(bits) => self.table_bytes(settings, machine) + (machine.cores * bits).div_ceil(8),
+        };
+        machine.controllers * controller
+    }
+
+    /// Bytes of a recovery table.
+    fn table_bytes(self, settings: &Settings, machine: &Sizes) -> u64 {
+        let epoch = match self.frontiers {
+            None => bits(settings.epochs.unwrap_or_default() as u64),
+            Some(_) => NUMBER_BITS,
+        };
+        (self.records * record_bits(epoch, machine)).div_ceil(8)
+    }
 }
 
 /// An epoch, its unacknowledged writes, the one epoch of another core that it awaits, a bit for

@@ -1,6 +1,6 @@
 //! The state of persist buffers for one core.
 
-use super::{EpochTable, Follows};
+use super::{Commits, EpochTable, Follows};
 use crate::parts::dependence_wait::DependenceWait;
 use crate::parts::persist_buffer::Buffer;
 use std::collections::BTreeMap;
@@ -54,10 +54,10 @@ struct Contexts {
 impl CoreState {
     /// A core with an empty buffer of `entries` entries.
     #[must_use]
-    pub fn new(core: CoreId, entries: usize) -> CoreState {
+    pub fn new(core: CoreId, entries: usize, commits: Commits) -> CoreState {
         CoreState {
             buffer: Buffer::new(entries),
-            epochs: EpochTable::new(core),
+            epochs: EpochTable::new(core, commits),
             store_waits: false,
             epoch_waits: false,
             fence: None,
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn state() -> CoreState {
-        CoreState::new(CoreId(0), 4)
+        CoreState::new(CoreId(0), 4, Commits::InTurn)
     }
 
     fn write(state: &mut CoreState) {

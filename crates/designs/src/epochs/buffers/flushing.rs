@@ -3,15 +3,22 @@
 use super::{EpochId, EpochTable, Gate, Message, PersistBuffers, Wraps};
 use crate::epochs::rules::Rule;
 use crate::parts::epochs::Commit;
-use crate::parts::persist_buffer::{Flush, Write};
+use crate::parts::persist_buffer::{Flush, Sent, Write};
 use strandline_design::Services;
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
 use strandline_rules::broken;
 
 impl PersistBuffers {
-    /// Flushes the oldest entry of a core that is allowed, if there is one. Those of safe epochs are; with `eager` all.
-    pub fn flush<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) -> Option<Write> {
+    /// Flushes the oldest entry of a core that is allowed, if there is one. Those of safe epochs are; with `eager` all. `tag`
+    /// makes the write's tag.
+    pub fn flush<T: Wraps>(
+        &mut self,
+        hw: &mut dyn Services<T>,
+        core: CoreId,
+        eager: bool,
+        tag: impl Fn(&EpochTable, Sent) -> T::Tag,
+    ) -> Option<Write> {
         let most = self.settings.gather;
         let state = self.core(core);
         if state.buffer.waiting() == 0 {
@@ -31,7 +38,8 @@ impl PersistBuffers {
         if broken(Rule::EpochAwaitsWrites) {
             state.epochs.acknowledge(write.tag.epoch);
         }
-        hw.write(core, write.line, write.data, write.tag.into());
+        let tag = tag(&state.epochs, write.tag);
+        hw.write(core, write.line, write.data, tag);
         Some(write)
     }
 
@@ -58,12 +66,11 @@ impl PersistBuffers {
     /// whether it is blocked. To be called after the last flush, with the same `eager`, and commit.
     pub fn release_fence<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) {
         let state = self.core(core);
-        if state
-            .fence
-            .is_some_and(|number| state.epochs.are_durable_through(number))
-        {
-            state.fence = None;
+        if let Some(fence) = state.fence.take_if(|number| state.epochs.are_durable_through(*number)) {
             hw.open(Gate::Fence(core).into());
+            if broken(Rule::FencedStaySources) {
+                return self.settle_through(hw, EpochId { core, number: fence });
+            }
         }
         state.settled = true;
         let epochs = &state.epochs;
@@ -71,6 +78,15 @@ impl PersistBuffers {
             .buffer
             .is_blocked(last(epochs, eager), |number| eager || epochs.is_safe(number));
         state.note(hw.now(), blocked, eager);
+    }
+
+    /// A broken rule: what a fence has waited for is no source of dependences any more.
+    fn settle_through<T: Wraps>(&mut self, hw: &mut dyn Services<T>, fence: EpochId) {
+        while self.core(fence.core).epochs.oldest().0 <= fence.number {
+            let (number, now) = (self.core(fence.core).epochs.oldest().0, hw.now());
+            self.durable(hw, EpochId { number, ..fence }, now);
+        }
+        self.note_changed(fence.core);
     }
 
     /// Frees the entry of an acknowledged write, and releases its waiters.

@@ -14,7 +14,7 @@ mod settings;
 use self::core::CoreState;
 use super::persistency::Persistency;
 use crate::parts::dependence_wait::DependenceWait;
-use crate::parts::epochs::{EpochId, EpochTable, Follows, LastWriters};
+use crate::parts::epochs::{Commits, EpochId, EpochTable, Follows, LastWriters};
 use crate::parts::per_core;
 pub use own::{Gate, Message, Own, Wraps};
 pub use settings::{Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
@@ -33,6 +33,7 @@ use strandline_kernel::{Cycles, Params};
 pub struct PersistBuffers {
     persistency: Persistency,
     settings: Settings,
+    commits: Commits,
     cores: Vec<CoreState>,
     writers: LastWriters,
     /// Cores whose entries or epochs have changed, oldest change first.
@@ -56,10 +57,11 @@ impl PersistBuffers {
 
     /// Empty buffers, with epoch tables of `epochs` entries (`None`: not limited).
     #[must_use]
-    pub fn new(persistency: Persistency, epochs: Option<u64>) -> PersistBuffers {
+    pub fn new(persistency: Persistency, epochs: Option<u64>, commits: Commits) -> PersistBuffers {
         PersistBuffers {
             persistency,
             settings: Settings::new(epochs),
+            commits,
             cores: Vec::new(),
             writers: LastWriters::default(),
             changed: VecDeque::new(),
@@ -72,6 +74,12 @@ impl PersistBuffers {
     #[must_use]
     pub fn persistency(&self) -> Persistency {
         self.persistency
+    }
+
+    /// When epochs commit.
+    #[must_use]
+    pub fn commits(&self) -> Commits {
+        self.commits
     }
 
     /// The sizes.
@@ -112,8 +120,8 @@ impl PersistBuffers {
 
     #[inline(always)]
     fn core(&mut self, core: CoreId) -> &mut CoreState {
-        let entries = self.settings.entries;
-        per_core::state(&mut self.cores, core, |core| CoreState::new(core, entries))
+        let (entries, commits) = (self.settings.entries, self.commits);
+        per_core::state(&mut self.cores, core, |core| CoreState::new(core, entries, commits))
     }
 
     /// Runs a step that may begin epochs of a core, and counts them.

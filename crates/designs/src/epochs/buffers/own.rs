@@ -40,6 +40,6 @@ pub enum Message {
 }
 
 /// The types of a design with persist buffers, and maybe gates, messages and tags of its own.
-pub trait Wraps: Types<Gate: From<Gate>, Message: From<Message>, Tag: From<Sent>, Note = EpochId> {}
+pub trait Wraps: Types<Gate: From<Gate>, Message: From<Message>, Note = EpochId> {}
 
-impl<T> Wraps for T where T: Types<Gate: From<Gate>, Message: From<Message>, Tag: From<Sent>, Note = EpochId> {}
+impl<T> Wraps for T where T: Types<Gate: From<Gate>, Message: From<Message>, Note = EpochId> {}

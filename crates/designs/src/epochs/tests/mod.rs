@@ -1,6 +1,7 @@
 //! HOPS and ASAP on a machine that records their requests.
 
 mod asap;
+mod asap_frontier;
 mod asap_strand;
 mod hops;
 

@@ -1,9 +1,9 @@
 //! One core's epochs that are not durable.
 
+use super::frontier::Frontier;
 use crate::parts::dependence_wait::Waiting;
 use crate::parts::rules::Rule;
 use std::collections::{BTreeSet, VecDeque};
-use std::mem::take;
 use std::ops::Range;
 use strandline_design::ControllerId;
 use strandline_isa::CoreId;
@@ -25,40 +25,58 @@ pub struct EpochId {
 /// each epoch depends on epochs that ended before it did.
 #[derive(Clone, Debug)]
 pub struct EpochTable {
-    core: CoreId,
-    epochs: VecDeque<Epoch>,
+    pub(super) core: CoreId,
+    pub(super) epochs: VecDeque<Epoch>,
     /// The epochs before this one precede every strand (the last join).
     joined: u64,
     /// None after this one is safe.
-    last_safe: u64,
+    pub(super) last_safe: u64,
     /// An epoch may have become able to commit.
-    may_commit: bool,
+    pub(super) may_commit: bool,
     /// Epochs that are gone, for their memory.
-    spare: Vec<Epoch>,
+    pub(super) spare: Vec<Epoch>,
+    /// When it commits its epochs.
+    pub(super) commits: Commits,
+    /// The epochs whose commits have begun.
+    pub(super) proved: Frontier,
+    /// Those of them that a controller has answered to know.
+    pub(super) answered: Frontier,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Epoch {
-    number: u64,
+pub(super) struct Epoch {
+    pub(super) number: u64,
     /// It has had a write.
-    wrote: bool,
+    pub(super) wrote: bool,
     /// Writes that are not acknowledged.
-    writes: usize,
-    /// Epochs ordered before it that are not durable, of this core and of others.
-    awaits: Vec<EpochId>,
+    pub(super) writes: usize,
+    /// Epochs ordered before it that are not durable, of this core and of others. Where commits are pipelined, this core's are
+    /// here until their commits begin.
+    pub(super) awaits: Vec<EpochId>,
+    /// Epochs of this core ordered before it whose commits have begun and are not answered.
+    pub(super) behind: Vec<u64>,
     /// Other cores with an epoch that awaits it.
-    dependents: Vec<CoreId>,
+    pub(super) dependents: Vec<CoreId>,
     /// The controllers to which writes of it were flushed early, in order.
-    early: Vec<ControllerId>,
+    pub(super) early: Vec<ControllerId>,
     /// While it commits: the outstanding acknowledgements of controllers.
-    commits: Option<u64>,
+    pub(super) commits: Option<u64>,
 }
 
 impl Epoch {
     /// Whether it, and all that is ordered before it, is durable.
     fn is_durable(&self) -> bool {
-        self.writes == 0 && self.awaits.is_empty() && self.early.is_empty()
+        self.writes == 0 && self.awaits.is_empty() && self.behind.is_empty() && self.early.is_empty()
     }
+}
+
+/// When a core commits the epoch after one that commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commits {
+    /// When all controllers have answered the one before (ASAP V-C).
+    InTurn,
+    /// At once. Each commit, and each safe flush, carries the frontier of all whose commits have begun.
+    Pipelined,
 }
 
 /// Which of its core's epochs are ordered before a new one.
@@ -72,21 +90,15 @@ pub enum Follows {
     All,
 }
 
-/// An epoch that commits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commit {
-    /// The epoch.
-    pub epoch: EpochId,
-    /// The controllers to which writes of it were flushed early, in order.
-    pub early: Vec<ControllerId>,
-}
-
 impl EpochTable {
     /// A core's first epoch.
     #[must_use]
-    pub fn new(core: CoreId) -> EpochTable {
+    pub fn new(core: CoreId, commits: Commits) -> EpochTable {
         EpochTable {
             core,
+            commits,
+            proved: Frontier::default(),
+            answered: Frontier::default(),
             epochs: VecDeque::from([Epoch::default()]),
             joined: 0,
             last_safe: 0,
@@ -128,6 +140,7 @@ impl EpochTable {
             false => self.epochs.pop_back().unwrap_or_default(),
         };
         next.awaits.clear();
+        next.behind.clear();
         self.await_own(before, &mut next);
         if next.awaits.is_empty() {
             self.last_safe = next.number;
@@ -148,9 +161,12 @@ impl EpochTable {
             return;
         }
         let core = self.core;
-        let those = self.epochs.iter().map(|epoch| epoch.number);
-        let those = those.filter(|number| numbers.contains(number));
-        epoch.awaits.extend(those.map(|number| EpochId { core, number }));
+        for Epoch { number, commits, .. } in self.epochs.iter().filter(|epoch| numbers.contains(&epoch.number)) {
+            match commits {
+                Some(_) if self.passes() => epoch.behind.push(*number),
+                _ => epoch.awaits.push(EpochId { core, number: *number }),
+            }
+        }
     }
 
     /// Whether the current epoch is this one or is ordered after it.
@@ -169,7 +185,7 @@ impl EpochTable {
             }
             if let Some(epoch) = self.get(next) {
                 let own = epoch.awaits.iter().filter(|on| on.core == self.core);
-                reached.extend(own.map(|on| on.number));
+                reached.extend(own.map(|on| on.number).chain(epoch.behind.iter().copied()));
             }
         }
         false
@@ -203,10 +219,12 @@ impl EpochTable {
         self.get(number).is_none_or(Epoch::is_durable)
     }
 
-    /// Whether an epoch is safe: everything ordered before it is durable (ASAP IV-C).
+    /// Whether an epoch is safe: everything ordered before it is durable (ASAP IV-C), or where commits are pipelined proved.
     #[must_use]
     pub fn is_safe(&self, number: u64) -> bool {
-        self.get(number).is_none_or(|epoch| epoch.awaits.is_empty())
+        let is_pipelined = self.commits == Commits::Pipelined;
+        self.get(number)
+            .is_none_or(|epoch| epoch.awaits.is_empty() && (is_pipelined || epoch.behind.is_empty()))
     }
 
     /// An epoch after which none is safe.
@@ -273,87 +291,7 @@ impl EpochTable {
             .map_or((0, &[]), |epoch| (epoch.number, &epoch.awaits))
     }
 
-    /// Notes that a write of an epoch is flushed early to this controller.
-    pub fn note_early(&mut self, number: u64, controller: ControllerId) {
-        if let Some(epoch) = self.get_mut(number) {
-            if let Err(index) = epoch.early.binary_search(&controller) {
-                epoch.early.insert(index, controller);
-            }
-        }
-    }
-
-    /// Commits the oldest epoch that has ended, is safe and complete (every write acknowledged) and does not commit yet. It waits
-    /// for an acknowledgement ([`EpochTable::acknowledge_commit`]) of each controller that got early writes of it.
-    pub fn start_commit(&mut self) -> Option<Commit> {
-        if !self.may_commit {
-            return None;
-        }
-        let (core, current) = (self.core, self.current());
-        let is_ready = |epoch: &&mut Epoch| {
-            epoch.number != current && epoch.writes == 0 && epoch.awaits.is_empty() && epoch.commits.is_none()
-        };
-        let Some(epoch) = self.epochs.iter_mut().find(is_ready) else {
-            self.may_commit = false;
-            return None;
-        };
-        epoch.commits = Some(epoch.early.len() as u64);
-        let (number, early) = (epoch.number, epoch.early.clone());
-        let epoch = EpochId { core, number };
-        Some(Commit { epoch, early })
-    }
-
-    /// Makes an epoch that commits wait for `more` further acknowledgements.
-    pub fn await_acknowledgements(&mut self, number: u64, more: u64) {
-        if let Some(Some(commits)) = self.get_mut(number).map(|epoch| epoch.commits.as_mut()) {
-            *commits += more;
-        }
-    }
-
-    /// Counts an acknowledgement of a commit; true if it was the last one.
-    pub fn acknowledge_commit(&mut self, number: u64) -> bool {
-        let Some(Some(commits)) = self.get_mut(number).map(|epoch| epoch.commits.as_mut()) else {
-            return false;
-        };
-        *commits = commits.saturating_sub(1);
-        *commits == 0
-    }
-
-    /// Removes an epoch that is durable: the cores with epochs that await it.
-    pub fn remove(&mut self, number: u64) -> Vec<CoreId> {
-        let Some(index) = self.index(number) else {
-            return Vec::new();
-        };
-        let core = self.core;
-        let mut dependents = Vec::new();
-        if let Some(mut removed) = self.epochs.remove(index) {
-            dependents = take(&mut removed.dependents);
-            self.recycle(removed);
-        }
-        self.resolve(EpochId { core, number });
-        dependents
-    }
-
-    /// Keeps the memory of an epoch that is gone.
-    fn recycle(&mut self, gone: Epoch) {
-        let Epoch {
-            mut awaits, mut early, ..
-        } = gone;
-        awaits.clear();
-        early.clear();
-        self.spare.push(Epoch {
-            awaits,
-            early,
-            ..Epoch::default()
-        });
-    }
-
-    /// Whether an epoch and all of the core's before it are durable.
-    #[must_use]
-    pub fn are_durable_through(&self, number: u64) -> bool {
-        self.oldest().0 > number
-    }
-
-    fn index(&self, number: u64) -> Option<usize> {
+    pub(super) fn index(&self, number: u64) -> Option<usize> {
         // Mostly none is gone between the oldest and this one.
         let index = number.checked_sub(self.epochs.front()?.number)? as usize;
         match self.epochs.get(index) {
@@ -362,11 +300,11 @@ impl EpochTable {
         }
     }
 
-    fn get(&self, number: u64) -> Option<&Epoch> {
+    pub(super) fn get(&self, number: u64) -> Option<&Epoch> {
         self.epochs.get(self.index(number)?)
     }
 
-    fn get_mut(&mut self, number: u64) -> Option<&mut Epoch> {
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Epoch> {
         let index = self.index(number)?;
         self.epochs.get_mut(index)
     }

@@ -1,6 +1,8 @@
 //! A core's epochs.
 
 use super::*;
+use crate::parts::epochs::Commit;
+use strandline_design::ControllerId;
 use strandline_kernel::Rng;
 
 const CORE: CoreId = CoreId(0);
@@ -28,7 +30,7 @@ fn end(epochs: &mut EpochTable) {
 
 #[test]
 fn an_epoch_commits_when_it_has_ended_and_its_writes_are_acknowledged() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     end(&mut epochs);
     assert_eq!(commit(&mut epochs), [], "its write is not acknowledged");
     epochs.acknowledge(0);
@@ -39,7 +41,7 @@ fn an_epoch_commits_when_it_has_ended_and_its_writes_are_acknowledged() {
 
 #[test]
 fn the_next_epoch_is_safe_only_when_the_one_before_is_durable() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     end(&mut epochs);
     end(&mut epochs);
     assert!(epochs.is_safe(0) && !epochs.is_safe(1));
@@ -51,7 +53,7 @@ fn the_next_epoch_is_safe_only_when_the_one_before_is_durable() {
 
 #[test]
 fn an_epoch_in_which_nothing_happened_is_not_ended() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     assert!(!epochs.begin(Follows::Current));
     end(&mut epochs);
     assert!(!epochs.begin(Follows::Current));
@@ -66,7 +68,7 @@ fn an_epoch_in_which_nothing_happened_is_not_ended() {
 
 #[test]
 fn a_dependent_epoch_waits_for_the_other_core_but_those_before_it_do_not() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     epochs.add_write();
     epochs.depend_on(other(4));
     assert!(epochs.is_safe(0) && !epochs.is_safe(1));
@@ -80,7 +82,7 @@ fn a_dependent_epoch_waits_for_the_other_core_but_those_before_it_do_not() {
 
 #[test]
 fn who_is_asked_for_a_line_ends_its_epoch_and_remembers_who_waits() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     epochs.add_write();
     epochs.add_dependent(0, OTHER);
     assert_eq!(epochs.current(), 1);
@@ -93,7 +95,7 @@ fn who_is_asked_for_a_line_ends_its_epoch_and_remembers_who_waits() {
 
 #[test]
 fn what_is_acknowledged_early_is_durable_only_when_its_epoch_has_committed() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     end(&mut epochs);
     end(&mut epochs);
     epochs.note_early(1, ControllerId(0));
@@ -107,7 +109,11 @@ fn what_is_acknowledged_early_is_durable_only_when_its_epoch_has_committed() {
     assert_eq!(epochs.start_commit(), Some(Commit { epoch, early }));
     assert_eq!(epochs.start_commit(), None, "once");
     epochs.await_acknowledgements(1, 1);
-    assert!(!epochs.acknowledge_commit(1) && !epochs.acknowledge_commit(1) && epochs.acknowledge_commit(1));
+    for _ in 0..3 {
+        assert_eq!(epochs.next_settled(), None);
+        epochs.acknowledge_commit(1);
+    }
+    assert_eq!(epochs.next_settled(), Some(epoch));
     epochs.remove(1);
     assert!(epochs.is_durable(1));
 }
@@ -120,7 +126,7 @@ fn commit_first(epochs: &mut EpochTable) -> u64 {
 
 #[test]
 fn strands_follow_the_last_join_and_a_join_follows_all_strands() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     end(&mut epochs);
     epochs.add_write();
     assert!(epochs.begin(Follows::Join));
@@ -146,7 +152,7 @@ fn strands_follow_the_last_join_and_a_join_follows_all_strands() {
 
 #[test]
 fn a_strand_that_writes_what_another_wrote_follows_it() {
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     epochs.add_write();
     assert!(epochs.begin(Follows::Join));
     assert!(!epochs.follows(0));
@@ -159,7 +165,7 @@ fn a_strand_that_writes_what_another_wrote_follows_it() {
 
 #[test]
 fn no_epoch_after_the_last_safe_one_is_safe() {
-    let (mut epochs, mut rng) = (EpochTable::new(CORE), Rng::new(1));
+    let (mut epochs, mut rng) = (EpochTable::new(CORE, Commits::InTurn), Rng::new(1));
     let mut bounded = 0;
     for _ in 0..20_000 {
         match rng.below(8) {
@@ -183,7 +189,7 @@ fn no_epoch_after_the_last_safe_one_is_safe() {
 #[test]
 fn the_oldest_epoch_waits_for_others_when_nothing_else_holds_it_back() {
     let waiting = |on| Some(Waiting { number: 0, on });
-    let mut epochs = EpochTable::new(CORE);
+    let mut epochs = EpochTable::new(CORE, Commits::InTurn);
     epochs.depend_on(other(4));
     assert_eq!(epochs.waits_for_others(false), None, "nothing waits");
     epochs.add_write();
@@ -198,4 +204,67 @@ fn the_oldest_epoch_waits_for_others_when_nothing_else_holds_it_back() {
     assert_eq!(epochs.waits_for_others(true), waiting(1), "it may not commit");
     epochs.resolve(other(4));
     assert_eq!(epochs.waits_for_others(true), None);
+}
+
+/// Ends epochs with a write each, all early at this controller, and commits what may be: how many.
+fn pipelined(epochs: &mut EpochTable, count: u64) -> usize {
+    for _ in 0..count {
+        let number = epochs.current();
+        end(epochs);
+        epochs.note_early(number, ControllerId(0));
+        epochs.acknowledge(number);
+    }
+    std::iter::from_fn(|| epochs.start_commit()).count()
+}
+
+#[test]
+fn pipelined_commits_await_no_answers_and_epochs_settle_in_order() {
+    let mut epochs = EpochTable::new(CORE, Commits::Pipelined);
+    assert_eq!(pipelined(&mut epochs, 3), 3);
+    assert!(epochs.is_safe(2) && !epochs.is_durable(0));
+    epochs.acknowledge_commit(2);
+    assert_eq!(epochs.next_settled(), None, "0 and 1 are not answered");
+    epochs.acknowledge_commit(0);
+    assert_eq!(epochs.next_settled().map(|epoch| epoch.number), Some(0));
+    epochs.remove(0);
+    assert_eq!(epochs.next_settled(), None);
+    epochs.acknowledge_commit(1);
+    assert_eq!(epochs.next_settled().map(|epoch| epoch.number), Some(1));
+    epochs.remove(1);
+    assert_eq!(epochs.next_settled().map(|epoch| epoch.number), Some(2));
+}
+
+#[test]
+fn a_pipelined_fence_needs_one_answer_that_has_its_epochs() {
+    let mut epochs = EpochTable::new(CORE, Commits::Pipelined);
+    pipelined(&mut epochs, 1);
+    let first = epochs.proved();
+    pipelined(&mut epochs, 1);
+    assert!(!epochs.are_durable_through(0));
+    epochs.note_answered(first);
+    assert!(epochs.are_durable_through(0) && !epochs.are_durable_through(1));
+    epochs.note_answered(epochs.proved());
+    assert!(
+        epochs.are_durable_through(1) && !epochs.is_durable(1),
+        "it is a source of dependences"
+    );
+}
+
+#[test]
+fn strands_prove_their_epochs_out_of_order_within_the_window() {
+    let mut epochs = EpochTable::new(CORE, Commits::Pipelined);
+    epochs.add_write();
+    epochs.begin(Follows::Join);
+    let mut commits = 0;
+    for _ in 1..40 {
+        epochs.acknowledge(epochs.current());
+        epochs.add_write();
+        epochs.acknowledge(epochs.current());
+        epochs.begin(Follows::Join);
+        commits += std::iter::from_fn(|| epochs.start_commit()).count();
+    }
+    assert_eq!(commits, 31, "epoch 0 is the lowest of 32");
+    assert!(epochs.proved().contains(31) && !epochs.proved().contains(0) && !epochs.proved().contains(32));
+    epochs.acknowledge(0);
+    assert_eq!(std::iter::from_fn(|| epochs.start_commit()).count(), 9);
 }

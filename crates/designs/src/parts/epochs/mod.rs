@@ -1,10 +1,14 @@
 //! What designs with epochs share: an [`EpochTable`] has the order of a core's epochs, [`LastWriters`] the directory's
 //! memory of writers; the primitives of programs, what a dispatched one waits for, and the widths of fields.
 
+mod commits;
 mod epoch_table;
+mod frontier;
 mod last_writers;
 
-pub use epoch_table::{Commit, EpochId, EpochTable, Follows};
+pub use commits::Commit;
+pub use epoch_table::{Commits, EpochId, EpochTable, Follows};
+pub use frontier::{Frontier, WINDOW};
 pub use last_writers::LastWriters;
 
 use strandline_design::{Admission, Until};

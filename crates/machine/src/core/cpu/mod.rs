@@ -6,8 +6,9 @@
 mod asking;
 mod replay;
 mod stack;
+mod stores;
 
-use super::{Core, Dispatched, Interrupt, Kind, Mode, Now, Request};
+use super::{Core, Dispatched, Interrupt, Kind, Mode, Now, Pace, Port, Request};
 use crate::trace::Op;
 use std::cell::Cell;
 use std::future::{poll_fn, Future};
@@ -41,6 +42,8 @@ pub enum Stage {
     Flushing { at: u64, claimed: bool },
     /// A store has executed and retired then, and enters the store queue once its request is granted.
     Executed { at: u64, retired: u64 },
+    /// A store has executed, and retires once its line has come.
+    Fetching(u64),
     /// A primitive has been dispatched in this cycle, and its request is with the system.
     Requested(u64),
     /// Its request is with the system.
@@ -72,9 +75,9 @@ impl Core {
     /// Whether a load may be dispatched.
     #[inline(always)]
     fn may_load(&self) -> Go {
-        match self.window.is_simple() {
-            true => Ok(()),
-            false => self.find_load_entry(),
+        match self.window.pace() {
+            Pace::Simple | Pace::Limited => Ok(()),
+            Pace::Other => self.find_load_entry(),
         }
     }
 
@@ -96,9 +99,9 @@ impl Core {
         if !self.has_entries_free() {
             self.make_room()?;
         }
-        match self.window.is_simple() {
-            true => Ok(()),
-            false => self.find_shared_entry(),
+        match self.window.pace() {
+            Pace::Simple | Pace::Limited => Ok(()),
+            Pace::Other => self.find_shared_entry(),
         }
     }
 
@@ -147,49 +150,6 @@ impl Core {
         }
     }
 
-    fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
-        match &self.mode {
-            Mode::Registers => self.store_by_stages(stage, addr, kind, operands),
-            Mode::Stack(frame) => self.store_from_stack(frame, stage, addr, kind, operands),
-            Mode::Functional(functional) => self.store_functionally(functional, addr, kind),
-        }
-    }
-
-    #[inline(always)]
-    fn store_by_stages(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
-        if let Stage::Executed { at, retired } = *stage {
-            self.enqueue_executed(addr, kind, at, retired);
-            return Poll::Ready(());
-        }
-        let at = match *stage {
-            Stage::Dispatched(at) => at,
-            _ => {
-                if let Err(request) = self.find_room() {
-                    return self.stop_silent(stage, request);
-                }
-                self.count_store(&self.counts.stores);
-                self.window.dispatch()
-            }
-        };
-        let issue = (at + 1).max(operands.0).max(self.context.ready.get());
-        let translated = match self.translate(addr, issue) {
-            Ok(translated) => translated,
-            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
-        };
-        let executed = translated.max(operands.1) + 1;
-        let retired = self.window.execute(issue.max(operands.1), executed);
-        let temporal = matches!(kind, Kind::Store { .. });
-        if temporal && self.limits.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
-            *stage = Stage::Executed { at: executed, retired };
-            return self.request(Request::Own {
-                addr,
-                issue: translated,
-            });
-        }
-        self.enqueue_executed(addr, kind, executed, retired);
-        Poll::Ready(())
-    }
-
     fn poll_flush(&self, stage: &mut Stage, addr: Addr, address: u64, flush: Flush) -> Poll<()> {
         if *stage == Stage::Asked {
             return Poll::Ready(());
@@ -204,10 +164,11 @@ impl Core {
                 };
                 self.disturbs_laps();
                 self.count_store(&self.counts.flushes);
-                (self.window.dispatch(), claimed)
+                (self.dispatch_entry(), claimed)
             }
         };
-        let issue = (at + 1).max(address).max(self.context.ready.get());
+        let ready = (at + 1).max(address).max(self.context.ready.get());
+        let issue = self.window.finds(Port::Address, ready);
         let translated = match self.translate(addr, issue) {
             Ok(translated) => translated,
             Err(walk) => return self.walks(stage, Stage::Flushing { at, claimed }, walk),
@@ -232,7 +193,7 @@ impl Core {
     /// Passes the design what it has claimed.
     fn hand_over(&self, stage: &mut Stage, ordering: Ordering, retires: u64) -> Poll<()> {
         if let Ordering::Flush(..) = ordering {
-            self.add_pending(self.context.now.get());
+            self.add_pending(self.context.now.get(), self.dispatched.get());
         }
         *stage = Stage::Asked;
         self.request(Request::Claimed { ordering, retires })
@@ -280,7 +241,7 @@ impl Core {
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.find_place(stage, Ordering::Primitive(primitive))?;
         }
-        let at = self.window.dispatch();
+        let at = self.dispatch_entry();
         // It waits at the window's head, if anywhere, and not for operands.
         self.window.issue(at + 1);
         *stage = Stage::Dispatched(at);
@@ -355,7 +316,7 @@ impl Core {
     #[inline(always)]
     fn poll_load(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
         let at = match *stage {
-            Stage::New if self.window.is_simple() => self.dispatch_load(stage),
+            Stage::New if self.window.pace() != Pace::Other => self.dispatch_load(stage),
             Stage::Dispatched(at) => at,
             Stage::Asked => return Poll::Ready(self.retire_response()),
             _ => return self.poll_load_otherwise(stage, addr, address, size),
@@ -399,7 +360,11 @@ impl Core {
         if let Err(request) = self.catch_up(at) {
             return self.stop(stage, request);
         }
-        let issue = (at + 1).max(address).max(self.loads.floor.get());
+        let ready = (at + 1).max(address).max(self.loads.floor.get());
+        let issue = match self.window.is_simple() {
+            true => ready,
+            false => self.load_issues(ready),
+        };
         let translated = match self.translate(addr, issue) {
             Ok(translated) => translated,
             Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
@@ -428,6 +393,11 @@ impl Core {
         self.observe_load(addr, size, value, done);
         self.window.execute(issue, done);
         Poll::Ready((value, done))
+    }
+
+    /// When a load issues whose address is ready at `ready`, where the window is not simple.
+    fn load_issues(&self, ready: u64) -> u64 {
+        self.window.finds(Port::Load, ready.max(self.loads.addresses.get()))
     }
 
     /// Completes the requested op with the system's answer.
@@ -460,7 +430,7 @@ impl Core {
         if let Err(request) = self.catch_up(at) {
             return self.stop(stage, request);
         }
-        let issue = (at + 1).max(ready);
+        let issue = self.window.finds(Port::Load, (at + 1).max(ready));
         let translated = match self.translate(addr, issue) {
             Ok(translated) => translated,
             Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
@@ -541,28 +511,32 @@ impl Cpu for SimCpu {
     #[inline(always)]
     fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
         let c = &*self.core;
-        match c.window.is_simple() {
-            true => c.computes_simply(op, a, b),
-            false => c.alu_otherwise(op, a, b),
+        match c.window.pace() {
+            Pace::Simple => c.computes_simply(op, a, b),
+            Pace::Limited => c.computes_limited(op, a.max(b)),
+            Pace::Other => c.alu_otherwise(op, a, b),
         }
     }
 
     #[inline(always)]
     fn compare(&self, a: u64, b: u64) -> u64 {
         let c = &*self.core;
-        match c.window.is_simple() {
-            true => c.computes_simply(Alu::Simple, a, b),
-            false => c.compare_otherwise(a, b),
+        match c.window.pace() {
+            Pace::Simple => c.computes_simply(Alu::Simple, a, b),
+            Pace::Limited => c.computes_limited(Alu::Simple, a.max(b)),
+            Pace::Other => c.compare_otherwise(a, b),
         }
     }
 
     #[inline(always)]
     fn branch(&self, condition: u64, taken: bool, site: Site) {
         let c = &*self.core;
-        if !c.window.is_simple() {
-            return c.branch_otherwise(condition, taken, site);
+        match c.window.pace() {
+            Pace::Simple => {}
+            Pace::Limited => return c.branches_on(condition, taken, site),
+            Pace::Other => return c.branch_otherwise(condition, taken, site),
         }
-        let done = (c.window.dispatch() + 1).max(condition) + 1;
+        let done = (c.window.dispatch_simple() + 1).max(condition) + 1;
         if !c.branches.predictor.predict(site.0, taken) {
             c.mispredicted(done);
         }
@@ -687,7 +661,7 @@ impl Cpu for SimCpu {
         let now = Now {
             cycle: c.window.cycle(),
             retired: (!c.window.is_held()).then(|| c.window.retired()),
-            instructions: c.window.count(),
+            instructions: c.window.instructions(),
             complete: c.window.complete(),
         };
         c.notes.take(note, now);

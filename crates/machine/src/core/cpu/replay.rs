@@ -1,6 +1,6 @@
 //! What schedulers of tasks, programs that warm caches and replays of recordings need of a simulated core.
 
-use super::{count, Core, Kind, Mode, SimCpu};
+use super::{count, Core, Kind, Mode, Port, SimCpu};
 use std::future::{poll_fn, Future};
 use std::task::Poll;
 use strandline_isa::{Addr, Alu, Replay, Scheduling, Site, Warms, W};
@@ -18,7 +18,8 @@ impl Scheduling for SimCpu {
     fn cycles(&self) -> W<'_, Self> {
         let c = &*self.core;
         let at = c.window.dispatch();
-        let done = c.window.execute(at + 1, at + 2);
+        let issue = c.window.finds(Port::Alu, at + 1);
+        let done = c.window.execute(issue, issue + 1);
         let (at, done) = c.replay_or(at, done);
         W::new(self, at, c.frame().map_or(done, |frame| frame.gives(done)))
     }
@@ -37,7 +38,9 @@ impl Core {
     /// Executes an indirect jump.
     #[inline(always)]
     pub(super) fn jumps(&self, target: u64, to: u64, site: Site) {
-        let issue = (self.window.dispatch() + 1).max(target);
+        let ready = (self.window.dispatch() + 1).max(target);
+        let issue = self.window.finds(Port::Alu, ready);
+        self.window.ends_block();
         let done = issue + 1;
         count(&self.counts.jumps);
         if !self.branches.targets.predict(site.0, to) {

@@ -2,7 +2,7 @@
 
 use super::{count, Core, Kind, Stage};
 use crate::core::frame::{Frame, Operand, Step};
-use crate::core::Mode;
+use crate::core::{Mode, Port};
 use std::task::{ready, Poll};
 use strandline_isa::{Addr, Alu, Flush, Primitive, Rmw, Site};
 
@@ -40,22 +40,36 @@ impl Core {
     /// Executes arithmetic where the window is simple: when the result is ready.
     #[inline(always)]
     pub(super) fn computes_simply(&self, op: Alu, a: u64, b: u64) -> u64 {
-        let done = (self.window.dispatch() + 1).max(a).max(b) + self.limits.latencies.of(op);
+        let done = (self.window.dispatch_simple() + 1).max(a).max(b) + self.limits.latencies.of(op);
+        self.window.execute_simple(done);
+        done
+    }
+
+    /// Executes arithmetic where the window is limited: when the result is ready.
+    #[inline(never)]
+    pub(super) fn computes_limited(&self, op: Alu, ready: u64) -> u64 {
+        let ready = (self.window.dispatch() + 1).max(ready);
+        let issue = self.window.finds(Port::Alu, ready);
+        self.window.enter_limited(issue);
+        let done = issue + self.limits.latencies.of(op);
         self.window.execute_simple(done);
         done
     }
 
     /// Executes arithmetic on operands that are ready by then: when the result is.
     fn computes(&self, op: Alu, ready: u64) -> u64 {
-        let issue = (self.window.dispatch() + 1).max(ready);
+        let ready = (self.window.dispatch() + 1).max(ready);
+        let issue = self.window.finds(Port::Alu, ready);
         let done = issue + self.limits.latencies.of(op);
         self.window.execute(issue, done);
         done
     }
 
     /// Executes a branch.
-    fn branches_on(&self, condition: u64, taken: bool, site: Site) {
-        let issue = (self.window.dispatch() + 1).max(condition);
+    pub(super) fn branches_on(&self, condition: u64, taken: bool, site: Site) {
+        let ready = (self.window.dispatch() + 1).max(condition);
+        let issue = self.window.finds(Port::Alu, ready);
+        self.window.ends_block();
         if !self.branches.predictor.predict(site.0, taken) {
             self.mispredicted(issue + 1);
         }

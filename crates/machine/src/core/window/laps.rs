@@ -10,7 +10,7 @@ pub struct Position {
     retired: u64,
     /// Ops dispatched so far.
     pub count: u64,
-    stalls: [u64; 3],
+    stalls: [u64; 6],
     /// How full the cycles of dispatch and retirement and the fetch queue are.
     filled: [u64; 3],
 }
@@ -20,12 +20,19 @@ pub struct Position {
 pub struct Lap {
     pub cycles: u64,
     ops: u64,
-    stalls: [u64; 3],
+    stalls: [u64; 6],
 }
 
 impl Stalls {
-    fn all(&self) -> [&Cell<u64>; 3] {
-        [&self.fence, &self.buffer, &self.fetch]
+    fn all(&self) -> [&Cell<u64>; 6] {
+        [
+            &self.fence,
+            &self.window_behind_fence,
+            &self.buffer,
+            &self.design_buffer,
+            &self.queue_persists,
+            &self.fetch,
+        ]
     }
 }
 

@@ -1,11 +1,16 @@
 //! The instruction window: in-order dispatch, dataflow execution, in-order retirement, as timestamps.
 
 mod backlog;
+mod decoder;
 mod laps;
+mod ports;
 
 pub use laps::{Lap, Position};
+pub use ports::Port;
 
 use backlog::Noted;
+use decoder::Decoder;
+use ports::Ports;
 
 use super::fetch_queue::FetchQueue;
 use super::issue_queue::IssueQueue;
@@ -31,11 +36,10 @@ pub struct Window {
     cycle: Cell<u64>,
     in_cycle: Cell<u64>,
     retirement: Retirement,
-    /// No op is held or noted, there is no issue queue and no queue that loads and stores share, and the program keeps
-    /// its values in registers: the common case.
-    simple: Cell<bool>,
-    /// The program keeps its values in registers, and no instruction is recorded.
-    may_be_simple: bool,
+    /// What an op needs now.
+    pace: Cell<Pace>,
+    /// The same while no op is held or noted.
+    free_pace: Pace,
     /// Ops are noted.
     notes: Cell<bool>,
     /// When the latest op issued, if ops are noted.
@@ -47,6 +51,14 @@ pub struct Window {
     next_load: Cell<usize>,
     fetch_queue: FetchQueue,
     issue_queue: Option<IssueQueue>,
+    /// What orders ops before their dispatch, if anything does.
+    decoder: Option<Decoder>,
+    /// The ports at which ops issue, if there are too few.
+    ports: Option<Ports>,
+    /// Loads or stores have rules of their own: they wait for addresses, are two micro-ops, or retire late.
+    has_rules: bool,
+    /// Second micro-ops of stores, which are no instructions.
+    seconds: Cell<u64>,
     /// The loads in the queue that loads and stores share, if they do.
     shared: Option<Loads>,
     /// Ops dispatched so far.
@@ -62,6 +74,18 @@ pub struct Window {
     lane: Option<Rc<Lane>>,
 }
 
+/// How much of a window an op uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Entries and widths.
+    Simple,
+    /// A decoder, ports, an issue queue, or rules for loads and stores, too.
+    Limited,
+    /// All: an op is held or noted, instructions are recorded, loads and stores share a queue, or the program keeps its
+    /// values on a stack.
+    Other,
+}
+
 /// No op is held: later than every op's number.
 const NONE: u64 = u64::MAX;
 
@@ -73,11 +97,21 @@ const NEVER: u64 = u64::MAX;
 pub struct Stalls {
     /// Behind a fence: a store blocked from its queue, or a window full behind the fence.
     pub fence: Cell<u64>,
-    /// Behind a full store queue.
+    /// Of these, with a window full behind the fence.
+    pub window_behind_fence: Cell<u64>,
+    /// Behind a full store queue or a design's full buffer.
     pub buffer: Cell<u64>,
+    /// Of these, behind a design's full buffer.
+    pub design_buffer: Cell<u64>,
+    /// Of these, behind a full store queue whose head waited for flushes, or for the design.
+    pub queue_persists: Cell<u64>,
     /// By any back-pressure: the above, and a window, issue queue or load queue full for other reasons;
     /// those cycles that the fetch queue did not absorb.
     pub fetch: Cell<u64>,
+}
+
+fn add(cycles: &Cell<u64>, more: u64) {
+    cycles.set(cycles.get() + more);
 }
 
 /// Entries that a memory op leaves free behind a held op, for the arithmetic that follows it:
@@ -88,11 +122,11 @@ const SPARE: u64 = 48;
 impl Window {
     pub fn new(core: &config::Core) -> Window {
         let zeroes = |n: u64| (0..n).map(|_| Cell::new(0)).collect();
-        Window {
+        let mut window = Window {
             dispatch_width: core.dispatch_width,
             leaves: zeroes(core.rob_entries),
-            simple: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
-            may_be_simple: true,
+            pace: Cell::new(Pace::Other),
+            free_pace: Pace::Other,
             notes: Cell::new(false),
             issued: Cell::new(0),
             noted: RefCell::default(),
@@ -108,6 +142,10 @@ impl Window {
             next_load: Cell::new(0),
             fetch_queue: FetchQueue::new(core.fetch_queue_entries),
             issue_queue: IssueQueue::new(core.issue_queue_entries),
+            decoder: Decoder::new(core.dispatch_width, core.decode_queue_entries),
+            ports: Ports::new([core.alu_ports, core.load_ports, core.store_ports, core.store_ports]),
+            has_rules: core.store_micro_ops > 1 || core.loads_wait_for_addresses || core.stores_retire_cached,
+            seconds: Cell::new(0),
             shared: (core.load_store_queue_entries > 0).then(Loads::default),
             count: Cell::new(0),
             held: Cell::new(NONE),
@@ -115,25 +153,34 @@ impl Window {
             released: Cell::new(0),
             stalls: Stalls::default(),
             lane: None,
-        }
+        };
+        window.free_pace = match (window.is_limited(), window.shared.is_some()) {
+            (false, _) => Pace::Simple,
+            (true, false) => Pace::Limited,
+            (true, true) => Pace::Other,
+        };
+        window.pace.set(window.free_pace);
+        window
     }
 
     /// The window of a core whose program keeps its values on a stack.
     pub fn without_registers(core: &config::Core) -> Window {
         Window {
-            may_be_simple: false,
-            simple: Cell::new(false),
+            free_pace: Pace::Other,
+            pace: Cell::new(Pace::Other),
             ..Window::new(core)
         }
     }
 
     /// This window, with its stalls recorded, and its instructions if the lane has them.
     pub fn recorded_by(self, lane: &Rc<Lane>) -> Window {
-        if lane.has_instructions() {
-            self.simple.set(false);
-        }
+        let free_pace = match lane.has_instructions() {
+            true => Pace::Other,
+            false => self.free_pace,
+        };
         Window {
-            may_be_simple: self.may_be_simple && !lane.has_instructions(),
+            free_pace,
+            pace: Cell::new(free_pace),
             lane: Some(lane.clone()),
             ..self
         }
@@ -152,6 +199,12 @@ impl Window {
         if let (Some(to), Some(from)) = (&self.shared, &saved.shared) {
             to.restore(from);
         }
+        if let (Some(to), Some(from)) = (&self.decoder, &saved.decoder) {
+            to.restore(from);
+        }
+        if let (Some(to), Some(from)) = (&self.ports, &saved.ports) {
+            to.restore(from);
+        }
         for (to, from) in self.times().into_iter().zip(saved.times()) {
             to.set(from.get());
         }
@@ -159,18 +212,22 @@ impl Window {
     }
 
     /// The scalar fields.
-    fn times(&self) -> [&Cell<u64>; 11] {
+    fn times(&self) -> [&Cell<u64>; 15] {
         [
             &self.cycle,
             &self.in_cycle,
             &self.retirement.cycle,
             &self.retirement.filled,
             &self.count,
+            &self.seconds,
             &self.held,
             &self.complete,
             &self.released,
             &self.stalls.fence,
+            &self.stalls.window_behind_fence,
             &self.stalls.buffer,
+            &self.stalls.design_buffer,
+            &self.stalls.queue_persists,
             &self.stalls.fetch,
         ]
     }
@@ -178,6 +235,47 @@ impl Window {
     /// Dispatches the next op: the cycle of its dispatch.
     #[inline(always)]
     pub fn dispatch(&self) -> u64 {
+        match &self.decoder {
+            None => self.dispatch_simple(),
+            Some(decoder) => self.dispatch_decoded(decoder),
+        }
+    }
+
+    /// The micro-op just dispatched is the address of a store, issues at `issue` and completes at `complete`.
+    #[inline(always)]
+    pub fn execute_address(&self, issue: u64, complete: u64) {
+        if let Some(lane) = &self.lane {
+            lane.next_is_address();
+        }
+        self.execute(issue, complete);
+    }
+
+    /// Dispatches the second micro-op of a store: the cycle of its dispatch.
+    pub fn dispatch_second(&self) -> u64 {
+        self.seconds.set(self.seconds.get() + 1);
+        self.dispatch()
+    }
+
+    #[inline(always)]
+    fn dispatch_decoded(&self, decoder: &Decoder) -> u64 {
+        let op = self.count.get();
+        self.resume(decoder.decode(op));
+        let at = self.dispatch_simple();
+        decoder.dispatched(op, at);
+        at
+    }
+
+    /// The op just dispatched is a branch or jump, which ends a basic block.
+    #[inline(always)]
+    pub fn ends_block(&self) {
+        if let Some(decoder) = &self.decoder {
+            decoder.ends_block();
+        }
+    }
+
+    /// As [`Window::dispatch`], where the window is simple.
+    #[inline(always)]
+    pub fn dispatch_simple(&self) -> u64 {
         let free = self.leaves[self.next.get()].get();
         if free > self.cycle.get() {
             self.stall_until_free(free);
@@ -235,7 +333,8 @@ impl Window {
             true => free.min(released).saturating_sub(from),
             false => 0,
         };
-        self.stalls.fence.set(self.stalls.fence.get() + behind_fence);
+        add(&self.stalls.fence, behind_fence);
+        add(&self.stalls.window_behind_fence, behind_fence);
         let fetch = self.advance(free).1;
         if let Some(lane) = &self.lane {
             let split = from + behind_fence;
@@ -257,7 +356,7 @@ impl Window {
             self.noted.borrow_mut().clear();
             let dispatched = self.in_cycle.get() % self.dispatch_width;
             blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
-            self.stalls.fetch.set(self.stalls.fetch.get() + blocked);
+            add(&self.stalls.fetch, blocked);
         }
         self.resume(to);
         (stall, blocked)
@@ -271,6 +370,9 @@ impl Window {
             lane.stall((self.next_cycle(), at), Cause::Redirect, 0, 0);
         }
         self.fetch_queue.empty();
+        if let Some(decoder) = &self.decoder {
+            decoder.redirect(at);
+        }
         self.resume(at);
     }
 
@@ -295,27 +397,73 @@ impl Window {
     pub fn stall_fence(&self, at: u64) {
         let from = self.next_cycle();
         let (stall, fetch) = self.advance(at);
-        self.stalls.fence.set(self.stalls.fence.get() + stall);
+        add(&self.stalls.fence, stall);
         if let Some(lane) = &self.lane {
             lane.stall((from, at), Cause::Fence, stall, fetch);
         }
+    }
+
+    /// Dispatch was stalled until `at` by a full buffer of the design.
+    pub fn stall_design_buffer(&self, at: u64) {
+        add(&self.stalls.design_buffer, at.saturating_sub(self.next_cycle()));
+        self.stall_buffer(at);
+    }
+
+    /// Dispatch was stalled until `at` by a full store queue, whose head waited `persists` cycles of these for flushes or for the
+    /// design.
+    pub fn stall_queue(&self, at: u64, persists: u64) {
+        let stall = at.saturating_sub(self.next_cycle());
+        add(&self.stalls.queue_persists, persists.min(stall));
+        self.stall_buffer(at);
     }
 
     /// Dispatch was stalled until `at` by a full store queue.
     pub fn stall_buffer(&self, at: u64) {
         let from = self.next_cycle();
         let (stall, fetch) = self.advance(at);
-        self.stalls.buffer.set(self.stalls.buffer.get() + stall);
+        add(&self.stalls.buffer, stall);
         if let Some(lane) = &self.lane {
             lane.stall((from, at), Cause::Buffer, stall, fetch);
+        }
+    }
+
+    /// When the op just dispatched, whose operands are ready at `ready`, finds a port.
+    #[inline(always)]
+    pub fn finds(&self, port: Port, ready: u64) -> u64 {
+        match &self.ports {
+            None => ready,
+            Some(ports) => ports.take(port, ready),
         }
     }
 
     /// The op just dispatched, whose completion is not yet known, issues at `at`: its operands are ready.
     #[inline(always)]
     pub fn issue(&self, at: u64) {
-        if !self.is_simple() {
-            self.enter_issue_queue(at);
+        match self.pace.get() {
+            Pace::Simple => {}
+            Pace::Limited => self.enter_limited(at),
+            Pace::Other => self.enter_issue_queue(at),
+        }
+    }
+
+    /// As [`Window::issue`], where the window is limited.
+    #[inline(always)]
+    pub fn enter_limited(&self, at: u64) {
+        if let Some(queue) = &self.issue_queue {
+            let next = self.next_cycle();
+            let to = queue.enter(at, next);
+            if to > next {
+                self.stall_unissued(next, to);
+            }
+        }
+    }
+
+    /// Stalls dispatch from `from` until an op issues, at `to`.
+    #[inline(never)]
+    fn stall_unissued(&self, from: u64, to: u64) {
+        let fetch = self.advance(to).1;
+        if let Some(lane) = &self.lane {
+            lane.stall((from, to), Cause::Window, 0, fetch);
         }
     }
 
@@ -325,13 +473,7 @@ impl Window {
         if self.lane.is_some() {
             self.record_issue(at);
         }
-        if let Some(queue) = &self.issue_queue {
-            let (from, to) = (self.next_cycle(), queue.enter(at, self.next_cycle()));
-            let fetch = self.advance(to).1;
-            if let Some(lane) = &self.lane {
-                lane.stall((from, to), Cause::Window, 0, fetch);
-            }
-        }
+        self.enter_limited(at);
     }
 
     /// Records the op just dispatched, which issues at `issues`.
@@ -416,7 +558,7 @@ impl Window {
     /// Completes the op just dispatched, which has issued, at `complete`: as [`Window::execute`].
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        if !self.is_simple() {
+        if self.pace.get() == Pace::Other {
             return self.retire_otherwise(complete);
         }
         let at = self.retirement.in_order(complete);
@@ -461,7 +603,7 @@ impl Window {
         debug_assert!(!self.is_held(), "one op is held at a time");
         self.record_completion(NEVER, None);
         self.held.set(self.count.get());
-        self.simple.set(false);
+        self.pace.set(Pace::Other);
         self.step();
     }
 
@@ -508,11 +650,25 @@ impl Window {
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
     }
 
-    /// Whether no op is held or noted, there is neither an issue queue nor a queue that loads and stores share, and the
-    /// program keeps its values in registers.
+    /// Whether there is an issue queue, a queue that loads and stores share, a decoder that ends its cycle with a block, a
+    /// limit of ports, or a rule for loads and stores.
+    #[inline(always)]
+    pub fn is_limited(&self) -> bool {
+        let limited = self.issue_queue.is_some() || self.shared.is_some() || self.decoder.is_some();
+        limited || self.ports.is_some() || self.has_rules
+    }
+
+    /// Whether no op is held or noted, nothing but entries and widths limits ops, and the program keeps its values in
+    /// registers.
     #[inline(always)]
     pub fn is_simple(&self) -> bool {
-        self.simple.get()
+        self.pace.get() == Pace::Simple
+    }
+
+    /// What an op needs now.
+    #[inline(always)]
+    pub fn pace(&self) -> Pace {
+        self.pace.get()
     }
 
     /// Whether an op's retirement is held.
@@ -538,9 +694,14 @@ impl Window {
         self.complete.get().max(self.retirement.cycle.get())
     }
 
-    /// Ops dispatched so far: the instruction count.
+    /// Micro-ops dispatched so far.
     pub fn count(&self) -> u64 {
         self.count.get()
+    }
+
+    /// Instructions dispatched so far: micro-ops without the second ones of stores.
+    pub fn instructions(&self) -> u64 {
+        self.count.get() - self.seconds.get()
     }
 
     /// Stall cycles so far.

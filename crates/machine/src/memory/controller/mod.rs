@@ -1,7 +1,7 @@
 //! A persistent-memory controller: its write queue, and when it issues writes to the media.
 
 use super::media::{BankId, Media};
-use crate::config::{MachineConfig, PcommitWait};
+use crate::config::{MachineConfig, PcommitWait, WpqLeave};
 use crate::line_counts::LineCounts;
 use std::collections::VecDeque;
 use strandline_design::{Key, WriteId};
@@ -16,6 +16,10 @@ pub struct Controller {
     lines: LineCounts<1024>,
     /// The index of the oldest of them that has not been issued to the media.
     oldest: usize,
+    /// How many of them have been issued.
+    issued: usize,
+    /// When they leave the queue.
+    leaves: WpqLeave,
     /// What the last look found out about the oldest writes.
     wait: Wait,
     /// How many were accepted so far.
@@ -100,6 +104,8 @@ impl Controller {
             accepted: Vec::new(),
             lines: LineCounts::new(),
             oldest: 0,
+            issued: 0,
+            leaves: machine.controllers.wpq_leaves,
             wait: Wait::NONE,
             count: 0,
             waiting: VecDeque::new(),
@@ -184,7 +190,7 @@ impl Controller {
     /// from now on, so that none waits endlessly.
     fn begin_drain(&mut self) {
         let [high, low] = self.drain;
-        if self.accepted.len() < high || self.media.has_first() {
+        if self.held() < high || self.media.has_first() {
             return;
         }
         let first = self.queue().count().saturating_sub(low);
@@ -215,9 +221,24 @@ impl Controller {
         self.accepted.iter().any(|a| a.write == write && a.is_issued)
     }
 
+    /// The entries in use.
+    #[inline]
+    fn held(&self) -> usize {
+        match self.leaves {
+            WpqLeave::Written => self.accepted.len(),
+            WpqLeave::Issued => self.accepted.len() - self.issued,
+        }
+    }
+
+    /// Whether an issue makes room in the queue.
+    #[inline]
+    pub fn frees_at_issue(&self) -> bool {
+        self.leaves == WpqLeave::Issued
+    }
+
     #[inline]
     fn is_full(&self) -> bool {
-        self.accepted.len() >= self.capacity
+        self.held() >= self.capacity
     }
 
     /// Whether a commit keeps it from accepting writes.
@@ -296,6 +317,7 @@ impl Controller {
     #[inline(always)]
     fn send(&mut self, index: usize, now: u64) -> Issued {
         self.accepted[index].is_issued = true;
+        self.issued += 1;
         while self.accepted.get(self.oldest).is_some_and(|write| write.is_issued) {
             self.oldest += 1;
         }
@@ -316,7 +338,9 @@ impl Controller {
         let Some(index) = self.accepted.iter().position(|a| a.write == write) else {
             return;
         };
-        let Accepted { number, line, .. } = self.accepted.remove(index);
+        let removed = self.accepted.remove(index);
+        self.issued -= usize::from(removed.is_issued);
+        let Accepted { number, line, .. } = removed;
         self.lines.remove(line);
         self.oldest -= usize::from(index < self.oldest);
         self.wait.before -= usize::from(index < self.wait.before);

@@ -224,3 +224,20 @@ fn a_commit_waits_for_what_its_machine_says() {
         assert_eq!(controller.next_answered().is_some(), pcommit == Empty, "{pcommit:?}");
     }
 }
+
+#[test]
+fn an_issued_write_keeps_its_entry_until_it_is_written_or_not() {
+    for (leaves, frees) in [(WpqLeave::Written, false), (WpqLeave::Issued, true)] {
+        let mut machine = machine();
+        (machine.controllers.wpq_entries, machine.controllers.wpq_leaves) = (1, leaves);
+        let alone = |_: WriteId| false;
+        let mut controller = Controller::new(&machine);
+        accept(&mut controller, &[(0, line(0, 0))]);
+        assert!(!controller.admits(WriteId(1), line(1, 0), false, alone), "queued");
+        let issued = controller.issue(0, |_| true).map(|issued| issued.write);
+        assert_eq!(issued, Ok(WriteId(0)));
+        assert_eq!(controller.next_waiting().is_some(), frees, "{leaves:?}");
+        controller.complete(WriteId(0));
+        assert_eq!(controller.next_waiting().is_some(), !frees, "{leaves:?}");
+    }
+}

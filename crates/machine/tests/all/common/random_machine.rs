@@ -44,5 +44,12 @@ pub fn random_machine(rng: &mut Rng) -> MachineConfig {
     m.tlb.walk_cache_entries = rng.below(4);
     m.tlb.walkers = small(rng, 3);
     m.tlb.fault_latency = Cycles(rng.below(2) * 300);
+    m.core.decode_queue_entries = rng.below(2) * small(rng, 12);
+    m.core.alu_ports = rng.below(3);
+    m.core.load_ports = rng.below(3);
+    m.core.store_ports = rng.below(3);
+    m.core.store_micro_ops = small(rng, 2);
+    m.core.loads_wait_for_addresses = rng.one_in(2);
+    m.core.stores_retire_cached = rng.one_in(2);
     m
 }

@@ -15,8 +15,14 @@ pub enum Library {
     Paper,
     /// Our own stackless one, as compiled (`lean`).
     Lean,
-    /// None of its instructions costs anything (COSPlay 5, "FreeSwitch").
-    Free,
+}
+
+/// A library as a design runs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coroutines {
+    pub library: Library,
+    /// Switches between tasks and the scheduler cost nothing; tasks start and end as ever (COSPlay 5, "FreeSwitch").
+    pub free_switches: bool,
 }
 
 /// The blocks of a switch.
@@ -30,50 +36,54 @@ pub(super) struct Place {
     pub slot: u64,
 }
 
-impl Library {
+impl Coroutines {
     /// Makes a coroutine for a new task and enters it.
     pub(super) async fn start<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
-        match self {
+        match self.library {
             Library::Paper => paper::start(cpu, place, block).await,
             Library::Lean => lean::start(cpu, place, block).await,
-            Library::Free => {}
         }
     }
 
     /// Leaves a task that has ended and frees its coroutine.
     pub(super) async fn end<C: Scheduling>(self, cpu: &C, place: Place) {
-        match self {
+        match self.library {
             Library::Paper => paper::end(cpu, place).await,
             Library::Lean => lean::end(cpu, place).await,
-            Library::Free => {}
         }
     }
 
     /// Leaves a task that yields, to resume at its code `code`, for the scheduler.
     pub(super) async fn leave<C: Scheduling>(self, cpu: &C, place: Place, code: u64) {
-        match self {
+        if self.free_switches {
+            return;
+        }
+        match self.library {
             Library::Paper => paper::leave(cpu, place, code).await,
             Library::Lean => lean::leave(cpu, place, code).await,
-            Library::Free => {}
         }
     }
 
     /// Looks, in the scheduler, at the next slot in turn, of `slots`.
     /// The address of its block.
     pub(super) async fn next<C: Scheduling>(self, cpu: &C, place: Place, slots: u64) -> W<'_, C> {
-        match self {
+        if self.free_switches {
+            return cpu.word(place.task.0);
+        }
+        match self.library {
             Library::Paper => paper::next(cpu, place, slots).await,
             Library::Lean => lean::next(cpu, place, slots).await,
-            Library::Free => cpu.word(place.task.0),
         }
     }
 
     /// Resumes a task that had yielded, from the scheduler.
     pub(super) async fn resume<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
-        match self {
+        if self.free_switches {
+            return;
+        }
+        match self.library {
             Library::Paper => paper::resume(cpu, place, block).await,
             Library::Lean => lean::resume(cpu, place, block).await,
-            Library::Free => {}
         }
     }
 }
@@ -111,7 +121,6 @@ impl fmt::Display for Library {
         f.write_str(match self {
             Library::Paper => "paper",
             Library::Lean => "lean",
-            Library::Free => "free",
         })
     }
 }

@@ -70,6 +70,8 @@ impl Design for FarA {
 fn machine() -> MachineConfig {
     let mut machine = super::machine();
     machine.core.dispatch_width = 1;
+    // The figure's stores enter the queue as they execute.
+    machine.core.drop_rules();
     machine.core.store_drain_interval = Cycles(20);
     machine.pm.read_latency = Cycles(90);
     machine.pm.write_to_controller = Cycles(20);

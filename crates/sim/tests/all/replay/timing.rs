@@ -59,8 +59,8 @@ fn a_moved_register_is_ready_with_its_source() {
     (0..1000).for_each(|_| tape.run(0, block, &[], &[]));
     let record = under("x86", &tape.save("moves"));
     assert_eq!(record.stats.instructions, 3000);
-    // A chain of 3000 moves would take that long without move elimination.
-    assert!(record.stats.cycles.0 < 1000, "{}", record.stats.cycles.0);
+    // A chain of 3000 moves would take that long without move elimination; three ports take 1000.
+    assert!(record.stats.cycles.0 < 1100, "{}", record.stats.cycles.0);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! over many laps. Each of these leaves the window in another state, but its ops are dispatched and complete as those of
 //! the lap before. Such a lap needs only the arithmetic of dispatch and retirement.
 
-use super::{Retirement, Window};
+use super::{Pace, Retirement, Window};
 use std::cell::Cell;
 
 /// An op that has been dispatched.
@@ -89,10 +89,10 @@ impl NotedLap {
 }
 
 impl Window {
-    /// Notes the ops from now on. There is neither an issue queue nor a queue that loads and stores share.
+    /// Notes the ops from now on. Nothing but entries and widths limits them.
     pub fn start_noting(&self) {
         debug_assert!(self.may_repeat(), "what laps do not describe");
-        self.simple.set(false);
+        self.pace.set(Pace::Other);
         self.notes.set(true);
     }
 
@@ -100,7 +100,10 @@ impl Window {
     pub fn stop_noting(&self) {
         self.notes.set(false);
         self.noted.borrow_mut().clear();
-        self.simple.set(self.may_be_simple && self.may_repeat());
+        self.pace.set(match self.is_held() {
+            true => Pace::Other,
+            false => self.free_pace,
+        });
     }
 
     /// Whether ops are noted.
@@ -109,11 +112,10 @@ impl Window {
         self.notes.get()
     }
 
-    /// Whether laps describe all that the window does: no op is held, and there is neither an issue queue nor a queue
-    /// that loads and stores share.
+    /// Whether laps describe all that the window does: no op is held, and nothing but entries and widths limits ops.
     #[inline(always)]
     pub fn may_repeat(&self) -> bool {
-        !self.is_held() && self.issue_queue.is_none() && self.shared.is_none()
+        !self.is_held() && !self.is_limited()
     }
 
     /// Notes the op just dispatched.

@@ -1,0 +1,158 @@
+"""Microbenchmarks on the processor at hand, beside the same code on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strandline.api.result import Result
+from strandline.api.session import Session
+from strandline.engine import Engine
+from strandline.errors import InputError, UnknownError
+from strandline.validations import WITHIN, Case, Processor, Timed
+from strandline.views import columns, validation_files
+from strandline.views.columns import Columns
+from strandline.views.page import DIM, Line, Page
+from strandline.views.plot_size import Style
+from strandline.views.table import NOTHING, Alarm, Column, Table
+
+MACHINE = "zen4"
+"""The machine where none is named."""
+COLUMNS = (
+    Column("case", numeric=False),
+    Column("one", numeric=False),
+    Column("unit", numeric=False),
+    Column("measured"),
+    Column("simulated"),
+    Column("ratio"),
+    Column(f"within {WITHIN:.0%}", numeric=False),
+)
+SAYS = {None: NOTHING, True: "yes", False: Alarm("no")}
+NO_CLWB = "this processor has no clwb: its cases are not measured"
+NOT_DURABLE = "times only: nothing here checks what is durable, which no running machine can show"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is compared."""
+
+    names: Sequence[str] = ()
+    """Cases or families; all if empty."""
+    machine: str = MACHINE
+    settings: tuple[str, ...] = ()
+    rounds: int = 3
+    """How often a case is measured, of which the fastest counts; 0: not at all."""
+
+
+@dataclass(frozen=True, repr=False)
+class Validation(Result):
+    """The time of each case, measured and simulated."""
+
+    machine: str
+    settings: tuple[str, ...]
+    clock_ghz: float
+    """Of the machine."""
+    processor: Processor | None
+    """`None` where nothing was measured."""
+    timed: Sequence[Timed]
+
+    def page(self) -> Page:
+        """A row a case."""
+        here = self.processor
+        lines = [Line(), *(Line(each, DIM) for each in self.remarks())]
+        if here is not None and not here.clwb and any(each.case.flushes for each in self.timed):
+            lines.append(Line(NO_CLWB))
+        return Page((self.table(), *lines))
+
+    def table(self) -> Table:
+        """A row a case."""
+        return Table(COLUMNS, tuple(map(_row, self.timed)), keys=1)
+
+    def remarks(self) -> tuple[str, ...]:
+        """What was compared with what."""
+        machine = f"simulated: {self.machine}, {self.clock_ghz:g} GHz"
+        here = self.processor
+        if here is None:
+            return (machine, NOT_DURABLE)
+        family, model, stepping = here.signature
+        name = f"{here.name}, family {family} model {model} stepping {stepping}"
+        near = [each.within for each in self.timed if each.within is not None]
+        return (
+            f"measured: {name}, {here.clock_ghz:.2f} GHz by multiplications of 3 cycles",
+            machine,
+            f"{sum(near)} of {len(near)} within {WITHIN:.0%}",
+            NOT_DURABLE,
+        )
+
+    def columns(self) -> Columns:
+        """A row a case."""
+        return columns.of_rows([each.keys() for each in self.timed])
+
+    def document(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "processor": None if self.processor is None else self.processor.keys(),
+            "machine": self.machine,
+            "set": list(self.settings),
+            "clock_ghz": self.clock_ghz,
+            "cases": [each.keys() for each in self.timed],
+        }
+
+
+def validate(session: Session, asked: Asked, out: Path | None = None, style: Style | None = None) -> Validation:
+    """Measures and simulates the cases, and writes the folder `out` if there is one.
+
+    An `InputError` before anything runs: an unknown case, machine or setting, or a folder with other files.
+    """
+    engine = session.engine
+    cases = _chosen(engine.cases(), asked.names)
+    clock = next(each for each in engine.machine(asked.machine, asked.settings) if each["key"] == "core.clock_ghz")
+    if out is None:
+        return _compared(session, asked, cases, float(clock["value"]))
+    with validation_files.replacing(out) as folder:
+        found = _compared(session, asked, cases, float(clock["value"]))
+        validation_files.write(folder, found.table(), found.remarks(), found.timed, found.document(), style or Style())
+    return found
+
+
+def _compared(session: Session, asked: Asked, cases: Sequence[Case], clock_ghz: float) -> Validation:
+    engine = session.engine
+    here = engine.processor() if asked.rounds else None
+    with session.display.progress("cases", len(cases)) as advance:
+        timed = []
+        for case in cases:
+            simulated = engine.simulated(case.name, asked.machine, asked.settings)
+            timed.append(Timed(case, _fastest(engine, case, here, asked.rounds), simulated))
+            advance()
+    return Validation(asked.machine, asked.settings, clock_ghz, here, timed)
+
+
+def _fastest(engine: Engine, case: Case, here: Processor | None, rounds: int) -> float | None:
+    """The shortest time of several rounds: others were disturbed."""
+    if here is None:
+        return None
+    times = [engine.measured(case.name, here) for _ in range(rounds)]
+    return min((time for time in times if time is not None), default=None)
+
+
+def _chosen(cases: Sequence[Case], names: Sequence[str]) -> list[Case]:
+    known = list(dict.fromkeys(name for case in cases for name in (case.family, case.name)))
+    for name in names:
+        if name not in known:
+            raise UnknownError("case", name, known, "strandline validate --no-measure")
+    if repeated := {name for name in names if list(names).count(name) > 1}:
+        raise InputError(f"case `{min(repeated)}` is named twice: name it once")
+    return [case for case in cases if not names or case.name in names or case.family in names]
+
+
+def _row(each: Timed) -> tuple[str, ...]:
+    case = each.case
+    measured = NOTHING if each.measured is None else _time(each.measured)
+    ratio = NOTHING if each.ratio is None else f"{each.ratio:.2f}"
+    return (case.name, case.operation, case.unit, measured, _time(each.simulated), ratio, SAYS[each.within])
+
+
+def _time(time: float) -> str:
+    return f"{time:,.2f}" if time < 100 else f"{time:,.0f}"

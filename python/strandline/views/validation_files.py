@@ -1,0 +1,106 @@
+"""The files of a validation: its table, its numbers, and two pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from strandline.validations import Timed
+from strandline.views import files
+from strandline.views.chart import Chart, Kind, Panel, Series
+from strandline.views.plot_size import Format, Style
+from strandline.views.table import Table
+
+TABLE, NUMBERS = "table.md", "validation.json"
+POINTS, CURVES = "points", "curves"
+"""The pictures: ratios of cases without a size, and times over sizes."""
+PICTURES = tuple(f"{name}.{each.value}" for name in (POINTS, CURVES) for each in Format)
+TITLE = "Microbenchmarks on a processor and on a simulated core"
+
+
+def replacing(folder: Path) -> AbstractContextManager[Path]:
+    """As `files.replacing`, for a validation's files."""
+    return files.replacing(folder, (TABLE, NUMBERS, *PICTURES), "a validation's")
+
+
+def write(
+    folder: Path,
+    table: Table,
+    remarks: Sequence[str],
+    timed: Sequence[Timed],
+    document: Mapping[str, Any],
+    style: Style,
+) -> None:
+    """Writes them; a picture only if `style` has a format and there is something to draw."""
+    text = "\n\n".join((f"# {TITLE}", *remarks, table.markdown()))
+    (folder / TABLE).write_text(text, encoding="utf-8")
+    (folder / NUMBERS).write_text(f"{json.dumps(document, indent=2)}\n", encoding="utf-8")
+    charts = {POINTS: points(timed, remarks), CURVES: curves(timed, remarks)}
+    for name, chart in charts.items():
+        if style.formats and chart is not None:
+            # Importing matplotlib takes a second, and it may not be installed.
+            from strandline.views import plot
+
+            plot.save(chart, folder, style, name)
+
+
+def points(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:
+    """Simulated to measured times of the cases that were measured and are on no curve."""
+    drawn = _curves(timed)
+    shown = [(each.case.name, each.ratio) for each in timed if each.case.family not in drawn]
+    ratios = {name: ratio for name, ratio in shown if ratio is not None}
+    if not ratios:
+        return None
+    series = _series("simulated", tuple(ratios.values()))
+    panel = Panel(None, (series,), normalised=True)
+    return _chart(Kind.BARS, remarks, "case", "simulated / measured", tuple(ratios), (panel,))
+
+
+def curves(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:
+    """Times over the size, measured and simulated, a plot for each family with most sizes."""
+    drawn = _curves(timed)
+    if not drawn:
+        return None
+    sizes = tuple(str(each.case.size) for each in next(iter(drawn.values())))
+    panels = [Panel(name, _both(its), y_title=its[0].case.unit) for name, its in drawn.items()]
+    return _chart(Kind.LINES, remarks, "N", "time", sizes, tuple(panels))
+
+
+def _curves(timed: Sequence[Timed]) -> dict[str, list[Timed]]:
+    """The families with most sizes: plots of a picture share their places."""
+    families = dict.fromkeys(each.case.family for each in timed if each.case.size is not None)
+    every = {name: [each for each in timed if each.case.family == name] for name in families}
+    most = max(map(len, every.values()), default=0)
+    return {name: its for name, its in every.items() if len(its) == most > 1}
+
+
+def _both(its: Sequence[Timed]) -> tuple[Series, ...]:
+    measured = [each.measured for each in its if each.measured is not None]
+    simulated = _series("simulated", tuple(each.simulated for each in its))
+    return (_series("measured", tuple(measured)), simulated) if len(measured) == len(its) else (simulated,)
+
+
+def _series(label: str, values: tuple[float, ...]) -> Series:
+    nothing = (None,) * len(values)
+    return Series(label, values, nothing, nothing)
+
+
+def _chart(
+    kind: Kind, remarks: Sequence[str], x_title: str, y_title: str, places: tuple[str, ...], panels: tuple[Panel, ...]
+) -> Chart:
+    return Chart(
+        kind,
+        TITLE,
+        "; ".join(remarks[:-1]),
+        x_title,
+        y_title,
+        False,
+        places,
+        panels,
+        ("family", "time", ""),
+        None,
+        log_x=kind is Kind.LINES,
+    )

@@ -1,0 +1,85 @@
+"""`strandline validate`: what it prints, writes and refuses. No test asks how fast a processor is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Strandline
+from fake_native import MEASURED, SIMULATED, FakeNative
+
+CLWB = ("clwb-1", "clwb-2", "clwb-64")
+
+
+def test_a_case_is_measured_in_rounds_of_which_the_fastest_counts(strandline: Strandline, native: FakeNative) -> None:
+    answer = strandline("validate", "--json", "--set", "machine.l1.latency=5")
+    cases = {case["name"]: case for case in answer.document["cases"]}
+    assert {name: case["measured"] for name, case in cases.items()} == MEASURED
+    assert {name: case["simulated"] for name, case in cases.items()} == SIMULATED
+    # 120 for 150 is 0.80, 140 for 155 is 0.90, 320 for 300 is 1.07.
+    assert [case["within"] for case in cases.values()] == [True, False, True, True]
+    assert native.specs.count({"measured": "adds"}) == 3
+    assert {"simulated": "adds", "machine": "zen4", "sets": ["machine.l1.latency=5"]} in native.specs
+
+
+def test_the_table_says_what_is_compared_and_what_is_not(strandline: Strandline) -> None:
+    answer = strandline("validate")
+    assert (answer.code, answer.err) == (0, "")
+    assert [line.split()[-1] for line in answer.out.splitlines() if line.startswith("clwb")] == ["no", "yes", "yes"]
+    assert "measured: Fake 1, family 25 model 17 stepping 1, 4.00 GHz by multiplications of 3 cycles" in answer.out
+    assert "simulated: zen4, 3.7 GHz\n3 of 4 within 15%" in answer.out
+    assert "nothing here checks what is durable, which no running machine can show" in answer.out
+
+
+def test_a_processor_without_clwb_measures_the_rest(strandline: Strandline, native: FakeNative) -> None:
+    native.has_clwb = False
+    answer = strandline("validate")
+    assert answer.out.count("this processor has no clwb: its cases are not measured") == 1
+    assert "1 of 1 within 15%" in answer.out
+    assert "no clwb" not in strandline("validate", "adds").out, "no case that was asked for needs it"
+
+
+def test_families_and_cases_are_chosen_by_name(strandline: Strandline, native: FakeNative) -> None:
+    answer = strandline("validate", "clwb-64", "adds", "--no-measure", "--json")
+    assert [case["name"] for case in answer.document["cases"]] == ["adds", "clwb-64"]
+    assert answer.document["processor"] is None
+    assert not any("measured" in spec for spec in native.specs)
+    family = strandline("validate", "clwb", "--no-measure", "--json")
+    assert [case["name"] for case in family.document["cases"]] == list(CLWB)
+
+
+def test_the_folder_has_table_numbers_and_pictures(strandline: Strandline) -> None:
+    answer = strandline("validate", "--out", "a b", "--format", "svg")
+    assert answer.code == 0, answer.err
+    assert {file.name for file in Path("a b").iterdir()} == {"table.md", "validation.json", "points.svg", "curves.svg"}
+    assert [case["name"] for case in json.loads(Path("a b/validation.json").read_text())["cases"]] == ["adds", *CLWB]
+    assert "no running machine can show" in Path("a b/table.md").read_text()
+    curves = Path("a b/curves.svg").read_text()
+    assert "measured" in curves
+    assert "simulated" in curves
+    # Without measurements there is no ratio to draw.
+    strandline("validate", "adds", "--no-measure", "--out", "a b", "--format", "svg")
+    assert {file.name for file in Path("a b").iterdir()} == {"table.md", "validation.json"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["clbw"], "unknown case `clbw`: did you mean `clwb`? `strandline validate --no-measure` shows all"),
+        (["adds", "adds"], "case `adds` is named twice: name it once"),
+        (["-m", "cosplai"], "unknown machine `cosplai`: did you mean `cosplay`?"),
+        (["--no-measure", "--rounds", "2"], "--rounds excludes --no-measure: leave it out"),
+        (["--format", "svg"], "--format is of the pictures: add --out DIR"),
+        (["--out", "mine"], "/mine: holds `thesis`, which is not a validation's file: choose an empty folder"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line(strandline: Strandline, native: FakeNative, arguments: list[str], error: str) -> None:
+    Path("mine").mkdir()
+    Path("mine/thesis").touch()
+    answer = strandline("validate", *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert error in answer.err
+    assert native.specs == [], "before anything runs"

@@ -1,0 +1,165 @@
+"""Validation pages: what of a paper is built, what is simplified, and which of its results are met.
+
+Each text has one source: the head of a design's source file, `claims.toml`, and the headings of `DEVIATIONS.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from textwrap import fill
+
+from strandline import engine
+from strandline.figures.claims import Claim, Kind
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.verdicts import brief
+from strandline.views.table import Column, Table
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "crates" / "designs" / "src"
+WIDTH = 138
+"""Characters of a line."""
+
+Designs = tuple[str, ...]
+
+PAGES: Mapping[str, Mapping[str, Designs]] = {
+    "cosplay": {
+        "coroutines/cosplay.rs": ("cosplay",),
+        "coroutines/freeswitch.rs": ("freeswitch",),
+        "coroutines/sbatch.rs": ("sbatch",),
+        "plain/x86.rs": ("x86",),
+        "plain/unordered.rs": ("unordered",),
+    },
+    "strandweaver": {
+        "strands/strandweaver.rs": ("strandweaver",),
+        "strands/no_persist_queue.rs": ("no-persist-queue",),
+        "plain/non_atomic.rs": ("non-atomic",),
+    },
+    "dpo": {
+        "dpo/mod.rs": ("dpo",),
+        "plain/x86_pcommit.rs": ("x86-pcommit",),
+        "plain/dccvap.rs": ("dccvap",),
+        "plain/volatile.rs": ("volatile",),
+    },
+    "asap": {
+        "epochs/asap/mod.rs": ("asap-ep", "asap-rp", "asap-strand"),
+        "epochs/asap/frontiers.rs": ("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
+        "epochs/hops.rs": ("hops-ep", "hops-rp"),
+        "lb_pp/mod.rs": ("lb-pp",),
+        "battery/bbb.rs": ("bbb",),
+        "battery/eadr.rs": ("eadr",),
+    },
+    "sp": {"speculative/mod.rs": ("sp", "sp-adr")},
+    "pmem-spec": {"pmem_spec/mod.rs": ("pmem-spec",)},
+}
+"""For each page, the source files of its designs, and the designs of each."""
+
+NO_RESULTS = "No result of a paper about it is checked."
+
+COLUMNS = tuple(Column(title, numeric=False) for title in ("claim", "the paper says", "its numbers", "ours"))
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """What a heading of `DEVIATIONS.md` says of its claims, and where."""
+
+    words: str
+    anchor: str
+
+
+def page(name: str) -> str:
+    """A page's claims, and a section for each source file."""
+    claims = [claim for claim in repository_experiments().claims().values() if claim.paper == name]
+    parts = [_claims(claims), *(_section(source, designs) for source, designs in PAGES[name].items())]
+    return "\n" + "\n".join(part for part in parts if part) + "\n"
+
+
+def index() -> str:
+    """Each design with its page, in the order of the registry."""
+    rows = [(_link(entry["name"]), entry["paper"]) for entry in engine.load().listing("designs")]
+    return Table((Column("design", numeric=False), Column("paper", numeric=False)), tuple(rows)).markdown()
+
+
+def _link(design: str) -> str:
+    """A link to a design's section, which may have others in its heading; a `ValueError` if it has none."""
+    for name, sources in PAGES.items():
+        for designs in sources.values():
+            if design in designs:
+                return f"[`{design}`](validation-{name}.md#{_anchor(_heading(designs))})"
+    raise ValueError(f"design `{design}` has no validation page: add it to PAGES of tools/docs/validation.py")
+
+
+def _heading(designs: Designs) -> str:
+    return ", ".join(f"`{design}`" for design in designs)
+
+
+def _claims(claims: Sequence[Claim]) -> str:
+    if not claims:
+        return ""
+    rows = tuple((f"`{claim.id}`", claim.text, brief(claim.paper_value), _ours(claim)) for claim in claims)
+    return f"## Its results\n\nOne command measures all:\n\n{_command(claims)}\n\n{Table(COLUMNS, rows).markdown()}"
+
+
+def _command(claims: Sequence[Claim]) -> str:
+    command = f"    strandline claims {' '.join(claim.id for claim in claims)}"
+    return fill(command, WIDTH - 2, subsequent_indent="        ", break_on_hyphens=False).replace("\n", " \\\n")
+
+
+def _ours(claim: Claim) -> str:
+    """The heading of `DEVIATIONS.md` about a claim; without one it is met."""
+    if found := _deviations().get(claim.id):
+        return f"[{found.words}](../experiments/DEVIATIONS.md#{found.anchor})"
+    return "as the paper's, within 15 %" if claim.kind is Kind.INPUT else f"met: {claim.mechanism}"
+
+
+@cache
+def _deviations() -> Mapping[str, Deviation]:
+    text = (ROOT / "experiments" / "DEVIATIONS.md").read_text(encoding="utf-8")
+    found = {}
+    for heading in re.findall(r"^### (.+)$", text, re.MULTILINE):
+        ids, _, words = heading.partition(": ")
+        for name in ids.split(", "):
+            found[name] = Deviation(words, _anchor(heading))
+    return found
+
+
+def _anchor(heading: str) -> str:
+    """The anchor that GitHub and mdBook give a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _section(source: str, designs: Designs) -> str:
+    known = {entry["name"]: entry for entry in engine.load().listing("designs")}
+    papers = "; ".join(dict.fromkeys(part for design in designs for part in str(known[design]["paper"]).split("; ")))
+    link = f"[`{source}`](../crates/designs/src/{source})"
+    run = f"    strandline run sps -d {','.join(dict.fromkeys(('x86', *designs)))} -m common"
+    claims = [each for each in repository_experiments().claims().values() if set(each.designs) & set(designs)]
+    results = f"The results that it takes part in:\n\n{_command(claims)}\n" if claims else f"{NO_RESULTS}\n"
+    text = head((SOURCES / source).read_text(encoding="utf-8"))
+    return f"## {_heading(designs)}\n\n{papers}. Source: {link}.\n\n{run}\n\n{text}\n{results}"
+
+
+def head(source: str) -> str:
+    """The comment at the head of a source file as paragraphs and lists, without its links to code."""
+    blocks: list[list[str]] = [[]]
+    for line in (line[3:].strip() for line in source.splitlines() if line.startswith("//!")):
+        if not line or line.startswith("- ") or LABEL.match(line):
+            blocks.append([])
+        if line:
+            blocks[-1].append(line)
+    text = "\n".join(map(_block, filter(None, blocks)))
+    return re.sub(r"(?m)(^- .*\n(?:  .*\n)*)\n(?=- )", r"\1", text)
+
+
+LABEL = re.compile(r"(What|Source|Simplified[^:.]*|Beyond [^:.]*|Not [^:.]*|Where [^:.]*|Why [^:.]*): ")
+"""What a paragraph of such a comment begins with."""
+
+
+def _block(lines: Sequence[str]) -> str:
+    text = re.sub(r"\[`(?:crate::)?([^`]+)`\]", r"`\1`", " ".join(lines))
+    text = LABEL.sub(r"**\1**: ", text, count=1) if LABEL.match(text) else text
+    indent = "  " if text.startswith("- ") else ""
+    return fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) + "\n"
