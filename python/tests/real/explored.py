@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 COMMAND = Path(sys.executable).parent / "strandline"
 LONG = {"workload": "tpcc", "designs": "x86", "tasks": "3000000"}
 """A command that no test waits for: half an hour."""
+PATIENCE = 120
+"""Seconds until something is given up that an idle machine does in two."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Server:
 
     def raw(self, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Answered:
         """Asks for that very path: nothing shortens it."""
-        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc, timeout=PATIENCE)
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, body, given)
         answer = connection.getresponse()
@@ -79,12 +81,11 @@ class Server:
 
     def until(self, name: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The state of a command once it is so."""
-        for _ in range(600):
+        for _ in _waits():
             state: dict[str, Any] = self.ask(f"/jobs/{name}")
             if is_so(state):
                 return state
-            time.sleep(0.05)
-        raise AssertionError(f"not within half a minute: {state}")
+        raise AssertionError(f"not within {PATIENCE} s: {state}")
 
     def ended(self, view: str, **asked: Any) -> dict[str, Any]:
         """What a command has come to."""
@@ -92,11 +93,19 @@ class Server:
 
     def settled(self) -> None:
         """Waits until no command is under way."""
-        for _ in range(600):
+        for _ in _waits():
             if not self.children():
                 return
-            time.sleep(0.05)
-        raise AssertionError(f"still running after half a minute: {self.children()}")
+        raise AssertionError(f"still running after {PATIENCE} s: {self.children()}")
+
+    def answers(self) -> None:
+        """Waits until it answers; it has not ended."""
+        for _ in _waits():
+            assert self.process.poll() is None, f"it has ended with status {self.process.returncode}"
+            with suppress(ConnectionError):
+                self.cookie()
+                return
+        raise AssertionError(f"no answer within {PATIENCE} s")
 
     def children(self) -> list[int]:
         """The processes of its commands."""
@@ -106,11 +115,17 @@ class Server:
 
 def wait_for(path: Path) -> None:
     """Until the file has been written."""
-    for _ in range(600):
+    for _ in _waits():
         if path.exists() and path.stat().st_size:
             return
+    raise AssertionError(f"{path} is not written within {PATIENCE} s")
+
+
+def _waits() -> Iterator[None]:
+    """Goes on every 50 ms until patience ends."""
+    for _ in range(20 * PATIENCE):
+        yield
         time.sleep(0.05)
-    raise AssertionError(f"{path} is not written within half a minute")
 
 
 @contextmanager
@@ -126,4 +141,4 @@ def serving(folder: Path, display: bool = False) -> Iterator[Server]:
             yield Server(process, address, folder, Path(scratch))
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=PATIENCE)

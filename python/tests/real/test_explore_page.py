@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from .conftest import Installed
-from .explored import LONG, Server, serving
+from .explored import LONG, PATIENCE, Server, serving
 from .test_timeline_page import browser
 
 __all__ = ["browser"]
@@ -31,12 +31,14 @@ def opened(
     context = browser.new_context(color_scheme=theme, viewport={"width": 1200, "height": 800})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown = context.new_page()
+    shown.set_default_timeout(1000 * PATIENCE)
     complaints: list[str] = []
     strangers: list[str] = []
     shown.on("console", lambda message: complaints.append(message.text))
     shown.on("pageerror", lambda error: complaints.append(str(error)))
     own = (server.origin, "data:", "about:")
     shown.on("request", lambda request: None if request.url.startswith(own) else strangers.append(request.url))
+    server.answers()
     shown.goto(f"{server.address}{fragment}")
     shown.wait_for_selector("html[data-ready=yes]")
     yield shown
