@@ -48,9 +48,10 @@ def test_a_run_that_several_claims_need_is_made_once(strandline: Strandline, nat
     first = 7 * 5 * 2 + 5
     # Figure 8: 7 benchmarks, 5 latencies, x86 once and cosplay at 17 windows.
     eighth = 7 * 5 * 18
-    # Of these, 9 needs encryption, and also unordered; 11a sbatch under plain ADR; 14 three more numbers of threads.
-    # Table 1 is one.
-    others = 7 + 7 * 17 + 3 * 7 * 18 + 1
+    # Of these, 9 needs encryption and deduplication, and also unordered; 11a sbatch under plain ADR and the longest
+    # latency; 12 sbatch of 4 benchmarks; 13 freeswitch under encryption; 14 three more numbers of threads. Table 1 is
+    # one.
+    others = 2 * 7 + 2 * 7 * 17 + 4 * 17 + 7 * 17 + 3 * 7 * 18 + 1
     assert len(native.specs) == first + eighth + others
 
 

@@ -11,6 +11,7 @@ from made import Fields, benchmark, measured
 from strandline.engine import RunSpec
 from strandline.figures.claims import holds
 from strandline.figures.experiments import repository_experiments
+from strandline.records import QUANTILES
 
 LATENCIES = (0, 100, 200, 700, 1000)
 GAINS = {"sps": 3.0, "pc": 2.5, "tatp": 2.0, "tpcc": 1.3, "cq4": 1.1, "cq16": 1.1, "cq64": 1.2}
@@ -169,3 +170,78 @@ def test_table_1_is_judged_by_the_example_of_its_section(storage: int, verdict: 
 
     claim = repository_experiments().claims()["cosplay-table1"]
     assert holds(claim, measured("cosplay-table1", fields)) is verdict
+
+
+@pytest.mark.parametrize(("slowdown", "verdict"), [(10.1, True), (10.0, False)])
+def test_figure_1_of_tatp_is_at_the_longest_latency(slowdown: float, verdict: bool) -> None:
+    def fields(spec: RunSpec) -> dict[str, Any]:
+        at_most = spec.workload == "tatp" and spec.bmo == 1000
+        return {"cycles": 1000 * (slowdown if spec.design == "x86" and at_most else 1)}
+
+    assert measured("cosplay-fig1-tatp-comb", fields).holds is verdict
+
+
+def test_speedups_of_figure_8_are_read_at_each_latency() -> None:
+    longest = gaining({("sps", 1000): 9.0, ("sps", 100): 4.0}, {})
+    assert measured("cosplay-fig8-enc", longest).value == pytest.approx({"low": 1.1, "high": 4})
+    assert measured("cosplay-fig8-comb", longest).value == pytest.approx({"low": 1.1, "high": 9})
+
+
+KNEE = "the knee lies at a window of 5 to 10"
+
+
+@pytest.mark.parametrize(
+    ("differing", "fails"),
+    [
+        ({}, []),
+        ({f"pc_{window}": 106 for window in (5, 6, 8)}, []),
+        ({f"pc_{window}": 106 for window in (5, 6, 8, 10)}, [KNEE]),
+        ({"tatp_4": 100}, [KNEE]),
+    ],
+    ids=["all at 5", "pc needs 10", "pc needs 12", "tatp needs 4"],
+)
+def test_figure_9_of_deduplication(differing: dict[str, int], fails: list[str]) -> None:
+    assert broken("cosplay-fig9-hd-knee", over_windows(**differing)) == fails
+
+
+def test_figure_10_compares_with_the_larger_strand_buffers() -> None:
+    def fields(spec: RunSpec) -> dict[str, Any]:
+        if spec.design == "strandweaver":
+            return {"cycles": 150 if "design.buffers=8" in spec.set else 170}
+        return {"cycles": {"x86": 200, "cosplay": 100}[spec.design]}
+
+    assert measured("cosplay-fig10-hd-comb", fields).value == pytest.approx({"HD": 1.5, "Comb": 1.5})
+
+
+def taking(own: float, same: float) -> Fields:
+    """How long tasks take if sbatch is best at 32 and cosplay at 4; tatp's take `own` and `same` times cosplay's."""
+
+    def fields(spec: RunSpec) -> dict[str, Any]:
+        best = {"cosplay": 4, "sbatch": 32}[spec.design]
+        times = {4: same, 32: own}.get(int(str(spec.window)), 9) if spec.workload == "tatp" else 0
+        usual = {4: 1.1, 32: 6.0}.get(int(str(spec.window)), 9)
+        median = 100 if spec.design == "cosplay" else 100 * (times or usual)
+        quantiles = {f"task_latency_p{each:02}_cycles": median + each - 50 for each in QUANTILES}
+        return {"cycles": 1000 + (spec.window != best) * 500, **quantiles}
+
+    return fields
+
+
+OWN, SAME = "4 to 8 times cosplay's at its own best window", "4 to 25 % longer at cosplay's window"
+
+
+@pytest.mark.parametrize(
+    ("own", "same", "fails"), [(6, 1.1, []), (3.9, 1.1, [OWN]), (8.1, 1.1, [OWN]), (6, 1.03, [SAME]), (6, 1.3, [SAME])]
+)
+def test_figure_12(own: float, same: float, fails: list[str]) -> None:
+    assert broken("cosplay-fig12", taking(own, same)) == fails
+
+
+def test_figure_13_has_the_mean_over_numbers_of_queues() -> None:
+    def fields(spec: RunSpec) -> dict[str, Any]:
+        gain = {"cq4": 2.0, "cq16": 4.0, "cq64": 1.0}.get(benchmark(spec), 3.0)
+        return {"cycles": {"x86": 100, "cosplay": 100 / gain, "freeswitch": 50 / gain, "unordered": 10}[spec.design]}
+
+    result = measured("cosplay-fig13-enc", fields)
+    assert result.value == pytest.approx({"tpcc": 3, "cq": 2, "freeswitch_tpcc": 2, "freeswitch_cq": 2})
+    assert result.beside["freeswitch sps"] == pytest.approx(2)

@@ -291,3 +291,46 @@ def test_the_papers_rates_of_table_2_stand_beside_one_column() -> None:
     assert titles[1:] == ["txn, all cores", "sfr, all cores", "paper", *titles[4:]]
     assert "paper" not in titles[4:]
     assert {row[0]: row[2:4] for row in table.rows}["nstore-wr"] == ("8.00", "10.1")
+
+
+def test_the_persist_queues_share_of_figure_7_is_a_ratio_of_pairs() -> None:
+    def fields(spec: RunSpec) -> dict[str, Any]:
+        without = 1.6 if spec.workload == "tpcc" else 1.2
+        gains = {"x86": 1, "no-persist-queue": without, "strandweaver": 1.1 * without}
+        return {"cycles": 1000 / gains.get(spec.design, 1)}
+
+    found = measured("strandweaver-npq", fields).value
+    assert found == pytest.approx({"npq_x86": 1.2 ** (7 / 8) * 1.6 ** (1 / 8), "strandweaver_npq": 1.1})
+
+
+def test_each_benchmark_of_figure_7_is_a_mean_over_models() -> None:
+    gains = all_gain(1.3) | {("queue", "txn"): 1.3 * 8}
+    assert measured("strandweaver-benchmarks", gaining(gains)).value["queue"] == pytest.approx(2.6)
+
+
+SHAPES = {
+    **dict.fromkeys([(2, 1), (2, 2), (4, 1), (4, 2)], 1.0),
+    (2, 4): 1.36,
+    (4, 4): 1.36 * 1.077,
+    (8, 8): 1.36 * 1.09,
+}
+
+
+@pytest.mark.parametrize(
+    ("shape", "gain", "fails"),
+    [
+        ((2, 4), 1.36, []),
+        ((2, 4), 1.2, ["(2,4) is at 1.36, its gain within 30 %", "(4,4) gains a further 7.7 %, within 30 % of that"]),
+        ((4, 4), 1.42, ["(4,4) gains a further 7.7 %, within 30 % of that", "(8,8) gains nothing more, within 3 %"]),
+        ((8, 8), 1.6, ["(8,8) gains nothing more, within 3 %"]),
+    ],
+    ids=["as the paper", "(2,4) gains little", "(4,4) gains little", "(8,8) gains more"],
+)
+def test_figure_9_by_shape(shape: tuple[int, int], gain: float, fails: list[str]) -> None:
+    def fields(spec: RunSpec) -> dict[str, Any]:
+        if spec.design == "x86":
+            return {"cycles": 1000}
+        key = dict(each.removeprefix("design.").split("=") for each in spec.set if each.startswith("design."))
+        return {"cycles": 1000 / {**SHAPES, shape: gain}[int(key["buffers"]), int(key["entries"])]}
+
+    assert broken("strandweaver-fig9", fields) == fails

@@ -13,6 +13,7 @@ from typing import Any
 from strandline.figures.claims import Measured
 from strandline.figures.figure import FigureData
 from strandline.figures.parts import Part, together
+from strandline.figures.plot_spec import QUANTILE
 from strandline.figures.spec import Labels
 from strandline.figures.values import Value, means, values
 
@@ -20,8 +21,14 @@ GAIN_MOST = ("sps", "pc", "tatp")
 KNEE = 0.95
 """The knee of a curve is the smallest window that reaches this share of the best performance."""
 KNEE_BETWEEN = (2, 5)
+KNEE_BETWEEN_HD = (5, 10)
+"""Likewise where persists take 700 cycles longer."""
 DOWN = 0.98
 """A curve turns down if performance is at most this share of the best."""
+
+MEDIAN = "50"
+OWN_WINDOW, SAME_WINDOW = (4, 8), (1.04, 1.25)
+"""Figure 12: sbatch's median latency over cosplay's, at its own best window and at cosplay's."""
 
 STRANDS_44, STRANDS_88 = "strandweaver (4,4)", "strandweaver (8,8)"
 """Figure 10: strand buffers and the entries of each."""
@@ -69,6 +76,12 @@ def _never_falls(row: Sequence[Any]) -> bool:
     return all(before <= after for before, after in pairwise(row))
 
 
+def fig1_tatp(data: FigureData) -> Measured:
+    """Figure 1, the longest latency: x86 takes more than ten times as long as unordered for TATP."""
+    (value,) = values(data)
+    return together(Part("more than ten times as slow", value.value > 10, {"slowdown": value.value}))
+
+
 def fig9_enc(data: FigureData) -> Measured:
     """Figure 9, encryption: performance over the window, normalised to unordered.
 
@@ -82,7 +95,7 @@ def fig9_enc(data: FigureData) -> Measured:
     }
     first = {workload: curve[min(curve)] for workload, curve in curves.items()}
     x86 = {workload: next(iter(row.values())).value for workload, row in designs["x86"].items()}
-    knees = {workload: _knee(curve) for workload, curve in curves.items()}
+    knees = _knees(designs["cosplay"])
     few = curves["cq4"]
     return together(
         Part(
@@ -90,11 +103,7 @@ def fig9_enc(data: FigureData) -> Measured:
             all(first[workload] < x86[workload] for workload in first),
             {workload: [first[workload], x86[workload]] for workload in first},
         ),
-        Part(
-            "the knee lies at a window of 2 to 5",
-            all(KNEE_BETWEEN[0] <= knee <= KNEE_BETWEEN[1] for knee in knees.values()),
-            knees,
-        ),
+        _knees_between(knees, KNEE_BETWEEN),
         Part(
             "cq4 turns down again",
             few[max(few)] <= DOWN * max(few.values()),
@@ -110,6 +119,34 @@ def _by_design(data: FigureData) -> dict[str, Table]:
         design: _table([value for value in found if value.labels["design"] == design], "workload", "window")
         for design in designs
     }
+
+
+def is_fig1_tatp(labels: Labels) -> bool:
+    """The point that the claim about TATP needs."""
+    return labels["workload"] == "tatp" and labels["bmo"] == "1000"
+
+
+def is_fig9_hd(labels: Labels) -> bool:
+    """The points that the claim about heavy deduplication needs: performance is relative to unordered."""
+    return labels["bmo"] == "HD" and labels["design"] != "x86"
+
+
+def fig9_hd(data: FigureData) -> Measured:
+    """Figure 9, heavy deduplication: the knee of each benchmark lies at a window of 5 to 10."""
+    return together(_knees_between(_knees(_by_design(data)["cosplay"]), KNEE_BETWEEN_HD))
+
+
+def _knees(rows: Table) -> dict[str, int]:
+    return {
+        workload: _knee({int(window): value.value for window, value in row.items()}) for workload, row in rows.items()
+    }
+
+
+def _knees_between(knees: Mapping[str, int], bounds: tuple[int, int]) -> Part:
+    low, high = bounds
+    return Part(
+        f"the knee lies at a window of {low} to {high}", all(low <= knee <= high for knee in knees.values()), knees
+    )
 
 
 def _knee(curve: Mapping[int, float]) -> int:
@@ -137,6 +174,24 @@ def fig10_44(data: FigureData) -> Measured:
     """Figure 10, the longest latency: x86 is faster than four strand buffers of four entries."""
     speedup = gains(data)["Comb"][STRANDS_44]
     return together(Part("x86 outperforms strandweaver (4,4)", speedup < 1, {"its speedup over x86": speedup}))
+
+
+def fig12(data: FigureData) -> Measured:
+    """Figure 12: how much longer the median task takes under sbatch, for each benchmark and at both windows."""
+    medians = _table([value for value in values(data) if value.labels[QUANTILE] == MEDIAN], "design", "workload")
+    longer = {
+        design: {workload: value.value / medians["cosplay"][workload].value for workload, value in row.items()}
+        for design, row in medians.items()
+    }
+    own, same = longer["sbatch at its own window"], longer["sbatch at cosplay's window"]
+    return together(
+        Part("4 to 8 times cosplay's at its own best window", _all_between(own, OWN_WINDOW), own),
+        Part("4 to 25 % longer at cosplay's window", _all_between(same, SAME_WINDOW), same),
+    )
+
+
+def _all_between(found: Mapping[str, float], bounds: tuple[float, float]) -> bool:
+    return all(bounds[0] <= value <= bounds[1] for value in found.values())
 
 
 def fig14(data: FigureData) -> Measured:

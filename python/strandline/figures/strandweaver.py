@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from statistics import fmean, geometric_mean
 
 from strandline.figures.claims import Measured
@@ -21,6 +21,14 @@ WITHIN = 0.10
 
 def _speedups(data: FigureData, design: str) -> list[Value]:
     return [value for value in values(data) if value.labels["design"] == design]
+
+
+def _by(found: Iterable[Value], axis: str) -> dict[str, float]:
+    """The geometric mean of the values at each place of an axis."""
+    rows: dict[str, list[float]] = {}
+    for value in found:
+        rows.setdefault(value.labels[axis], []).append(value.value)
+    return {label: geometric_mean(each) for label, each in rows.items()}
 
 
 def _fig7_x86(data: FigureData) -> Measured:
@@ -62,13 +70,40 @@ def _where(value: Value) -> tuple[str, str]:
 
 def _fig7_least(data: FigureData) -> Measured:
     """Figure 7: which benchmark gains least and most (geometric mean over all models). A tie breaks the claim."""
-    gains: dict[str, list[float]] = {}
-    for value in _speedups(data, "strandweaver"):
-        gains.setdefault(value.labels["workload"], []).append(value.value)
-    means = {workload: geometric_mean(each) for workload, each in gains.items()}
+    means = _by(_speedups(data, "strandweaver"), "workload")
     least = all(means["tpcc"] < mean for workload, mean in means.items() if workload != "tpcc")
     most = all(means["nstore-wr"] > mean for workload, mean in means.items() if workload != "nstore-wr")
     return together(Part("tpcc gains least", least, means), Part("nstore-wr gains most", most, means))
+
+
+def _npq(data: FigureData) -> Measured:
+    """Figure 7: what strands gain without a persist queue, and what it adds (geometric mean of all)."""
+    without = {_where(value): value.value for value in _speedups(data, "no-persist-queue")}
+    added = [value.value / without[_where(value)] for value in _speedups(data, "strandweaver")]
+    return Measured({"npq_x86": geometric_mean(without.values()), "strandweaver_npq": geometric_mean(added)})
+
+
+def _benchmarks(data: FigureData) -> Measured:
+    """Figure 7: the geometric mean over all models of each benchmark."""
+    return Measured(_by(_speedups(data, "strandweaver"), "workload"))
+
+
+def _fig9(data: FigureData) -> Measured:
+    """Figure 9: the geometric mean of all benchmarks for each shape of the strand buffers."""
+    means = _by(values(data), "design")
+    further = means["(4,4)"] / means["(2,4)"] - 1
+    more = means["(8,8)"] / means["(4,4)"] - 1
+    return together(
+        Part(
+            "(2,4) is at 1.36, its gain within 30 %",
+            abs(means["(2,4)"] - 1.36) <= 0.3 * 0.36,
+            {"(2,4)": means["(2,4)"]},
+        ),
+        Part(
+            "(4,4) gains a further 7.7 %, within 30 % of that", abs(further - 0.077) <= 0.3 * 0.077, {"gain": further}
+        ),
+        Part("(8,8) gains nothing more, within 3 %", abs(more) <= 0.03, {"gain": more}),
+    )
 
 
 def _table2(data: FigureData) -> Measured:
@@ -105,5 +140,8 @@ MEASURES: Mapping[str, Measure] = {
     "strandweaver-fig7-max": Measure(FIGURE_7, _fig7_max, GAINS),
     "strandweaver-fig7-nonatomic": Measure(FIGURE_7, _fig7_nonatomic, _only("x86", "strandweaver", "non-atomic")),
     "strandweaver-fig7-least": Measure(FIGURE_7, _fig7_least, GAINS),
+    "strandweaver-npq": Measure(FIGURE_7, _npq, _only("x86", "no-persist-queue", "strandweaver")),
+    "strandweaver-benchmarks": Measure(FIGURE_7, _benchmarks, GAINS),
+    "strandweaver-fig9": Measure("strandweaver-9", _fig9, _only("x86", "(2,4)", "(4,4)", "(8,8)")),
     "strandweaver-cost": Measure("strandweaver-cost", _cost),
 }
