@@ -36,6 +36,18 @@ fn odd_names_and_titles() {
     }
 }
 
+#[test]
+fn an_output_may_be_given_its_0() {
+    let test = |o: &str| {
+        Test::parse(&format!(
+            "X86 a\nOutput=o\n{{ x=1; {o} }}\n P0 ;\n OUT [o],$1 ;\nexists (o=1)"
+        ))
+    };
+    let given = test("o=0;").unwrap_or_else(|fault| panic!("{fault}"));
+    round(&given);
+    assert_eq!(Ok(given), test(""));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 

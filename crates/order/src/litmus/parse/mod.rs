@@ -205,7 +205,7 @@ impl Parser<'_> {
             self.text.skip_blanks()?;
             let value = self.number()?;
             let named = self.named(id);
-            if named.kind == LocationKind::Output {
+            if named.kind == LocationKind::Output && value != 0 {
                 return Err(Fault::new(
                     place,
                     format!("{} is an output, which begins with 0", named.name),
