@@ -146,6 +146,13 @@ def test_persistent_memory_is_told_with_its_contents(tmp_path: Path) -> None:
     assert syncs == [(start, 4096), (start, 1 << 20)]
 
 
+def test_a_private_mapping_is_not_persistent(tmp_path: Path) -> None:
+    pool = tmp_path / "pool"
+    recording, done = record(tmp_path, "private", str(pool), options=("--pm", str(pool)))
+    assert recording.maps == [(int(done.stdout, 16), 4096, 0, str(pool))]
+    assert pool.read_bytes().rstrip(b"\0") == b"a"
+
+
 def test_persistent_memory_elsewhere_is_not_told(tmp_path: Path) -> None:
     recording, _ = record(tmp_path, "pool", str(tmp_path / "poolside"), options=("--pm", str(tmp_path / "pool")))
     assert recording.maps == []

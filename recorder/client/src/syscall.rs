@@ -21,6 +21,8 @@ const CLONE_THREAD: u64 = 0x10000;
 const CLONE_PARENT_SETTID: u64 = 0x10_0000;
 const CLONE_CHILD_CLEARTID: u64 = 0x20_0000;
 const MAP_ANONYMOUS: u64 = 0x20;
+const MAP_TYPE: u64 = 0xf;
+const MAP_PRIVATE: u64 = 2;
 const MS_SYNC: u64 = 4;
 const PAGE: u64 = 4096;
 
@@ -66,7 +68,9 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
         }
         _ if failed => {}
         number::MMAP => {
-            let descriptor = if fourth & MAP_ANONYMOUS != 0 { -1 } else { fifth as i32 };
+            // Stores to a private mapping never reach its file.
+            let is_file = fourth & MAP_ANONYMOUS == 0 && fourth & MAP_TYPE != MAP_PRIVATE;
+            let descriptor = if is_file { fifth as i32 } else { -1 };
             pm::mapped(
                 thread,
                 result..result + second.next_multiple_of(PAGE),
