@@ -224,7 +224,7 @@ def listed() -> Mapping[str, Mapping[str, Any]]:
 
 
 def differences(measured: Mapping[str, Measured]) -> Iterator[str]:
-    """The lines of `differences.toml` of what is not within the tolerance, without the causes."""
+    """The lines of `twins.toml` of what is not within the tolerance, without the causes."""
     for name, counts in measured.items():
         yield f"[{name}]"
         for form, (theirs, ours) in counts.items():
@@ -242,7 +242,7 @@ def main(arguments: Sequence[str]) -> int:
     """Prints the tables."""
     parser = argparse.ArgumentParser(prog="python -m tools.measure.twins", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="workloads; all by default")
-    parser.add_argument("--differences", action="store_true", help="print the ratios that differences.toml lists")
+    parser.add_argument("--differences", action="store_true", help="print the ratios that twins.toml lists")
     options = parser.parse_args(arguments)
     unknown = set(options.names) - {twin.name for twin in TWINS}
     if unknown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ POINTS, CURVES, TWINS = "points", "curves", "twins"
 PICTURES = tuple(f"{name}.{each.value}" for name in (POINTS, CURVES, TWINS) for each in Format)
 TWIN_SERIES = {TWINS_FAMILY: "without log, cycles", LOGGED_TWINS: "logged, ns"}
 TITLE = "Microbenchmarks on a processor and on a simulated core"
+TWINS_TITLE = "Workloads in C on a processor, and ours on a simulated core"
 
 
 def replacing(folder: Path) -> AbstractContextManager[Path]:
@@ -69,7 +71,8 @@ def twins(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:
     shown = {family: its for family, its in ratios.items() if tuple(its) == places}
     series = tuple(_series(TWIN_SERIES[family], tuple(its.values())) for family, its in shown.items())
     panel = Panel(None, series, normalised=True)
-    return _chart(Kind.BARS, remarks, "workload", "simulated / measured", places, (panel,))
+    chart = _chart(Kind.BARS, remarks, "workload", "simulated / measured", places, (panel,))
+    return replace(chart, title=TWINS_TITLE)
 
 
 def _workloads(timed: Sequence[Timed], family: str) -> dict[str, float]:
