@@ -59,6 +59,19 @@ def test_a_twin_keeps_its_structure_whole(twin: Twin, form: Form, tmp_path: Path
         subprocess.run([program, "3000", seed, "check"], check=True, timeout=60)
 
 
+def test_validate_times_twins_beside_their_workloads(installed: Installed) -> None:
+    done = installed("validate", "twin-pc", "twin-logged-pc", "--rounds", "1", "--json")
+    assert done.code == 0, done.err
+    bare, logged = done.document["cases"]
+    assert "cc" in done.document["compiler"]
+    # On zen4 each of two fences waits 108 ns for writes to memory. A task's 30 instructions take no such time.
+    assert logged["simulated"] > 2 * 108
+    assert bare["simulated"] < 100
+    assert bare["measured"] > 0
+    # A processor without clwb measures no logged twin.
+    assert (logged["measured"] is not None) == done.document["processor"]["clwb"]
+
+
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("name", COUNTED)
 def test_ours_executes_what_c_does_or_its_difference_is_listed(name: str, form: Form) -> None:
