@@ -1,4 +1,4 @@
-"""Microbenchmarks on the processor at hand and on a simulated core."""
+"""Microbenchmarks and programs on the processor at hand and on a simulated core."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 
 WITHIN = 0.15
 """How far a simulated time may be from the measured one."""
+
+TWINS_FAMILY, LOGGED_TWINS = "twin", "twin-logged"
+"""The families of workloads' twins in C, without and with their logs."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Processor:
 
 @dataclass(frozen=True)
 class Case:
-    """A microbenchmark. `validate::Case` documents it."""
+    """A microbenchmark, or a workload and its twin. `validate::Case` documents it."""
 
     name: str
     family: str

@@ -1,7 +1,7 @@
 """`python -m tools.measure.twins [NAME ...]`: what an operation of each workload executes, beside its twin in C.
 
-A twin (`tools/twins/NAME.c`) is compiled by gcc without optimization and with -O2, and runs under valgrind with two
-numbers of operations: the difference is what operations cost. Ours runs on one thread, so that nobody waits.
+A twin (`python/strandline/twins/NAME.c`) is compiled without optimization and with -O2, and runs under valgrind with
+two numbers of operations: the difference is what operations cost. Ours runs on one thread, so that nobody waits.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+from strandline.errors import InputError
+from strandline.twins import TWINS, Twin, compile_twin
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,10 +28,9 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "tools" / "twins"
 
 #: What is not within the tolerance, and why.
-DIFFERENCES = SOURCES / "differences.toml"
+DIFFERENCES = ROOT / "tools" / "measure" / "twins.toml"
 
 #: What is counted.
 KINDS = ("instructions", "loads", "stores", "branches")
@@ -39,6 +41,7 @@ TOLERANCE = 0.2
 #: Our library and code, and what C has in their place.
 LIBRARIES = {"lean": (), "glibc": ("-DGLIBC",)}
 CODES = {"optimized": "-O2", "plain": "-O0"}
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
 DEFAULTS = {"library": "lean", "code": "optimized"}
 
 #: Counts do not depend on it; it has what every design needs.
@@ -59,19 +62,6 @@ class TwinError(Exception):
 
 
 @dataclass(frozen=True)
-class Twin:
-    """A workload with a twin, and the sizes of both."""
-
-    name: str
-    #: The runtime whose log the twin has.
-    runtime: str
-    #: Values of `workload.KEY`; the twin has them as macros of the same names in capitals.
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    #: Operations that are counted.
-    operations: int = 2000
-
-
-@dataclass(frozen=True)
 class Form:
     """What a program is compiled with."""
 
@@ -83,47 +73,18 @@ class Form:
         return f"{self.library}, {self.code}" + (", logged" if self.logs else "")
 
 
-TREE = {"keys": 4096, "init_ops": 8000}
-
-TWINS = (
-    Twin("sps", "undo", {"rows": 5000}),
-    Twin("pc", "undo", {"rows": 5000}),
-    Twin("tatp", "undo", {"rows": 5000}),
-    Twin("cq", "undo", {"queues": 16, "nodes": 64}),
-    Twin("tpcc", "undo", {"items": 1000, "customers": 300, "orders": 100, "new_orders": 100}, 300),
-    Twin("hashmap", "txn", {"keys": 5000, "buckets": 5000}),
-    Twin("rb-tree", "txn", {"keys": 4096}, 500),
-    Twin("nstore", "txn", {"rows": 2000}, 1000),
-    Twin("graph", "log-p-sf", {"vertices": 1000, "neighbours": 16, "init_ops": 20_000}),
-    Twin("linked-list", "log-p-sf", {"keys": 2048, "nodes": 1024, "init_ops": 4000}, 1000),
-    Twin("string-swap", "log-p-sf", {"strings": 1000, "init_ops": 0}),
-    Twin("sp-hashmap", "log-p-sf", {"keys": 2000, "entries": 1024, "init_ops": 6000}),
-    Twin("avl-tree", "log-p-sf", TREE, 1000),
-    Twin("b-tree", "log-p-sf", TREE, 1000),
-    Twin("sp-rb-tree", "log-p-sf", TREE, 1000),
-    Twin("bandwidth", "undo", {"blocks": 16}, 100),
-    Twin("cceh", "undo", {"depth": 4, "lines": 256, "segments": 32}),
-    Twin("fast-fair", "undo", {"lines": 8, "pool": 4096, "init_ops": 4000}),
-    Twin("p-clht", "undo", {"buckets": 8192, "pool": 8192, "init_ops": 2000}),
-)
-
-
 def count_twin(twin: Twin, form: Form) -> Counts:
     """What an operation of the twin executes."""
     with tempfile.TemporaryDirectory() as folder:
-        program = compile_twin(twin, form, Path(folder))
+        program = compiled(twin, form, Path(folder))
         few, many = (run_counted(program, operations) for operations in (WARM, WARM + twin.operations))
     return {kind: (many[kind] - few[kind]) / twin.operations for kind in KINDS}
 
 
-def compile_twin(twin: Twin, form: Form, folder: Path) -> Path:
-    """The compiled program, in `folder`."""
-    program = folder / twin.name
-    sizes = [f"-D{key.upper()}={value}" for key, value in twin.sizes.items()]
-    options = [CODES[form.code], *LIBRARIES[form.library], *(["-DLOGGED"] if form.logs else []), *sizes]
-    sources = [str(SOURCES / "main.c"), str(SOURCES / f"{twin.name}.c")]
-    run("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", *options, *sources, "-o", str(program), "-lpthread", "-lm")
-    return program
+def compiled(twin: Twin, form: Form, folder: Path) -> Path:
+    """The program that runs a twin, in `folder`."""
+    options = [*WARNINGS, CODES[form.code], *LIBRARIES[form.library], *(["-DLOGGED"] if form.logs else [])]
+    return compile_twin(twin, "count.c", options, folder)
 
 
 def run_counted(program: Path, operations: int) -> Counts:
@@ -168,12 +129,9 @@ def count_ours(twin: Twin, form: Form) -> Counts | None:
     chosen = {"library": form.library, "code": form.code}
     if not all(value == DEFAULTS[key] or key in runtime_keys() for key, value in chosen.items()):
         return None
-    sets = [f"workload.{key}={value}" for key, value in twin.sizes.items()]
+    design, runtime, of_log = twin.runs(form.logs)
+    sets = [*twin.sets, *of_log]
     sets += [f"runtime.{key}={value}" for key, value in chosen.items() if value != DEFAULTS[key]]
-    if twin.runtime == "txn":
-        # A twin knows the lines that it updates.
-        sets.append("runtime.log_unit=line")
-    design, runtime = ("x86", twin.runtime) if form.logs else ("volatile", "none")
     record = run_ours(twin.name, design, runtime, twin.operations, sets)
     counts = {kind: float(record[kind]) / float(record["tasks"]) for kind in KINDS if kind in record}
     # A record does not count branches. Plain code has those of optimized code.
@@ -266,7 +224,7 @@ def listed() -> Mapping[str, Mapping[str, Any]]:
 
 
 def differences(measured: Mapping[str, Measured]) -> Iterator[str]:
-    """The lines of `differences.toml` of what is not within the tolerance, without the causes."""
+    """The lines of `twins.toml` of what is not within the tolerance, without the causes."""
     for name, counts in measured.items():
         yield f"[{name}]"
         for form, (theirs, ours) in counts.items():
@@ -284,16 +242,18 @@ def main(arguments: Sequence[str]) -> int:
     """Prints the tables."""
     parser = argparse.ArgumentParser(prog="python -m tools.measure.twins", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="workloads; all by default")
-    parser.add_argument("--differences", action="store_true", help="print the ratios that differences.toml lists")
+    parser.add_argument("--differences", action="store_true", help="print the ratios that twins.toml lists")
     options = parser.parse_args(arguments)
     unknown = set(options.names) - {twin.name for twin in TWINS}
     if unknown:
-        print(f"twins: no twin of {', '.join(sorted(unknown))}; 'ls tools/twins' shows all", file=sys.stderr)
+        print(
+            f"twins: no twin of {', '.join(sorted(unknown))}; 'ls python/strandline/twins' shows all", file=sys.stderr
+        )
         return 2
     chosen = [twin for twin in TWINS if not options.names or twin.name in options.names]
     try:
         measured = {twin.name: measure(twin) for twin in chosen}
-    except TwinError as error:
+    except (TwinError, InputError) as error:
         print(f"twins: {error}", file=sys.stderr)
         return 2
     if options.differences:

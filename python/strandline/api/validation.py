@@ -1,4 +1,4 @@
-"""Microbenchmarks on the processor at hand, beside the same code on a machine."""
+"""Microbenchmarks and twins on the processor at hand, beside the same code and workloads on a machine."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 
 from strandline.api.result import Result
 from strandline.api.session import Session
+from strandline.api.validation_twins import OPTIONS, Twins, twins
+from strandline.api.validation_twins import cases as twin_cases
 from strandline.engine import Engine
 from strandline.errors import InputError, UnknownError
-from strandline.validations import WITHIN, Case, Processor, Timed
+from strandline.twins import COMPILER, compiler
+from strandline.validations import LOGGED_TWINS, TWINS_FAMILY, WITHIN, Case, Processor, Timed
 from strandline.views import columns, validation_files
 from strandline.views.columns import Columns
 from strandline.views.page import DIM, Line, Page
@@ -31,6 +34,7 @@ COLUMNS = (
 )
 SAYS = {None: NOTHING, True: "yes", False: Alarm("no")}
 NO_CLWB = "this processor has no clwb: its cases are not measured"
+NO_COMPILER = f"there is no C compiler `{COMPILER}`: the twins are not measured"
 NOT_DURABLE = "times only: nothing here checks what is durable, which no running machine can show"
 
 
@@ -56,6 +60,8 @@ class Validation(Result):
     """Of the machine."""
     processor: Processor | None
     """`None` where nothing was measured."""
+    compiler: str | None
+    """Of the twins, as it tells its version; `None` if none is there, or nothing was measured."""
     timed: Sequence[Timed]
 
     def page(self) -> Page:
@@ -64,7 +70,14 @@ class Validation(Result):
         lines = [Line(), *(Line(each, DIM) for each in self.remarks())]
         if here is not None and not here.clwb and any(each.case.flushes for each in self.timed):
             lines.append(Line(NO_CLWB))
+        if here is not None and self.compiler is None and self.has_twins:
+            lines.append(Line(NO_COMPILER))
         return Page((self.table(), *lines))
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether a twin is among the cases."""
+        return any(is_twin(each.case) for each in self.timed)
 
     def table(self) -> Table:
         """A row a case."""
@@ -79,8 +92,10 @@ class Validation(Result):
         family, model, stepping = here.signature
         name = f"{here.name}, family {family} model {model} stepping {stepping}"
         near = [each.within for each in self.timed if each.within is not None]
+        by = (f"twins: compiled by {self.compiler}, {OPTIONS[0]}",) if self.compiler and self.has_twins else ()
         return (
             f"measured: {name}, {here.clock_ghz:.2f} GHz by multiplications of 3 cycles",
+            *by,
             machine,
             f"{sum(near)} of {len(near)} within {WITHIN:.0%}",
             NOT_DURABLE,
@@ -97,6 +112,7 @@ class Validation(Result):
             "machine": self.machine,
             "set": list(self.settings),
             "clock_ghz": self.clock_ghz,
+            "compiler": self.compiler,
             "cases": [each.keys() for each in self.timed],
         }
 
@@ -107,7 +123,7 @@ def validate(session: Session, asked: Asked, out: Path | None = None, style: Sty
     An `InputError` before anything runs: an unknown case, machine or setting, or a folder with other files.
     """
     engine = session.engine
-    cases = _chosen(engine.cases(), asked.names)
+    cases = _chosen([*engine.cases(), *twin_cases()], asked.names)
     clock = next(each for each in engine.machine(asked.machine, asked.settings) if each["key"] == "core.clock_ghz")
     if out is None:
         return _compared(session, asked, cases, float(clock["value"]))
@@ -120,19 +136,31 @@ def validate(session: Session, asked: Asked, out: Path | None = None, style: Sty
 def _compared(session: Session, asked: Asked, cases: Sequence[Case], clock_ghz: float) -> Validation:
     engine = session.engine
     here = engine.processor() if asked.rounds else None
-    with session.display.progress("cases", len(cases)) as advance:
+    with twins(engine) as programs, session.display.progress("cases", len(cases)) as advance:
         timed = []
         for case in cases:
-            simulated = engine.simulated(case.name, asked.machine, asked.settings)
-            timed.append(Timed(case, _fastest(engine, case, here, asked.rounds), simulated))
+            timed.append(_timed(engine, programs, case, asked, here))
             advance()
-    return Validation(asked.machine, asked.settings, clock_ghz, here, timed)
+    by = None if here is None else compiler()
+    return Validation(asked.machine, asked.settings, clock_ghz, here, by, timed)
 
 
-def _fastest(engine: Engine, case: Case, here: Processor | None, rounds: int) -> float | None:
+def _timed(engine: Engine, programs: Twins, case: Case, asked: Asked, here: Processor | None) -> Timed:
+    """A case on both, or on the machine only."""
+    if is_twin(case):
+        simulated = programs.simulated(case, asked.machine, asked.settings)
+        return Timed(case, None if here is None else programs.measured(case, here, asked.rounds), simulated)
+    simulated = engine.simulated(case.name, asked.machine, asked.settings)
+    return Timed(case, None if here is None else _fastest(engine, case, here, asked.rounds), simulated)
+
+
+def is_twin(case: Case) -> bool:
+    """Whether the case is a workload and its twin in C."""
+    return case.family in (TWINS_FAMILY, LOGGED_TWINS)
+
+
+def _fastest(engine: Engine, case: Case, here: Processor, rounds: int) -> float | None:
     """The shortest time of several rounds: others were disturbed."""
-    if here is None:
-        return None
     times = [engine.measured(case.name, here) for _ in range(rounds)]
     return min((time for time in times if time is not None), default=None)
 

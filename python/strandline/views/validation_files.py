@@ -1,24 +1,27 @@
-"""The files of a validation: its table, its numbers, and two pictures."""
+"""The files of a validation: its table, its numbers, and three pictures."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from strandline.validations import Timed
+from strandline.validations import LOGGED_TWINS, TWINS_FAMILY, Timed
 from strandline.views import files
 from strandline.views.chart import Chart, Kind, Panel, Series
 from strandline.views.plot_size import Format, Style
 from strandline.views.table import Table
 
 TABLE, NUMBERS = "table.md", "validation.json"
-POINTS, CURVES = "points", "curves"
-"""The pictures: ratios of cases without a size, and times over sizes."""
-PICTURES = tuple(f"{name}.{each.value}" for name in (POINTS, CURVES) for each in Format)
+POINTS, CURVES, TWINS = "points", "curves", "twins"
+"""The pictures: ratios of cases without a size, times over sizes, and ratios of workloads and their twins."""
+PICTURES = tuple(f"{name}.{each.value}" for name in (POINTS, CURVES, TWINS) for each in Format)
+TWIN_SERIES = {TWINS_FAMILY: "without log, cycles", LOGGED_TWINS: "logged, ns"}
 TITLE = "Microbenchmarks on a processor and on a simulated core"
+TWINS_TITLE = "Workloads in C on a processor, and ours on a simulated core"
 
 
 def replacing(folder: Path) -> AbstractContextManager[Path]:
@@ -38,7 +41,7 @@ def write(
     text = "\n\n".join((f"# {TITLE}", *remarks, table.markdown()))
     (folder / TABLE).write_text(text, encoding="utf-8")
     (folder / NUMBERS).write_text(f"{json.dumps(document, indent=2)}\n", encoding="utf-8")
-    charts = {POINTS: points(timed, remarks), CURVES: curves(timed, remarks)}
+    charts = {POINTS: points(timed, remarks), CURVES: curves(timed, remarks), TWINS: twins(timed, remarks)}
     for name, chart in charts.items():
         if style.formats and chart is not None:
             # Importing matplotlib takes a second, and it may not be installed.
@@ -48,8 +51,8 @@ def write(
 
 
 def points(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:
-    """Simulated to measured times of the cases that were measured and are on no curve."""
-    drawn = _curves(timed)
+    """Simulated to measured times of the cases that were measured and are in no other picture."""
+    drawn = {*_curves(timed), *TWIN_SERIES}
     shown = [(each.case.name, each.ratio) for each in timed if each.case.family not in drawn]
     ratios = {name: ratio for name, ratio in shown if ratio is not None}
     if not ratios:
@@ -57,6 +60,25 @@ def points(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:
     series = _series("simulated", tuple(ratios.values()))
     panel = Panel(None, (series,), normalised=True)
     return _chart(Kind.BARS, remarks, "case", "simulated / measured", tuple(ratios), (panel,))
+
+
+def twins(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:
+    """Simulated to measured times of workloads: those that most families of twins have."""
+    ratios = {family: _workloads(timed, family) for family in TWIN_SERIES}
+    places = max((tuple(its) for its in ratios.values()), key=len)
+    if not places:
+        return None
+    shown = {family: its for family, its in ratios.items() if tuple(its) == places}
+    series = tuple(_series(TWIN_SERIES[family], tuple(its.values())) for family, its in shown.items())
+    panel = Panel(None, series, normalised=True)
+    chart = _chart(Kind.BARS, remarks, "workload", "simulated / measured", places, (panel,))
+    return replace(chart, title=TWINS_TITLE)
+
+
+def _workloads(timed: Sequence[Timed], family: str) -> dict[str, float]:
+    """The ratio of each workload of a family that was measured."""
+    its = [each for each in timed if each.case.family == family]
+    return {each.case.name.removeprefix(f"{family}-"): each.ratio for each in its if each.ratio is not None}
 
 
 def curves(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:

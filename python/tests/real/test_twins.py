@@ -11,11 +11,9 @@ from measure.twins import (
     DIFFERENCES,
     KINDS,
     TOLERANCE,
-    TWINS,
     Form,
-    Twin,
     TwinError,
-    compile_twin,
+    compiled,
     count_ours,
     count_twin,
     forms,
@@ -26,6 +24,7 @@ from measure.twins import (
     read_callgrind,
     read_lackey,
 )
+from strandline.twins import TWINS, Twin
 
 from .conftest import Installed
 
@@ -55,9 +54,22 @@ def test_every_workload_has_a_twin(installed: Installed) -> None:
 @pytest.mark.parametrize("form", [Form("lean", "optimized", logs=True), Form("glibc", "plain")], ids=str)
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 def test_a_twin_keeps_its_structure_whole(twin: Twin, form: Form, tmp_path: Path) -> None:
-    program = compile_twin(twin, form, tmp_path)
+    program = compiled(twin, form, tmp_path)
     for seed in ("1", "2"):
         subprocess.run([program, "3000", seed, "check"], check=True, timeout=60)
+
+
+def test_validate_times_twins_beside_their_workloads(installed: Installed) -> None:
+    done = installed("validate", "twin-pc", "twin-logged-pc", "--rounds", "1", "--json")
+    assert done.code == 0, done.err
+    bare, logged = done.document["cases"]
+    assert "cc" in done.document["compiler"]
+    # On zen4 each of two fences waits 108 ns for writes to memory. A task's 30 instructions take no such time.
+    assert logged["simulated"] > 2 * 108
+    assert bare["simulated"] < 100
+    assert bare["measured"] > 0
+    # A processor without clwb measures no logged twin.
+    assert (logged["measured"] is not None) == done.document["processor"]["clwb"]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
@@ -103,4 +115,4 @@ def test_a_report_without_counts_is_an_error(read: Any) -> None:
 
 def test_an_unknown_twin_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["spss"]) == 2
-    assert capsys.readouterr().err == "twins: no twin of spss; 'ls tools/twins' shows all\n"
+    assert capsys.readouterr().err == "twins: no twin of spss; 'ls python/strandline/twins' shows all\n"

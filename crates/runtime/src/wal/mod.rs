@@ -12,8 +12,8 @@
 //! The lines that a region has logged are flushed once a step. A free line that the region links is not logged, only
 //! flushed: nothing reaches it before the region is durable, or after it is undone.
 //!
-//! The log's code is textbook C's (`tools/twins/wal.h`): a record is made by a call of a function that copies words,
-//! and the numbers of records and of lines are variables in memory.
+//! The log's code is textbook C's (`python/strandline/twins/wal.h`): a record is made by a call of a function that
+//! copies words, and the numbers of records and of lines are variables in memory.
 
 mod layout;
 mod log;

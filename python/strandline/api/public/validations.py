@@ -29,6 +29,8 @@ def validate(
 ) -> Validation:
     """Times microbenchmarks on this processor, and the same code on a machine.
 
+    Cases of `twin` and `twin-logged` are programs: a workload's twin in C, compiled by `cc`, and the workload.
+
     It compares times. Nobody may read it as a check of what is durable, which no running machine can show.
 
     The arguments:

@@ -7,6 +7,7 @@
  *             otherwise the lean library of the runtime: a generator of its own, test-and-set locks, arrays and a stack
  *             of free nodes
  *   -DLOGGED  the undo log of its runtime, flushes and fences; otherwise none of these
+ *   -DCLWB    clwb; otherwise clflush, which is one instruction with one address as well: valgrind 3.19 knows no clwb
  */
 #ifndef TWIN_H
 #define TWIN_H
@@ -24,10 +25,15 @@ void build(void);
 void operation(void);
 int check(void);
 
-/* valgrind 3.19 knows no clwb. clflush is one instruction with one address as well. */
+#ifdef CLWB
+#define FLUSH "clwb"
+#else
+#define FLUSH "clflush"
+#endif
+
 static inline void flush(void *at)
 {
-    __asm__ volatile("clflush (%0)" : : "r"(at) : "memory");
+    __asm__ volatile(FLUSH " (%0)" : : "r"(at) : "memory");
 }
 
 static inline void fence(void)
