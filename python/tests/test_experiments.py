@@ -90,6 +90,8 @@ def test_values_of_the_paper_beside_a_figure_are_there(name: str) -> None:
 #: Numbers of quantities that no figure plots: by claim, the entries, and what they are.
 NOT_PLOTTED: dict[str, tuple[tuple[str | None, ...], str]] = {
     "strandweaver-cost": ((None,), "a difference of two bars"),
+    "strandweaver-npq": (("strandweaver_npq",), "a ratio to a bar whose place has a number of its own"),
+    "cosplay-fig13-enc": (("cq", "freeswitch_cq"), "a mean over three numbers of queues"),
     "dpo-cost": ((None,), "a sum of bars, for one core of eight"),
     "asap-ep": (("ep_hops", "rp_hops"), "ratios to bars whose places have a number of their own"),
 }

@@ -43,9 +43,9 @@ def test_the_papers_extremes_cross_the_plot_in_the_colour_of_their_series() -> N
     look = Look(charted("cosplay-8"))
     steps = {series.label: look.colour(series) for series in charted("cosplay-8").panels[0].series}
     claims = repository_experiments().claims()
-    low, high = claims["cosplay-fig8-hd"].low, claims["cosplay-fig8-hd"].high
-    adr, hd = steps["ADR"], steps["HD"]
-    expected = [(adr, claims["cosplay-fig8-adr"].value), (hd, low), (hd, high)]
+    ranges = {"Enc": claims["cosplay-fig8-enc"], "HD": claims["cosplay-fig8-hd"], "Comb": claims["cosplay-fig8-comb"]}
+    expected = [(steps["ADR"], claims["cosplay-fig8-adr"].value)]
+    expected += [(steps[bmo], end) for bmo, claim in ranges.items() for end in (claim.low, claim.high)]
     crossing = [line for line in lines(axes) if line not in diamonds(axes)]
     assert [(line.get_color(), up(line)) for line in crossing] == [(each, [value] * 2) for each, value in expected]
     assert [(line.get_markeredgecolor(), up(line)) for line in diamonds(axes)] == [
