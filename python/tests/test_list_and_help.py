@@ -22,7 +22,7 @@ def test_list_as_json(strandline: Strandline) -> None:
         "all": ("1", "2", "3", "4", "5"),
         "asap": (
             *("1", "2", "3", "7", "8", "9", "10", "11", "12"),
-            *("commit", "frontier", "frontier-programs", "frontier-threads", "table-4", "table-5"),
+            *("baseline", "commit", "frontier", "frontier-programs", "frontier-threads", "table-4", "table-5"),
         ),
         "cosplay": (
             *("1", "2", "7", "8", "9", "10", "11a", "11b", "12", "13", "14"),

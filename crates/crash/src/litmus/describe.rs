@@ -28,8 +28,8 @@ impl Case {
         if self.code == Code::Plain {
             lines.push("the threads keep their values on a stack".to_owned());
         }
-        for (number, (_, beside)) in self.threads.iter().enumerate() {
-            lines.extend(self.beside(test, number, beside));
+        for (number, thread) in self.threads.iter().enumerate() {
+            lines.extend(self.beside(test, number, &thread.beside));
         }
         lines
     }
@@ -51,6 +51,12 @@ impl Case {
                 beside.delayed
             ));
         }
+        if let Some(moves) = beside.moves {
+            let (after, to) = (moves.after, moves.to.0);
+            lines.push(format!(
+                "P{thread} moves to core {to} behind its first {after} instructions"
+            ));
+        }
         if !beside.written_back.is_empty() {
             let flushed = names(&beside.written_back).join(", ");
             lines.push(format!("P{thread} at its end flushes {flushed}"));
@@ -63,7 +69,7 @@ impl Case {
         let mut lines: Vec<Addr> = self
             .threads
             .iter()
-            .flat_map(|(_, beside)| beside.traffic.clone())
+            .flat_map(|thread| thread.beside.traffic.clone())
             .collect();
         lines.sort_unstable();
         lines.dedup();

@@ -61,6 +61,12 @@ impl Layout {
             .collect()
     }
 
+    /// The unused lines of volatile memory.
+    pub fn spare_volatile(&self) -> impl Iterator<Item = Addr> + '_ {
+        let lines = (0..LINES).map(|line| Addr(line * LINE_BYTES));
+        lines.filter(|line| self.addresses.iter().all(|addr| addr.line() != line.line()))
+    }
+
     /// The locations' lines, as ranges of addresses.
     pub fn lines(&self) -> Vec<std::ops::Range<u64>> {
         let starts = self.addresses.iter().map(|addr| addr.line().addr().0);

@@ -6,16 +6,18 @@ mod describe;
 mod layout;
 #[cfg(test)]
 mod marked;
+mod moving;
 mod observe;
 mod owners;
 mod program;
 mod random;
+mod registers;
 mod subject;
 mod timeline;
 mod timing;
 
 pub use conform::{conform, Conformance, StuckRun, Violation};
-pub use observe::PLAIN_SEEDS;
+pub use observe::{MOVING_SEEDS, PLAIN_SEEDS};
 pub use random::{first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};
 pub use timeline::{timeline, Drawn, Ran};

@@ -1,14 +1,15 @@
 //! One run of a litmus test, and its crash states.
 
 use super::layout::Layout;
-use super::program::{threads, Beside};
+use super::moving::{joined, moves};
+use super::program::{threads, Thread};
 use super::subject::Subject;
 use super::timing::Timings;
 use crate::explore::corners::corners;
 use std::rc::Rc;
-use strandline_isa::{Code, Image, Memory, Note};
+use strandline_isa::{Code, CoreId, Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Detail, Factory, Journal, MachineConfig, Options, Outcome, Remote};
+use strandline_machine::{Detail, Journal, MachineConfig, Options, Outcome, Remote};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Begin, Error, Play};
@@ -28,12 +29,16 @@ pub struct Case {
     pub initial: Memory,
     /// Whether the locations' lines are in the LLC at first.
     pub(super) is_warm: bool,
-    pub(super) threads: Vec<(Factory, Beside)>,
+    pub(super) threads: Vec<Thread>,
     pub(super) code: Code,
 }
 
 /// With seeds from here on, programs are compiled without optimization, so that seeds below keep their meaning.
 pub const PLAIN_SEEDS: u64 = 1 << 40;
+
+/// With seeds from here on, threads move to other cores, if the design says what a system executes before
+/// ([`strandline_isa::Intent::HandOver`]). Seeds below keep their meaning.
+pub const MOVING_SEEDS: u64 = 1 << 41;
 
 impl Case {
     /// The case of a seed: it determines the machine, the placements, the delays and the sizes of the design's
@@ -43,17 +48,21 @@ impl Case {
         let machine = timings.machine(&mut rng);
         let layout = Rc::new(Layout::of(test, &mut rng));
         let is_warm = rng.one_in(2);
+        let moves = match seed >= MOVING_SEEDS && subject.hands_over() {
+            true => moves(test, &layout, &mut Rng::new(!seed)),
+            false => Vec::new(),
+        };
         Case {
             machine,
             sets: corners(subject.free().into_iter(), seed),
             seed,
             initial: layout.memory(test),
-            threads: threads(test, &layout, &mut rng),
+            threads: threads(test, &layout, &moves, &mut rng),
             layout,
             is_warm,
-            code: match seed < PLAIN_SEEDS {
-                true => Code::Optimized,
-                false => Code::Plain,
+            code: match seed {
+                PLAIN_SEEDS..MOVING_SEEDS => Code::Plain,
+                _ => Code::Optimized,
             },
         }
     }
@@ -69,9 +78,12 @@ impl Case {
             ..self.options()
         };
         let outcome = subject.play(&self.machine, &self.sets, self.program(), options)?;
+        let moved = (0..).map(CoreId).zip(&self.threads);
+        let moved = moved.filter_map(|(from, thread)| Some((from, thread.beside.moves?.to)));
+        let journal = outcome.journal.unwrap_or_default();
         Ok(Observed {
             case: self,
-            journal: outcome.journal.unwrap_or_default(),
+            journal: moved.fold(journal, |journal, (from, to)| joined(journal, from, to)),
         })
     }
 
@@ -88,13 +100,21 @@ impl Case {
     }
 
     fn program(&self) -> Play {
+        let first = self.threads.iter().map(|thread| &thread.program);
+        let programs = first.chain(self.threads.iter().filter_map(|thread| thread.goes_on.as_ref()));
         Play {
-            cores: self.threads.len(),
+            cores: self.cores(),
             memory: self.initial.clone(),
             llc: Begin::Lines(if self.is_warm { self.layout.lines() } else { Vec::new() }),
-            threads: self.threads.iter().map(|(factory, _)| factory.clone()).collect(),
+            threads: programs.cloned().collect(),
             remote: Remote::default(),
         }
+    }
+
+    /// The cores: one for each thread, and one for each that moves.
+    pub(super) fn cores(&self) -> usize {
+        let moved = self.threads.iter().filter(|thread| thread.goes_on.is_some());
+        self.threads.len() + moved.count()
     }
 
     fn options(&self) -> Options {

@@ -24,6 +24,11 @@ pub trait Subject {
         params.filter(|param| !self.is_set(param.name)).collect()
     }
 
+    /// Whether the design, unbroken, says what a system executes before a thread moves to another core.
+    fn hands_over(&self) -> bool {
+        design(self.about().name).is_some_and(|design| !design.lowering().hand_over.is_empty())
+    }
+
     /// Runs programs under it, with further parameters.
     ///
     /// # Errors

@@ -59,14 +59,14 @@ pub fn timeline(subject: &Registered, test: &Test, machines: Option<&[String]>, 
     let traffic = case
         .threads
         .iter()
-        .flat_map(|(_, beside)| beside.traffic.iter().copied());
+        .flat_map(|thread| thread.beside.traffic.iter().copied());
     let name = |addr: Addr| (addr.0, case.name(test, addr));
     Ok(Drawn {
         record: Ran {
             workload: test.name.clone(),
             design: about.name,
             machine: case.machine.name.clone(),
-            cores: case.threads.len(),
+            cores: case.cores(),
             stats: outcome.stats,
         },
         durable: durable_in(about.name, &case.machine)?,

@@ -5,7 +5,7 @@ use crate::case::{Case, Check};
 use crate::planted::{finding, Found, Planted};
 use crate::thinning::amount;
 use std::collections::BTreeSet;
-use strandline_crash::litmus::{conform, random, Registered, Subject, PLAIN_SEEDS};
+use strandline_crash::litmus::{conform, random, Registered, Subject, MOVING_SEEDS, PLAIN_SEEDS};
 use strandline_crash::Kind;
 use strandline_design::About;
 use strandline_designs::abouts;
@@ -35,6 +35,7 @@ pub fn conforms() -> Vec<Check> {
             tests.find_map(|entry| {
                 conformed(planted, &entry, machines)
                     .or_else(|| conformed_from(planted, &entry, machines.div_ceil(PLAIN_ONE_IN), PLAIN_SEEDS))
+                    .or_else(|| conformed_from(planted, &entry, moving(planted, machines, MOVING_ONE_IN), MOVING_SEEDS))
             })
         }),
     };
@@ -48,6 +49,16 @@ pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<Foun
 
 /// One program in so many is plain code, besides the others.
 const PLAIN_ONE_IN: u64 = 16;
+
+/// Threads of one program in so many move, besides the others, under a design that says what comes before.
+const MOVING_ONE_IN: u64 = 8;
+
+fn moving(planted: &Planted, programs: u64, one_in: u64) -> u64 {
+    match planted.hands_over() {
+        true => programs.div_ceil(one_in),
+        false => 0,
+    }
+}
 
 fn conformed_from(planted: &Planted, entry: &Entry, machines: u64, seed: u64) -> Option<Found> {
     let test = entry.test().expect("a right test");
@@ -85,7 +96,9 @@ pub fn random_programs() -> Vec<Check> {
                 weight: programs / 20,
                 finds: Box::new(move |planted| {
                     let planted = &planted.clone().with(sets.clone());
-                    wrong(planted, 1, programs).or_else(|| wrong(planted, PLAIN_SEEDS, programs / PLAIN_ONE_IN))
+                    wrong(planted, 1, programs)
+                        .or_else(|| wrong(planted, PLAIN_SEEDS, programs / PLAIN_ONE_IN))
+                        .or_else(|| wrong(planted, MOVING_SEEDS, moving(planted, programs, MOVING_ONE_IN)))
                 }),
             }
         })

@@ -1,6 +1,7 @@
 //! Broken variants of HOPS and ASAP, and what notices each. The tests of `crates/crash` compile this file.
 
 use crate::mutants::table::*;
+use strandline_crash::litmus::MOVING_SEEDS;
 use strandline_designs::rules::{Epochs, Parts};
 use strandline_rules::Rule;
 
@@ -49,15 +50,18 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the LLC are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]).about_seed(801),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
     mutant("asap-ep/commits-sent", "asap-ep", B(Parts::CommitsInTurn.any()), &TWO_CONTROLLERS, &[E, T, R]),
+    mutant("asap-ep/moves-unfenced", "asap-ep", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-rp.
     mutant("asap-rp/releases-do-not-depend", "asap-rp", D(Change::Given(|_, _| true), "A store that a release marks carries a dependence. Broken: none.", "ASAP IV-A and IV-E"), &TWO_CONTROLLERS, &[T]),
     mutant("asap-rp/lines-do-not-depend", "asap-rp", B(Epochs::LinesDepend.any()), &TWO_CONTROLLERS, &[R]),
     mutant("asap-rp/nothing-undone", "asap-rp", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-rp/moves-unfenced", "asap-rp", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-strand.
     mutant("asap-strand/barrier-passes", "asap-strand", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders its strand. Broken: it does nothing.", SW), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-strand/ofence-passes", "asap-strand", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence orders all strands. Broken: it does nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-strand/conflicts-concurrent", "asap-strand", B(Epochs::StrandsOfALineInOrder.any()), &TWO_CONTROLLERS, &[T]),
     mutant("asap-strand/nothing-undone", "asap-strand", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-strand/moves-unfenced", "asap-strand", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-frontier-ep.
     mutant("asap-frontier-ep/nothing-undone", "asap-frontier-ep", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-ep/commits-one-epoch", "asap-frontier-ep", B(Epochs::CommitsCumulate.any()), &TWO_CONTROLLERS, &[E]),
@@ -76,10 +80,13 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-frontier-ep/fence-unanswered", "asap-frontier-ep", B(Parts::FenceAwaitsAnswer.any()), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-ep/epochs-overtake", "asap-frontier-ep", B(Parts::EpochsInOrder.any()), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-ep/dependences-dropped", "asap-frontier-ep", B(Parts::EpochAwaitsOthers.any()), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-frontier-ep/moves-unfenced", "asap-frontier-ep", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-frontier-rp.
     mutant("asap-frontier-rp/nothing-undone", "asap-frontier-rp", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-rp/own-frontier", "asap-frontier-rp", B(Epochs::RecoveryTakesLargest.any()), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-frontier-rp/moves-unfenced", "asap-frontier-rp", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-frontier-strand.
     mutant("asap-frontier-strand/strands-share-frontier", "asap-frontier-strand", B(Parts::FrontierHasStrands.any()), &TWO_CONTROLLERS, &[R]).about_seed(83601),
     mutant("asap-frontier-strand/conflicts-concurrent", "asap-frontier-strand", B(Epochs::StrandsOfALineInOrder.any()), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-frontier-strand/moves-unfenced", "asap-frontier-strand", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
 ];

@@ -51,11 +51,11 @@ use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
 use storage::{Storage, NUMBER_BITS};
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Eviction, Level, Ordering,
-    Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Level,
+    Ordering, OwnCounts, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
-use strandline_kernel::{Cycles, Param, Params};
+use strandline_kernel::{Adds, Cycles, Param, Params};
 use strandline_rules::broken;
 
 /// `--set design.table=N`: ASAP, Table II.
@@ -80,6 +80,14 @@ const COMMIT_LATENCY: Param = Param {
     words: &["write"],
 };
 
+/// Had such a flush waited for its epoch, at most as long as it took, its epoch would have paid no commit for it.
+const SAFE_IN_FLIGHT: Counter = Counter {
+    name: "early_flushes_safe_in_flight",
+    unit: "flushes",
+    adds: Adds::Sum,
+    help: "Early flushes whose epoch turned safe before they were acknowledged: they pay for a flush and for a commit.",
+};
+
 /// Persist buffers, flushed eagerly, and controllers that undo what was flushed too early.
 #[derive(Clone, Debug)]
 pub struct Asap {
@@ -90,6 +98,8 @@ pub struct Asap {
     refused: Vec<EpochId>,
     /// Writes flushed early so far.
     early_flushes: u64,
+    /// Of them, those whose epoch turned safe before they were acknowledged.
+    safe_in_flight: u64,
     /// Of a commit and its answer; zero: drawn as a write's.
     commit_latency: Cycles,
     /// For the order of crash states: what the frontier committed that came with the last write, and then the write.
@@ -104,6 +114,7 @@ impl Asap {
             controllers: Controllers::new(TABLE_ENTRIES.default as usize),
             refused: Vec::new(),
             early_flushes: 0,
+            safe_in_flight: 0,
             commit_latency: Cycles(COMMIT_LATENCY.default),
             carried: Vec::new(),
         }
@@ -247,6 +258,8 @@ impl Design for Asap {
             Tag::Delayed(_) if self.is_pipelined() => {}
             Tag::Delayed(epoch) => self.commit_acknowledged(hw, epoch),
             Tag::Entry(sent, proved) => {
+                let is_safe = self.buffers.epochs(core).is_safe(sent.epoch);
+                self.safe_in_flight += u64::from(sent.flush == Flush::Early && is_safe);
                 self.buffers.acknowledged(hw, core, sent.id);
                 if self.is_pipelined() {
                     self.answered(core, proved);
@@ -318,6 +331,10 @@ impl Design for Asap {
         self.advance(hw);
     }
 
+    fn own_counters(&self) -> &'static [Counter] {
+        &[SAFE_IN_FLIGHT]
+    }
+
     fn counters(&self, now: Cycles) -> Counters {
         let (bloom_lookups, bloom_false_positives) = self.controllers.filter_counts();
         let records = self.controllers.counts;
@@ -329,6 +346,7 @@ impl Design for Asap {
             bloom_lookups: Some(bloom_lookups),
             bloom_false_positives: Some(bloom_false_positives),
             table_occupancy_max: Some(records.most as u64),
+            own: OwnCounts(vec![(SAFE_IN_FLIGHT, self.safe_in_flight)]),
             ..self.buffers.counters(now)
         }
     }
