@@ -80,6 +80,8 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-frontier-ep/fence-unanswered", "asap-frontier-ep", B(Parts::FenceAwaitsAnswer.any()), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-ep/epochs-overtake", "asap-frontier-ep", B(Parts::EpochsInOrder.any()), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-ep/dependences-dropped", "asap-frontier-ep", B(Parts::EpochAwaitsOthers.any()), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-frontier-ep/numbers-too-old", "asap-frontier-ep", B(Epochs::AllHearInTime.any()), &NUMBERS_WRAP, &[E]),
+    mutant("asap-frontier-ep/epochs-far-apart", "asap-frontier-ep", B(Epochs::EpochsStayNear.any()), &FEW_NUMBERS, &[E]),
     mutant("asap-frontier-ep/moves-unfenced", "asap-frontier-ep", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-frontier-rp.
     mutant("asap-frontier-rp/nothing-undone", "asap-frontier-rp", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),

@@ -34,6 +34,12 @@ strandline_rules::rules! {
         CommitsInOrder: "docs/asap-frontier.md, The controllers",
         /// A late commit, of an older epoch, is only answered. Broken: the controller's frontier falls back to it.
         FrontierNeverFalls: "docs/asap-frontier.md, The controllers",
+        /// Now and then an epoch's commit goes to all controllers, so that no frontier is so old that numbers which wrap seem to be in it.
+        /// Broken: only to those that got early writes of it.
+        AllHearInTime: "docs/asap-frontier.md, Numbers that wrap",
+        /// A core's current epoch is near its oldest, so that their numbers can be told apart. Broken: as far as the epoch table
+        /// has room.
+        EpochsStayNear: "docs/asap-frontier.md, Numbers that wrap",
         /// The value of a committed delay record is what its line holds until it is written. Broken: an early flush that arrives meanwhile
         /// undoes to what memory holds.
         DueIsWhatLineHolds: "docs/asap-frontier.md, The controllers",

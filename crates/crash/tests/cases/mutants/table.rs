@@ -193,6 +193,16 @@ pub const fn mutant(
 pub const WEAK: &str = "machine.core.consistency=weak";
 pub const NO_ADR: &str = "machine.controllers.adr=false";
 pub const TWO_CONTROLLERS: [&str; 2] = ["machine.controllers.count=2", "machine.controllers.interleave_bytes=64"];
+/// Numbers of epochs wrap after 16.
+pub const NUMBERS_WRAP: [&str; 3] = [TWO_CONTROLLERS[0], TWO_CONTROLLERS[1], "design.number_bits=4"];
+/// The same, with room for more epochs than there are numbers.
+pub const FEW_NUMBERS: [&str; 5] = [
+    NUMBERS_WRAP[0],
+    NUMBERS_WRAP[1],
+    NUMBERS_WRAP[2],
+    "design.entries=32",
+    "design.epochs=32",
+];
 pub const LOCKS_ORDER: &str = "machine.core.lock_orders_flushes=true";
 pub const ONE_FLUSH: &str = "machine.core.writeback_buffer_entries=1";
 pub const BACKEND: &str = "machine.controllers.bmo_latency=1000";

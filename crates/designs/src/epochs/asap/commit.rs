@@ -17,8 +17,11 @@ impl Asap {
     /// V-C).
     pub(super) fn commit(&mut self, hw: &mut dyn Services<Own>, commit: Commit) {
         let Commit { epoch, early } = commit;
-        let proved = self.buffers.epochs(epoch.core).proved();
-        for controller in &early {
+        let others = self.others_to_tell(hw, epoch, &early);
+        let epochs = self.buffers.epochs(epoch.core);
+        epochs.await_acknowledgements(epoch.number, others.len() as u64);
+        let proved = epochs.proved();
+        for controller in early.iter().chain(&others) {
             let at = hw.now() + self.commit_delay(hw);
             hw.send(at, Message::Commit(*controller, epoch, proved));
         }
@@ -26,6 +29,16 @@ impl Asap {
             self.durable(hw, epoch);
         }
         self.settle(hw, epoch.core);
+    }
+
+    /// The controllers that are to hear of an epoch's commit although they got no early writes of it.
+    fn others_to_tell(&self, hw: &dyn Services<Own>, epoch: EpochId, early: &[ControllerId]) -> Vec<ControllerId> {
+        let is_for_all = self.is_pipelined() && self.controllers.numbers().is_for_all(epoch.number);
+        if !is_for_all || broken(Rule::AllHearInTime) {
+            return Vec::new();
+        }
+        let all = (0..hw.controllers() as u16).map(ControllerId);
+        all.filter(|controller| !early.contains(controller)).collect()
     }
 
     /// How long a commit and its answer take.
@@ -170,7 +183,7 @@ impl Asap {
             return self.controllers.handle(controller, arriving, old);
         }
         let carried = match write.tag {
-            Some(Tag::Entry(_, proved)) if !self.controllers.knows(controller, arriving.owner.core, proved) => {
+            Some(Tag::Entry(_, Some(proved))) if !self.controllers.knows(controller, arriving.owner.core, proved) => {
                 Some(Heard {
                     core: arriving.owner.core,
                     proved,

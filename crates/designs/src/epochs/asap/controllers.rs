@@ -5,7 +5,7 @@ use super::recovery_table::{Handling, RecoveryTable};
 use super::Gate;
 use crate::epochs::rules::Rule;
 use crate::parts::bloom::CountingBloom;
-use crate::parts::epochs::EpochId;
+use crate::parts::epochs::{EpochId, Numbers};
 use crate::parts::persist_buffer::Flush;
 use strandline_design::ControllerId;
 use strandline_isa::{Line, LineData};
@@ -15,6 +15,7 @@ use strandline_rules::broken;
 #[derive(Clone, Debug)]
 pub struct Controllers {
     entries: usize,
+    numbers: Numbers,
     /// By number; grown on demand.
     all: Vec<Controller>,
     /// Counts of events so far.
@@ -62,11 +63,12 @@ pub struct Arriving {
 }
 
 impl Controllers {
-    /// Controllers with empty tables of `entries` records.
+    /// Controllers with empty tables of `entries` records, which know epochs by these numbers.
     #[must_use]
-    pub fn new(entries: usize) -> Controllers {
+    pub fn new(entries: usize, numbers: Numbers) -> Controllers {
         Controllers {
             entries,
+            numbers,
             all: Vec::new(),
             counts: Counts::default(),
         }
@@ -76,6 +78,12 @@ impl Controllers {
     #[must_use]
     pub fn entries(&self) -> usize {
         self.entries
+    }
+
+    /// How they know epochs.
+    #[must_use]
+    pub fn numbers(&self) -> Numbers {
+        self.numbers
     }
 
     /// All controllers that have had to do with early writes or commits, by number.
@@ -95,7 +103,7 @@ impl Controllers {
         if self.all.len() <= index {
             let empty = Controller {
                 table: RecoveryTable::new(self.entries),
-                frontiers: Frontiers::default(),
+                frontiers: Frontiers::new(self.numbers),
                 proved: Vec::new(),
                 refused: CountingBloom::default(),
             };

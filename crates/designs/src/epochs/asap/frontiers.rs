@@ -3,12 +3,13 @@
 //! What: ASAP whose commits wait for no answers of earlier ones. Each message says which epochs of its core are proved, and recovery
 //! takes the most that any controller has heard.
 //! Source: none, it is ours: `docs/asap-frontier.md`.
-//! Simplified: numbers of epochs do not wrap.
+//! Numbers of epochs wrap. So each [`Numbers::period`] epochs, an epoch's commit goes to all controllers, and a core's
+//! epochs are less than that apart.
 
 use super::controllers::{Controller, Controllers};
 use super::recovery_table::RecoveryTable;
 use crate::epochs::rules::Rule;
-use crate::parts::epochs::{EpochId, Frontier};
+use crate::parts::epochs::{EpochId, Frontier, Numbers};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use strandline_design::ControllerId;
@@ -16,8 +17,11 @@ use strandline_isa::{CoreId, Line, LineData};
 use strandline_rules::broken;
 
 /// The frontier of each core, as far as one controller has heard. They are in the persistence domain.
-#[derive(Clone, Debug, Default)]
-pub struct Frontiers(Vec<Frontier>);
+#[derive(Clone, Debug)]
+pub struct Frontiers {
+    numbers: Numbers,
+    of: Vec<Frontier>,
+}
 
 /// What a controller hears: of a core, its proved epochs; in a commit, of which epoch.
 #[derive(Clone, Copy, Debug)]
@@ -31,33 +35,50 @@ pub struct Heard {
 }
 
 impl Frontiers {
+    /// Nothing was heard yet.
+    #[must_use]
+    pub fn new(numbers: Numbers) -> Frontiers {
+        Frontiers {
+            numbers,
+            of: Vec::new(),
+        }
+    }
+
     fn of(&self, core: CoreId) -> Frontier {
-        self.0.get(core.index()).copied().unwrap_or_default()
+        self.of.get(core.index()).copied().unwrap_or_default()
     }
 
     /// Notes a core's frontier. A late one, which is smaller, changes nothing.
     fn note(&mut self, core: CoreId, proved: Frontier) {
         let known = self.of(core);
-        if self.0.len() <= core.index() {
-            self.0.resize(core.index() + 1, Frontier::default());
+        if self.of.len() <= core.index() {
+            self.of.resize(core.index() + 1, Frontier::default());
         }
-        self.0[core.index()] = match broken(Rule::FrontierNeverFalls) {
+        self.of[core.index()] = match broken(Rule::FrontierNeverFalls) {
             true => proved,
-            false => known.join(proved),
+            false => known.join_by(self.numbers, proved),
         };
     }
 
     /// Whether an epoch is known to be proved.
     #[must_use]
     pub fn has(&self, epoch: EpochId) -> bool {
-        self.of(epoch.core).contains(epoch.number)
+        self.of(epoch.core).contains_by(self.numbers, epoch.number)
     }
 
     /// The larger of each core's frontiers.
     fn join(&self, other: &Frontiers) -> Frontiers {
-        let cores = self.0.len().max(other.0.len());
-        let all = (0..cores as u16).map(|core| self.of(CoreId(core)).join(other.of(CoreId(core))));
-        Frontiers(all.collect())
+        let cores = self.of.len().max(other.of.len());
+        let larger = |core| self.of(core).join_by(self.numbers, other.of(core));
+        Frontiers {
+            numbers: self.numbers,
+            of: (0..cores as u16).map(|core| larger(CoreId(core))).collect(),
+        }
+    }
+
+    /// Whether a core's frontier is known to be this one or a larger one.
+    fn knows(&self, core: CoreId, proved: Frontier) -> bool {
+        self.of(core).join_by(self.numbers, proved) == self.of(core)
     }
 }
 
@@ -90,11 +111,10 @@ impl Controllers {
     /// Whether a controller knows all of these epochs of a core to be proved.
     #[must_use]
     pub fn knows(&self, id: ControllerId, core: CoreId, proved: Frontier) -> bool {
-        let known = self
-            .all()
-            .get(usize::from(id.0))
-            .map_or(Frontier::default(), |of| of.frontiers.of(core));
-        known.join(proved) == known
+        match self.all().get(usize::from(id.0)) {
+            Some(controller) => controller.frontiers.knows(core, proved),
+            None => proved == Frontier::default(),
+        }
     }
 
     /// Frees the records of epochs that are proved, in the order of each core's epochs. A controller does so as it hears of
@@ -171,6 +191,8 @@ impl Controllers {
     /// The largest of each core's frontiers in the controllers from this one on.
     fn largest(&self, from: usize) -> Frontiers {
         let all = self.all()[from..].iter();
-        all.fold(Frontiers::default(), |known, of| known.join(&of.frontiers))
+        all.map(|of| of.frontiers.clone())
+            .reduce(|known, of| known.join(&of))
+            .unwrap_or_else(|| Frontiers::new(self.numbers()))
     }
 }

@@ -45,11 +45,11 @@ pub use variants::{asap_ep, asap_frontier_ep, asap_frontier_rp, asap_frontier_st
 use super::buffers::{self, PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
 use super::rules::Rule;
-use crate::parts::epochs::{admission, Commits, EpochId, EpochTable, Frontier, WINDOW};
+use crate::parts::epochs::{admission, Commits, EpochId, EpochTable, Numbers, WINDOW};
 use crate::parts::persist_buffer::{Flush, Sent, BUFFER_ENTRIES};
 use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
-use storage::{Storage, NUMBER_BITS};
+use storage::{Frontiers, Storage};
 use strandline_design::{
     About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Level,
     Ordering, OwnCounts, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
@@ -69,6 +69,20 @@ const TABLE_ENTRIES: Param = Param {
     words: &[],
 };
 
+/// `--set design.number_bits=N`: ours.
+const NUMBER_BITS: Param = Param {
+    name: "number_bits",
+    default: 32,
+    min: 8,
+    max: 63,
+    help: "bits of an epoch's number in messages, records and frontiers; numbers wrap",
+    source: "ours: docs/asap-frontier.md",
+    words: &[],
+};
+
+/// The same where a core's epochs are in one order, so that a frontier is a number alone.
+const ORDERED_NUMBER_BITS: Param = Param { min: 4, ..NUMBER_BITS };
+
 /// `--set design.commit_latency=N`: the paper has no latency of a commit.
 const COMMIT_LATENCY: Param = Param {
     name: "commit_latency",
@@ -79,6 +93,21 @@ const COMMIT_LATENCY: Param = Param {
     source: "not in the paper: as of a write; ASAP's public artifact has 60 ns for both",
     words: &["write"],
 };
+
+const PARAMS: [Param; 6] = [
+    BUFFER_ENTRIES,
+    GATHER,
+    GATHER_TIME,
+    EPOCH_ENTRIES,
+    TABLE_ENTRIES,
+    COMMIT_LATENCY,
+];
+
+/// Those, and one more.
+const fn with(last: Param) -> [Param; 7] {
+    let [a, b, c, d, e, f] = PARAMS;
+    [a, b, c, d, e, f, last]
+}
 
 /// Had such a flush waited for its epoch, at most as long as it took, its epoch would have paid no commit for it.
 const SAFE_IN_FLIGHT: Counter = Counter {
@@ -111,7 +140,7 @@ impl Asap {
         Asap {
             about,
             buffers: PersistBuffers::new(persistency, Some(EPOCH_ENTRIES.default), commits),
-            controllers: Controllers::new(TABLE_ENTRIES.default as usize),
+            controllers: Controllers::new(TABLE_ENTRIES.default as usize, Numbers::new(NUMBER_BITS.default)),
             refused: Vec::new(),
             early_flushes: 0,
             safe_in_flight: 0,
@@ -126,14 +155,14 @@ impl Asap {
     }
 
     fn recovery_storage(&self) -> Storage {
-        let frontiers = match (self.buffers.commits(), self.buffers.persistency()) {
-            (Commits::InTurn, _) => None,
-            (Commits::Pipelined, Persistency::Strand) => Some(NUMBER_BITS + WINDOW),
-            (Commits::Pipelined, _) => Some(NUMBER_BITS),
+        let more = match self.buffers.persistency() {
+            Persistency::Strand => WINDOW,
+            _ => 0,
         };
+        let number = self.controllers.numbers().bits();
         Storage {
             records: self.controllers.entries() as u64,
-            frontiers,
+            frontiers: self.is_pipelined().then_some(Frontiers { number, more }),
         }
     }
 
@@ -180,8 +209,7 @@ impl Asap {
 /// The tag of a write. A safe one carries its core's frontier, if commits are pipelined.
 fn tag(epochs: &EpochTable, sent: Sent) -> Tag {
     let carries = sent.flush == Flush::Safe && !broken(Rule::SafeFlushCarriesFrontier);
-    let proved = if carries { epochs.proved() } else { Frontier::default() };
-    Tag::Entry(sent, proved)
+    Tag::Entry(sent, carries.then(|| epochs.proved()))
 }
 
 impl Design for Asap {
@@ -196,19 +224,21 @@ impl Design for Asap {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[
-            BUFFER_ENTRIES,
-            GATHER,
-            GATHER_TIME,
-            EPOCH_ENTRIES,
-            TABLE_ENTRIES,
-            COMMIT_LATENCY,
-        ]
+        match (self.buffers.commits(), self.buffers.persistency()) {
+            (Commits::InTurn, _) => &PARAMS,
+            (Commits::Pipelined, Persistency::Strand) => &const { with(NUMBER_BITS) },
+            (Commits::Pipelined, _) => &const { with(ORDERED_NUMBER_BITS) },
+        }
     }
 
     fn set(&mut self, params: &Params) {
         self.buffers.set(params);
-        self.controllers = Controllers::new(params.get(TABLE_ENTRIES.name) as usize);
+        let mut numbers = self.controllers.numbers();
+        if self.is_pipelined() {
+            numbers = Numbers::new(params.get(NUMBER_BITS.name));
+            self.buffers.keep_within(numbers.period());
+        }
+        self.controllers = Controllers::new(params.get(TABLE_ENTRIES.name) as usize, numbers);
         self.commit_latency = Cycles(params.get(COMMIT_LATENCY.name));
     }
 
@@ -261,7 +291,7 @@ impl Design for Asap {
                 let is_safe = self.buffers.epochs(core).is_safe(sent.epoch);
                 self.safe_in_flight += u64::from(sent.flush == Flush::Early && is_safe);
                 self.buffers.acknowledged(hw, core, sent.id);
-                if self.is_pipelined() {
+                if let Some(proved) = proved.filter(|_| self.is_pipelined()) {
                     self.answered(core, proved);
                 }
             }

@@ -42,8 +42,8 @@ pub enum Message {
 /// The tag of an ASAP write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// The write of a buffer's entry, with the frontier that it carries.
-    Entry(Sent, Frontier),
+    /// The write of a buffer's entry, with the frontier that it carries if it is safe.
+    Entry(Sent, Option<Frontier>),
     /// The value of a delay record of this epoch.
     Delayed(EpochId),
 }

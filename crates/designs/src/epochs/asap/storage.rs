@@ -7,16 +7,29 @@ use crate::parts::persist_buffer::LINE_NUMBER_BITS;
 use strandline_design::Sizes;
 use strandline_isa::LINE_BYTES;
 
-/// Bits of an epoch's number in the records and frontiers of `asap-frontier`: a number outlives its entry of the epoch table.
-pub const NUMBER_BITS: u64 = 32;
-
 /// Sizes of what the controllers keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Storage {
     /// Records of a recovery table.
     pub records: u64,
-    /// Bits of a core's frontier; `None`: there are none.
-    pub frontiers: Option<u64>,
+    /// The frontiers; `None`: there are none.
+    pub frontiers: Option<Frontiers>,
+}
+
+/// The frontiers of `asap-frontier`.
+#[derive(Clone, Copy, Debug)]
+pub struct Frontiers {
+    /// Bits of an epoch's number there and in records: a number outlives its entry of the epoch table.
+    pub number: u64,
+    /// Bits of a core's frontier beside its number.
+    pub more: u64,
+}
+
+impl Frontiers {
+    /// Bytes of the frontiers of all cores.
+    fn bytes(self, machine: &Sizes) -> u64 {
+        (machine.cores * (self.number + self.more)).div_ceil(8)
+    }
 }
 
 impl Storage {
@@ -38,7 +51,7 @@ impl Storage {
         // Each controller has one of each core; a core has its own, and what of it was answered.
         let frontiers = self
             .frontiers
-            .map(|bits| (machine.controllers + 2) * (machine.cores * bits).div_ceil(8));
+            .map(|frontiers| (machine.controllers + 2) * frontiers.bytes(machine));
         parts.extend(frontiers.map(|bytes| ("frontiers", bytes)));
         parts
     }
@@ -49,7 +62,7 @@ impl Storage {
     pub fn drained(self, settings: &Settings, machine: &Sizes) -> u64 {
         let controller = match self.frontiers {
             None => self.records * LINE_BYTES,
-            Some(bits) => self.table_bytes(settings, machine) + (machine.cores * bits).div_ceil(8),
+            Some(frontiers) => self.table_bytes(settings, machine) + frontiers.bytes(machine),
         };
         machine.controllers * controller
     }
@@ -58,7 +71,7 @@ impl Storage {
     fn table_bytes(self, settings: &Settings, machine: &Sizes) -> u64 {
         let epoch = match self.frontiers {
             None => bits(settings.epochs.unwrap_or_default() as u64),
-            Some(_) => NUMBER_BITS,
+            Some(frontiers) => frontiers.number,
         };
         (self.records * record_bits(epoch, machine)).div_ceil(8)
     }

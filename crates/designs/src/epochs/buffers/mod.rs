@@ -93,6 +93,11 @@ impl PersistBuffers {
         self.settings.set(params);
     }
 
+    /// No core's epochs are to be this many or more apart.
+    pub fn keep_within(&mut self, epochs: u64) {
+        self.settings.within = epochs;
+    }
+
     /// A core whose entries or epochs have changed since its last call: its design then flushes and
     /// commits what is allowed.
     pub fn next_changed(&mut self) -> Option<CoreId> {

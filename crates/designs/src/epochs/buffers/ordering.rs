@@ -73,11 +73,13 @@ impl PersistBuffers {
         None
     }
 
-    /// Requests an entry of a core's epoch table: what to wait for if it is full.
+    /// Requests an entry of a core's epoch table, and a number: what to wait for if it is full, or its oldest epoch too old.
     pub(super) fn request_epoch(&mut self, core: CoreId) -> Option<Gate> {
-        let most = self.settings.epochs?;
+        let (most, within) = (self.settings.epochs?, self.settings.within);
         let state = self.core(core);
-        if state.epochs.occupied() < most {
+        let (oldest, _) = state.epochs.oldest();
+        let is_near = state.epochs.current() - oldest < within || broken(Rule::EpochsStayNear);
+        if state.epochs.occupied() < most && is_near {
             return None;
         }
         state.epoch_waits = true;

@@ -46,6 +46,8 @@ pub struct Settings {
     pub entries: usize,
     /// Entries of a core's epoch table; `None`: it is not limited.
     pub epochs: Option<usize>,
+    /// A core's current epoch comes less than this number after its oldest.
+    pub within: u64,
     /// Entries of an epoch that has not ended are flushed when this number of them waits.
     pub gather: usize,
     /// Cycles after which they are flushed.
@@ -59,6 +61,7 @@ impl Settings {
         Settings {
             entries: BUFFER_ENTRIES.default as usize,
             epochs: epochs.map(|entries| entries as usize),
+            within: u64::MAX,
             gather: GATHER.default as usize,
             gather_time: Cycles(GATHER_TIME.default),
         }

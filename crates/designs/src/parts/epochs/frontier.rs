@@ -1,5 +1,7 @@
 //! A set of one core's epochs, as a message or a controller holds it.
 
+use super::Numbers;
+
 /// Epochs of one core: all below a number, and some of the [`WINDOW`] from there on.
 ///
 /// Where a core's epochs are in one order it has only the number. Strands prove their epochs in any order.
@@ -36,6 +38,28 @@ impl Frontier {
         let low = self.more.trailing_ones();
         self.below += u64::from(low);
         self.more = self.more.checked_shr(low).unwrap_or(0);
+    }
+
+    /// As [`Frontier::contains`], where numbers wrap.
+    #[must_use]
+    pub fn contains_by(self, numbers: Numbers, number: u64) -> bool {
+        match numbers.ahead(self.below, number) {
+            behind if behind < 0 => true,
+            ahead => (ahead as u64) < WINDOW && self.more >> ahead & 1 == 1,
+        }
+    }
+
+    /// As [`Frontier::join`], where numbers wrap.
+    #[must_use]
+    pub fn join_by(self, numbers: Numbers, other: Frontier) -> Frontier {
+        match numbers.ahead(self.below, other.below) {
+            0 => Frontier {
+                more: self.more.max(other.more),
+                ..self
+            },
+            1.. => other,
+            _ => self,
+        }
     }
 
     /// The larger of two sets, one of which has all members of the other.
@@ -92,6 +116,20 @@ mod tests {
             (of(&[]), of(&[0])),
         ] {
             assert_eq!((small.join(large), large.join(small)), (large, large));
+            let joined = |numbers| (small.join_by(numbers, large), large.join_by(numbers, small));
+            assert_eq!(joined(Numbers::new(32)), (large, large));
         }
+    }
+
+    #[test]
+    fn numbers_wrap() {
+        let numbers = Numbers::new(4);
+        let (old, new) = (of(&[0, 1, 2]), of(&(0..8).collect::<Vec<_>>()));
+        assert_eq!((old.join_by(numbers, new), new.join_by(numbers, old)), (new, new));
+        assert!(new.contains_by(numbers, 7) && !new.contains_by(numbers, 8) && !new.contains_by(numbers, 15));
+        assert!(
+            old.contains_by(numbers, 11),
+            "an old frontier takes a new number for a member"
+        );
     }
 }

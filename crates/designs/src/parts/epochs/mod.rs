@@ -5,11 +5,13 @@ mod commits;
 mod epoch_table;
 mod frontier;
 mod last_writers;
+mod numbers;
 
 pub use commits::Commit;
 pub use epoch_table::{Commits, EpochId, EpochTable, Follows};
 pub use frontier::{Frontier, WINDOW};
 pub use last_writers::LastWriters;
+pub use numbers::Numbers;
 
 use strandline_design::{Admission, Until};
 use strandline_isa::{Lowering, Primitive};
