@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -123,6 +124,21 @@ def ends_in_dec(block: stream.Block) -> bool:
     return block.code[-4:-1] == b"\xff\xc9\x75"
 
 
+@pytest.mark.parametrize("name", ["alarm", "interrupted"])
+def test_a_signal_comes_to_a_thread_that_computes(name: str, tmp_path: Path) -> None:
+    _, done = record(tmp_path, name)
+    assert done.returncode == 0
+
+
+def test_what_a_program_stored_before_it_killed_itself_is_there(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "killed")
+    assert done.returncode == -signal.SIGKILL
+    assert recording.status is None
+    numbers = int(done.stdout, 16)
+    stored = [access for access in recording.accesses if access.new and numbers <= access.address < numbers + 800]
+    assert [int.from_bytes(access.new, "little") for access in stored] == list(range(1, 101))
+
+
 def test_a_fault_cuts_its_block_short(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "signals")
     assert done.stdout == "10\n"
@@ -164,7 +180,8 @@ def test_what_the_kernel_writes_into_persistent_memory_is_warned_of(tmp_path: Pa
     assert done.returncode == 0
     said = [warning.split(",")[0] for warning in recording.warnings]
     wrote = "the kernel wrote {} bytes into persistent memory"
-    assert said == [f"{call}: {wrote.format(size)}" for call, size in (("pwrite", 5), ("read", 4196), ("readv", 10))]
+    calls = {"fallocate": 4096, "ftruncate": 4096, "pwrite": 5, "read": 4196, "readv": 10, "recvmmsg": 7}
+    assert said == [f"{call}: {wrote.format(size)}" for call, size in calls.items()]
 
 
 @pytest.mark.parametrize("flags", [(), ("-s",), ("-static",), ("-no-pie", "-s")])

@@ -326,7 +326,7 @@ impl Plan {
         place.call(
             full as *mut c_void,
             dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE,
-            &[],
+            &[self.pc as i32, (self.pc >> 32) as i32],
         );
         place.load(end, slots.next(place.drcontext));
         place.insert(fits);
@@ -457,8 +457,11 @@ extern "C" fn unrecordable(what: i32, low: i32, high: i32) {
     ));
 }
 
-/// The buffer is full.
-extern "C" fn full() {
+/// The buffer is full, before the block at this address. A thread that computes spends its time in writes to the collector.
+/// A signal that comes then waits until DynamoRIO has the thread, which a loop in the cache never leaves: so it leaves this
+/// block.
+extern "C" fn full(low: i32, high: i32) {
     // SAFETY: called from the program's code in the cache.
     unsafe { Thread::current() }.flush();
+    region::leave(low, high);
 }

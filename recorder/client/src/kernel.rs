@@ -8,7 +8,7 @@ use dynamorio_sys::dr_safe_read;
 use strandline_capture::Kind;
 
 use crate::stream::Stream;
-use crate::sys::number;
+use crate::sys::{self, number};
 use crate::{pm, recorder, State};
 
 /// The location of a system call's data.
@@ -20,12 +20,14 @@ enum Data {
     Buffers(usize),
     /// The kernel fills the buffers of the message in this argument.
     Message(usize),
+    /// The kernel fills the messages of the list in this argument; the result is their number.
+    Messages(usize),
     /// The kernel writes to the file of this argument.
     File(usize),
 }
 
 /// The writing calls: number, name, and location.
-const CALLS: [(i32, &str, Data); 17] = [
+const CALLS: [(i32, &str, Data); 18] = [
     (number::READ, "read", Data::Buffer(1)),
     (number::PREAD64, "pread", Data::Buffer(1)),
     (number::READV, "readv", Data::Buffers(1)),
@@ -33,6 +35,7 @@ const CALLS: [(i32, &str, Data); 17] = [
     (number::PREADV2, "preadv2", Data::Buffers(1)),
     (number::RECVFROM, "recv", Data::Buffer(1)),
     (number::RECVMSG, "recvmsg", Data::Message(1)),
+    (number::RECVMMSG, "recvmmsg", Data::Messages(1)),
     (number::GETRANDOM, "getrandom", Data::Buffer(0)),
     (number::PROCESS_VM_READV, "process_vm_readv", Data::Buffers(1)),
     (number::WRITE, "write", Data::File(0)),
@@ -74,17 +77,99 @@ pub fn returned(call: i32, arguments: [u64; 6], bytes: u64) {
     let written = match *data {
         Data::Buffer(at) => pm::bytes_within(&(arguments[at]..arguments[at].saturating_add(bytes))),
         Data::Buffers(at) => into_buffers(arguments[at], arguments[at + 1], bytes),
-        Data::Message(at) => {
-            // The list of buffers and their number follow the address and its length.
-            let list = words(arguments[at] + 16);
-            list.map_or(0, |[buffers, count]| into_buffers(buffers, count, bytes))
-        }
+        Data::Message(at) => into_message(arguments[at], bytes),
+        Data::Messages(at) => (0..bytes)
+            .map(|index| received(arguments[at] + MESSAGE_BYTES * index))
+            .sum(),
         Data::File(at) if pm::maps(arguments[at] as i32) => bytes,
         Data::File(_) => 0,
     };
-    if written > 0 {
-        *recorder.written_by_kernel.lock().0.entry(name).or_default() += written;
+    wrote(name, written);
+}
+
+/// A call of this name wrote this many bytes into persistent memory.
+pub fn wrote(name: &'static str, bytes: u64) {
+    let recorder = recorder();
+    if bytes > 0 && recorder.state() == State::Recording {
+        *recorder.written_by_kernel.lock().0.entry(name).or_default() += bytes;
     }
+}
+
+/// Mapped persistent bytes that a call, which is about to start, cuts off their file.
+pub fn cut(call: i32, arguments: [u64; 6]) -> u64 {
+    let path = match call {
+        _ if recorder().state() != State::Recording => None,
+        number::FTRUNCATE => sys::file_of(arguments[0] as i32),
+        number::TRUNCATE => text(arguments[0])
+            .and_then(|path| std::fs::canonicalize(path).ok())
+            .map(|path| path.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    let Some(path) = path else { return 0 };
+    let place = match call {
+        // A removed file has no other name.
+        number::FTRUNCATE => format!("/proc/self/fd/{}", arguments[0]),
+        _ => path.clone(),
+    };
+    let bytes = std::fs::metadata(place).map_or(0, |file| file.len());
+    pm::bytes_of_file(&path, &(arguments[1]..bytes))
+}
+
+/// Persistent bytes that `fallocate` changed: by a hole, by zeros, or because what is behind them moved.
+pub fn reallocated([descriptor, mode, offset, bytes]: [u64; 4]) -> u64 {
+    const PUNCH_HOLE: u64 = 2;
+    const COLLAPSE_RANGE: u64 = 8;
+    const ZERO_RANGE: u64 = 0x10;
+    const INSERT_RANGE: u64 = 0x20;
+    let end = match mode {
+        _ if mode & (COLLAPSE_RANGE | INSERT_RANGE) != 0 => u64::MAX,
+        _ if mode & (PUNCH_HOLE | ZERO_RANGE) != 0 => offset.saturating_add(bytes),
+        _ => return 0,
+    };
+    sys::file_of(descriptor as i32).map_or(0, |path| pm::bytes_of_file(&path, &(offset..end)))
+}
+
+/// The program has queues to the kernel, `io_uring`.
+pub fn queues() {
+    let recorder = recorder();
+    if recorder.state() == State::Recording {
+        let what =
+            "io_uring: what the kernel writes into persistent memory by its queues is not in the recording: crash \
+                    states hold there what was before";
+        recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+    }
+}
+
+/// Bytes of an entry of a list of messages: the message, and its length.
+const MESSAGE_BYTES: u64 = 64;
+
+/// The persistent bytes of a message in a list.
+fn received(message: u64) -> u64 {
+    let length = words(message + MESSAGE_BYTES - 16).map_or(0, |[_, length]| length & u64::from(u32::MAX));
+    into_message(message, length)
+}
+
+/// The number of persistent bytes, if these bytes fill the buffers of this message.
+fn into_message(message: u64, bytes: u64) -> u64 {
+    // The list of buffers and their number follow the address and its length.
+    words(message + 16).map_or(0, |[buffers, count]| into_buffers(buffers, count, bytes))
+}
+
+/// A text of the program.
+fn text(at: u64) -> Option<String> {
+    let mut bytes = Vec::new();
+    while bytes.len() < 4096 {
+        let (mut byte, mut done) = (0u8, 0);
+        let place = (at + bytes.len() as u64) as *const c_void;
+        // SAFETY: reading is safe.
+        let read = unsafe { dr_safe_read(place, 1, std::ptr::from_mut(&mut byte).cast(), &mut done) };
+        match byte {
+            _ if read == 0 => return None,
+            0 => return String::from_utf8(bytes).ok(),
+            byte => bytes.push(byte),
+        }
+    }
+    None
 }
 
 /// The number of persistent bytes, if these bytes fill the buffers in sequence.

@@ -228,6 +228,16 @@ pub fn maps(descriptor: i32) -> bool {
     path.is_some_and(|path| recorder().mappings.lock().iter().any(|mapping| mapping.path == path))
 }
 
+/// Number of mapped persistent bytes in this part of a file.
+pub fn bytes_of_file(path: &str, part: &Range<u64>) -> u64 {
+    let within = |mapping: &Mapping| {
+        let end = mapping.offset + (mapping.range.end - mapping.range.start);
+        end.min(part.end).saturating_sub(mapping.offset.max(part.start))
+    };
+    let mappings = recorder().mappings.lock();
+    mappings.iter().filter(|mapping| mapping.path == path).map(within).sum()
+}
+
 /// A range of addresses was made durable.
 pub fn synced(thread: &mut Thread, range: &Range<u64>) {
     let mappings = recorder().mappings.lock().clone();

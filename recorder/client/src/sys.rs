@@ -28,24 +28,34 @@ pub mod number {
     pub const VFORK: i32 = 58;
     pub const EXECVE: i32 = 59;
     pub const EXIT: i32 = 60;
+    pub const KILL: i32 = 62;
     pub const FCNTL: i32 = 72;
     pub const FSYNC: i32 = 74;
     pub const FDATASYNC: i32 = 75;
+    pub const TRUNCATE: i32 = 76;
     pub const FTRUNCATE: i32 = 77;
     pub const READLINK: i32 = 89;
     pub const RT_SIGTIMEDWAIT: i32 = 128;
+    pub const RT_SIGQUEUEINFO: i32 = 129;
     pub const GETTID: i32 = 186;
+    pub const TKILL: i32 = 200;
     pub const FUTEX: i32 = 202;
     pub const EXIT_GROUP: i32 = 231;
+    pub const TGKILL: i32 = 234;
     pub const SPLICE: i32 = 275;
+    pub const FALLOCATE: i32 = 285;
     pub const PREADV: i32 = 295;
     pub const PWRITEV: i32 = 296;
+    pub const RT_TGSIGQUEUEINFO: i32 = 297;
+    pub const RECVMMSG: i32 = 299;
     pub const PROCESS_VM_READV: i32 = 310;
     pub const GETRANDOM: i32 = 318;
     pub const EXECVEAT: i32 = 322;
     pub const COPY_FILE_RANGE: i32 = 326;
     pub const PREADV2: i32 = 327;
     pub const PWRITEV2: i32 = 328;
+    pub const PIDFD_SEND_SIGNAL: i32 = 424;
+    pub const IO_URING_SETUP: i32 = 425;
     pub const CLONE3: i32 = 435;
 }
 

@@ -15,6 +15,8 @@ use crate::{kernel, pm, recorder, region, State};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Call {
     arguments: [u64; 6],
+    /// Mapped persistent bytes that it cuts off their file.
+    cut: u64,
 }
 
 const CLONE_THREAD: u64 = 0x10000;
@@ -24,6 +26,7 @@ const MAP_ANONYMOUS: u64 = 0x20;
 const MAP_TYPE: u64 = 0xf;
 const MAP_PRIVATE: u64 = 2;
 const MS_SYNC: u64 = 4;
+const SIGKILL: u64 = 9;
 const PAGE: u64 = 4096;
 
 /// All system calls are of interest.
@@ -41,6 +44,7 @@ pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
         *argument = unsafe { dr_syscall_get_param(drcontext, index as i32) } as u64;
     }
     let arguments = thread.call.arguments;
+    thread.call.cut = kernel::cut(number, arguments);
     thread.push(&[Control::Syscall.word(number as u64), recorder.ticket()]);
     match number {
         number::FUTEX => futex(thread, arguments),
@@ -50,9 +54,20 @@ pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
         number::FORK | number::VFORK => child("fork"),
         number::CLONE | number::CLONE3 => clone(thread, number, arguments),
         number::EXECVE | number::EXECVEAT => replaced(),
+        _ if kills(number, arguments) => thread.flush(),
         _ => {}
     }
     1
+}
+
+/// Whether this sends SIGKILL, which may end the process before another buffer is written.
+fn kills(number: i32, arguments: [u64; 6]) -> bool {
+    let signal = match number {
+        number::KILL | number::TKILL | number::RT_SIGQUEUEINFO | number::PIDFD_SEND_SIGNAL => arguments[1],
+        number::TGKILL | number::RT_TGSIGQUEUEINFO => arguments[2],
+        _ => return false,
+    };
+    signal == SIGKILL
 }
 
 /// A system call has returned.
@@ -86,6 +101,10 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
         ),
         number::MSYNC if third & MS_SYNC != 0 => pm::synced(thread, &(first..first + second)),
         number::FSYNC | number::FDATASYNC => pm::file_synced(thread, first as i32),
+        number::FTRUNCATE => kernel::wrote("ftruncate", thread.call.cut),
+        number::TRUNCATE => kernel::wrote("truncate", thread.call.cut),
+        number::FALLOCATE => kernel::wrote("fallocate", kernel::reallocated([first, second, third, fourth])),
+        number::IO_URING_SETUP => kernel::queues(),
         _ => kernel::returned(number, thread.call.arguments, result),
     }
 }
