@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -62,6 +63,8 @@ class Recorded:
     """The mapped persistent memory: paths, or empty for a range of addresses."""
 
 
+ENDED = "SIGTERM ended the program: the recording has what it did before"
+
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
 """Reads packets from the first path, writes the recording to the second, counts instructions; see `Engine.collect`."""
 
@@ -87,12 +90,14 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
         process = subprocess.Popen(command, pass_fds=[writer], stdout=stdout)  # noqa: S603 (what the user asks to run)
         os.close(writer)
         writer = -1
-        with interrupts_for(process):
+        with signals_for(process) as terminated:
             collected = collect(f"/proc/self/fd/{reader}", str(spec.out), advance)
     finally:
         for end in (reader, writer):
             if end >= 0:
                 os.close(end)
+    if terminated:
+        collected["warnings"] = [*collected["warnings"], ENDED]
     return Recorded(**collected)
 
 
@@ -134,17 +139,38 @@ def executable(name: str) -> str:
 
 
 @contextmanager
-def interrupts_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Ctrl-C is for the program. The recording continues, because many programs are ended by Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def signals_for(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM are for the program, and the recording goes on to its end. A second SIGTERM kills it.
+
+    The list has the SIGTERMs that came. A thread passes them on, since this one may wait for a program that is silent.
+    """
+    came: list[int] = []
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+
+    def pass_on() -> None:
+        while numbers := os.read(reader, 1):
+            if numbers[0] == signal.SIGTERM:
+                came.append(signal.SIGTERM)
+                process.send_signal(signal.SIGKILL if len(came) > 1 else signal.SIGTERM)
+
+    passing = threading.Thread(target=pass_on, daemon=True)
+    passing.start()
+    fd = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    before = [(number, signal.signal(number, lambda *_: None)) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
-        yield
+        yield came
     except BaseException:
         process.terminate()
         raise
     finally:
         process.wait()
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before:
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(fd)
+        os.close(writer)
+        passing.join()
+        os.close(reader)
 
 
 def stem(program: Sequence[str]) -> str:

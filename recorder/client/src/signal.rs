@@ -17,11 +17,13 @@ pub unsafe extern "C" fn came(drcontext: *mut c_void, signal: *mut dr_siginfo_t)
     // SAFETY: DynamoRIO's description, the thread's own context.
     unsafe {
         let signal = &*signal;
+        let thread = Thread::of(drcontext);
         if !signal.fault_fragment_info.cache_start_pc.is_null() && signal.raw_mcontext_valid != 0 {
-            let thread = Thread::of(drcontext);
             atomic::release(thread);
             thread.cut((*signal.mcontext).__bindgen_anon_10.pc as u64);
         }
+        // Who wants the program to end may kill it next, and its buffer with it.
+        thread.finish();
         // If it kills the process, nothing else follows.
         recorder()
             .status
