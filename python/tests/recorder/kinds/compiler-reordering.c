@@ -4,6 +4,7 @@
 
 struct pool {
     LINE uint64_t value;
+    uint64_t unused; /* or one store of 16 bytes writes both */
     uint64_t valid;
 };
 
@@ -18,7 +19,7 @@ static void run(void *at) {
     compiler_fence();
 #endif
     pool->value = 8;
-    persist(pool, 16);
+    persist(pool, sizeof *pool);
 }
 
 static int check(void *at) {

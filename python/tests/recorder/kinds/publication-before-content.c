@@ -15,8 +15,8 @@ static void run(void *at) {
     struct pool *pool = at;
     for (uint64_t number = 1; number < 6; number++) {
         struct node *node = &pool->nodes[number];
-        node->key = 10 * number;
-        node->next = pool->head; /* HERE */
+        node->key = 10 * number; /* HERE */
+        node->next = pool->head;
 #ifdef MENDED
         persist(node, sizeof *node);
 #endif

@@ -14,8 +14,8 @@ struct pool {
 static void run(void *at) {
     struct pool *pool = at;
     struct object *object = &pool->objects[2];
-    object->first = 7;
-    object->second = 8; /* HERE */
+    object->first = 7; /* HERE */
+    object->second = 8;
 #ifdef MENDED
     persist(object, sizeof *object);
 #else
