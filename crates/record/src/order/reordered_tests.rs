@@ -66,7 +66,9 @@ fn reordered(base: &[Entry], number: u32, window: usize) -> Vec<Entry> {
 }
 
 /// The store that each load reads, the order of the stores to each word, and each thread's operations; by `pc`.
-fn behaviour(order: &[Entry]) -> (Vec<(u64, Option<u64>)>, Vec<Vec<u64>>, Vec<Vec<u64>>) {
+type Behaviour = (Vec<(u64, Option<u64>)>, Vec<Vec<u64>>, Vec<Vec<u64>>);
+
+fn behaviour(order: &[Entry]) -> Behaviour {
     let (mut reads, mut stores, mut threads) = (Vec::new(), vec![Vec::new(); 4], vec![Vec::new(); 3]);
     for entry in order {
         let Entry::Op(op) = entry else { continue };
