@@ -115,6 +115,7 @@ class StatesSpec:
     points: int | str = 1000
     seed: int = 1
     replay: str | None = None
+    orders: int | None = None
 
 
 @dataclass(frozen=True)

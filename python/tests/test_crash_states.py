@@ -4,7 +4,7 @@ from typing import Any
 
 from strandline.engine import StateVisit
 from strandline.verify import Verdict
-from strandline.views.crash_states import Examined, explain
+from strandline.views.crash_states import Examined, audit, circumstances, explain, found, undurable_reads
 
 
 def store(site: str, *, library: bool = False) -> dict[str, Any]:
@@ -47,3 +47,41 @@ def test_of_as_many_stores_the_programs_own_come_first() -> None:
     library = state("3:none,1=1", MANY[:1], [BUG, BUG], differs=1)
     own = state("9:none,2=1", [BUG], MANY[:2], differs=1)
     assert [failure.state.name for failure in examined(library, own).failures] == ["9:none,2=1", "3:none,1=1"]
+
+
+def plan(threads: int, orders: list[int], tried: int) -> dict[str, Any]:
+    counts = {"instructions": 9, "threads": threads, "persistent_stores": 2, "orders": orders, "orders_tried": tried}
+    return {"program": ["p"], "judged": 0, "taken_together": False, "runs": None, "model": "px86", **counts}
+
+
+def test_the_verdict_says_which_orders_were_explored() -> None:
+    several = plan(2, [0, 1, 4], 8)
+    said = "2 threads (the recorded order and 2 others that its synchronisation allows; more orders may exist)"
+    assert (
+        circumstances(Examined("r", "x86", several, 0, None))
+        == f"p: 9 instructions, {said}, 2 stores to persistent memory"
+    )
+    assert found(several) == "allowed by px86 in 3 orders"
+    one = circumstances(Examined("r", "x86", plan(2, [0], 1), 0, None))
+    assert "2 threads (only the recorded order; --orders N explores others" in one
+    same = circumstances(Examined("r", "x86", plan(2, [0], 8), 0, None))
+    assert "2 threads (the recorded order; 7 others tried, none differs)" in same
+    single = plan(1, [0], 1)
+    assert circumstances(Examined("r", "x86", single, 0, None)).startswith("p: 9 instructions, 1 thread, 2 stores")
+    assert found(single) == "allowed by px86"
+
+
+def test_a_read_of_an_undurable_value_is_shown_with_its_store() -> None:
+    store_of = {"site": "main (r.c:7)", "pc": 3}
+    read = {
+        "finding": "read_undurable_then_persisted",
+        "count": 2,
+        "site": "reader (r.c:5)",
+        "pc": 9,
+        "store": store_of,
+    }
+    table = undurable_reads({"audit": [read]})
+    assert table is not None
+    assert table.rows == (("2", "reader (r.c:5)", "main (r.c:7)"),)
+    assert audit({"audit": [read]}) is None
+    assert undurable_reads({"audit": []}) is None

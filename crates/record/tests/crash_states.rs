@@ -72,6 +72,7 @@ fn asked(budget: Budget, only: Option<&str>) -> Asked {
         budget,
         seed: 7,
         only: only.map(|name| name.parse().expect("a state's name")),
+        orders: None,
     }
 }
 
@@ -186,4 +187,132 @@ fn pages_of_zeros_are_holes() {
         "4 of 256 pages hold something: {} blocks",
         file.blocks()
     );
+}
+
+/// Where the writer's value and the reader's are.
+const VALUE: u64 = POOL + 0x40;
+const SEEN: u64 = POOL + 0x1080;
+
+/// A writer (thread 0) stores a value and makes it durable. A reader loads it, and makes durable that it has seen it.
+/// In the twin, it first makes durable what it has read. With `waits`, the writer says by a volatile flag that the value
+/// is durable.
+fn reader(twin: bool, waits: bool) -> Recording {
+    let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
+    writer.region(Region {
+        start: POOL,
+        bytes: BYTES,
+        offset: 0,
+        path: "/pm/a pool".to_owned(),
+    });
+    let store = writer.block(block(&[0x48, 0x89, 0x07], Some(AccessKind::Store)));
+    let load = writer.block(block(&[0x48, 0x8b, 0x07], Some(AccessKind::Load)));
+    let clwb = writer.block(block(&[0x66, 0x0f, 0xae, 0x37], Some(AccessKind::Clwb)));
+    let fence = writer.block(block(&[0x0f, 0xae, 0xf8], None));
+    let flag = 0x1000;
+    let mut stores = |thread: u32, address: u64| {
+        let is_persistent = address >= POOL;
+        writer
+            .execute(thread, store, 1, &[address], &[7], &[is_persistent])
+            .expect("it fits");
+        if is_persistent {
+            writer.execute(thread, clwb, 1, &[address], &[], &[]).expect("it fits");
+            writer.execute(thread, fence, 1, &[], &[], &[]).expect("it fits");
+        }
+    };
+    stores(0, VALUE);
+    if waits {
+        stores(0, flag);
+        writer.execute(1, load, 1, &[flag], &[], &[]).expect("it fits");
+    }
+    writer.execute(1, load, 1, &[VALUE], &[], &[]).expect("it fits");
+    if twin {
+        writer.execute(1, clwb, 1, &[VALUE], &[], &[]).expect("it fits");
+        writer.execute(1, fence, 1, &[], &[], &[]).expect("it fits");
+    }
+    writer.execute(1, store, 1, &[SEEN], &[7], &[true]).expect("it fits");
+    writer.execute(1, clwb, 1, &[SEEN], &[], &[]).expect("it fits");
+    writer.execute(1, fence, 1, &[], &[], &[]).expect("it fits");
+    let bytes = writer.finish(Ending::default()).expect("memory can be written");
+    Recording::from_bytes(bytes).expect("what was written can be read")
+}
+
+/// The names of the states in which the reader has seen a value that is not there.
+fn unseen(recording: Recording, orders: Option<u32>) -> (Vec<String>, CrashStates) {
+    let folder = Folder::new(&format!("orders {:?}", std::thread::current().id()));
+    let mut asked = asked(Budget::All, None);
+    asked.orders = orders;
+    let mut states = CrashStates::new(recording, asked).expect("few states");
+    let visits = visit_all(&mut states, &folder.0);
+    let fails = |visit: &Visit| {
+        let pool = fs::read(folder.0.join(&visit.name).join("a pool")).expect("a state is a file");
+        pool[(SEEN - POOL) as usize] > pool[(VALUE - POOL) as usize]
+    };
+    let names = visits
+        .iter()
+        .filter(|visit| fails(visit))
+        .map(|visit| visit.name.clone());
+    (names.collect(), states)
+}
+
+#[test]
+fn another_order_shows_a_reader_that_persists_too_early() {
+    let (failing, states) = unseen(reader(false, false), Some(1));
+    assert_eq!(
+        failing, [""; 0],
+        "in the recorded order, the value is durable before it is read"
+    );
+    assert_eq!(
+        (states.plan().orders.as_slice(), states.plan().reads.len()),
+        (&[0][..], 0)
+    );
+
+    let (failing, states) = unseen(reader(false, false), None);
+    assert!(
+        !failing.is_empty() && failing.iter().all(|name| name.starts_with('o')),
+        "{failing:?}"
+    );
+    assert_eq!(states.plan().reads.values().sum::<u64>(), 1);
+    assert!(states.plan().orders.contains(&1) && states.plan().orders_tried == 8);
+
+    let folder = Folder::new("order again");
+    let again = asked(Budget::Most(1), Some(&failing[0]));
+    let mut states = CrashStates::new(reader(false, false), again).expect("few states");
+    let visits = visit_all(&mut states, &folder.0);
+    assert_eq!(
+        visits.iter().map(|visit| visit.name.as_str()).collect::<Vec<_>>(),
+        [failing[0].as_str()]
+    );
+    let pool = fs::read(folder.0.join(&failing[0]).join("a pool")).expect("a state is a file");
+    assert_eq!((pool[(SEEN - POOL) as usize], pool[(VALUE - POOL) as usize]), (7, 0));
+}
+
+#[test]
+fn a_reader_that_flushes_or_waits_recovers_in_every_order() {
+    let (failing, states) = unseen(reader(true, false), None);
+    assert_eq!(failing, [""; 0]);
+    let plan = states.plan();
+    assert!(plan.orders.len() > 1, "{:?}", plan.orders);
+    assert!(plan.reads.is_empty());
+    assert!(plan.audit.is_empty(), "its flush is necessary: {:?}", plan.audit);
+
+    let (failing, states) = unseen(reader(false, true), None);
+    assert_eq!(failing, [""; 0]);
+    let plan = states.plan();
+    assert_eq!(
+        (plan.orders.as_slice(), plan.reads.len()),
+        (&[0][..], 0),
+        "the flag allows no other order"
+    );
+}
+
+#[test]
+fn an_order_of_a_single_thread_is_refused() {
+    let folder = Folder::new("single order");
+    let mut states = CrashStates::new(recording(3), asked(Budget::Most(1), Some("o1.0:all"))).expect("few states");
+    assert_eq!(
+        (states.plan().orders.as_slice(), states.plan().orders_tried),
+        (&[0][..], 1)
+    );
+    let error = states.next(&mut |name| folder.0.join(name)).expect_err("there is none");
+    assert!(error.to_string().contains("no crash state `o1.0:all`"), "{error}");
 }

@@ -41,6 +41,8 @@ class Request:
     time_limit: float = 10
     """Of the checker for one state, in seconds."""
     scratch: Path | None = None
+    orders: int | None = None
+    """The number of orders of several threads; by default a few."""
 
     @property
     def visits(self) -> bool:
@@ -74,6 +76,8 @@ class CrashesOfRecording(Result):
         for result in self.results:
             parts += self._notes(result)
         if table := crash_states.audit(first.plan):
+            parts += [Line(), table]
+        if table := crash_states.undurable_reads(first.plan):
             parts += [Line(), table]
         return Page(tuple(parts))
 
@@ -125,7 +129,8 @@ class CrashesOfRecording(Result):
         """The examined run of the recording, with every setting, and the visited states."""
         asked = self.request
         run = self._engine.origin(RunSpec(result.recording, result.design, seed=asked.seed))["spec"]
-        return {**run, "points": asked.points, "replay": asked.replay, "verify": asked.verify}
+        own = {"points": asked.points, "replay": asked.replay, "verify": asked.verify}
+        return {**run, **own} if asked.orders is None else {**run, **own, "orders": asked.orders}
 
 
 def crash(session: Session, request: Request, designs: Sequence[str]) -> CrashesOfRecording:
@@ -147,7 +152,7 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
 
 
 def _examine(session: Session, request: Request, design: str) -> Examined:
-    spec = StatesSpec(request.recording, design, request.points, request.seed, request.replay)
+    spec = StatesSpec(request.recording, design, request.points, request.seed, request.replay, request.orders)
     states = session.engine.crash_states(spec)
     if request.visits:
         _check_files(spec.recording, states.plan)
@@ -235,7 +240,16 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
 
 def _summary(result: Examined) -> dict[str, Any]:
     plan = result.plan
-    counts = ("intervals", "visited_intervals", "states", "states_log2", "taken_together", "runs")
+    counts = (
+        "intervals",
+        "visited_intervals",
+        "states",
+        "states_log2",
+        "taken_together",
+        "runs",
+        "orders",
+        "orders_tried",
+    )
     keys = (*counts, "judged", "not_judged", "model", "promises_recovery", "warnings")
     return {
         "workload": result.recording,

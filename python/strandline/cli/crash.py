@@ -20,7 +20,7 @@ from strandline.errors import InterruptError
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
-ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
+ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "orders")
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -63,6 +63,12 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 )
 @click.option(
     "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
+)
+@click.option(
+    "--orders",
+    type=AT_LEAST_ONE,
+    metavar="N",
+    help="Orders of a recording's threads to explore; 1 is the recorded one alone. [default: up to 8]",
 )
 @click.pass_obj
 @click.pass_context
@@ -118,7 +124,7 @@ def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
 
 
 def _request(given: dict[str, Any]) -> recordings.Request:
-    keys = ("points", "seed", "replay", "max_failures", "dump", "verify", "time_limit", "scratch")
+    keys = ("points", "seed", "replay", "max_failures", "dump", "verify", "time_limit", "scratch", "orders")
     return recordings.Request(given["workload"], **{key: given[key] for key in keys})
 
 

@@ -20,6 +20,7 @@ COLUMNS = (
     Column("verdict", numeric=False),
     Column("states are", numeric=False),
 )
+READS = (Column("times"), Column("reads what is not durable", numeric=False), Column("stored in", numeric=False))
 AUDIT = (Column("finding", numeric=False), Column("times"), Column("where", numeric=False))
 
 FINDINGS = {
@@ -33,6 +34,9 @@ FINDINGS = {
     "store_of_unknown_bytes": "store of more than 64 bytes, not recorded",
 }
 """The findings of the audit, the most serious first. `{}` stands for the instruction."""
+
+READ_UNDURABLE = "read_undurable_then_persisted"
+"""The finding with two places, the load and the other thread's store; it has a table of its own."""
 
 MOST_ROWS = 24
 MOST_STORES = 6
@@ -113,7 +117,8 @@ def _row(result: Examined) -> tuple[str, ...]:
 def found(plan: dict[str, Any]) -> str:
     """How the crash states were found."""
     if plan["runs"] is None:
-        return f"allowed by {plan['model']}"
+        orders = f" in {counted(len(plan['orders']), 'order')}" if plan["threads"] > 1 else ""
+        return f"allowed by {plan['model']}{orders}"
     return f"shown by {counted(plan['runs'], 'simulated run')}"
 
 
@@ -137,7 +142,7 @@ def circumstances(result: Examined) -> str:
     plan = result.plan
     parts = [
         f"{' '.join(plan['program']) or result.recording}: {counted(plan['instructions'], 'instruction')}",
-        counted(plan["threads"], "thread"),
+        counted(plan["threads"], "thread") + _explored(plan),
         counted(plan["persistent_stores"], "store") + " to persistent memory",
     ]
     if plan["judged"]:
@@ -145,6 +150,19 @@ def circumstances(result: Examined) -> str:
     if plan["taken_together"]:
         parts.append("stores beyond 512 to a line that is not durable were merged")
     return ", ".join(parts)
+
+
+def _explored(plan: dict[str, Any]) -> str:
+    """The orders of several threads that were explored, in brackets."""
+    if plan["threads"] < 2 or plan["orders"] is None:
+        return ""
+    others, tried = len(plan["orders"]) - 1, plan["orders_tried"] - 1
+    if others:
+        count = f"{others:,} other{'s' if others > 1 else ''}"
+        return f" (the recorded order and {count} that its synchronisation allows; more orders may exist)"
+    if tried:
+        return f" (the recorded order; {counted(tried, 'other')} tried, none differs)"
+    return " (only the recorded order; --orders N explores others that its synchronisation allows)"
 
 
 def place(state: StateVisit) -> str:
@@ -205,7 +223,8 @@ def explain(result: Examined, again: str) -> list[str]:
 def audit(plan: dict[str, Any]) -> Table | None:
     """Instructions that do too little or nothing, the most serious first; `None` if there are none."""
     order = list(FINDINGS)
-    entries = sorted(plan["audit"], key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
+    known = [entry for entry in plan["audit"] if entry["finding"] != READ_UNDURABLE]
+    entries = sorted(known, key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
     rows = [
         (FINDINGS[entry["finding"]].format(entry["instruction"]), whole(entry["count"]), entry["site"])
         for entry in entries[:MOST_ROWS]
@@ -213,3 +232,13 @@ def audit(plan: dict[str, Any]) -> Table | None:
     if more := entries[MOST_ROWS:]:
         rows.append((f"... {len(more):,} more places", whole(sum(entry["count"] for entry in more)), "--json has all"))
     return Table(AUDIT, tuple(rows)) if rows else None
+
+
+def undurable_reads(plan: dict[str, Any]) -> Table | None:
+    """Loads of another thread's undurable value before the reader made something durable; `None` if none."""
+    found = [entry for entry in plan["audit"] if entry["finding"] == READ_UNDURABLE]
+    entries = sorted(found, key=lambda entry: (-entry["count"], entry["pc"], entry["store"]["pc"]))
+    rows = [(whole(entry["count"]), entry["site"], entry["store"]["site"]) for entry in entries[:MOST_ROWS]]
+    if more := entries[MOST_ROWS:]:
+        rows.append((whole(sum(entry["count"] for entry in more)), f"... {len(more):,} more pairs", "--json has all"))
+    return Table(READS, tuple(rows)) if rows else None

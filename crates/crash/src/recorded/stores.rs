@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use strandline_record::order::{Interleaved, Op, Piece, Place, Places, What, LINE};
-use strandline_record::states::{Audit, Image, Spot, Stored};
+use strandline_record::states::{Audit, Image, Orders, Spot, Stored};
 use strandline_record::{Marker, RecordError, Recording};
 
 /// Number of later stores to a word that are searched for its content.
@@ -47,7 +47,8 @@ impl Stores {
             audit: BTreeMap::new(),
         };
         let (mut audit, mut serial) = (Audit::new(recording.threads().len()), 0);
-        for op in Interleaved::new(recording, &Arc::new(places.clone()))? {
+        let places = Arc::new(places.clone());
+        for op in Interleaved::new(recording, &places)? {
             let op = op?;
             audit.see(&op);
             match op.what {
@@ -59,6 +60,7 @@ impl Stores {
                 _ => {}
             }
         }
+        Orders::of(recording, &places).audit(&mut audit)?;
         stores.audit = audit.finish();
         Ok(stores)
     }

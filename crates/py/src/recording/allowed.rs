@@ -43,9 +43,10 @@ impl Allowed {
         let own = json!({
             "tasks": plan.tasks, "intervals": plan.intervals, "visited_intervals": plan.visited_intervals,
             "states_log2": plan.states.log2, "visits": plan.visits, "taken_together": plan.taken_together,
-            "runs": null,
+            "runs": null, "orders": plan.orders, "orders_tried": plan.orders_tried,
         });
         words::add(&mut value, own);
+        words::reads(&mut value, &mut self.source, &plan.reads);
         words::add(&mut value, shown::judgement(&self.judgement));
         Plan {
             keys: value,
@@ -72,5 +73,6 @@ fn asked(spec: &StatesSpec, rules: Rules) -> Result<Asked, Error> {
         budget,
         seed: spec.seed,
         only,
+        orders: spec.orders,
     })
 }

@@ -26,6 +26,7 @@ struct StatesSpec {
     points: Points,
     seed: u64,
     replay: Option<String>,
+    orders: Option<u32>,
 }
 
 /// What there is.

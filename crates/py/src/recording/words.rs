@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use strandline_design::About;
 use strandline_record::order::{Op, Places, PoolFile, What};
-use strandline_record::states::{Spot, Stored, Visit};
+use strandline_record::states::{Dependent, Spot, Stored, Visit};
 use strandline_record::{Recording, Source};
 
 /// Maximum number of stores that explain a state, of those that it has and of those that it lacks.
@@ -26,6 +26,7 @@ pub fn recording(
             entry["finding"] = json!(spot.finding.key());
             entry["instruction"] = json!(spot.instruction);
             entry["count"] = json!(count);
+            entry["store"] = Value::Null;
             entry
         })
         .collect();
@@ -38,6 +39,22 @@ pub fn recording(
         "model": about.model, "promises_recovery": about.promises_recovery,
         "files": places.files().iter().map(file).collect::<Vec<_>>(), "audit": audit,
     })
+}
+
+/// Adds to a plan's audit the reads of undurable values, each with the store that it read.
+pub fn reads(value: &mut Value, source: &mut Source, reads: &BTreeMap<Dependent, u64>) {
+    let entries = reads.iter().map(|(what, count)| {
+        let mut entry = site(source, what.load);
+        entry["finding"] = json!("read_undurable_then_persisted");
+        entry["instruction"] = json!("load");
+        entry["count"] = json!(count);
+        entry["store"] = site(source, what.store);
+        entry
+    });
+    let entries: Vec<Value> = entries.collect();
+    if let Some(audit) = value["audit"].as_array_mut() {
+        audit.extend(entries);
+    }
 }
 
 /// A state that was written into its own folder in `folder`.

@@ -1,12 +1,16 @@
 //! Merges all threads of a recording into one legal order of operations on persistent memory.
 
 mod code;
+mod entry;
 mod op;
 mod places;
+mod reordered;
 mod thread;
 
+pub use entry::{Access, Detail, Entry};
 pub use op::{Fence, Flush, Op, Piece, Place, What, LINE, OFFSET_BITS};
 pub use places::{Places, PoolFile};
+pub use reordered::Reordered;
 
 use crate::error::RECORD_AGAIN;
 use crate::{RecordError, Recording};
@@ -30,8 +34,9 @@ pub struct Interleaved {
     shared: Shared,
     blocks: Arc<[Vec<Point>]>,
     places: Arc<Places>,
-    ready: VecDeque<Op>,
+    ready: VecDeque<Entry>,
     recording: Arc<Recording>,
+    detail: Detail,
 }
 
 impl Interleaved {
@@ -40,6 +45,14 @@ impl Interleaved {
     /// # Errors
     /// The recording cannot be read.
     pub fn new(recording: &Arc<Recording>, places: &Arc<Places>) -> Result<Interleaved, RecordError> {
+        Interleaved::with(recording, places, Detail::Persistent)
+    }
+
+    /// The operations of a recording, and what else it says in this detail.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub fn with(recording: &Arc<Recording>, places: &Arc<Places>, detail: Detail) -> Result<Interleaved, RecordError> {
         let threads = recording.threads().len();
         let runners = (0..threads).map(|thread| Ok(Runner::new(thread as u32, recording.stream(thread)?)));
         let blocks = recording.blocks().iter().map(|block| points(block, threads > 1));
@@ -51,6 +64,7 @@ impl Interleaved {
             places: Arc::clone(places),
             ready: VecDeque::new(),
             recording: Arc::clone(recording),
+            detail,
         })
     }
 
@@ -64,6 +78,7 @@ impl Interleaved {
                 &self.blocks,
                 &self.places,
                 &mut self.shared,
+                self.detail,
                 &mut self.ready,
             )?;
             match ran {
@@ -96,10 +111,9 @@ impl Interleaved {
     }
 }
 
-impl Iterator for Interleaved {
-    type Item = Result<Op, RecordError>;
-
-    fn next(&mut self) -> Option<Result<Op, RecordError>> {
+impl Interleaved {
+    /// The next operation or access.
+    pub fn entry(&mut self) -> Option<Result<Entry, RecordError>> {
         while self.ready.is_empty() {
             match self.advance() {
                 Ok(true) => {}
@@ -111,6 +125,25 @@ impl Iterator for Interleaved {
             }
         }
         self.ready.pop_front().map(Ok)
+    }
+
+    /// Operations and accesses.
+    pub fn entries(mut self) -> impl Iterator<Item = Result<Entry, RecordError>> + Send {
+        std::iter::from_fn(move || self.entry())
+    }
+}
+
+impl Iterator for Interleaved {
+    type Item = Result<Op, RecordError>;
+
+    fn next(&mut self) -> Option<Result<Op, RecordError>> {
+        loop {
+            match self.entry()? {
+                Ok(Entry::Op(op)) => return Some(Ok(op)),
+                Ok(Entry::Access(_)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
     }
 }
 

@@ -31,6 +31,14 @@ pub enum What {
     Store(Piece),
     /// A non-temporal store, or a part of one, in an aligned word of 8 bytes.
     StoreNt(Piece),
+    /// A load of bytes in an aligned word of 8 bytes, by an instruction that is not locked. Only in recordings of several
+    /// threads, and on demand ([`super::Detail`]).
+    Load {
+        /// The aligned word.
+        word: Place,
+        /// Its bytes that are loaded: bit 0 is the first.
+        mask: u8,
+    },
     /// A store whose bytes are not recorded (more than 64 at once).
     Unknown,
     /// A flush of the line at this location; `None` if it is not persistent.

@@ -1,6 +1,7 @@
 //! One thread of the order.
 
 use super::code::{Point, PointKind};
+use super::entry::{Access, Detail, Entry};
 use super::op::{Fence, Flush, Op, Piece, What, LINE};
 use super::places::Places;
 use super::Shared;
@@ -51,7 +52,8 @@ struct Sink<'a> {
     thread: u32,
     places: &'a Places,
     shared: &'a mut Shared,
-    ready: &'a mut VecDeque<Op>,
+    detail: Detail,
+    ready: &'a mut VecDeque<Entry>,
 }
 
 impl Runner {
@@ -70,17 +72,19 @@ impl Runner {
         blocks: &[Vec<Point>],
         places: &Places,
         shared: &mut Shared,
-        ready: &mut VecDeque<Op>,
+        detail: Detail,
+        ready: &mut VecDeque<Entry>,
     ) -> Result<Ran, RecordError> {
         let mut sink = Sink {
             thread: self.thread,
             places,
             shared,
+            detail,
             ready,
         };
         match std::mem::replace(&mut self.held, Held::Nothing) {
             Held::Nothing => {}
-            Held::Signal(number, times) => return Ok(self.wait(&sink, number, times)),
+            Held::Signal(number, times) => return Ok(self.wait(&mut sink, number, times)),
             Held::Block(stopped) => {
                 let executed = stopped.executed();
                 let block = &recording.blocks()[executed.block as usize];
@@ -131,9 +135,12 @@ impl Runner {
 
     fn event(&mut self, sink: &mut Sink<'_>, event: Event) -> Ran {
         match event {
-            Event::Syscall(_) => {}
+            Event::Syscall(number) => sink.tie(Access::of_call(sink.thread, number)),
             Event::Sync { start, bytes } => sink.sync(start, bytes),
-            Event::Signal { number } => *sink.shared.signals.entry(number).or_default() += 1,
+            Event::Signal { number } => {
+                *sink.shared.signals.entry(number).or_default() += 1;
+                sink.tie(Some(Access::of_signal(sink.thread, number, true)));
+            }
             Event::Wait { number, times } => {
                 self.wait(sink, number, times);
             }
@@ -141,10 +148,13 @@ impl Runner {
         Ran::On
     }
 
-    fn wait(&mut self, sink: &Sink<'_>, number: u32, times: u32) -> Ran {
+    fn wait(&mut self, sink: &mut Sink<'_>, number: u32, times: u32) -> Ran {
         let given = sink.shared.signals.get(&number).copied().unwrap_or_default();
         match given >= times {
-            true => Ran::On,
+            true => {
+                sink.tie(Some(Access::of_signal(sink.thread, number, false)));
+                Ran::On
+            }
             false => {
                 self.held = Held::Signal(number, times);
                 Ran::Waits
@@ -196,6 +206,13 @@ impl Sink<'_> {
                         return index;
                     }
                     let values = executed.values.get(words..).unwrap_or_default();
+                    self.tie(Access::of(
+                        self.thread,
+                        *address,
+                        access_of.size,
+                        access_of.kind,
+                        self.places,
+                    ));
                     self.access(point.pc, access_of.kind, access_of.size, *address, values);
                 }
             }
@@ -216,17 +233,17 @@ impl Sink<'_> {
     }
 
     fn push(&mut self, pc: u64, rest: bool, what: What) {
-        self.ready.push_back(Op {
+        self.ready.push_back(Entry::Op(Op {
             thread: self.thread,
             pc,
             rest,
             what,
-        });
+        }));
     }
 
     fn access(&mut self, pc: u64, kind: AccessKind, size: u16, address: u64, values: &[u64]) {
         let flush = match kind {
-            AccessKind::Load => return,
+            AccessKind::Load => return self.load(pc, size, address),
             AccessKind::Clwb => Flush::Clwb,
             AccessKind::ClflushOpt => Flush::ClflushOpt,
             AccessKind::Clflush => Flush::Clflush,
@@ -235,11 +252,39 @@ impl Sink<'_> {
                 self.store(pc, false, size, address, values);
                 return self.put(pc, What::Fence(Fence::Locked));
             }
-            AccessKind::Store | AccessKind::Update => return self.store(pc, false, size, address, values),
+            AccessKind::Update => {
+                self.load(pc, size, address);
+                return self.store(pc, false, size, address, values);
+            }
+            AccessKind::Store => return self.store(pc, false, size, address, values),
             AccessKind::StoreNt => return self.store(pc, true, size, address, values),
         };
         let line = self.places.of_address(address).map(|(place, _)| place & !(LINE - 1));
         self.put(pc, What::Flush(flush, line));
+    }
+
+    /// What keeps its order with other threads.
+    fn tie(&mut self, access: Option<Access>) {
+        if let (Detail::Accesses, Some(access)) = (self.detail, access) {
+            self.ready.push_back(Entry::Access(access));
+        }
+    }
+
+    fn load(&mut self, pc: u64, size: u16, address: u64) {
+        if self.detail == Detail::Persistent {
+            return;
+        }
+        let (mut at, end) = (address, address.saturating_add(u64::from(size)));
+        while at < end {
+            let next = (at | 7).saturating_add(1).min(end);
+            if let Some((place, mapped)) = self.places.of_address(at) {
+                let bytes = mapped.min(next - at);
+                let mask = ((1u16 << bytes) - 1) << (place & 7);
+                let (word, mask) = (place & !7, mask as u8);
+                self.push(pc, at > address, What::Load { word, mask });
+            }
+            at = next;
+        }
     }
 
     fn store(&mut self, pc: u64, nt: bool, size: u16, address: u64, values: &[u64]) {

@@ -1,6 +1,7 @@
 //! Finds instructions that do too little, or nothing.
 
 use super::pending::Pending;
+use super::reads::{Dependent, Reads};
 use super::{Image, Rules};
 use crate::order::{Fence, Flush, Op, What};
 use std::collections::BTreeMap;
@@ -42,7 +43,16 @@ pub struct Spot {
 pub struct Audit {
     pending: Pending,
     spots: BTreeMap<Spot, u64>,
+    /// With several threads: executed flushes and fences without effect, by thread and their number in it. In another
+    /// order, they may have one.
+    idle: BTreeMap<(u32, u64), Spot>,
+    /// Flushes and fences of each thread.
+    executed: Vec<u64>,
+    reads: Reads,
 }
+
+/// Maximum number of flushes and fences without effect that are compared between orders.
+const MOST_IDLE: usize = 1 << 20;
 
 impl Finding {
     /// Its key in a report.
@@ -68,6 +78,9 @@ impl Audit {
         Audit {
             pending: Pending::new(Rules::Flushed, threads, Image::default()),
             spots: BTreeMap::new(),
+            idle: BTreeMap::new(),
+            executed: vec![0; threads],
+            reads: Reads::new(threads),
         }
     }
 
@@ -75,20 +88,26 @@ impl Audit {
     pub fn see(&mut self, op: &Op) {
         match op.what {
             What::Flush(kind, line) => {
-                if let Some(finding) = self.idle_flush(line) {
-                    self.note(finding, op.pc, kind.name(), 1);
+                self.executed[op.thread as usize] += 1;
+                match self.idle_flush(line) {
+                    Some(Finding::FlushVolatile) => self.note(Finding::FlushVolatile, op.pc, kind.name(), 1),
+                    Some(finding) => self.note_idle(finding, op, kind.name()),
+                    None => {}
                 }
             }
             What::Fence(kind) if kind != Fence::Locked => {
+                self.executed[op.thread as usize] += 1;
                 let thread = self.pending.thread(op.thread);
                 if thread.flushed.is_empty() && thread.nts.is_empty() {
-                    self.note(Finding::FenceIdle, op.pc, kind.name(), 1);
+                    self.note_idle(Finding::FenceIdle, op, kind.name());
                 }
             }
             What::Unknown => self.note(Finding::Unknown, op.pc, "store", 1),
             _ => {}
         }
+        let own = self.reads.before(op, &self.pending);
         self.pending.apply(op);
+        self.reads.after(op, own, &self.pending);
     }
 
     fn idle_flush(&self, line: Option<u64>) -> Option<Finding> {
@@ -104,6 +123,33 @@ impl Audit {
         }
     }
 
+    fn note_idle(&mut self, finding: Finding, op: &Op, instruction: &'static str) {
+        if self.executed.len() < 2 || self.idle.len() >= MOST_IDLE {
+            return self.note(finding, op.pc, instruction, 1);
+        }
+        let spot = Spot {
+            finding,
+            pc: op.pc,
+            instruction,
+        };
+        self.idle.insert((op.thread, self.executed[op.thread as usize]), spot);
+    }
+
+    /// Adds another order of the same program: flushes and fences that have an effect in it are not idle, and its
+    /// dependent reads are found, too.
+    pub fn merge(&mut self, other: &Audit) {
+        let full = other.idle.len() >= MOST_IDLE;
+        self.idle.retain(|at, _| full || other.idle.contains_key(at));
+        self.reads.merge(&other.reads, &other.pending);
+    }
+
+    /// Reads of other threads' undurable values before something was made durable, with counts; after the program has
+    /// ended.
+    #[must_use]
+    pub fn reads(&self) -> BTreeMap<Dependent, u64> {
+        self.reads.found(&self.pending)
+    }
+
     fn note(&mut self, finding: Finding, pc: u64, instruction: &'static str, times: u64) {
         let spot = Spot {
             finding,
@@ -116,6 +162,9 @@ impl Audit {
     /// All findings with counts, after the program has ended.
     #[must_use]
     pub fn finish(mut self) -> BTreeMap<Spot, u64> {
+        for spot in std::mem::take(&mut self.idle).into_values() {
+            *self.spots.entry(spot).or_default() += 1;
+        }
         for (finding, pc, instruction, times) in self.at_the_end() {
             self.note(finding, pc, instruction, times);
         }

@@ -1,9 +1,13 @@
 //! The crash states of a recording: their number, and some of them as files.
 
-use super::{files, quotas, Audit, Budget, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which};
-use crate::order::{Interleaved, Places};
+use super::orders::Fingerprint;
+use super::{
+    files, quotas, Audit, Budget, Count, Dependent, Image, Ledger, Orders, Pending, Rules, Spot, StateName, Visit,
+    Walk, Which,
+};
+use crate::order::Places;
 use crate::{RecordError, Recording};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +22,8 @@ pub struct Asked {
     pub seed: u64,
     /// Only this state.
     pub only: Option<StateName>,
+    /// At most this number of orders, including the recorded one; by default a few, if there are several threads.
+    pub orders: Option<u32>,
 }
 
 /// Limit above which not all states are visited.
@@ -40,6 +46,20 @@ pub struct Plan {
     pub tasks: u64,
     /// Instructions that do too little or nothing, with counts.
     pub audit: BTreeMap<Spot, u64>,
+    /// Reads of other threads' undurable values before something was made durable, with counts.
+    pub reads: BTreeMap<Dependent, u64>,
+    /// The explored orders that differ, in ascending order; 0 is the recorded one.
+    pub orders: Vec<u32>,
+    /// How many were tried.
+    pub orders_tried: u32,
+}
+
+/// The intervals of an order.
+#[derive(Clone, Debug)]
+struct Explored {
+    order: u32,
+    /// The number of states of each interval to visit.
+    quotas: Vec<u32>,
 }
 
 /// The crash states of a recording, one after the other.
@@ -48,7 +68,9 @@ pub struct CrashStates {
     places: Arc<Places>,
     asked: Asked,
     plan: Plan,
-    quotas: Vec<u32>,
+    orders: Orders,
+    /// The orders that are still to visit.
+    explored: VecDeque<Explored>,
     last: Image,
     edges: VecDeque<StateName>,
     walk: Option<(Walk<'static>, Option<u64>)>,
@@ -62,8 +84,10 @@ impl CrashStates {
     /// The recording cannot be read, or has too many states to visit all.
     pub fn new(recording: Recording, asked: Asked) -> Result<CrashStates, RecordError> {
         let places = Arc::new(Places::of(recording.regions()));
+        let recording = Arc::new(recording);
         let mut states = CrashStates {
-            recording: Arc::new(recording),
+            orders: Orders::of(&recording, &places),
+            recording,
             places,
             asked,
             plan: Plan {
@@ -74,8 +98,11 @@ impl CrashStates {
                 taken_together: false,
                 tasks: 0,
                 audit: BTreeMap::new(),
+                reads: BTreeMap::new(),
+                orders: Vec::new(),
+                orders_tried: 0,
             },
-            quotas: Vec::new(),
+            explored: VecDeque::new(),
             last: Image::default(),
             edges: VecDeque::new(),
             walk: None,
@@ -86,24 +113,56 @@ impl CrashStates {
     }
 
     fn count(&mut self) -> Result<(), RecordError> {
+        self.plan.orders_tried = self.orders.count(self.asked.orders);
         let mut audit = Audit::new(self.recording.threads().len());
-        let mut walk = self.start()?;
-        let (mut ledger, mut own) = (Ledger::default(), Vec::new());
-        while walk.next(&mut |op| audit.see(op))?.is_some() {
-            let changed = walk.changed();
-            let count = ledger.close(walk.pending(), changed, walk.boundary());
-            own.push(count.at_most(u32::MAX));
-            self.plan.states = self.plan.states.plus(count);
+        let mut seen = HashSet::new();
+        let mut own = vec![(0, self.count_order(0, &mut audit, &mut seen)?.unwrap_or_default())];
+        for number in 1..self.plan.orders_tried {
+            let mut other = Audit::new(self.recording.threads().len());
+            let counts = self.count_order(number, &mut other, &mut seen)?;
+            audit.merge(&other);
+            own.extend(counts.map(|counts| (number, counts)));
         }
-        self.plan.intervals = own.len() as u64;
-        self.plan.taken_together = walk.pending().taken_together;
-        self.plan.tasks = walk.tasks;
+        self.plan.orders = own.iter().map(|(number, _)| *number).collect();
+        self.plan.reads = audit.reads();
         self.plan.audit = audit.finish();
-        self.last = walk.all_durable();
         self.decide(&own)
     }
 
-    fn decide(&mut self, own: &[u32]) -> Result<(), RecordError> {
+    /// Counts the states of each interval of an order; `None` if an earlier order was the same.
+    fn count_order(
+        &mut self,
+        number: u32,
+        audit: &mut Audit,
+        seen: &mut HashSet<u64>,
+    ) -> Result<Option<Vec<u32>>, RecordError> {
+        let mut fingerprint = Fingerprint::new(self.recording.threads().len());
+        let mut walk = self.start(number)?;
+        let (mut ledger, mut own, mut states) = (Ledger::default(), Vec::new(), Count::NONE);
+        let mut see = |op: &_| {
+            audit.see(op);
+            fingerprint.see(op);
+        };
+        while walk.next(&mut see)?.is_some() {
+            let changed = walk.changed();
+            let count = ledger.close(walk.pending(), changed, walk.boundary());
+            own.push(count.at_most(u32::MAX));
+            states = states.plus(count);
+        }
+        if !fingerprint.is_new(seen) {
+            return Ok(None);
+        }
+        self.plan.intervals += own.len() as u64;
+        self.plan.states = self.plan.states.plus(states);
+        self.plan.taken_together |= walk.pending().taken_together;
+        if number == 0 {
+            self.plan.tasks = walk.tasks;
+            self.last = walk.all_durable();
+        }
+        Ok(Some(own))
+    }
+
+    fn decide(&mut self, own: &[(u32, Vec<u32>)]) -> Result<(), RecordError> {
         let most = u128::from(MOST_STATES);
         if self.asked.budget == Budget::All && self.plan.states.exact.is_none_or(|exact| exact > most) {
             let states = self.plan.states;
@@ -119,21 +178,31 @@ impl CrashStates {
             None => [StateName::Initial, StateName::Final].into(),
         };
         if self.asked.only.is_none() {
-            self.quotas = quotas(own, self.asked.budget, self.asked.seed);
+            let all: Vec<u32> = own.iter().flat_map(|(_, counts)| counts).copied().collect();
+            let mut left = quotas(&all, self.asked.budget, self.asked.seed);
+            self.plan.visited_intervals = left.iter().filter(|quota| **quota > 0).count() as u64;
+            self.plan.visits = left.iter().map(|quota| u64::from(*quota)).sum::<u64>() + 2;
+            for (order, counts) in own {
+                let rest = left.split_off(counts.len());
+                let quotas = std::mem::replace(&mut left, rest);
+                self.explored.push_back(Explored { order: *order, quotas });
+            }
         }
-        self.plan.visited_intervals = self.quotas.iter().filter(|quota| **quota > 0).count() as u64;
-        self.plan.visits = match self.asked.only {
-            Some(_) => 1,
-            None => self.quotas.iter().map(|quota| u64::from(*quota)).sum::<u64>() + 2,
-        };
+        if let Some(only) = &self.asked.only {
+            self.plan.visits = 1;
+            if let StateName::In(order, ..) = only {
+                let (order, quotas) = (*order, Vec::new());
+                self.explored.push_back(Explored { order, quotas });
+            }
+        }
         Ok(())
     }
 
-    fn start(&self) -> Result<Walk<'static>, RecordError> {
-        let ops = Interleaved::new(&self.recording, &self.places)?;
+    fn start(&self, order: u32) -> Result<Walk<'static>, RecordError> {
+        let ops = self.orders.ops(order, self.asked.rules)?;
         let threads = self.recording.threads().len();
         let pending = Pending::new(self.asked.rules, threads, self.initial()?);
-        Ok(Walk::new(Box::new(ops), pending))
+        Ok(Walk::new(ops, pending))
     }
 
     fn initial(&self) -> Result<Image, RecordError> {
@@ -178,7 +247,10 @@ impl CrashStates {
             }
         }
         match (&self.walk, self.queue.pop_front()) {
-            (Some((walk, Some(number))), Some(which)) => self.visit(walk, *number, which, folder).map(Some),
+            (Some((walk, Some(number))), Some(which)) => {
+                let order = self.explored.front().map_or(0, |explored| explored.order);
+                self.visit(walk, (order, *number), which, folder).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -194,16 +266,23 @@ impl CrashStates {
         })
     }
 
-    /// Advances to the next interval; `false` if there is none.
+    /// Advances to the next interval, perhaps of the next order; `false` if there is none.
     fn advance(&mut self) -> Result<bool, RecordError> {
+        let Some(explored) = self.explored.front() else {
+            return Ok(false);
+        };
+        let order = explored.order;
+        if let (Some(only), 1..=u32::MAX, 0 | 1) = (&self.asked.only, order, self.recording.threads().len()) {
+            return Err(no_such_state(&only.to_string()));
+        }
         let (mut walk, _) = match self.walk.take() {
             Some(walk) => walk,
-            None => (self.start()?, None),
+            None => (self.start(order)?, None),
         };
         let number = walk.next(&mut |_| {})?;
         let wanted = match (&self.asked.only, number) {
-            (Some(StateName::In(interval, which)), Some(number)) if *interval == number => vec![which.clone()],
-            (None, Some(number)) => match self.quotas.get(number as usize) {
+            (Some(StateName::In(_, interval, which)), Some(number)) if *interval == number => vec![which.clone()],
+            (None, Some(number)) => match explored.quotas.get(number as usize) {
                 Some(quota) if *quota > 0 => walk.interval().visits(number, *quota, self.asked.seed),
                 _ => vec![],
             },
@@ -211,20 +290,24 @@ impl CrashStates {
             _ => vec![],
         };
         self.queue.extend(wanted);
+        if number.is_none() {
+            self.explored.pop_front();
+            return Ok(!self.explored.is_empty());
+        }
         self.walk = Some((walk, number));
-        Ok(number.is_some())
+        Ok(true)
     }
 
     fn visit(
         &self,
         walk: &Walk<'static>,
-        number: u64,
+        (order, number): (u32, u64),
         which: Which,
         folder: &mut dyn FnMut(&str) -> std::path::PathBuf,
     ) -> Result<Visit, RecordError> {
         let interval = walk.interval();
         let kept = interval.kept(number, &which);
-        let name = StateName::In(number, which).to_string();
+        let name = StateName::In(order, number, which).to_string();
         let kept = kept.ok_or_else(|| no_such_state(&name))?;
         let stores = interval.stores(&kept);
         files::write(&self.places, &walk.pending().durable, &stores, folder(&name).as_path())?;

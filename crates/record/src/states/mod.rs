@@ -4,7 +4,7 @@
 //! certainly durable ends an *interval*. The interval's states are the sets of pending stores that the design's model
 //! allows. For one thread they are exactly the states of `models/px86.cat` and `models/eadr.cat`
 //! (`crates/crash/tests/single/recordings.rs` compares them). For several threads they are the states of this one
-//! order.
+//! order, and of some others that the program's synchronisation allows ([`Orders`]).
 
 mod audit;
 mod budget;
@@ -18,7 +18,9 @@ mod interval;
 mod ledger;
 pub mod line;
 mod name;
+mod orders;
 mod pending;
+mod reads;
 mod walk;
 
 pub use audit::{Audit, Finding, Spot};
@@ -31,7 +33,9 @@ pub use image::{patch, Image};
 pub use interval::{Interval, Kept};
 pub use ledger::Ledger;
 pub use name::{StateName, Which};
+pub use orders::Orders;
 pub use pending::{Line, Pending};
+pub use reads::Dependent;
 pub use walk::{Ops, Walk};
 
 /// When a store is durable.

@@ -12,8 +12,9 @@ pub enum StateName {
     Initial,
     /// All that it stored: `final`.
     Final,
-    /// A state of an interval between two moments at which a store becomes durable.
-    In(u64, Which),
+    /// A state of an interval between two moments at which a store becomes durable: `7:all`; `o3.7:all` in another
+    /// order than the recorded one, which has number 0.
+    In(u32, u64, Which),
 }
 
 /// One of an interval's states.
@@ -32,7 +33,8 @@ impl fmt::Display for StateName {
         match self {
             StateName::Initial => f.write_str("initial"),
             StateName::Final => f.write_str("final"),
-            StateName::In(interval, which) => write!(f, "{interval}:{which}"),
+            StateName::In(0, interval, which) => write!(f, "{interval}:{which}"),
+            StateName::In(order, interval, which) => write!(f, "o{order}.{interval}:{which}"),
         }
     }
 }
@@ -60,12 +62,23 @@ impl FromStr for StateName {
             "final" => return Ok(StateName::Final),
             _ => {}
         }
-        let named = text
-            .split_once(':')
-            .and_then(|(interval, which)| Some(StateName::In(interval.parse().ok()?, self::which(which)?)));
+        let named = text.split_once(':').and_then(|(interval, which)| {
+            let (order, interval) = order(interval)?;
+            Some(StateName::In(order, interval.parse().ok()?, self::which(which)?))
+        });
         let mend = "give one as a failing case names it, such as 7:all,3f=0";
         named.ok_or_else(|| format!("`{text}` is no crash state: {mend}"))
     }
+}
+
+/// The order before an interval; the recorded one has no prefix.
+fn order(text: &str) -> Option<(u32, &str)> {
+    let Some(named) = text.strip_prefix('o') else {
+        return Some((0, text));
+    };
+    let (order, interval) = named.split_once('.')?;
+    let order = order.parse().ok().filter(|order| *order > 0)?;
+    Some((order, interval))
 }
 
 fn which(text: &str) -> Option<Which> {
@@ -100,6 +113,8 @@ mod tests {
             "7:all,3f=0,41=2",
             "12:none,1000000000000=7",
             "3:r18446744073709551615.4",
+            "o3.7:all,3f=0",
+            "o12.0:r1.2",
         ] {
             assert_eq!(
                 name.parse::<StateName>().map(|state| state.to_string()),
@@ -120,6 +135,9 @@ mod tests {
             "7:r1",
             "7:none,xyz=1",
             "x:all",
+            "o0.1:all",
+            "o1:all",
+            "o.1:all",
             "7:all,ffffffffffffffff=1",
         ] {
             assert!(

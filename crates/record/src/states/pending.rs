@@ -142,7 +142,7 @@ impl Pending {
                 let lines: Vec<Place> = self.lines.range(range(start, bytes)).map(|(line, _)| *line).collect();
                 lines.iter().for_each(|line| self.make_durable(*line, |_| true));
             }
-            What::Flush(_, None) | What::Unknown | What::Marker(_) => {}
+            What::Flush(_, None) | What::Unknown | What::Marker(_) | What::Load { .. } => {}
         }
     }
 

@@ -66,6 +66,10 @@ impl<'r> Walk<'r> {
                     None => return Ok(self.has_own.then_some(self.number)),
                 },
             };
+            // A load changes no memory.
+            if matches!(op.what, What::Load { .. }) {
+                continue;
+            }
             // The held operation was already seen, and its interval has ended.
             if self.has_own && self.pending.settles(&op) {
                 self.held = Some(op);
