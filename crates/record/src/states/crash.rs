@@ -1,7 +1,9 @@
 //! The crash states of a recording: their number, and some of them as files.
 
-use super::{files, quotas, Audit, Budget, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which};
-use crate::order::{Interleaved, Places};
+use super::{
+    files, quotas, Audit, Budget, Count, History, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which,
+};
+use crate::order::{Interleaved, Op, Places};
 use crate::{RecordError, Recording};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -48,6 +50,7 @@ pub struct CrashStates {
     places: Arc<Places>,
     asked: Asked,
     plan: Plan,
+    history: History,
     quotas: Vec<u32>,
     last: Image,
     edges: VecDeque<StateName>,
@@ -75,6 +78,7 @@ impl CrashStates {
                 tasks: 0,
                 audit: BTreeMap::new(),
             },
+            history: History::default(),
             quotas: Vec::new(),
             last: Image::default(),
             edges: VecDeque::new(),
@@ -89,7 +93,12 @@ impl CrashStates {
         let mut audit = Audit::new(self.recording.threads().len());
         let mut walk = self.start()?;
         let (mut ledger, mut own) = (Ledger::default(), Vec::new());
-        while walk.next(&mut |op| audit.see(op))?.is_some() {
+        let mut history = History::default();
+        let mut see = |op: &Op| {
+            audit.see(op);
+            history.see(op);
+        };
+        while walk.next(&mut see)?.is_some() {
             let changed = walk.changed();
             let count = ledger.close(walk.pending(), changed, walk.boundary());
             own.push(count.at_most(u32::MAX));
@@ -99,6 +108,7 @@ impl CrashStates {
         self.plan.taken_together = walk.pending().taken_together;
         self.plan.tasks = walk.tasks;
         self.plan.audit = audit.finish();
+        self.history = history;
         self.last = walk.all_durable();
         self.decide(&own)
     }
@@ -234,7 +244,7 @@ impl CrashStates {
             tasks: walk.tasks,
             began: walk.began,
             ends: walk.ends(),
-            ..Visit::of(&interval, &kept)
+            ..Visit::of(&interval, &kept, &self.history)
         })
     }
 }

@@ -17,9 +17,11 @@ mod image;
 mod interval;
 mod ledger;
 pub mod line;
+mod locks;
 mod name;
 mod pending;
 mod walk;
+mod why;
 
 pub use audit::{Audit, Finding, Spot};
 pub use budget::{quotas, Budget};
@@ -33,6 +35,7 @@ pub use ledger::Ledger;
 pub use name::{StateName, Which};
 pub use pending::{Line, Pending};
 pub use walk::{Ops, Walk};
+pub use why::{History, Why};
 
 /// When a store is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
