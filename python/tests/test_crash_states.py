@@ -4,7 +4,7 @@ from typing import Any
 
 from strandline.engine import StateVisit
 from strandline.verify import Verdict
-from strandline.views.crash_states import Examined, explain
+from strandline.views.crash_states import WHY, Examined, explain, store_lines
 
 
 def store(site: str, *, library: bool = False) -> dict[str, Any]:
@@ -47,3 +47,26 @@ def test_of_as_many_stores_the_programs_own_come_first() -> None:
     library = state("3:none,1=1", MANY[:1], [BUG, BUG], differs=1)
     own = state("9:none,2=1", [BUG], MANY[:2], differs=1)
     assert [failure.state.name for failure in examined(library, own).failures] == ["9:none,2=1", "3:none,1=1"]
+
+
+def test_what_a_state_lacks_says_why_it_is_not_durable() -> None:
+    def line(reason: str, flush: str | None = None, fence: str | None = None) -> str:
+        why = {"reason": reason, "flush": flush, "fence": fence}
+        return store_lines([{**BUG, "why": why}])[0].removeprefix("append (list.c:31), at pool+0x40: ")
+
+    assert line("never_flushed") == "never flushed"
+    early = "flushed in persist (list.c:7) before it was last written, not since"
+    assert line("flushed_before", "persist (list.c:7)") == early
+    assert line("never_fenced", "persist (list.c:7)") == "flushed in persist (list.c:7), never fenced"
+    assert line("not_yet_flushed", "f (a.c:1)") == "not yet flushed: flushed later in f (a.c:1)"
+    assert line("nt_never_fenced") == "non-temporal, no fence after it"
+    assert all("None" not in line(reason, "f (a.c:1)", "g (a.c:2)") for reason in WHY)
+
+
+def test_stores_of_one_line_and_one_place_are_told_apart() -> None:
+    two = [{**BUG, "module": "list", "offset": offset} for offset in (0x1120, 0x1138)]
+    assert store_lines(two) == [
+        "append (list.c:31) at list+0x1120, at pool+0x40",
+        "append (list.c:31) at list+0x1138, at pool+0x40",
+    ]
+    assert store_lines(two[:1]) == ["append (list.c:31), at pool+0x40"]

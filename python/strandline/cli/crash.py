@@ -16,11 +16,12 @@ from strandline.cli import crash_page, output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, base_run, demand, parsed, refuse, run_options_of
 from strandline.errors import InterruptError
+from strandline.views.audit import FAIL_ON
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
-ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
+ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "fail_on", "suppress")
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -64,6 +65,18 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 @click.option(
     "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
 )
+@click.option(
+    "--fail-on",
+    type=click.Choice(tuple(FAIL_ON)),
+    help="Exit with 1 for these findings of a recording's audit. "
+    "[default: correctness; none with --verify, --dump or --replay]",
+)
+@click.option(
+    "--suppress",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="Accept the findings that a file lists, or a shipped one: libpmemobj, malloc, pthread (repeatable).",
+)
 @click.pass_obj
 @click.pass_context
 def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
@@ -77,6 +90,10 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     as x86 and eadr, the states are all that the model allows. Under other designs, they are those that simulated runs
     reach. A state is right if the model allows it and your own checker accepts it (exit status 0): --verify 'pmempool
     check {}'.
+
+    Every recording is audited, too: for stores that are never flushed, flushes that are never fenced, and flushes and
+    fences without an effect. Without --verify, --dump and --replay, the audit is a gate: findings of correctness exit
+    with 1, unless --suppress accepts them.
     """
     if given["replay"]:
         why = "excludes --replay, which checks one crash state: leave one of them out"
@@ -108,7 +125,7 @@ def _crash_recording(app: App, given: dict[str, Any]) -> int:
     is_drawn = page is not None and crash_page.write_recording(found, page)
     status = _show(found, given)
     _say_drawn(given, is_drawn)
-    return status
+    return status or int(not found.passes)
 
 
 def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
@@ -118,7 +135,18 @@ def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
 
 
 def _request(given: dict[str, Any]) -> recordings.Request:
-    keys = ("points", "seed", "replay", "max_failures", "dump", "verify", "time_limit", "scratch")
+    keys = (
+        "points",
+        "seed",
+        "replay",
+        "max_failures",
+        "dump",
+        "verify",
+        "time_limit",
+        "scratch",
+        "fail_on",
+        "suppress",
+    )
     return recordings.Request(given["workload"], **{key: given[key] for key in keys})
 
 
