@@ -101,7 +101,8 @@ class RecordingStates:
         `states` is null beyond 2^100. `runs` is the number of simulated runs that yielded the states; it is null if the
         model yields them. `intervals` is null if runs yield the states. `judged` is the number of runs that the model
         judged, `not_judged` the reason for leaving out others, and `disorders` the forbidden states (`run` is
-        `StateVisit`'s). SITE is
+        `StateVisit`'s). An entry of `StateVisit`'s `has` and `lacks` is `{"place", "times", "why", SITE}`, where `why`
+        is null or `{"reason", "flush", "fence"}`. SITE is
         `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset", "in_library"`: the first is a text,
         `inlined_in` an array of texts, `in_library` whether the module is a shared library. All but `pc` are null if
         unknown. `taken_together`: some lines have more than 512 stores before they become durable, and their old stores

@@ -4,7 +4,7 @@ from typing import Any
 
 from strandline.engine import StateVisit
 from strandline.verify import Verdict
-from strandline.views.crash_states import Examined, audit, circumstances, explain, found, undurable_reads
+from strandline.views.crash_states import WHY, Examined, circumstances, explain, found, store_lines
 
 
 def store(site: str, *, library: bool = False) -> dict[str, Any]:
@@ -71,17 +71,24 @@ def test_the_verdict_says_which_orders_were_explored() -> None:
     assert found(single) == "allowed by px86"
 
 
-def test_a_read_of_an_undurable_value_is_shown_with_its_store() -> None:
-    store_of = {"site": "main (r.c:7)", "pc": 3}
-    read = {
-        "finding": "read_undurable_then_persisted",
-        "count": 2,
-        "site": "reader (r.c:5)",
-        "pc": 9,
-        "store": store_of,
-    }
-    table = undurable_reads({"audit": [read]})
-    assert table is not None
-    assert table.rows == (("2", "reader (r.c:5)", "main (r.c:7)"),)
-    assert audit({"audit": [read]}) is None
-    assert undurable_reads({"audit": []}) is None
+def test_what_a_state_lacks_says_why_it_is_not_durable() -> None:
+    def line(reason: str, flush: str | None = None, fence: str | None = None) -> str:
+        why = {"reason": reason, "flush": flush, "fence": fence}
+        return store_lines([{**BUG, "why": why}])[0].removeprefix("append (list.c:31), at pool+0x40: ")
+
+    assert line("never_flushed") == "never flushed"
+    early = "flushed in persist (list.c:7) before it was last written, not since"
+    assert line("flushed_before", "persist (list.c:7)") == early
+    assert line("never_fenced", "persist (list.c:7)") == "flushed in persist (list.c:7), never fenced"
+    assert line("not_yet_flushed", "f (a.c:1)") == "not yet flushed: flushed later in f (a.c:1)"
+    assert line("nt_never_fenced") == "non-temporal, no fence after it"
+    assert all("None" not in line(reason, "f (a.c:1)", "g (a.c:2)") for reason in WHY)
+
+
+def test_stores_of_one_line_and_one_place_are_told_apart() -> None:
+    two = [{**BUG, "module": "list", "offset": offset} for offset in (0x1120, 0x1138)]
+    assert store_lines(two) == [
+        "append (list.c:31) at list+0x1120, at pool+0x40",
+        "append (list.c:31) at list+0x1138, at pool+0x40",
+    ]
+    assert store_lines(two[:1]) == ["append (list.c:31), at pool+0x40"]

@@ -3,10 +3,13 @@
 use crate::symbols::Symbols;
 use crate::Module;
 use addr2line::Loader;
-use object::{Object, ObjectSegment};
+use object::{Object, ObjectSegment, ObjectSymbol};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+
+/// Bytes of a function's code that identify its file.
+const CODE_BYTES: usize = 32;
 
 /// The place of an instruction. Prints as `append (list.c:31)`, `memcpy (libc.so.6+0x1234)`, `list+0x1234` or `0x1234`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,6 +101,42 @@ impl Source {
         }
         site
     }
+}
+
+/// Where functions of these names start in mapped files, with the first bytes of their code. Files that cannot be read
+/// have none.
+pub(crate) fn functions(modules: &[&Module], names: &[&str]) -> Vec<(u64, Vec<u8>)> {
+    let mut paths: Vec<&str> = modules.iter().map(|module| module.path.as_str()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let of_file = |path: &&str| {
+        let mapped = modules.iter().filter(|module| module.path == **path);
+        functions_of(Path::new(path), &mapped.copied().collect::<Vec<_>>(), names).unwrap_or_default()
+    };
+    paths.iter().flat_map(of_file).collect()
+}
+
+fn functions_of(path: &Path, mapped: &[&Module], names: &[&str]) -> Option<Vec<(u64, Vec<u8>)>> {
+    let bytes = std::fs::read(path).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let symbols = file.symbols().chain(file.dynamic_symbols());
+    let named =
+        symbols.filter(|symbol| symbol.is_definition() && symbol.name().is_ok_and(|name| names.contains(&name)));
+    let start = |symbol: object::Symbol<'_, '_>| {
+        let holds = |segment: &object::Segment<'_, '_>| {
+            (segment.address()..segment.address().saturating_add(segment.size())).contains(&symbol.address())
+        };
+        let segment = file.segments().find(holds)?;
+        let offset = symbol.address() - segment.address() + segment.file_range().0;
+        let within = |module: &&&Module| (module.offset..module.offset + (module.end - module.base)).contains(&offset);
+        let module = mapped.iter().find(within)?;
+        let code = bytes.get(offset as usize..)?;
+        Some((
+            module.base + (offset - module.offset),
+            code[..code.len().min(CODE_BYTES)].to_vec(),
+        ))
+    };
+    Some(named.filter_map(start).collect())
 }
 
 impl Loaded {
@@ -210,24 +249,26 @@ mod tests {
         line!() + more
     }
 
+    /// A line of `/proc/self/maps`: addresses, permissions, offset, device, inode, and a path that may contain spaces.
+    fn module(map: &str) -> Option<Module> {
+        let words: Vec<&str> = map.splitn(6, ' ').collect();
+        let (base, end) = words.first()?.split_once('-')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        Some(Module {
+            base: number(base)?,
+            end: number(end)?,
+            offset: number(words.get(2)?)?,
+            path: words.get(5).unwrap_or(&"").trim_start().to_owned(),
+        })
+    }
+
     #[test]
     fn an_instruction_of_this_test_is_found_by_function_and_line() {
         let line = planted(std::hint::black_box(0));
         let pc = planted as fn(u32) -> u32 as usize as u64;
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux tells mappings");
-        let module = maps.lines().find_map(|map| {
-            // Addresses, permissions, offset, device, inode, and a path that may contain spaces.
-            let words: Vec<&str> = map.splitn(6, ' ').collect();
-            let (base, end) = words.first()?.split_once('-')?;
-            let number = |text| u64::from_str_radix(text, 16).ok();
-            let (base, end, offset) = (number(base)?, number(end)?, number(words.get(2)?)?);
-            (base..end).contains(&pc).then(|| Module {
-                base,
-                end,
-                offset,
-                path: words.get(5).unwrap_or(&"").trim_start().to_owned(),
-            })
-        });
+        let holds = |module: &Module| (module.base..module.end).contains(&pc);
+        let module = maps.lines().filter_map(module).find(holds);
         let mut source = Source::new(&[module.expect("the test is mapped")]);
         let site = source.site(pc).clone();
         assert!(
@@ -239,6 +280,28 @@ mod tests {
             "{site:?}"
         );
         assert!(site.line.is_some_and(|found| line.abs_diff(found) <= 1), "{site:?}");
+    }
+
+    #[test]
+    fn a_function_is_found_in_a_mapped_library() {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux tells mappings");
+        let modules: Vec<Module> = maps.lines().filter_map(module).collect();
+        let libraries: Vec<&Module> = modules
+            .iter()
+            .filter(|module| module.path.contains("libc.so"))
+            .collect();
+        let starts = functions(&libraries, &["exit"]);
+        let (pc, code) = starts.first().expect("the C library ends programs");
+        assert_eq!(code.len(), CODE_BYTES);
+        assert_eq!(Source::new(&modules).site(*pc).symbol.as_deref(), Some("exit"));
+        assert_eq!(
+            Source::new(&modules)
+                .site(*pc - 1)
+                .symbol
+                .as_deref()
+                .filter(|name| *name == "exit"),
+            None
+        );
     }
 
     #[test]

@@ -9,14 +9,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from strandline.api import suppressions
 from strandline.api.result import Result
 from strandline.api.session import Advance, Session
 from strandline.engine import CrashStates, Engine, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
 from strandline.verify import Checked, Checker, Early, Verdict, dump, verify
-from strandline.views import columns, crash_states, crashes
+from strandline.views import audit, columns, crash_states, crashes
+from strandline.views.audit import Judged
 from strandline.views.columns import Columns
 from strandline.views.crash_states import Examined
+from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Table
 
@@ -43,6 +46,15 @@ class Request:
     scratch: Path | None = None
     orders: int | None = None
     """The number of orders of several threads; by default a few."""
+    fail_on: str | None = None
+    """The findings of the audit with which it fails; `None`: correctness if the audit is all that is asked for."""
+    suppress: tuple[str, ...] = ()
+    """Files with accepted findings, or names of shipped ones."""
+
+    @property
+    def gate(self) -> str:
+        """The findings of the audit with which it fails."""
+        return self.fail_on or ("none" if self.visits else audit.CORRECTNESS)
 
     @property
     def visits(self) -> bool:
@@ -58,7 +70,13 @@ class CrashesOfRecording(Result):
     results: Sequence[Examined]
     interrupted: str | None
     """What an interrupted test has found, in words."""
+    audit: Judged
     _engine: Engine
+
+    @property
+    def passes(self) -> bool:
+        """Whether the audit has no finding with which `--fail-on` fails."""
+        return not self.audit.failing(self.request.gate)
 
     @property
     def recovers(self) -> bool:
@@ -75,10 +93,11 @@ class CrashesOfRecording(Result):
             parts.append(Line(f"{first.plan['visits']:,} states are in {self.request.dump}"))
         for result in self.results:
             parts += self._notes(result)
-        if table := crash_states.audit(first.plan):
-            parts += [Line(), table]
-        if table := crash_states.undurable_reads(first.plan):
-            parts += [Line(), table]
+        parts += self.audit.parts()
+        if failing := self.audit.failing(self.request.gate):
+            places = counted(len(failing), "place")
+            said = f"the audit fails: findings of {self.request.gate} at {places}: mend or --suppress them"
+            parts += [Line(), Line(said.replace("findings of all", "findings"), folds=True)]
         return Page(tuple(parts))
 
     def _replayed(self) -> list[Line]:
@@ -121,7 +140,10 @@ class CrashesOfRecording(Result):
             "interrupted": self.interrupted is not None,
             "failures": failures,
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
-            "audit": self.results[0].plan["audit"],
+            "audit": self.audit.document(),
+            "fail_on": self.request.gate,
+            "audit_passes": self.passes,
+            "unused_suppressions": self.audit.unused,
             "records": [],
         }
 
@@ -141,6 +163,7 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
         raise InputError("--dump: needs exactly one design and no --verify: run once for each")
     if request.scratch and not request.verify:
         raise InputError("--scratch: needs --verify: name a checker with --verify")
+    sources = suppressions.read(request.suppress)
     results: list[Examined] = []
     for design in designs or (DEFAULT_DESIGN,):
         results.append(_examine(session, request, design))
@@ -148,7 +171,8 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
             break
     stopped = results[-1].early is Early.INTERRUPTED
     said = crashes.interrupted(len(results), len(designs or (DEFAULT_DESIGN,))) if stopped else None
-    return CrashesOfRecording(request, results, said, session.engine)
+    audited = suppressions.judge(results[0].plan["audit"], sources)
+    return CrashesOfRecording(request, results, said, audited, session.engine)
 
 
 def _examine(session: Session, request: Request, design: str) -> Examined:

@@ -16,11 +16,12 @@ from strandline.cli import crash_page, output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, base_run, demand, parsed, refuse, run_options_of
 from strandline.errors import InterruptError
+from strandline.views.audit import FAIL_ON
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
-ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "orders")
+ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "orders", "fail_on", "suppress")
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -70,6 +71,18 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     metavar="N",
     help="Orders of a recording's threads to explore; 1 is the recorded one alone. [default: up to 8]",
 )
+@click.option(
+    "--fail-on",
+    type=click.Choice(tuple(FAIL_ON)),
+    help="Exit with 1 for these findings of a recording's audit. "
+    "[default: correctness; none with --verify, --dump or --replay]",
+)
+@click.option(
+    "--suppress",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="Accept the findings that a file lists, or a shipped one: libpmemobj, malloc, pthread (repeatable).",
+)
 @click.pass_obj
 @click.pass_context
 def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
@@ -83,6 +96,10 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     as x86 and eadr, the states are all that the model allows. Under other designs, they are those that simulated runs
     reach. A state is right if the model allows it and your own checker accepts it (exit status 0): --verify 'pmempool
     check {}'.
+
+    Every recording is audited, too: for stores that are never flushed, flushes that are never fenced, and flushes and
+    fences without an effect. Without --verify, --dump and --replay, the audit is a gate: findings of correctness exit
+    with 1, unless --suppress accepts them.
     """
     if given["replay"]:
         why = "excludes --replay, which checks one crash state: leave one of them out"
@@ -114,7 +131,7 @@ def _crash_recording(app: App, given: dict[str, Any]) -> int:
     is_drawn = page is not None and crash_page.write_recording(found, page)
     status = _show(found, given)
     _say_drawn(given, is_drawn)
-    return status
+    return status or int(not found.passes)
 
 
 def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
@@ -124,7 +141,19 @@ def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
 
 
 def _request(given: dict[str, Any]) -> recordings.Request:
-    keys = ("points", "seed", "replay", "max_failures", "dump", "verify", "time_limit", "scratch", "orders")
+    keys = (
+        "points",
+        "seed",
+        "replay",
+        "max_failures",
+        "dump",
+        "verify",
+        "time_limit",
+        "scratch",
+        "orders",
+        "fail_on",
+        "suppress",
+    )
     return recordings.Request(given["workload"], **{key: given[key] for key in keys})
 
 

@@ -1,4 +1,4 @@
-"""The output of `strandline crash` for a recording: crash states, the checker's findings, idle instructions."""
+"""The output of `strandline crash` for a recording: crash states and the checker's findings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from strandline.engine import StateVisit
 from strandline.verify import Early, Verdict
+from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
 from strandline.views.table import Column, Table
 
@@ -20,26 +21,19 @@ COLUMNS = (
     Column("verdict", numeric=False),
     Column("states are", numeric=False),
 )
-READS = (Column("times"), Column("reads what is not durable", numeric=False), Column("stored in", numeric=False))
-AUDIT = (Column("finding", numeric=False), Column("times"), Column("where", numeric=False))
-
-FINDINGS = {
-    "stored_never_flushed": "stored, never flushed",
-    "flushed_never_fenced": "flushed, never fenced",
-    "nt_store_never_fenced": "non-temporal store, never fenced",
-    "flush_of_clean_line": "{} of a line that is durable already",
-    "line_flushed_twice": "{} of a line flushed before, not stored to since",
-    "flush_of_volatile_memory": "{} of memory that is not persistent",
-    "fence_orders_nothing": "{} with nothing to order",
-    "store_of_unknown_bytes": "store of more than 64 bytes, not recorded",
-}
-"""The findings of the audit, the most serious first. `{}` stands for the instruction."""
-
-READ_UNDURABLE = "read_undurable_then_persisted"
-"""The finding with two places, the load and the other thread's store; it has a table of its own."""
-
-MOST_ROWS = 24
 MOST_STORES = 6
+WHY = {
+    "never_flushed": "never flushed",
+    "flushed_before": "flushed in {flush} before it was last written, not since",
+    "never_fenced": "flushed in {flush}, never fenced",
+    "nt_never_fenced": "non-temporal, no fence after it",
+    "not_yet_flushed": "not yet flushed: flushed later in {flush}",
+    "not_yet_fenced": "flushed in {flush}, not yet fenced: fenced later in {fence}",
+    "nt_not_yet_fenced": "non-temporal, not yet fenced: fenced later in {fence}",
+    "not_yet_synced": "not yet durable: made so later by msync",
+    "not_yet_visible": "not yet visible",
+}
+"""Why a store is not durable at a crash."""
 EXACT = 10**12
 """Up to this number, the count of states is shown exactly."""
 
@@ -195,13 +189,22 @@ def stores(state: StateVisit) -> list[str]:
 
 
 def _stores(verb: str, shown: list[dict[str, Any]], total: int) -> list[str]:
-    def line(store: dict[str, Any]) -> str:
-        times = f", {store['times']:,} times" if store["times"] > 1 else ""
-        return f"{verb:5} {store['site']}, at {store['place']}{times}"
-
-    lines = [line(store) for store in shown[:MOST_STORES]]
+    lines = [f"{verb:5} {line}" for line in store_lines(shown[:MOST_STORES])]
     more = total - len(lines)
     return [*lines, f"{verb:5} the stores of {more:,} more"] if more > 0 else lines
+
+
+def store_lines(stores: Sequence[dict[str, Any]]) -> list[str]:
+    """Each store in words: its instruction, its place and, if it is absent, why it is not durable."""
+
+    def line(store: dict[str, Any], site: str) -> str:
+        times = f", {store['times']:,} times" if store["times"] > 1 else ""
+        why = store.get("why")
+        reason = f": {WHY[why['reason']].format(**why)}" if why else ""
+        return f"{site}, at {store['place']}{times}{reason}"
+
+    sites = told_apart(stores, lambda store: f"{store['site']} {store['place']}")
+    return [line(store, site) for store, site in zip(stores, sites, strict=True)]
 
 
 def explain(result: Examined, again: str) -> list[str]:
@@ -218,27 +221,3 @@ def explain(result: Examined, again: str) -> list[str]:
         *(f"  checker: {line}" for line in verdict.output[-5:]),
         f"  reproduce: {again}",
     ]
-
-
-def audit(plan: dict[str, Any]) -> Table | None:
-    """Instructions that do too little or nothing, the most serious first; `None` if there are none."""
-    order = list(FINDINGS)
-    known = [entry for entry in plan["audit"] if entry["finding"] != READ_UNDURABLE]
-    entries = sorted(known, key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
-    rows = [
-        (FINDINGS[entry["finding"]].format(entry["instruction"]), whole(entry["count"]), entry["site"])
-        for entry in entries[:MOST_ROWS]
-    ]
-    if more := entries[MOST_ROWS:]:
-        rows.append((f"... {len(more):,} more places", whole(sum(entry["count"] for entry in more)), "--json has all"))
-    return Table(AUDIT, tuple(rows)) if rows else None
-
-
-def undurable_reads(plan: dict[str, Any]) -> Table | None:
-    """Loads of another thread's undurable value before the reader made something durable; `None` if none."""
-    found = [entry for entry in plan["audit"] if entry["finding"] == READ_UNDURABLE]
-    entries = sorted(found, key=lambda entry: (-entry["count"], entry["pc"], entry["store"]["pc"]))
-    rows = [(whole(entry["count"]), entry["site"], entry["store"]["site"]) for entry in entries[:MOST_ROWS]]
-    if more := entries[MOST_ROWS:]:
-        rows.append((whole(sum(entry["count"] for entry in more)), f"... {len(more):,} more pairs", "--json has all"))
-    return Table(READS, tuple(rows)) if rows else None

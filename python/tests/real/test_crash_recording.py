@@ -29,12 +29,12 @@ while node:
 
 @pytest.fixture(scope="session")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a list's appends, `fenced.strand` and `unfenced.strand`, and a `check.py` of the list."""
+    """A folder with a list's appends (a recording for each kind of `synthetic`), and a `check.py` of the list."""
     folder = tmp_path_factory.mktemp("some recordings")
     # Built as for `make test`: a single package is built with other features.
     build = ("cargo", "build", "--quiet", "--locked", "--workspace", "--example", "synthetic")
     subprocess.run(build, cwd=ROOT, check=True)
-    for kind in ("fenced", "unfenced"):
+    for kind in ("fenced", "unfenced", "unflushed", "late", "twice"):
         subprocess.run([ROOT / "target/debug/examples/synthetic", kind, "5", folder / f"{kind}.strand"], check=True)
     (folder / "check.py").write_text(CHECKER)
     return folder
@@ -68,7 +68,11 @@ def test_a_list_without_a_fence_is_broken_and_the_state_comes_again(installed: I
     assert [failure["state"] for failure in again.document["failures"]] == [first["state"]]
     said = installed(*shlex.split(first["replay"]))
     assert f"reproduce: strandline {first['replay']}" in said.out
-    assert "lacks list+0x1010, at my pool+0x48" in said.out
+    # The state lacks the second store of a node, whose flush is not yet fenced.
+    (lacks,) = first["lacks"]
+    assert lacks["why"] == {"reason": "not_yet_fenced", "flush": "list+0x1030", "fence": "list+0x1040"}
+    why = "flushed in list+0x1030, not yet fenced: fenced later in list+0x1040"
+    assert f"lacks list+0x1010, at my pool+0x48: {why}\n" in said.out
 
 
 def test_visible_stores_are_durable_under_eadr(installed: Installed, recordings: Path) -> None:
@@ -149,7 +153,94 @@ def test_a_damaged_recording_is_refused_in_a_line(installed: Installed, recordin
         assert done.err.count("\n") == 1
 
 
+def test_a_note_does_not_advise_the_design_that_runs(installed: Installed, recordings: Path) -> None:
+    recording = str(recordings / "twice.strand")
+    done = installed("crash", recording, "-d", "x86")
+    assert (done.code, done.err) == (0, "")
+    assert "mapped at two addresses, which simulated runs do not support\n" in done.out
+    assert "choose a design" not in done.out
+    other = installed("crash", recording, "-d", "unordered")
+    assert (other.code, other.out) == (2, "")
+    assert "choose a design with model px86" in other.err
+
+
+def test_the_page_of_a_failure_says_why_a_store_is_missing(
+    installed: Installed, recordings: Path, tmp_path: Path
+) -> None:
+    recording = str(recordings / "unfenced.strand")
+    done = installed("crash", recording, "--verify", check(recordings), "--html", "case.html")
+    assert done.code == 1
+    page = (tmp_path / "case.html").read_text(encoding="utf-8")
+    assert "flushed in list+0x1030, not yet fenced: fenced later in list+0x1040" in page
+
+
+def test_a_fence_of_the_exit_does_not_hide_that_the_program_has_none(installed: Installed, recordings: Path) -> None:
+    done = installed("crash", str(recordings / "late.strand"), "--json")
+    assert done.code == 1
+    found = {(entry["finding"], entry["site"], entry["kind"]) for entry in done.document["audit"]}
+    assert found == {("flushed_fenced_only_at_exit", "list+0x1030", "correctness")}
+    assert "flushed, fenced only by the end of the program" in installed("crash", str(recordings / "late.strand")).out
+
+
+def test_an_audit_with_findings_of_correctness_exits_with_1(installed: Installed, recordings: Path) -> None:
+    recording = str(recordings / "unflushed.strand")
+    done = installed("crash", recording)
+    assert (done.code, done.err) == (1, "")
+    assert "the audit fails: findings of correctness at 2 places: mend or --suppress them" in done.out
+    assert installed("crash", recording, "--fail-on", "none").code == 0
+    assert installed("crash", recording, "--fail-on", "performance").code == 0
+    assert installed("crash", recording, "--verify", "true").code == 0, "the checker judges"
+    assert installed("crash", recording, "--verify", "true", "--fail-on", "all").code == 1
+
+
+def test_suppressed_findings_do_not_fail(installed: Installed, recordings: Path, tmp_path: Path) -> None:
+    accepted = '[[suppress]]\nplace = "list+0x10?0"\nfinding = "stored_never_flushed"\nreason = "rebuilt"\n'
+    (tmp_path / "known.toml").write_text(accepted + '[[suppress]]\nfunction = "gone"\nreason = "was mended"\n')
+    visit = ("crash", str(recordings / "unflushed.strand"), "--suppress", "known.toml")
+    done = installed(*visit)
+    assert (done.code, done.err) == (0, "")
+    assert "suppressed: 2 places by known.toml" in done.out
+    assert 'warning: known.toml: function = "gone" matches no finding: remove it' in done.out
+    document = installed(*visit, "--json").document
+    assert document["audit_passes"] is True
+    assert [entry["suppressed"] for entry in document["audit"]] == [{"by": "known.toml", "reason": "rebuilt"}] * 2
+
+
+def test_shipped_suppressions_accept_what_libpmemobj_keeps_in_its_pool(installed: Installed) -> None:
+    recording = str(ROOT / "recordings/pmdk-queue.strand")
+    assert installed("crash", recording).code == 1
+    done = installed("crash", recording, "--suppress", "libpmemobj")
+    assert done.code == 0
+    assert "suppressed: 7 places by libpmemobj" in done.out
+
+
+BAD_SUPPRESSIONS = {
+    '[[suppress]]\nfunction = "f"\n': "reason",
+    '[[suppress]]\nfunction = "f"\nreason = " "\n': "reason: is empty",
+    '[[suppress]]\nreason = "r"\n': "has no place",
+    '[[suppress]]\nmodule = "m"\nreason = "r"\nfinding = "stored_never_flush"\n': "mean `stored_never_flushed`",
+    '[[suppress]]\nfunctio = "f"\nreason = "r"\n': "functio",
+    "suppress = 3\n": "suppress",
+    "": "suppress",
+    "[[": "not TOML",
+}
+
+
+@pytest.mark.parametrize("text", BAD_SUPPRESSIONS)
+def test_a_bad_file_of_suppressions_is_refused_in_a_line(
+    installed: Installed, recordings: Path, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "known.toml").write_text(text)
+    done = installed("crash", str(recordings / "fenced.strand"), "--suppress", "known.toml")
+    assert (done.code, done.out) == (2, "")
+    assert "known.toml" in done.err
+    assert BAD_SUPPRESSIONS[text] in done.err
+    assert done.err.count("\n") == 1
+
+
 BAD = {
+    "--suppress none.toml": "neither a file nor one of libpmemobj, malloc, pthread",
+    "--fail-on every": "--fail-on",
     "--threads 2": "--threads does not apply to a recording",
     "-d unordered --replay 7:all": "such as run3:412",
     "-d unordered --replay run9:1": "only the runs 0 to 7",
@@ -176,7 +267,8 @@ def test_bad_input_is_refused_in_a_line(installed: Installed, recordings: Path, 
 def test_json_is_one_document(installed: Installed, recordings: Path) -> None:
     done = installed("crash", str(recordings / "unfenced.strand"), "--json")
     origin = {"version", "commit", "command", "interrupted"}
-    assert set(json.loads(done.out)) == origin | {"failures", "results", "audit", "records"}
+    audit = {"audit", "fail_on", "audit_passes", "unused_suppressions"}
+    assert set(json.loads(done.out)) == origin | audit | {"failures", "results", "records"}
 
 
 def test_enough_failures_end_the_visit(installed: Installed, recordings: Path) -> None:

@@ -48,7 +48,7 @@ impl Lines {
         if let Some(two) = twice {
             let place = places.show(two[1].place);
             return Err(Error::Input(format!(
-                "{place} was mapped at two addresses, which simulated runs do not support: choose a design with model px86, eadr or bbb"
+                "{place} was mapped at two addresses, which simulated runs do not support"
             )));
         }
         spans.sort_by_key(|span| span.start);

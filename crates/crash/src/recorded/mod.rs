@@ -34,6 +34,9 @@ const RUNS: usize = 8;
 /// Maximum number of stores to persistent memory of a recording, because a run's durable writes are kept in memory.
 const MOST_STORES: u64 = 1_000_000;
 
+/// How to do without simulated runs.
+const OTHER_DESIGN: &str = "choose a design with model px86, eadr or bbb";
+
 /// The requested crash states.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -109,7 +112,8 @@ impl SimulatedStates {
         let recording = Arc::new(Recording::open(&asked.recording).map_err(wrong)?);
         let named = asked.recording.display();
         refuse(&recording).map_err(|why| Error::Input(format!("{named}: {why}")))?;
-        let lines = Lines::of(&recording).map_err(|why| Error::Input(format!("{named}: {why}")))?;
+        let lines = Lines::of(&recording);
+        let lines = lines.map_err(|why| Error::Input(format!("{named}: {why}: {OTHER_DESIGN}")))?;
         let initial = Image::initial(&recording, lines.places()).map_err(wrong)?;
         let stores = Stores::of(&recording, lines.places(), initial.clone()).map_err(wrong)?;
         let judgement = Judgement::of(&recording);
@@ -289,7 +293,7 @@ fn refuse(recording: &Recording) -> Result<(), String> {
     let stores = recording.totals().persistent_stores;
     if stores > MOST_STORES {
         return Err(format!(
-            "has {stores} stores to persistent memory, and simulated runs support at most {MOST_STORES}: record less with --from and --max-instructions, or choose a design with model px86, eadr or bbb"
+            "has {stores} stores to persistent memory, and simulated runs support at most {MOST_STORES}: record less with --from and --max-instructions, or {OTHER_DESIGN}"
         ));
     }
     Ok(())

@@ -207,10 +207,15 @@ impl Sites {
     fn add(&mut self, write: &Write) {
         let place = write.piece.word + u64::from(write.piece.mask.trailing_zeros());
         let (pc, times) = (write.pc, u64::from(!write.rest));
-        let (first, stored) = self
-            .0
-            .entry((write.piece.word & !(LINE - 1), pc))
-            .or_insert((write.serial, Stored { pc, place, times: 0 }));
+        let (first, stored) = self.0.entry((write.piece.word & !(LINE - 1), pc)).or_insert((
+            write.serial,
+            Stored {
+                pc,
+                place,
+                times: 0,
+                why: None,
+            },
+        ));
         stored.times += times;
         if write.serial < *first {
             (*first, stored.place) = (write.serial, place);

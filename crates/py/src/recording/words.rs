@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use strandline_design::About;
 use strandline_record::order::{Op, Places, PoolFile, What};
-use strandline_record::states::{Dependent, Spot, Stored, Visit};
+use strandline_record::states::{Dependent, Spot, Stored, Visit, Why};
 use strandline_record::{Recording, Source};
 
 /// Maximum number of stores that explain a state, of those that it has and of those that it lacks.
@@ -91,6 +91,7 @@ fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
         What::Fence(fence) => fence.name(),
         What::Sync { .. } => "msync",
         What::Marker(_) => "marker",
+        What::Exit => "exit",
     };
     let mut value = site(source, op.pc);
     value["instruction"] = json!(instruction);
@@ -99,17 +100,35 @@ fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
 }
 
 fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value> {
-    let store = |store: &Stored| {
+    let mut store = |store: &Stored| {
         let mut value = site(source, store.pc);
         value["place"] = json!(places.show(store.place));
         value["times"] = json!(store.times);
+        value["why"] = store.why.map_or(Value::Null, |why| reason(source, why));
         value
     };
-    let mut stores: Vec<Value> = stores.iter().map(store).collect();
+    let mut stores: Vec<Value> = stores.iter().map(&mut store).collect();
     // Stores of the program itself explain more than stores of a library.
     stores.sort_by_key(|store| store["in_library"] == true);
     stores.truncate(MOST_STORES);
     stores
+}
+
+/// Why a store is not durable, with the instructions that flush and fence it.
+fn reason(source: &mut Source, why: Why) -> Value {
+    let (reason, flush, fence) = match why {
+        Why::NeverFlushed => ("never_flushed", None, None),
+        Why::FlushedBefore(flush) => ("flushed_before", Some(flush), None),
+        Why::NeverFenced(flush) => ("never_fenced", Some(flush), None),
+        Why::NtNeverFenced => ("nt_never_fenced", None, None),
+        Why::NotYetFlushed(flush) => ("not_yet_flushed", Some(flush), None),
+        Why::NotYetFenced(flush, fence) => ("not_yet_fenced", Some(flush), Some(fence)),
+        Why::NtNotYetFenced(fence) => ("nt_not_yet_fenced", None, Some(fence)),
+        Why::NotYetSynced => ("not_yet_synced", None, None),
+        Why::NotYetVisible => ("not_yet_visible", None, None),
+    };
+    let mut at = |pc: Option<u64>| pc.map(|pc| source.site(pc).to_string());
+    json!({"reason": reason, "flush": at(flush), "fence": at(fence)})
 }
 
 /// Adds an object's keys to another's.

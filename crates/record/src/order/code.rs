@@ -2,8 +2,8 @@
 
 use super::op::Fence;
 use crate::code::Sign;
-use crate::{AccessKind, Block, Marker};
-use iced_x86::{Decoder, DecoderOptions, Instruction};
+use crate::{Access, AccessKind, Block, Marker};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
 /// A part of a block that may affect persistence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub enum PointKind {
     Fence(Fence),
     /// A marker.
     Marker(Marker),
+    /// A call, which stores its return address by the access of this number.
+    Call(u16),
+    /// A return, which loads its address by the access of this number.
+    Return(u16),
 }
 
 /// The points of a block. Loads are included only with `turns`: accesses may then have turns.
@@ -43,6 +47,12 @@ pub fn points(block: &Block, turns: bool) -> Vec<Point> {
                 kind,
             });
         }
+        let frame = frame(instruction, index, &block.accesses);
+        points.extend(frame.map(|kind| Point {
+            instruction: index,
+            pc: pc(index),
+            kind,
+        }));
     }
     let mut words = 0;
     for (index, access) in (0..=u16::MAX).zip(&block.accesses) {
@@ -55,9 +65,22 @@ pub fn points(block: &Block, turns: bool) -> Vec<Point> {
         }
         words += access.value_words();
     }
-    // An instruction is a fence, a marker, or has accesses, which stay in order.
+    // An instruction is a fence, a marker, or has accesses, which stay in order, perhaps behind a call or return.
     points.sort_by_key(|point| point.instruction);
     points
+}
+
+/// What an instruction does to the stack of frames.
+fn frame(instruction: &Instruction, index: u16, accesses: &[Access]) -> Option<PointKind> {
+    let access = |kind: AccessKind| {
+        let is_it = |access: &Access| access.instruction == index && access.kind == kind;
+        accesses.iter().position(is_it).map(|access| access as u16)
+    };
+    match instruction.flow_control() {
+        FlowControl::Call | FlowControl::IndirectCall => access(AccessKind::Store).map(PointKind::Call),
+        FlowControl::Return => access(AccessKind::Load).map(PointKind::Return),
+        _ => None,
+    }
 }
 
 fn speaks(instruction: &Instruction) -> Option<PointKind> {

@@ -2,6 +2,7 @@
 
 mod code;
 mod entry;
+mod exits;
 mod op;
 mod places;
 mod reordered;
@@ -15,15 +16,24 @@ pub use reordered::Reordered;
 use crate::error::RECORD_AGAIN;
 use crate::{RecordError, Recording};
 use code::{points, Point};
+use exits::{Ends, Frames};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use thread::{Ran, Runner};
 
-/// What threads wait for: writes to words, and signals.
+/// What threads wait for (writes to words, and signals), and where each is.
 #[derive(Debug, Default)]
 struct Shared {
     words: HashMap<u64, u32>,
     signals: HashMap<u32, u32>,
+    frames: Vec<Frames>,
+}
+
+/// A block.
+#[derive(Debug)]
+struct Code {
+    points: Vec<Point>,
+    ends: Ends,
 }
 
 /// The operations of all threads. A thread executes until it must wait for another; then the next one executes. So the
@@ -32,7 +42,7 @@ pub struct Interleaved {
     runners: Vec<Runner>,
     current: usize,
     shared: Shared,
-    blocks: Arc<[Vec<Point>]>,
+    blocks: Arc<[Code]>,
     places: Arc<Places>,
     ready: VecDeque<Entry>,
     recording: Arc<Recording>,
@@ -55,11 +65,18 @@ impl Interleaved {
     pub fn with(recording: &Arc<Recording>, places: &Arc<Places>, detail: Detail) -> Result<Interleaved, RecordError> {
         let threads = recording.threads().len();
         let runners = (0..threads).map(|thread| Ok(Runner::new(thread as u32, recording.stream(thread)?)));
-        let blocks = recording.blocks().iter().map(|block| points(block, threads > 1));
+        let blocks = recording.blocks().iter().zip(exits::ends(recording));
+        let blocks = blocks.map(|(block, ends)| Code {
+            points: points(block, threads > 1),
+            ends,
+        });
         Ok(Interleaved {
             runners: runners.collect::<Result<_, RecordError>>()?,
             current: 0,
-            shared: Shared::default(),
+            shared: Shared {
+                frames: vec![Frames::default(); threads],
+                ..Shared::default()
+            },
             blocks: blocks.collect(),
             places: Arc::clone(places),
             ready: VecDeque::new(),

@@ -54,6 +54,8 @@ pub enum What {
     },
     /// The program said something.
     Marker(Marker),
+    /// The program's end begins in this thread: `main` has returned, or `exit` was called.
+    Exit,
 }
 
 /// Bytes that a store left in an aligned word.

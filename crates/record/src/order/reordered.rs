@@ -190,7 +190,7 @@ impl<E: Iterator<Item = Result<Entry, RecordError>>> Reordered<E> {
         };
         match op.what {
             What::Load { .. } | What::Store(_) | What::StoreNt(_) | What::Unknown | What::Fence(Fence::Locked) => true,
-            What::Flush(..) | What::Fence(_) | What::Sync { .. } | What::Marker(_) => false,
+            What::Flush(..) | What::Fence(_) | What::Sync { .. } | What::Marker(_) | What::Exit => false,
         }
     }
 

@@ -161,3 +161,40 @@ fn a_thread_waits_for_a_signal_and_a_cycle_is_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn a_return_from_main_into_the_c_library_begins_the_end() {
+    const LIBRARY: u64 = 0x7f00_0000_0000;
+    let mut writer = writer();
+    writer.module(crate::Module {
+        base: LIBRARY,
+        end: LIBRARY + 0x1000,
+        offset: 0,
+        path: "/nowhere/libc.so.6".to_owned(),
+    });
+    // main: call rax; mov [rdi], rax; ret. The library: ret; lock inc [rdi].
+    let call = writer.block(block(0x1000, &[0xff, 0xd0], 1, &[(0, AccessKind::Store, 8)]));
+    let back = writer.block(block(LIBRARY, &[0xc3], 1, &[(0, AccessKind::Load, 8)]));
+    let store = [(0, AccessKind::Store, 8), (1, AccessKind::Load, 8)];
+    let leaves = writer.block(block(0x1002, &[0x48, 0x89, 0x07, 0xc3], 2, &store));
+    let atomic = [(0, AccessKind::Atomic, 8)];
+    let lock = writer.block(block(LIBRARY + 8, &[0xf0, 0x48, 0xff, 0x07], 1, &atomic));
+    let stack = 0x7fff_0000;
+    let mut run = |block, instructions, addresses: &[u64], values: &[u64], persistent: &[bool]| {
+        let ran = writer.execute(0, block, instructions, addresses, values, persistent);
+        ran.expect("it fits");
+    };
+    run(call, 1, &[stack - 8], &[0], &[false]);
+    run(back, 1, &[stack - 8], &[], &[]);
+    run(leaves, 2, &[POOL, stack], &[7], &[true]);
+    run(lock, 1, &[LOCK], &[0], &[false]);
+    let found = ops(writer, Ending::default()).expect("it can be ordered");
+    let found: Vec<(u64, What)> = found.into_iter().map(|op| (op.pc, op.what)).collect();
+    let expected = [
+        (0x1002, What::Store(piece(0, [7, 0, 0, 0, 0, 0, 0, 0], 0xff))),
+        (LIBRARY + 8, What::Exit),
+        (LIBRARY + 8, What::Fence(Fence::Locked)),
+        (LIBRARY + 8, What::Fence(Fence::Locked)),
+    ];
+    assert_eq!(found, expected);
+}

@@ -2,9 +2,10 @@
 
 use super::code::{Point, PointKind};
 use super::entry::{Access, Detail, Entry};
+use super::exits::Frames;
 use super::op::{Fence, Flush, Op, Piece, What, LINE};
 use super::places::Places;
-use super::Shared;
+use super::{Code, Shared};
 use crate::{AccessKind, Block, Event, Executed, RecordError, Recording, Step, Stream, Turn};
 use std::collections::VecDeque;
 
@@ -69,7 +70,7 @@ impl Runner {
     pub fn step(
         &mut self,
         recording: &Recording,
-        blocks: &[Vec<Point>],
+        blocks: &[Code],
         places: &Places,
         shared: &mut Shared,
         detail: Detail,
@@ -88,7 +89,7 @@ impl Runner {
             Held::Block(stopped) => {
                 let executed = stopped.executed();
                 let block = &recording.blocks()[executed.block as usize];
-                let points = &blocks[executed.block as usize];
+                let points = &blocks[executed.block as usize].points;
                 let done = sink.run(block, points, &executed, stopped.done);
                 return Ok(match done == points.len() {
                     true => Ran::On,
@@ -104,7 +105,10 @@ impl Runner {
             None => Ok(Ran::Ended),
             Some(Step::Block(executed)) => {
                 let block = &recording.blocks()[executed.block as usize];
-                let points = &blocks[executed.block as usize];
+                let Code { points, ends } = &blocks[executed.block as usize];
+                if sink.frames().enter(*ends) {
+                    sink.put(block.pc, What::Exit);
+                }
                 let done = sink.run(block, points, &executed, 0);
                 if done < points.len() {
                     self.held = Held::Block(Stopped::of(&executed, done));
@@ -196,6 +200,8 @@ impl Sink<'_> {
                 }
                 PointKind::Fence(fence) => self.put(point.pc, What::Fence(fence)),
                 PointKind::Marker(marker) => self.put(point.pc, What::Marker(marker)),
+                PointKind::Call(access) => self.frame(executed, access, Frames::call),
+                PointKind::Return(access) => self.frame(executed, access, Frames::returns),
                 PointKind::Access(access, words) => {
                     let Some(address) = executed.addresses.get(usize::from(access)) else {
                         continue;
@@ -218,6 +224,18 @@ impl Sink<'_> {
             }
         }
         points.len()
+    }
+
+    fn frames(&mut self) -> &mut Frames {
+        &mut self.shared.frames[self.thread as usize]
+    }
+
+    /// A call or return of the first thread; the others have no `main`.
+    fn frame(&mut self, executed: &Executed<'_>, access: u16, see: impl Fn(&mut Frames, u64)) {
+        let address = executed.addresses.get(usize::from(access));
+        if let (0, Some(address)) = (self.thread, address) {
+            see(self.frames(), *address);
+        }
     }
 
     /// Whether it is an access's turn; if so, counts it.

@@ -1,10 +1,16 @@
 //! Finds instructions that do too little, or nothing.
 
-use super::pending::Pending;
+use super::line::Item;
+use super::locks::Locks;
+use super::pending::{Line, Pending};
 use super::reads::{Dependent, Reads};
 use super::{Image, Rules};
-use crate::order::{Fence, Flush, Op, What};
-use std::collections::BTreeMap;
+use crate::order::{Fence, Flush, Op, Place, What};
+use crate::Marker;
+use std::collections::{BTreeMap, BTreeSet};
+
+const STORE: &str = "store";
+const NT_STORE: &str = "non-temporal store";
 
 /// The fault of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +21,10 @@ pub enum Finding {
     NeverFenced,
     /// A non-temporal store without a later fence of its thread.
     NtNeverFenced,
+    /// A flush whose only later fences belong to the program's end.
+    FencedAtExit,
+    /// A non-temporal store whose only later fences belong to the program's end.
+    NtFencedAtExit,
     /// A flush of a line that is already durable.
     FlushClean,
     /// A flush of a line that is already flushed and not stored to since.
@@ -23,6 +33,8 @@ pub enum Finding {
     FlushVolatile,
     /// A fence with neither a flush nor a non-temporal store to order.
     FenceIdle,
+    /// A store to a word that locked instructions store to, and that is never flushed.
+    LockWord,
     /// A store of more than 64 bytes at once, whose bytes are not recorded.
     Unknown,
 }
@@ -42,6 +54,8 @@ pub struct Spot {
 #[derive(Debug)]
 pub struct Audit {
     pending: Pending,
+    ends: Vec<End>,
+    locks: Locks,
     spots: BTreeMap<Spot, u64>,
     /// With several threads: executed flushes and fences without effect, by thread and their number in it. In another
     /// order, they may have one.
@@ -53,6 +67,36 @@ pub struct Audit {
 
 /// Maximum number of flushes and fences without effect that are compared between orders.
 const MOST_IDLE: usize = 1 << 20;
+/// The end of a thread, whose fences a crash in the middle of the program does not see: behind its last task, or in the
+/// code with which the program exits.
+#[derive(Clone, Debug, Default)]
+struct End {
+    /// The position of its last marker of a task in the global order.
+    marked: Option<u64>,
+    /// The position at which the program's exit began.
+    exits: Option<u64>,
+    /// What was fenced behind the last marker of a task: findings, if no further task follows.
+    behind_tasks: BTreeMap<Spot, u64>,
+}
+
+impl End {
+    /// Whether a fence now comes too late for a flush or store at this position.
+    fn is_late(&self, position: u64, fence: Fence) -> Late {
+        match (self.exits, self.marked) {
+            // The C library's locks order its own data.
+            (Some(exits), _) if position <= exits || fence == Fence::Locked => Late::Surely,
+            (_, Some(marked)) if position <= marked => Late::WithoutFurtherTask,
+            _ => Late::No,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Late {
+    No,
+    WithoutFurtherTask,
+    Surely,
+}
 
 impl Finding {
     /// Its key in a report.
@@ -62,10 +106,13 @@ impl Finding {
             Finding::NeverFlushed => "stored_never_flushed",
             Finding::NeverFenced => "flushed_never_fenced",
             Finding::NtNeverFenced => "nt_store_never_fenced",
+            Finding::FencedAtExit => "flushed_fenced_only_at_exit",
+            Finding::NtFencedAtExit => "nt_store_fenced_only_at_exit",
             Finding::FlushClean => "flush_of_clean_line",
             Finding::FlushTwice => "line_flushed_twice",
             Finding::FlushVolatile => "flush_of_volatile_memory",
             Finding::FenceIdle => "fence_orders_nothing",
+            Finding::LockWord => "lock_word_never_flushed",
             Finding::Unknown => "store_of_unknown_bytes",
         }
     }
@@ -77,6 +124,8 @@ impl Audit {
     pub fn new(threads: usize) -> Audit {
         Audit {
             pending: Pending::new(Rules::Flushed, threads, Image::default()),
+            ends: vec![End::default(); threads],
+            locks: Locks::default(),
             spots: BTreeMap::new(),
             idle: BTreeMap::new(),
             executed: vec![0; threads],
@@ -95,16 +144,25 @@ impl Audit {
                     None => {}
                 }
             }
-            What::Fence(kind) if kind != Fence::Locked => {
-                self.executed[op.thread as usize] += 1;
+            What::Fence(kind) => {
+                self.executed[op.thread as usize] += u64::from(kind != Fence::Locked);
                 let thread = self.pending.thread(op.thread);
-                if thread.flushed.is_empty() && thread.nts.is_empty() {
-                    self.note_idle(Finding::FenceIdle, op, kind.name());
+                match thread.flushed.is_empty() && thread.nts.is_empty() {
+                    true if kind == Fence::Locked => {}
+                    true => self.note_idle(Finding::FenceIdle, op, kind.name()),
+                    false => self.fenced(op.thread, kind),
                 }
             }
-            What::Unknown => self.note(Finding::Unknown, op.pc, "store", 1),
+            What::Marker(Marker::TaskBegin | Marker::TaskEnd) => {
+                let end = &mut self.ends[op.thread as usize];
+                end.behind_tasks.clear();
+                end.marked = Some(self.pending.serial());
+            }
+            What::Exit => self.ends[op.thread as usize].exits = Some(self.pending.serial()),
+            What::Unknown => self.note(Finding::Unknown, op.pc, STORE, 1),
             _ => {}
         }
+        self.locks.see(op);
         let own = self.reads.before(op, &self.pending);
         self.pending.apply(op);
         self.reads.after(op, own, &self.pending);
@@ -150,6 +208,54 @@ impl Audit {
         self.reads.found(&self.pending)
     }
 
+    /// Notes what a fence orders too late.
+    fn fenced(&mut self, thread: u32, kind: Fence) {
+        let end = &self.ends[thread as usize];
+        if end.exits.is_none() && end.marked.is_none() {
+            return;
+        }
+        let mut late = Vec::new();
+        for (position, pc, flush) in self.unfenced(thread) {
+            late.push((end.is_late(position, kind), Finding::FencedAtExit, pc, flush.name()));
+        }
+        for item in self.unfenced_nts(thread) {
+            let how = end.is_late(item.serial, kind);
+            late.push((how, Finding::NtFencedAtExit, item.pc, NT_STORE));
+        }
+        for (how, finding, pc, instruction) in late {
+            let spot = Spot {
+                finding,
+                pc,
+                instruction,
+            };
+            match how {
+                Late::No => {}
+                Late::WithoutFurtherTask => {
+                    *self.ends[thread as usize].behind_tasks.entry(spot).or_default() += 1;
+                }
+                Late::Surely => self.note(finding, pc, instruction, 1),
+            }
+        }
+    }
+
+    /// Flushes of a thread that wait for its fence, with their positions, if they have something to make durable.
+    fn unfenced(&self, thread: u32) -> impl Iterator<Item = (u64, u64, Flush)> + '_ {
+        let flushed = self.pending.thread(thread).flushed.iter();
+        let waits = |line: &Line, before: u64| line.items.iter().any(|item| !item.nt && item.serial < before);
+        flushed.filter_map(move |(at, before, pc, kind)| {
+            let line = self.pending.lines.get(at)?;
+            waits(line, *before).then_some((*before, *pc, *kind))
+        })
+    }
+
+    /// Non-temporal stores of a thread that wait for its fence.
+    fn unfenced_nts(&self, thread: u32) -> impl Iterator<Item = &Item> {
+        let lines: BTreeSet<Place> = self.pending.thread(thread).nts.iter().copied().collect();
+        let lines = lines.into_iter().filter_map(|at| self.pending.lines.get(&at));
+        let own = move |item: &&Item| item.nt && item.thread == thread;
+        lines.flat_map(whole_stores).filter(own)
+    }
+
     fn note(&mut self, finding: Finding, pc: u64, instruction: &'static str, times: u64) {
         let spot = Spot {
             finding,
@@ -168,6 +274,11 @@ impl Audit {
         for (finding, pc, instruction, times) in self.at_the_end() {
             self.note(finding, pc, instruction, times);
         }
+        for end in std::mem::take(&mut self.ends) {
+            for (spot, times) in end.behind_tasks {
+                self.note(spot.finding, spot.pc, spot.instruction, times);
+            }
+        }
         self.spots
     }
 
@@ -175,33 +286,32 @@ impl Audit {
         let mut found = Vec::new();
         for line in self.pending.lines.values() {
             let together = line.taken_together.iter();
-            found.extend(together.map(|(pc, times)| (Finding::NeverFlushed, *pc, "store", *times)));
-            for (index, item) in line.items.iter().enumerate() {
-                let counted = item.rest && index > 0 && line.items[index - 1].serial + 1 == item.serial;
+            found.extend(together.map(|((word, pc), times)| (self.locks.finding(*word), *pc, STORE, *times)));
+            for item in whole_stores(line) {
                 match item.nt {
-                    _ if counted => {}
-                    true => found.push((Finding::NtNeverFenced, item.pc, "non-temporal store", 1)),
-                    false if item.serial > line.covered => found.push((Finding::NeverFlushed, item.pc, "store", 1)),
+                    true => found.push((Finding::NtNeverFenced, item.pc, NT_STORE, 1)),
+                    false if item.serial > line.covered => {
+                        found.push((self.locks.finding(item.piece.word), item.pc, STORE, 1));
+                    }
                     false => {}
                 }
             }
         }
-        let lines = &self.pending.lines;
-        for (line, before, pc, kind) in self
-            .pending
-            .threads()
-            .iter()
-            .flat_map(|thread| thread.flushed.iter().copied())
-        {
-            let waits = lines
-                .get(&line)
-                .is_some_and(|line| line.items.iter().any(|item| !item.nt && item.serial < before));
-            if waits {
-                found.push((Finding::NeverFenced, pc, Flush::name(kind), 1));
-            }
+        for thread in 0..self.ends.len() as u32 {
+            let unfenced = self.unfenced(thread);
+            found.extend(unfenced.map(|(_, pc, kind)| (Finding::NeverFenced, pc, kind.name(), 1)));
         }
         found
     }
+}
+
+/// The pending stores of a line, without the further parts of each.
+fn whole_stores(line: &Line) -> impl Iterator<Item = &Item> {
+    let items = line.items.iter().enumerate();
+    let first = |index: usize, item: &Item| !item.rest || index == 0 || line.items[index - 1].serial + 1 != item.serial;
+    items
+        .filter(move |(index, item)| first(*index, item))
+        .map(|(_, item)| item)
 }
 
 #[cfg(test)]

@@ -104,3 +104,95 @@ fn stores_that_are_taken_together_still_count() {
     let ops: Vec<Op> = (0..2000).map(|index| store(1, index % 3 * 8)).collect();
     assert_eq!(found(&ops), [(Finding::NeverFlushed, 1, 2000)]);
 }
+
+fn mark(marker: Marker) -> Op {
+    op(0, What::Marker(marker))
+}
+
+fn exit() -> Op {
+    op(0, What::Exit)
+}
+
+fn locked(pc: u64) -> Op {
+    op(pc, What::Fence(Fence::Locked))
+}
+
+#[test]
+fn a_fence_of_the_exit_comes_too_late() {
+    let ops = [store(1, 0), clwb(2, 0), store_nt(3, 64), exit(), locked(4), sfence(5)];
+    let late = [
+        (Finding::FencedAtExit, 2, 1),
+        (Finding::NtFencedAtExit, 3, 1),
+        (Finding::FenceIdle, 5, 1),
+    ];
+    assert_eq!(found(&ops), late);
+    let explicit = [store(1, 0), clwb(2, 0), exit(), sfence(4)];
+    assert_eq!(found(&explicit), [(Finding::FencedAtExit, 2, 1)]);
+    let in_time = [store(1, 0), clwb(2, 0), store_nt(3, 64), locked(4), exit(), locked(5)];
+    assert_eq!(found(&in_time), []);
+}
+
+#[test]
+fn an_exit_handler_has_to_fence_for_itself() {
+    let fenced = [exit(), store(1, 0), clwb(2, 0), sfence(3)];
+    assert_eq!(found(&fenced), []);
+    let by_a_lock = [exit(), store(1, 0), clwb(2, 0), locked(3)];
+    assert_eq!(found(&by_a_lock), [(Finding::FencedAtExit, 2, 1)]);
+}
+
+#[test]
+fn a_fence_behind_the_last_task_comes_too_late() {
+    let (begin, end) = (mark(Marker::TaskBegin), mark(Marker::TaskEnd));
+    let task = [begin, store(1, 0), clwb(2, 0), store_nt(3, 64), end, sfence(4)];
+    assert_eq!(
+        found(&task),
+        [(Finding::FencedAtExit, 2, 1), (Finding::NtFencedAtExit, 3, 1)]
+    );
+    let another = [&task[..], &[begin, end]].concat();
+    assert_eq!(found(&another), [], "the fence is followed by a task");
+    let closing = [begin, end, store(1, 0), clwb(2, 0), sfence(3)];
+    assert_eq!(found(&closing), [], "what is not part of a task");
+}
+
+#[test]
+fn what_another_thread_has_made_durable_needs_no_fence_at_the_exit() {
+    let mut other = [clwb(6, 0), sfence(7)];
+    other.iter_mut().for_each(|op| op.thread = 1);
+    let ops = [&[store(1, 0), clwb(2, 0)][..], &other, &[exit(), locked(4)]].concat();
+    let mut audit = Audit::new(2);
+    ops.iter().for_each(|op| audit.see(op));
+    let findings: Vec<Finding> = audit.finish().into_keys().map(|spot| spot.finding).collect();
+    assert_eq!(findings, [Finding::FlushTwice]);
+}
+
+/// A locked instruction that stores.
+fn lock(pc: u64, word: u64) -> [Op; 3] {
+    [locked(pc), store(pc, word), locked(pc)]
+}
+
+#[test]
+fn a_word_that_is_locked_and_never_flushed_is_a_lock() {
+    let unlock = store(2, 0);
+    let beside = store(3, 8);
+    let ops = [&lock(1, 0)[..], &[unlock, beside]].concat();
+    let expected = [
+        (Finding::NeverFlushed, 3, 1),
+        (Finding::LockWord, 1, 1),
+        (Finding::LockWord, 2, 1),
+    ];
+    assert_eq!(found(&ops), expected);
+    let thousands: Vec<Op> = (0..2000).flat_map(|_| lock(1, 0)).collect();
+    assert_eq!(found(&thousands), [(Finding::LockWord, 1, 2000)], "merged stores, too");
+}
+
+#[test]
+fn a_word_that_is_flushed_at_times_is_data_and_no_lock() {
+    let ops = [&lock(1, 0)[..], &[clwb(2, 0), sfence(3)], &lock(4, 0)].concat();
+    assert_eq!(found(&ops), [(Finding::NeverFlushed, 4, 1)]);
+    let plain = [locked(1), store(9, 0)];
+    assert_eq!(
+        found(&plain),
+        [(Finding::NeverFlushed, 9, 1)],
+        "another instruction's store"
+    );
+}

@@ -2,8 +2,8 @@
 
 use super::orders::Fingerprint;
 use super::{
-    files, quotas, Audit, Budget, Count, Dependent, Image, Ledger, Orders, Pending, Rules, Spot, StateName, Visit,
-    Walk, Which,
+    files, quotas, Audit, Budget, Count, Dependent, History, Image, Ledger, Orders, Pending, Rules, Spot, StateName,
+    Visit, Walk, Which,
 };
 use crate::order::Places;
 use crate::{RecordError, Recording};
@@ -71,6 +71,8 @@ pub struct CrashStates {
     orders: Orders,
     /// The orders that are still to visit.
     explored: VecDeque<Explored>,
+    /// What comes later in the order of the walk.
+    history: History,
     last: Image,
     edges: VecDeque<StateName>,
     walk: Option<(Walk<'static>, Option<u64>)>,
@@ -103,6 +105,7 @@ impl CrashStates {
                 orders_tried: 0,
             },
             explored: VecDeque::new(),
+            history: History::default(),
             last: Image::default(),
             edges: VecDeque::new(),
             walk: None,
@@ -205,6 +208,14 @@ impl CrashStates {
         Ok(Walk::new(ops, pending))
     }
 
+    fn history_of(&self, order: u32) -> Result<History, RecordError> {
+        let mut history = History::default();
+        for op in self.orders.ops(order, self.asked.rules)? {
+            history.see(&op?);
+        }
+        Ok(history)
+    }
+
     fn initial(&self) -> Result<Image, RecordError> {
         Image::initial(&self.recording, &self.places)
     }
@@ -277,7 +288,10 @@ impl CrashStates {
         }
         let (mut walk, _) = match self.walk.take() {
             Some(walk) => walk,
-            None => (self.start(order)?, None),
+            None => {
+                self.history = self.history_of(order)?;
+                (self.start(order)?, None)
+            }
         };
         let number = walk.next(&mut |_| {})?;
         let wanted = match (&self.asked.only, number) {
@@ -317,7 +331,7 @@ impl CrashStates {
             tasks: walk.tasks,
             began: walk.began,
             ends: walk.ends(),
-            ..Visit::of(&interval, &kept)
+            ..Visit::of(&interval, &kept, &self.history)
         })
     }
 }

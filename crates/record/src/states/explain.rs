@@ -1,6 +1,6 @@
 //! A crash state as text: the stores that it has and lacks.
 
-use super::{Interval, Kept};
+use super::{History, Interval, Kept, Why};
 use crate::order::{Op, Place};
 use std::collections::BTreeMap;
 
@@ -34,12 +34,14 @@ pub struct Stored {
     pub place: Place,
     /// How often.
     pub times: u64,
+    /// Why it is not durable: the clearest reason of the absent ones; `None` for present stores, or if it is not known.
+    pub why: Option<Why>,
 }
 
 impl Visit {
     /// The stores that a state of an interval has and lacks.
     #[must_use]
-    pub fn of(interval: &Interval<'_>, kept: &Kept) -> Visit {
+    pub fn of(interval: &Interval<'_>, kept: &Kept, history: &History) -> Visit {
         let (mut visit, mut not_full, mut not_empty) = (Visit::default(), 0, 0);
         for (at, kept) in kept {
             not_full += usize::from(kept.contains(&false));
@@ -52,7 +54,12 @@ impl Visit {
                     pc: item.pc,
                     place,
                     times: 0,
+                    why: None,
                 });
+                if !*kept {
+                    let why = history.why(interval.pending(), item);
+                    store.why = store.why.into_iter().chain(why).min();
+                }
                 store.times += u64::from(!item.rest || store.times == 0);
             }
             for ((kept, _), store) in stores {

@@ -48,7 +48,7 @@ fn may_overtake(op: &Op, before: &Op) -> bool {
     match before.what {
         What::Store(other) | What::StoreNt(other) => other.word != piece.word,
         What::Flush(kind, _) => kind != Flush::Clflush,
-        What::Marker(_) | What::Unknown | What::Load { .. } => true,
+        What::Marker(_) | What::Unknown | What::Exit | What::Load { .. } => true,
         What::Fence(_) | What::Sync { .. } => false,
     }
 }

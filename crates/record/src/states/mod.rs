@@ -17,11 +17,13 @@ mod image;
 mod interval;
 mod ledger;
 pub mod line;
+mod locks;
 mod name;
 mod orders;
 mod pending;
 mod reads;
 mod walk;
+mod why;
 
 pub use audit::{Audit, Finding, Spot};
 pub use budget::{quotas, Budget};
@@ -37,6 +39,7 @@ pub use orders::Orders;
 pub use pending::{Line, Pending};
 pub use reads::Dependent;
 pub use walk::{Ops, Walk};
+pub use why::{History, Why};
 
 /// When a store is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -110,7 +110,7 @@ impl Fingerprint {
                 true
             }
             What::Store(_) | What::Sync { .. } => true,
-            What::Flush(_, None) | What::Load { .. } | What::Unknown | What::Marker(_) => false,
+            What::Flush(_, None) | What::Load { .. } | What::Unknown | What::Marker(_) | What::Exit => false,
         };
         if counts {
             let mixed = self.hash.rotate_left(5) ^ u64::from(op.thread + 1);

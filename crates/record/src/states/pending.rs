@@ -15,8 +15,8 @@ pub struct Line {
     pub items: Vec<Item>,
     /// Stores before this position in the global order are covered by a flush without a fence so far.
     pub covered: u64,
-    /// The merged stores: instructions and counts.
-    pub taken_together: BTreeMap<u64, u64>,
+    /// The merged stores: words and instructions, with counts.
+    pub taken_together: BTreeMap<(Place, u64), u64>,
     /// The segment of the next store, and the position of its first store.
     segment: (u32, u64),
 }
@@ -142,7 +142,7 @@ impl Pending {
                 let lines: Vec<Place> = self.lines.range(range(start, bytes)).map(|(line, _)| *line).collect();
                 lines.iter().for_each(|line| self.make_durable(*line, |_| true));
             }
-            What::Flush(_, None) | What::Unknown | What::Marker(_) | What::Load { .. } => {}
+            What::Flush(_, None) | What::Unknown | What::Marker(_) | What::Exit | What::Load { .. } => {}
         }
     }
 
@@ -248,7 +248,8 @@ impl Line {
             match words.iter().position(|other| other.piece.word == item.piece.word) {
                 Some(index) => {
                     let before = words.remove(index);
-                    *self.taken_together.entry(before.pc).or_default() += u64::from(!before.rest);
+                    let times = self.taken_together.entry((before.piece.word, before.pc)).or_default();
+                    *times += u64::from(!before.rest);
                     words.push(over(&before, item));
                 }
                 None => words.push(item),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -82,6 +83,7 @@ def crash_recording(
     time_limit: float = 10,
     dump: Place | None = None,
     scratch: Place | None = None,
+    suppress: Sequence[str] = (),
     seed: int = 1,
     jobs: int | None = None,
 ) -> CrashesOfRecording:
@@ -95,6 +97,7 @@ def crash_recording(
     - `verify`: a shell command, in which `{}` is the pool's file; exit status 0 accepts the state.
     - `time_limit`: seconds of `verify` for one state.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
+    - `suppress`: files with accepted findings of the audit, or names of shipped ones (`libpmemobj`).
     - `seed`: of the choice of states.
     - `jobs`: parallel runs; by default as many as there are cores.
 
@@ -116,5 +119,6 @@ def crash_recording(
         verify,
         time_limit,
         None if scratch is None else Path(scratch),
+        suppress=tuple(suppress),
     )
     return recordings.crash(session(jobs), request, words.designs(design))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -41,7 +41,7 @@ def _case(result: Examined, again: str) -> str:
             f"<h2>{escape(result.design)}: {escape(verdict.why)}</h2>",
             _text(f"State {state.name}. Power is lost {crash_states.place(state)}."),
             _head("The stores that the state has and lacks"),
-            _stores([*((store, True) for store in state.has), *((store, False) for store in state.lacks)]),
+            _stores(state.has, state.lacks),
             _text(_left_out(result), "dim"),
             _head("The order of the model"),
             _text(_order(result)),
@@ -73,12 +73,11 @@ def _left_out(result: Examined) -> str:
     return " ".join([*words, *([f"{counted(more, 'store')} more."] if more > 0 else [])])
 
 
-def _stores(stores: Iterable[tuple[dict[str, Any], bool]]) -> str:
-    lines = []
-    for store, is_there in stores:
-        times = f", {store['times']:,} times" if store["times"] > 1 else ""
-        text = escape(f"{store['site']}, at {store['place']}{times}")
-        lines.append(f'<li class="{"has" if is_there else "lost"}">{text}</li>')
+def _stores(has: Sequence[dict[str, Any]], lacks: Sequence[dict[str, Any]]) -> str:
+    sides = (("has", has), ("lost", lacks))
+    lines = [
+        f'<li class="{side}">{escape(text)}</li>' for side, stores in sides for text in crash_states.store_lines(stores)
+    ]
     return f"<ul>{''.join(lines)}</ul>" if lines else _text("There are none.")
 
 

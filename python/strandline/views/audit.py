@@ -1,0 +1,107 @@
+"""The audit of a recording: instructions that do too little, or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from strandline.views.apart import told_apart
+from strandline.views.numbers import counted, whole
+from strandline.views.page import Line
+from strandline.views.table import Column, Table
+
+CORRECTNESS, PERFORMANCE, OTHER = "correctness", "performance", "other"
+
+FINDINGS = {
+    "stored_never_flushed": (CORRECTNESS, "stored, never flushed"),
+    "flushed_never_fenced": (CORRECTNESS, "flushed, never fenced"),
+    "nt_store_never_fenced": (CORRECTNESS, "non-temporal store, never fenced"),
+    "flushed_fenced_only_at_exit": (CORRECTNESS, "flushed, fenced only by the end of the program"),
+    "nt_store_fenced_only_at_exit": (CORRECTNESS, "non-temporal store, fenced only by the end of the program"),
+    "read_undurable_then_persisted": (CORRECTNESS, "reads another thread's undurable store, then makes durable"),
+    "flush_of_clean_line": (PERFORMANCE, "{} of a line that is durable already"),
+    "line_flushed_twice": (PERFORMANCE, "{} of a line flushed before, not stored to since"),
+    "flush_of_volatile_memory": (PERFORMANCE, "{} of memory that is not persistent"),
+    "fence_orders_nothing": (PERFORMANCE, "{} with nothing to order"),
+    "store_of_unknown_bytes": (OTHER, "store of more than 64 bytes, not recorded"),
+    "lock_word_never_flushed": (OTHER, "lock word, never flushed"),
+}
+"""The findings: kind and text, the most serious first. `{}` stands for the instruction."""
+
+GROUPED = "lock_word_never_flushed"
+"""Places with this finding share one row, the last one."""
+
+FAIL_ON = {CORRECTNESS: (CORRECTNESS,), PERFORMANCE: (PERFORMANCE,), "all": (CORRECTNESS, PERFORMANCE), "none": ()}
+"""The choices of `--fail-on`, with the kinds of findings that fail."""
+
+MOST_ROWS = 24
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An audit whose entries name who suppresses them."""
+
+    entries: Sequence[dict[str, Any]]
+    unused: list[str] = field(default_factory=list)
+    """Suppressions that match no finding, in words."""
+
+    def failing(self, fail_on: str) -> list[dict[str, Any]]:
+        """The entries for which a gate fails."""
+        return [entry for entry in self.entries if kind(entry) in FAIL_ON[fail_on] and not entry["suppressed"]]
+
+    def document(self) -> list[dict[str, Any]]:
+        """All entries, with their kinds."""
+        return [{**entry, "kind": kind(entry)} for entry in self.entries]
+
+    def parts(self) -> list[Table | Line]:
+        """A table for each kind of finding, correctness first, and what is suppressed."""
+        shown = [entry for entry in self.entries if not entry["suppressed"]]
+        parts: list[Table | Line] = []
+        for each in (CORRECTNESS, PERFORMANCE, OTHER):
+            if rows := _rows([entry for entry in shown if kind(entry) == each]):
+                columns = (Column(each, numeric=False), Column("times"), Column("where", numeric=False))
+                parts += [Line(), Table(columns, tuple(rows))]
+        by = Counter(entry["suppressed"]["by"] for entry in self.entries if entry["suppressed"])
+        if by:
+            files = ", ".join(f"{counted(times, 'place')} by {name}" for name, times in by.items())
+            parts += [Line(), Line(f"suppressed: {files}; --json has all, with the reasons", folds=True)]
+        parts += [Line(f"warning: {line}", folds=True) for line in self.unused]
+        return parts
+
+
+def kind(entry: Mapping[str, Any]) -> str:
+    """The kind of an entry's finding."""
+    return FINDINGS[entry["finding"]][0]
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    return FINDINGS[entry["finding"]][1].format(entry["instruction"])
+
+
+def _rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    order = list(FINDINGS)
+    grouped = [entry for entry in entries if entry["finding"] == GROUPED]
+    alone = [entry for entry in entries if entry["finding"] != GROUPED]
+    alone.sort(key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
+    sites = told_apart(alone, lambda entry: f"{_text(entry)} {entry['site']}")
+    sites = [_stored(site, entry) for site, entry in zip(sites, alone, strict=True)]
+    texts = (_text(entry) for entry in alone)
+    times = (whole(entry["count"]) for entry in alone)
+    rows: list[tuple[str, ...]] = list(zip(texts, times, sites, strict=True))
+    del rows[MOST_ROWS:]
+    if more := alone[MOST_ROWS:]:
+        rows.append((f"... {len(more):,} more places", _times(more), "--json has all"))
+    if grouped:
+        rows.append((_text(grouped[0]), _times(grouped), f"{counted(len(grouped), 'place')}, --json has all"))
+    return rows
+
+
+def _stored(site: str, entry: Mapping[str, Any]) -> str:
+    """A load's place, with that of the other thread's store."""
+    return f"{site}; stored in {entry['store']['site']}" if "store" in entry else site
+
+
+def _times(entries: Sequence[Mapping[str, Any]]) -> str:
+    return whole(sum(entry["count"] for entry in entries))

@@ -1,0 +1,101 @@
+"""How the audit of a recording is shown, and which of its findings are accepted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strandline.api import suppressions
+from strandline.views.audit import CORRECTNESS, FINDINGS, PERFORMANCE, Judged, kind
+from strandline.views.page import Line
+from strandline.views.table import Table
+
+
+def entry(finding: str, site: str = "append (list.c:31)", offset: int = 0x1120, **more: Any) -> dict[str, Any]:
+    where = {"file": "/home/list.c", "line": 31, "symbol": "append", "module": "list", "inlined_in": []}
+    base = {"finding": finding, "instruction": "store", "count": 1, "site": site, "pc": offset, "offset": offset}
+    return {**base, **where, "suppressed": None, **more}
+
+
+def tables(*entries: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """The first heading of each table, and its rows."""
+    parts = Judged(entries).parts()
+    return [(part.columns[0].title, list(part.rows)) for part in parts if isinstance(part, Table)]
+
+
+def lines(judged: Judged) -> list[str]:
+    return [part.text for part in judged.parts() if isinstance(part, Line) and part.text]
+
+
+def test_correctness_comes_first_and_performance_apart() -> None:
+    shown = tables(entry("fence_orders_nothing"), entry("store_of_unknown_bytes"), entry("stored_never_flushed"))
+    assert [head for head, _ in shown] == ["correctness", "performance", "other"]
+    assert shown[0][1] == [("stored, never flushed", "1", "append (list.c:31)")]
+
+
+def test_lock_words_share_the_last_row() -> None:
+    locks = [entry("lock_word_never_flushed", f"lock{number} (lock.c:1)", count=3) for number in range(13)]
+    shown = tables(*locks, entry("stored_never_flushed"))
+    assert shown[-1] == ("other", [("lock word, never flushed", "39", "13 places, --json has all")])
+    assert len(shown) == 2
+
+
+def test_rows_with_the_same_text_are_told_apart() -> None:
+    (table,) = tables(entry("stored_never_flushed"), entry("stored_never_flushed", offset=0x1138, count=2))
+    sites = ["append (list.c:31) at list+0x1138", "append (list.c:31) at list+0x1120"]
+    assert [row[-1] for row in table[1]] == sites
+
+
+def test_a_read_of_an_undurable_value_is_shown_with_its_store() -> None:
+    store = {"site": "main (r.c:7)", "pc": 3}
+    ((_, rows),) = tables(entry("read_undurable_then_persisted", "reader (r.c:5)", count=2, store=store))
+    text = "reads another thread's undurable store, then makes durable"
+    assert rows == [(text, "2", "reader (r.c:5); stored in main (r.c:7)")]
+
+
+def test_what_fails_depends_on_the_kind() -> None:
+    judged = Judged([entry(finding) for finding in FINDINGS])
+    for fail_on, kinds in {CORRECTNESS: {CORRECTNESS}, "all": {CORRECTNESS, PERFORMANCE}, "none": set()}.items():
+        assert {kind(found) for found in judged.failing(fail_on)} == kinds
+
+
+def judge(tmp_path: Path, text: str, *entries: dict[str, Any]) -> Judged:
+    path = tmp_path / "known.toml"
+    path.write_text(text)
+    return suppressions.judge(entries, suppressions.read([str(path)]))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        'function = "app*"',
+        'function = "main"',
+        'place = "list.c:31"',
+        'place = "/home/*:31"',
+        'place = "list+0x1120"',
+        'module = "list"',
+        'function = "append"\nfinding = "stored_*"',
+    ],
+)
+def test_a_suppression_names_function_place_or_module(tmp_path: Path, pattern: str) -> None:
+    found = entry("stored_never_flushed", inlined_in=["main (list.c:90)"])
+    judged = judge(tmp_path, f'[[suppress]]\nreason = "rebuilt"\n{pattern}\n', found)
+    assert judged.entries[0]["suppressed"] == {"by": str(tmp_path / "known.toml"), "reason": "rebuilt"}
+    assert judged.failing("all") == []
+    assert lines(judged)[0].startswith("suppressed: 1 place by ")
+    assert judged.unused == []
+
+
+def test_all_patterns_of_a_suppression_must_match(tmp_path: Path) -> None:
+    text = '[[suppress]]\nreason = "r"\nfunction = "append"\nplace = "list.c:32"\n'
+    judged = judge(tmp_path, text, entry("stored_never_flushed"))
+    assert len(judged.failing("correctness")) == 1
+    gone = 'known.toml: function = "append", place = "list.c:32" matches no finding: remove it'
+    assert [line.endswith(gone) for line in judged.unused] == [True]
+
+
+def test_shipped_suppressions_are_whole_and_unused_ones_are_told_once() -> None:
+    assert suppressions.shipped() == ["libpmemobj", "malloc", "pthread"]
+    for name in suppressions.shipped():
+        judged = suppressions.judge([], suppressions.read([name]))
+        assert judged.unused == [f"--suppress {name} matches no finding: leave it out"]
