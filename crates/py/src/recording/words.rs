@@ -91,6 +91,7 @@ fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
         What::Fence(fence) => fence.name(),
         What::Sync { .. } => "msync",
         What::Marker(_) => "marker",
+        What::Load { .. } => "load",
     };
     let mut value = site(source, op.pc);
     value["instruction"] = json!(instruction);
