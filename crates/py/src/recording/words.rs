@@ -92,6 +92,7 @@ fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
         What::Sync { .. } => "msync",
         What::Marker(_) => "marker",
         What::Exit => "exit",
+        What::Load { .. } => "load",
     };
     let mut value = site(source, op.pc);
     value["instruction"] = json!(instruction);
