@@ -227,7 +227,8 @@ RENAMED = {
 }
 NOT_IN_PYTHON = {
     "run": {"record"},  # `sl.repeat`
-    "crash": {"html", "dump", "verify", "time_limit", "scratch"},  # the last four: `sl.crash_recording`
+    # All but two: `sl.crash_recording`, whose result has the audit.
+    "crash": {"html", "fail_on", "dump", "verify", "time_limit", "scratch", "suppress"},
     "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`
     "figure": set(),
     "claims": set(),
