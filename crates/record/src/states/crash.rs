@@ -1,6 +1,8 @@
 //! The crash states of a recording: their number, and some of them as files.
 
-use super::{files, quotas, Audit, Budget, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which};
+use super::{
+    files, quotas, Audit, Budget, Classes, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which,
+};
 use crate::order::{Interleaved, Places};
 use crate::{RecordError, Recording};
 use std::collections::{BTreeMap, VecDeque};
@@ -38,6 +40,10 @@ pub struct Plan {
     pub taken_together: bool,
     /// Number of tasks that started, by the program's markers.
     pub tasks: u64,
+    /// Number of ended tasks of each thread, by the program's markers.
+    pub done: Vec<u64>,
+    /// Number of classes of states that were found: see [`Classes`].
+    pub classes: u64,
     /// Instructions that do too little or nothing, with counts.
     pub audit: BTreeMap<Spot, u64>,
 }
@@ -48,7 +54,12 @@ pub struct CrashStates {
     places: Arc<Places>,
     asked: Asked,
     plan: Plan,
+    /// The representatives of classes, by interval; they come first.
+    first: BTreeMap<u64, Vec<Which>>,
+    /// Number of other states of each interval to visit.
     quotas: Vec<u32>,
+    /// The representatives were visited.
+    rest: bool,
     last: Image,
     edges: VecDeque<StateName>,
     walk: Option<(Walk<'static>, Option<u64>)>,
@@ -73,9 +84,13 @@ impl CrashStates {
                 visited_intervals: 0,
                 taken_together: false,
                 tasks: 0,
+                done: Vec::new(),
+                classes: 0,
                 audit: BTreeMap::new(),
             },
+            first: BTreeMap::new(),
             quotas: Vec::new(),
+            rest: false,
             last: Image::default(),
             edges: VecDeque::new(),
             walk: None,
@@ -89,18 +104,36 @@ impl CrashStates {
         let mut audit = Audit::new(self.recording.threads().len());
         let mut walk = self.start()?;
         let (mut ledger, mut own) = (Ledger::default(), Vec::new());
-        while walk.next(&mut |op| audit.see(op))?.is_some() {
+        let mut classes = Classes::new(self.most_representatives(), self.asked.seed);
+        while let Some(number) = walk.next(&mut |op| audit.see(op))? {
             let changed = walk.changed();
-            let count = ledger.close(walk.pending(), changed, walk.boundary());
+            classes.see(number, &walk, &changed);
+            let new = ledger.close(walk.pending(), changed, walk.boundary());
+            let new = if walk.has_own() { new } else { Count::NONE };
+            let count = new.plus(Count::exactly(u128::from(walk.acknowledges())));
             own.push(count.at_most(u32::MAX));
             self.plan.states = self.plan.states.plus(count);
         }
         self.plan.intervals = own.len() as u64;
         self.plan.taken_together = walk.pending().taken_together;
         self.plan.tasks = walk.tasks;
+        self.plan.done.clone_from(&walk.done);
+        self.plan.classes = classes.count();
+        for (number, which) in classes.representatives() {
+            self.first.entry(number).or_default().push(which);
+        }
         self.plan.audit = audit.finish();
         self.last = walk.all_durable();
         self.decide(&own)
+    }
+
+    /// The number of representatives that can be visited.
+    fn most_representatives(&self) -> u64 {
+        match (&self.asked.only, self.asked.budget) {
+            (Some(_), _) => 0,
+            (None, Budget::All) => MOST_STATES,
+            (None, Budget::Most(most)) => most,
+        }
     }
 
     fn decide(&mut self, own: &[u32]) -> Result<(), RecordError> {
@@ -119,14 +152,34 @@ impl CrashStates {
             None => [StateName::Initial, StateName::Final].into(),
         };
         if self.asked.only.is_none() {
-            self.quotas = quotas(own, self.asked.budget, self.asked.seed);
+            self.quotas = self.others(own);
         }
-        self.plan.visited_intervals = self.quotas.iter().filter(|quota| **quota > 0).count() as u64;
+        let mut numbered = (0..).zip(&self.quotas);
+        let visited = |(number, quota): &(u64, &u32)| **quota > 0 || self.first.contains_key(number);
+        self.plan.visited_intervals = numbered.by_ref().filter(visited).count() as u64;
         self.plan.visits = match self.asked.only {
             Some(_) => 1,
-            None => self.quotas.iter().map(|quota| u64::from(*quota)).sum::<u64>() + 2,
+            None => self.represented() + self.quotas.iter().map(|quota| u64::from(*quota)).sum::<u64>() + 2,
         };
         Ok(())
+    }
+
+    /// Number of representatives to visit.
+    fn represented(&self) -> u64 {
+        self.first.values().map(|first| first.len() as u64).sum()
+    }
+
+    /// The number of states of each interval to visit beside the representatives.
+    fn others(&self, own: &[u32]) -> Vec<u32> {
+        let mut left = own.to_vec();
+        for (number, first) in &self.first {
+            left[*number as usize] -= first.len() as u32;
+        }
+        let budget = match self.asked.budget {
+            Budget::All => Budget::All,
+            Budget::Most(most) => Budget::Most(most - self.represented()),
+        };
+        quotas(&left, budget, self.asked.seed)
     }
 
     fn start(&self) -> Result<Walk<'static>, RecordError> {
@@ -184,17 +237,25 @@ impl CrashStates {
     }
 
     fn edge(&self, name: &StateName, folder: &Path) -> Result<Visit, RecordError> {
-        match name {
-            StateName::Initial => files::write(&self.places, &self.initial()?, &[], folder)?,
-            _ => files::write(&self.places, &self.last, &[], folder)?,
+        let done = match name {
+            StateName::Initial => {
+                files::write(&self.places, &self.initial()?, &[], folder)?;
+                vec![0; self.plan.done.len()]
+            }
+            _ => {
+                files::write(&self.places, &self.last, &[], folder)?;
+                self.plan.done.clone()
+            }
         };
         Ok(Visit {
             name: name.to_string(),
+            done,
             ..Visit::default()
         })
     }
 
-    /// Advances to the next interval; `false` if there is none.
+    /// Advances to the next interval; `false` if there is none. The intervals are walked over twice: first for the
+    /// representatives.
     fn advance(&mut self) -> Result<bool, RecordError> {
         let (mut walk, _) = match self.walk.take() {
             Some(walk) => walk,
@@ -203,16 +264,31 @@ impl CrashStates {
         let number = walk.next(&mut |_| {})?;
         let wanted = match (&self.asked.only, number) {
             (Some(StateName::In(interval, which)), Some(number)) if *interval == number => vec![which.clone()],
-            (None, Some(number)) => match self.quotas.get(number as usize) {
-                Some(quota) if *quota > 0 => walk.interval().visits(number, *quota, self.asked.seed),
-                _ => vec![],
-            },
+            (None, Some(number)) => self.wanted(&walk, number),
+            (None, None) if !self.rest => {
+                self.rest = true;
+                return Ok(self.quotas.iter().any(|quota| *quota > 0));
+            }
             (Some(only), None) => return Err(no_such_state(&only.to_string())),
             _ => vec![],
         };
         self.queue.extend(wanted);
         self.walk = Some((walk, number));
         Ok(number.is_some())
+    }
+
+    fn wanted(&self, walk: &Walk<'static>, number: u64) -> Vec<Which> {
+        let first = self.first.get(&number);
+        if !self.rest {
+            return first.cloned().unwrap_or_default();
+        }
+        match self.quotas.get(number as usize) {
+            Some(quota) if *quota > 0 => {
+                let seen = first.into_iter().flatten().cloned().collect();
+                walk.interval().visits_beyond(seen, number, *quota, self.asked.seed)
+            }
+            _ => vec![],
+        }
     }
 
     fn visit(
@@ -232,6 +308,8 @@ impl CrashStates {
             name,
             interval: Some(number),
             tasks: walk.tasks,
+            done: walk.done.clone(),
+            represents: self.asked.only.is_none() && !self.rest,
             began: walk.began,
             ends: walk.ends(),
             ..Visit::of(&interval, &kept)

@@ -8,6 +8,7 @@
 
 mod audit;
 mod budget;
+mod classes;
 mod count;
 mod crash;
 mod explain;
@@ -23,6 +24,7 @@ mod walk;
 
 pub use audit::{Audit, Finding, Spot};
 pub use budget::{quotas, Budget};
+pub use classes::Classes;
 pub use count::Count;
 pub use crash::{Asked, CrashStates, Plan};
 pub use explain::{Stored, Visit};
