@@ -95,10 +95,11 @@ class RecordingStates:
         """What there is.
 
         `{"program", "warnings", "threads", "instructions", "persistent_stores", "tasks", "model", "files": [{"name",
-        "path", "bytes"}], "intervals", "visited_intervals", "visits", "states", "states_log2", "taken_together",
-        "promises_recovery", "runs", "orders", "orders_tried", "judged", "not_judged", "disorders": [{"name", "why",
-        "run"}], "audit": [{"finding", "instruction", "count", "store": {SITE}, SITE}]}`.
-        `states` is null beyond 2^100. `runs` is the number of simulated runs that yielded the states; it is null if the
+        "path", "bytes"}], "intervals", "visited_intervals", "visits", "states", "states_log2", "classes",
+        "taken_together", "promises_recovery", "runs", "orders", "orders_tried", "judged", "not_judged", "disorders":
+        [{"name", "why", "run"}], "audit": [{"finding", "instruction", "count", "store": {SITE}, SITE}]}`.
+        `states` is null beyond 2^100. `classes` is the number of classes of states; null if runs yield the states.
+        `runs` is the number of simulated runs that yielded the states; it is null if the
         model yields them. `intervals` is null if runs yield the states. `judged` is the number of runs that the model
         judged, `not_judged` the reason for leaving out others, and `disorders` the forbidden states (`run` is
         `StateVisit`'s). An entry of `StateVisit`'s `has` and `lacks` is `{"place", "times", "why", SITE}`, where `why`

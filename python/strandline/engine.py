@@ -140,6 +140,18 @@ class StateVisit:
     lacks_stores: int
     run: dict[str, Any] | None = None
     """The simulated run that reached it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
+    has_code: Sequence[int] = ()
+    """The addresses of the instructions of all stores that `has` counts."""
+    lacks_code: Sequence[int] = ()
+    tasks_done: Sequence[int] = ()
+    """Ended tasks of each thread at the crash, by the program's markers."""
+    represents: bool = False
+    """Whether it was chosen as the representative of its class."""
+
+    @property
+    def acknowledged(self) -> str:
+        """`tasks_done` as the checker is given it."""
+        return ",".join(map(str, self.tasks_done))
 
 
 class NativeStop(Protocol):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -43,6 +44,25 @@ class Checker:
         return self.command.replace(PLACE, path) if PLACE in self.command else f"{self.command} {path}"
 
 
+class End(Enum):
+    """How the checker ended on a state."""
+
+    ACCEPTS = "accepts"
+    REFUSES = "refuses"
+    TIMED_OUT = "timed out"
+    KILLED = "killed"
+    NOT_STARTED = "not started"
+
+
+TASKS_DONE = "tasks_done"
+"""Ending of the file beside a dumped state that has what `STRANDLINE_TASKS_DONE` would have."""
+
+NOT_STARTED = {126: "cannot be executed", 127: "was not found"}
+"""The shell's exit statuses for a command that it cannot start."""
+BY_SIGNAL = 128
+"""Added by the shell to the number of the signal that has killed a command."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The checker's verdict on a state."""
@@ -52,8 +72,12 @@ class Verdict:
     """The failure; empty if there is none."""
     output: tuple[str, ...] = ()
     """The last lines of the checker's output, if any."""
-    hung: bool = False
-    """Whether the checker timed out."""
+    end: End = End.ACCEPTS
+
+    @property
+    def hung(self) -> bool:
+        """Whether the checker timed out."""
+        return self.end is End.TIMED_OUT
 
 
 class Early(Enum):
@@ -91,61 +115,78 @@ def verify(
                 ends.append(running.check(state, root))
                 done()
             _refuse_unfit(ends, checker)
-            rest = _rest(states, running, root, jobs, done, _Enough(most))
+            rest = _rest(states, running, root, jobs, done, _InOrder(most))
         except KeyboardInterrupt:
             return Checked(ends, Early.INTERRUPTED)
         return Checked(ends + rest.verdicts, rest.early)
 
 
-class _Enough:
-    """Counts verdicts until there are enough failures."""
+class _InOrder:
+    """Takes verdicts in the order of their states, until there are enough failures.
+
+    A verdict counts only when all earlier ones are there, so the result does not depend on which checker is faster.
+    """
 
     def __init__(self, most: int | None) -> None:
         self._most = most
+        self._checks: deque[Future[Verdict]] = deque()
+        self._hung = self._failing = 0
+        self.verdicts: list[Verdict] = []
+        self.early: Early | None = None
 
-    def early(self, verdicts: Sequence[Verdict]) -> Early | None:
-        """Why no more states need to be checked."""
-        if sum(verdict.hung for verdict in verdicts) >= HANGS:
-            return Early.HANGS
-        failing = sum(bool(verdict.why) for verdict in verdicts)
-        return Early.FAILURES if self._most is not None and failing >= self._most else None
+    def add(self, check: Future[Verdict]) -> None:
+        """The check of the next state."""
+        self._checks.append(check)
 
-    def cut(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts up to the last necessary failure."""
-        failing = [index for index, verdict in enumerate(verdicts) if verdict.why]
-        enough = self._most is not None and len(failing) > self._most
-        return list(verdicts[: failing[self._most or 0]] if enough else verdicts)
+    def take(self) -> None:
+        """Takes the verdicts that are there, up to the first that is not."""
+        while self.early is None and self._checks and self._checks[0].done():
+            verdict = self._checks.popleft().result()
+            self.verdicts.append(verdict)
+            self._hung += verdict.hung
+            self._failing += bool(verdict.why)
+            if self._hung >= HANGS:
+                self.early = Early.HANGS
+            elif self._most is not None and self._failing >= self._most:
+                self.early = Early.FAILURES
+
+    @property
+    def has_all(self) -> bool:
+        """Whether no verdict is missing."""
+        return not self._checks
+
+    def interrupted(self) -> Checked:
+        """All verdicts that are there."""
+        self.take()
+        later = [] if self.early else [check.result() for check in self._checks if check.done()]
+        return Checked([*self.verdicts, *later], Early.INTERRUPTED)
 
 
 def _rest(
-    states: CrashStates, running: _Running, root: Path, jobs: int, done: Callable[[], None], enough: _Enough
+    states: CrashStates, running: _Running, root: Path, jobs: int, done: Callable[[], None], found: _InOrder
 ) -> Checked:
-    checks: list[Future[Verdict]] = []
     under_way: set[Future[Verdict]] = set()
-    early: Early | None = None
     pool = ThreadPoolExecutor(max_workers=jobs)
     try:
-        while early is None and (state := states.next(root)):
-            checks.append(pool.submit(running.check, state, root))
-            checks[-1].add_done_callback(lambda check: None if check.cancelled() else done())
-            under_way.add(checks[-1])
+        while found.early is None and (state := states.next(root)):
+            check = pool.submit(running.check, state, root)
+            check.add_done_callback(lambda check: None if check.cancelled() else done())
+            found.add(check)
+            under_way.add(check)
             if len(under_way) >= jobs * AHEAD:
                 under_way = _without_first_done(under_way)
-                early = enough.early(_done(checks))
-        while early is None and under_way:
+                found.take()
+        is_last = found.early is None
+        while found.early is None and under_way:
             under_way = _without_first_done(under_way)
-            early = enough.early(_done(checks)) if under_way else None
-        return Checked(enough.cut(_done(checks)), early)
+            found.take()
+        return Checked(found.verdicts, None if is_last and found.has_all else found.early)
     except KeyboardInterrupt:
-        return Checked(enough.cut(_done(checks)), Early.INTERRUPTED)
+        return found.interrupted()
     finally:
         # After an early end, nothing may write into the scratch directory before it is deleted.
         running.stop()
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _done(checks: Sequence[Future[Verdict]]) -> list[Verdict]:
-    return [check.result() for check in checks if check.done()]
 
 
 def _without_first_done(under_way: set[Future[Verdict]]) -> set[Future[Verdict]]:
@@ -168,6 +209,9 @@ def _refuse_unfit(ends: Sequence[Verdict], checker: Checker) -> None:
     if len(ends) < 2:
         return
     first, last = ends
+    if last.end is End.NOT_STARTED:
+        said = f": `{last.output[-1]}`" if last.output else ""
+        raise InputError(f"--verify: {last.why}{said}: name a command that can be started, by an absolute path")
     if last.hung:
         raise InputError(
             f"--verify: the command does not end within {checker.seconds:g} s on the program's final pool: raise "
@@ -207,21 +251,22 @@ class _Running:
         """Runs the checker on a state and deletes the state."""
         folder, said = root / state.name, root / f"{state.name}.out"
         try:
-            why, hung = self._run(Path(state.files[0]), folder, said)
-            return Verdict(state, why, _tail(said) if why else (), hung)
+            end, why = self._run(state, folder, said)
+            return Verdict(state, why, _tail(said) if why else (), end)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             said.unlink(missing_ok=True)
 
-    def _run(self, pool: Path, folder: Path, said: Path) -> tuple[str, bool]:
-        environment = {**os.environ, "STRANDLINE_POOL": str(pool)}
+    def _run(self, state: StateVisit, folder: Path, said: Path) -> tuple[End, str]:
+        pool = Path(state.files[0])
+        own = {"STRANDLINE_POOL": str(pool), "STRANDLINE_TASKS_DONE": state.acknowledged}
         with said.open("wb") as out, self._lock:
             if self._stopped:
-                return "stopped", False
+                return End.KILLED, "stopped"
             process = subprocess.Popen(  # noqa: S603 - the user's own command
                 ["/bin/sh", "-c", self._checker.of(pool)],
                 cwd=folder,
-                env=environment,
+                env={**os.environ, **own},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -229,9 +274,9 @@ class _Running:
             )
             self._running.add(process)
         try:
-            return _why(process.wait(timeout=self._checker.seconds)), False
+            return _ended(process.wait(timeout=self._checker.seconds))
         except subprocess.TimeoutExpired:
-            return f"the checker did not end within {self._checker.seconds:g} s", True
+            return End.TIMED_OUT, f"the checker did not end within {self._checker.seconds:g} s"
         finally:
             with self._lock:
                 self._running.discard(process)
@@ -245,10 +290,16 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _why(status: int) -> str:
+def _ended(status: int) -> tuple[End, str]:
     if status == 0:
-        return ""
-    return f"the checker was killed by signal {-status}" if status < 0 else f"the checker exited with status {status}"
+        return End.ACCEPTS, ""
+    if why := NOT_STARTED.get(status):
+        return End.NOT_STARTED, f"the checker {why} (exit status {status})"
+    # The shell reports by its own status that a command was killed, unless it was replaced by the command.
+    by = -status if status < 0 else status - BY_SIGNAL
+    if by in set(signal.Signals):
+        return End.KILLED, f"the checker was killed by signal {by} ({signal.Signals(by).name})"
+    return End.REFUSES, f"the checker exited with status {status}"
 
 
 def _tail(said: Path) -> tuple[str, ...]:
@@ -281,13 +332,21 @@ def dump(states: CrashStates, folder: Path, done: Callable[[], None]) -> list[St
     dumped: list[StateVisit] = []
     try:
         while state := states.next(folder):
+            (folder / f"{state.name}.{TASKS_DONE}").write_text(f"{state.acknowledged}\n")
             dumped.append(state)
             done()
     except BaseException:
         for entry in [folder] if made else folder.iterdir():
-            shutil.rmtree(entry, ignore_errors=True)
+            _remove(entry)
         raise
     return dumped
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        entry.unlink(missing_ok=True)
 
 
 def _empty(folder: Path) -> None:

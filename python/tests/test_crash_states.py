@@ -1,10 +1,13 @@
 """Which failing crash state of a recording is shown, and how."""
 
+from dataclasses import replace
 from typing import Any
 
 from strandline.engine import StateVisit
-from strandline.verify import Verdict
+from strandline.verify import End, Verdict
+from strandline.views import failure_groups
 from strandline.views.crash_states import WHY, Examined, circumstances, explain, found, store_lines
+from strandline.views.recorded_case import page
 
 
 def store(site: str, *, library: bool = False) -> dict[str, Any]:
@@ -92,3 +95,52 @@ def test_stores_of_one_line_and_one_place_are_told_apart() -> None:
         "append (list.c:31) at list+0x1138, at pool+0x40",
     ]
     assert store_lines(two[:1]) == ["append (list.c:31), at pool+0x40"]
+
+
+def lacking(name: str, code: list[int], why: str = "refused", end: End = End.REFUSES) -> Verdict:
+    interval = int(name.partition(":")[0])
+    shown = [store(f"place {pc}") for pc in code]
+    visit = StateVisit(
+        name, interval, 0, len(code), ["pool"], None, None, [BUG], shown, 99, len(code), lacks_code=code, has_code=[0]
+    )
+    return Verdict(visit, why, end=end)
+
+
+def grouped(verdicts: list[Verdict]) -> list[tuple[str, int]]:
+    result = Examined("list.strand", "x86", {"model": "px86"}, len(verdicts), verdicts)
+    return [(group.representative.state.name, group.others) for group in failure_groups.groups(result)]
+
+
+def test_a_common_failure_does_not_hide_a_rare_one() -> None:
+    common = [lacking(f"{interval}:all,1=0", [7]) for interval in range(942, 0, -1)]
+    rare = lacking("500:all,2=0", [9, 10])
+    assert grouped([*common, rare]) == [("1:all,1=0", 941), ("500:all,2=0", 0)]
+
+
+def test_a_state_that_lacks_more_is_in_the_group_of_one_that_fails_with_less() -> None:
+    verdicts = [lacking("4:r1.3", [7, 8, 9]), lacking("5:all,2=0", [8]), lacking("6:all,3=0", [9, 10])]
+    assert grouped(verdicts) == [("5:all,2=0", 1), ("6:all,3=0", 0)]
+
+
+def test_each_kind_of_end_has_a_group() -> None:
+    verdicts = [lacking("4:all,2=0", [8]), lacking("5:all,2=0", [8], "killed by signal 11", End.KILLED)]
+    assert grouped(verdicts) == [("4:all,2=0", 0), ("5:all,2=0", 0)]
+
+
+def test_a_simulated_state_that_lacks_nothing_explains_no_other() -> None:
+    run = {"run": 0, "event": 1}
+    verdicts = [lacking("4:all", []), lacking("5:all,2=0", [8])]
+    simulated = [replace(verdict, state=replace(verdict.state, interval=None, run=run)) for verdict in verdicts]
+    assert grouped(simulated) == [("4:all", 0), ("5:all,2=0", 0)]
+
+
+def test_the_number_of_printed_groups_is_bounded_on_the_page_too() -> None:
+    verdicts = [lacking(f"{pc}:all,{pc}=0", [pc], f"why {pc}") for pc in range(1, 12)]
+    result = Examined("list.strand", "x86", {"model": "px86"}, len(verdicts), verdicts)
+    lines = failure_groups.others(failure_groups.groups(result), lambda verdict: f"again {verdict.state.name}")
+    assert lines[0] == "failure 2 of 11: why 2"
+    assert "  reproduce: again 2:all,2=0" in lines
+    assert lines[-1] == "3 more kinds of failure in 3 states: --json has all"
+    drawn = page.page([result], lambda _result, verdict: f"again {verdict.state.name}", "list.strand")
+    assert (drawn.count("<section>"), "why 8<" in drawn, "why 9<" in drawn) == (8, True, False)
+    assert "3 more kinds of failure in 3 states" in drawn

@@ -13,7 +13,7 @@ import pytest
 
 from strandline.engine import CrashStates
 from strandline.errors import InputError
-from strandline.verify import HANGS, Checked, Checker, Early, Verdict, dump, verify
+from strandline.verify import HANGS, Checked, Checker, Early, End, Verdict, dump, verify
 
 
 def states_of(contents: list[str]) -> CrashStates:
@@ -30,7 +30,7 @@ def states_of(contents: list[str]) -> CrashStates:
         pool.write_text(text)
         lists = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0}
         where = {"interval": None, "tasks": 0, "differs": index, "began": None, "ends": None}
-        return {"name": name, "files": [str(pool)], **where, **lists}
+        return {"name": name, "files": [str(pool)], **where, **lists, "tasks_done": [index, 7]}
 
     return CrashStates({}, write)
 
@@ -73,7 +73,60 @@ def test_a_checker_that_does_not_answer_is_killed_with_its_children(tmp_path: Pa
 
 def test_a_checker_that_dies_fails(tmp_path: Path) -> None:
     verdicts = run(["good", "good", "bad"], "grep -q good {} || kill -SEGV $$", tmp_path)
-    assert verdicts[2].why == f"the checker was killed by signal {int(signal.SIGSEGV)}"
+    assert verdicts[2].why == f"the checker was killed by signal {int(signal.SIGSEGV)} (SIGSEGV)"
+
+
+ENDS = {
+    "exit 3": (End.REFUSES, "the checker exited with status 3"),
+    "exit 255": (End.REFUSES, "the checker exited with status 255"),
+    "kill -ABRT $$": (End.KILLED, "the checker was killed by signal 6 (SIGABRT)"),
+    # The shell waits for a child that a signal kills.
+    "sh -c 'kill -SEGV $$'; exit $?": (End.KILLED, "the checker was killed by signal 11 (SIGSEGV)"),
+    "/nowhere/checker": (End.NOT_STARTED, "the checker was not found (exit status 127)"),
+    "/dev/null": (End.NOT_STARTED, "the checker cannot be executed (exit status 126)"),
+    "sleep 60": (End.TIMED_OUT, "the checker did not end within 3 s"),
+}
+
+
+@pytest.mark.parametrize("command", ENDS)
+def test_a_checker_that_gives_no_answer_is_told_from_one_that_refuses(tmp_path: Path, command: str) -> None:
+    seconds = 3 if command.startswith("sleep") else 60
+    verdict = run(["good", "good", "bad"], f"grep -q good {{}} || {{ {command}; }}", tmp_path, seconds)[2]
+    assert (verdict.end, verdict.why) == ENDS[command]
+
+
+@pytest.mark.parametrize("command", ["/nowhere/checker", "/dev/null"])
+def test_a_checker_that_cannot_be_started_is_bad_input(tmp_path: Path, command: str) -> None:
+    with pytest.raises(InputError, match=r"exit status 12[67]\): .*: name a command that can be started"):
+        run(["a", "b", "c"], command, tmp_path)
+
+
+def test_the_checker_is_told_what_was_acknowledged(tmp_path: Path) -> None:
+    verdicts = run(["a", "b", "c"], 'echo "done $STRANDLINE_TASKS_DONE"; grep -q [ab] {}', tmp_path)
+    assert [verdict.output for verdict in verdicts if verdict.why] == [("done 2,7",)]
+
+
+def test_the_time_limit_ends_what_the_checker_has_started(tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    (tmp_path / "scratch").mkdir()
+    command = f"grep -q good {{}} || {{ sleep 600 & echo $! > '{child}'; wait; }}"
+    assert run(["good", "good", "bad"], command, tmp_path / "scratch", seconds=2)[2].hung
+    status = Path(f"/proc/{child.read_text().strip()}/stat")
+    # Until it is reaped by its new parent, a killed process is a zombie.
+    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_failures_are_those_that_come_first_whichever_checker_is_faster(tmp_path: Path, jobs: int) -> None:
+    (tmp_path / "scratch").mkdir()
+    slow = f"until test -e '{tmp_path}/fast'; do sleep 0.01; done"
+    fast = f"touch '{tmp_path}/fast'"
+    command = f"grep -q slow {{}} && {{ {slow}; exit 1; }}; grep -q fast {{}} && {fast}; grep -q good {{}}"
+    # With one job, no later checker could end the wait.
+    contents = ["good", "good", "bad" if jobs == 1 else "slow", "good", "fast", "bad", *["good"] * 20]
+    found = checked(contents, command, tmp_path / "scratch", jobs=jobs, most=1)
+    assert [bool(verdict.why) for verdict in found.verdicts] == [False, False, True]
+    assert found.early is Early.FAILURES
 
 
 def test_a_checker_that_accepts_no_finished_run_is_bad_input(tmp_path: Path) -> None:
@@ -96,8 +149,7 @@ def test_a_checker_that_hangs_is_not_waited_for_again_and_again(tmp_path: Path, 
     contents = ["good", "good", "bad", *["good"] * 3, *["slow"] * 200]
     found = checked(contents, "grep -q slow {} && sleep 60; grep -q good {}", tmp_path, seconds=1, jobs=jobs)
     assert found.early is Early.HANGS
-    hung = [verdict for verdict in found.verdicts if verdict.hung]
-    assert HANGS <= len(hung) <= HANGS + jobs
+    assert sum(verdict.hung for verdict in found.verdicts) == HANGS
     failed = [verdict.why for verdict in found.verdicts if verdict.why and not verdict.hung]
     assert failed == ["the checker exited with status 1"], "told apart from one that gives no answer"
 
@@ -147,8 +199,10 @@ def test_a_dump_goes_into_an_empty_folder(tmp_path: Path) -> None:
     folder = tmp_path / "a new folder"
     dump(states_of(["a", "b", "c"]), folder, nothing)
     names = {"initial", "final", "0:none,2=1"}
+    names |= {f"{name}.tasks_done" for name in names}
     assert {path.name for path in folder.iterdir()} == names
     assert (folder / "0:none,2=1" / "my pool").read_text() == "c"
+    assert (folder / "0:none,2=1.tasks_done").read_text() == "2,7\n"
     with pytest.raises(InputError, match="not empty"):
         dump(states_of(["d"]), folder, nothing)
     assert {path.name for path in folder.iterdir()} == names

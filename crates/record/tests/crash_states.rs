@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use strandline_record::states::{Asked, Budget, CrashStates, Rules, Visit};
-use strandline_record::{Access, AccessKind, Block, Ending, Recording, Region, Writer};
+use strandline_record::{Access, AccessKind, Block, Ending, Marker, Recording, Region, Writer};
 
 const POOL: u64 = 0x7000_0000_0000;
 const BYTES: u64 = 0x10_0000;
@@ -172,6 +172,180 @@ fn of_too_many_states_some_are_drawn_and_all_are_counted() {
     );
     let error = CrashStates::new(recording(200), asked(Budget::All, None)).expect_err("too many");
     assert!(error.to_string().contains("--points"), "{error}");
+}
+
+/// A program of threads that stores a line of its own for each number, by the instruction of that number.
+struct Program {
+    writer: Writer<Vec<u8>>,
+    stores: Vec<u32>,
+    clwb: u32,
+    fence: u32,
+    task_end: u32,
+}
+
+impl Program {
+    fn new() -> Program {
+        let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
+        writer.region(Region {
+            start: POOL,
+            bytes: BYTES,
+            offset: 0,
+            path: "/pm/a pool".to_owned(),
+        });
+        let store = |number: u64| Block {
+            pc: 0x1000 + 16 * number,
+            ..block(&[0x48, 0x89, 0x07], Some(AccessKind::Store))
+        };
+        let task_end = strandline_capture::MARKER + Marker::TaskEnd as u32;
+        Program {
+            stores: (0..4).map(|number| writer.block(store(number))).collect(),
+            clwb: writer.block(block(&[0x66, 0x0f, 0xae, 0x37], Some(AccessKind::Clwb))),
+            fence: writer.block(block(&[0x0f, 0xae, 0xf8], None)),
+            task_end: writer.block(Block {
+                code: [&[0x0f, 0x1f, 0x80][..], &task_end.to_le_bytes()].concat(),
+                fences: vec![],
+                ..block(&[], None)
+            }),
+            writer,
+        }
+    }
+
+    fn store(mut self, thread: u32, line: u64, code: usize) -> Program {
+        let (at, store) = (POOL + 64 * line, self.stores[code]);
+        self.writer
+            .execute(thread, store, 1, &[at], &[line + 1], &[true])
+            .expect("it fits");
+        self
+    }
+
+    fn flush(mut self, thread: u32, line: u64) -> Program {
+        let at = POOL + 64 * line;
+        self.writer
+            .execute(thread, self.clwb, 1, &[at], &[], &[])
+            .expect("it fits");
+        self
+    }
+
+    fn fence(mut self, thread: u32) -> Program {
+        self.writer
+            .execute(thread, self.fence, 1, &[], &[], &[])
+            .expect("it fits");
+        self
+    }
+
+    fn ends(mut self, thread: u32) -> Program {
+        self.writer
+            .execute(thread, self.task_end, 1, &[], &[], &[])
+            .expect("it fits");
+        self
+    }
+
+    fn visits(self, name: &str, budget: Budget) -> (strandline_record::states::Plan, Vec<Visit>) {
+        let folder = Folder::new(name);
+        let bytes = self.writer.finish(Ending::default()).expect("memory can be written");
+        let recording = Recording::from_bytes(bytes).expect("what was written can be read");
+        let mut states = CrashStates::new(recording, asked(budget, None)).expect("few states");
+        let visits = visit_all(&mut states, &folder.0);
+        (states.plan().clone(), visits)
+    }
+}
+
+fn with_done(visits: &[Visit]) -> Vec<(&str, &[u64])> {
+    visits
+        .iter()
+        .map(|visit| (visit.name.as_str(), &visit.done[..]))
+        .collect()
+}
+
+#[test]
+fn a_task_is_done_that_ended_before_its_interval_does() {
+    let program = Program::new().store(0, 1, 0).flush(0, 1).fence(0).ends(0);
+    let program = program.store(0, 2, 1).flush(0, 2).fence(0).ends(0);
+    let (plan, visits) = program.visits("done", Budget::All);
+    // The state `1:none` has the bytes of `0:all`, but a task more was acknowledged.
+    let expected: [(&str, &[u64]); 5] = [
+        ("initial", &[0]),
+        ("final", &[2]),
+        ("0:all", &[0]),
+        ("1:all", &[1]),
+        ("1:none", &[1]),
+    ];
+    assert_eq!(with_done(&visits), expected);
+    assert_eq!((plan.states.exact, plan.visits), (Some(4), 5), "`final` is not counted");
+}
+
+#[test]
+fn a_task_that_ends_before_its_store_is_durable_is_done_in_a_state_that_lacks_it() {
+    let early = Program::new().store(0, 1, 0).ends(0).flush(0, 1).fence(0);
+    let (_, visits) = early.visits("early", Budget::All);
+    assert_eq!(with_done(&visits)[2..], [("0:all", &[1][..]), ("0:none", &[1])]);
+    // Another line ends the first interval, so the task ends in one without a store of its own.
+    let late = Program::new()
+        .store(0, 1, 0)
+        .store(0, 2, 1)
+        .flush(0, 2)
+        .fence(0)
+        .ends(0);
+    let (_, visits) = late.visits("late", Budget::All);
+    assert!(
+        with_done(&visits).contains(&("1:none", &[1])),
+        "{:?}",
+        with_done(&visits)
+    );
+}
+
+#[test]
+fn each_thread_has_its_own_number_of_tasks() {
+    let program = Program::new()
+        .store(1, 1, 0)
+        .flush(1, 1)
+        .fence(1)
+        .ends(1)
+        .ends(1)
+        .ends(0);
+    let (_, visits) = program.visits("threads", Budget::All);
+    assert_eq!(with_done(&visits)[..2], [("initial", &[0, 0][..]), ("final", &[1, 2])]);
+}
+
+/// The same two stores many times, and once two others.
+fn loop_with_an_exception() -> Program {
+    (0..100).fold(Program::new(), |program, turn| {
+        let code = if turn == 70 { 2 } else { 0 };
+        let program = program.store(0, 2 * turn, code).store(0, 2 * turn + 1, code + 1);
+        program.flush(0, 2 * turn).flush(0, 2 * turn + 1).fence(0)
+    })
+}
+
+#[test]
+fn representatives_of_classes_come_first_and_each_state_once() {
+    let (plan, visits) = loop_with_an_exception().visits("classes", Budget::All);
+    // Of each of two pairs of stores: both, the first, the second. The first interval begins without an instruction.
+    assert_eq!(plan.classes, 9);
+    let represents: Vec<bool> = visits[2..].iter().map(|visit| visit.represents).collect();
+    assert!(represents[..9].iter().all(|represents| *represents), "{represents:?}");
+    assert!(!represents[9..].iter().any(|represents| *represents), "{represents:?}");
+    let mut names: Vec<&str> = visits.iter().map(|visit| visit.name.as_str()).collect();
+    // Interval by interval, it would be the 214th.
+    let rare = names.iter().position(|name| name.starts_with("70:all,"));
+    assert_eq!(rare, Some(9), "the tenth state lacks a store of the exception");
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(
+        (names.len(), plan.states.exact),
+        (302, Some(301)),
+        "`final` is not counted"
+    );
+}
+
+#[test]
+fn few_points_are_representatives_of_different_classes() {
+    let (plan, visits) = loop_with_an_exception().visits("few", Budget::Most(9));
+    assert_eq!((plan.visits, visits.len()), (11, 11));
+    let rare = visits.iter().filter(|visit| visit.name.starts_with("70:"));
+    assert_eq!(rare.count(), 3, "the exception is among 9 of 300 states");
+    let (_, visits) = loop_with_an_exception().visits("fewer", Budget::Most(4));
+    assert!(visits[2..].iter().all(|visit| visit.represents), "{visits:?}");
+    assert_eq!(visits.len(), 6);
 }
 
 #[cfg(unix)]

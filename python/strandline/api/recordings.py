@@ -15,7 +15,7 @@ from strandline.api.session import Advance, Session
 from strandline.engine import CrashStates, Engine, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
 from strandline.verify import Checked, Checker, Early, Verdict, dump, verify
-from strandline.views import audit, columns, crash_states, crashes
+from strandline.views import audit, columns, crash_states, crashes, failure_groups
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns
 from strandline.views.crash_states import Examined
@@ -120,12 +120,15 @@ class CrashesOfRecording(Result):
             lines.append(Line(said, folds=True))
         lines += [Line(f"note: {line}", folds=True) for line in crash_states.caveats(result)]
         if result.failures:
-            lines += [Line(), *map(Line, crash_states.explain(result, self.again(result)))]
+            groups = failure_groups.groups(result)
+            first = crash_states.explain(result, self.again(result), failure_groups.alike(groups[0]))
+            others = failure_groups.others(groups, lambda verdict: self.again(result, verdict))
+            lines += [Line(), *map(Line, first), *map(Line, others)]
         return lines
 
-    def again(self, result: Examined) -> str:
-        """The command that reproduces the smallest failing case of a design."""
-        return f"strandline {_again(result, result.failures[0], self.request)}"
+    def again(self, result: Examined, verdict: Verdict | None = None) -> str:
+        """The command that reproduces a failing case of a design, by default the smallest."""
+        return f"strandline {_again(result, verdict or result.failures[0], self.request)}"
 
     def columns(self) -> Columns:
         """A row a design."""
@@ -139,6 +142,7 @@ class CrashesOfRecording(Result):
             "command": self._engine.command,
             "interrupted": self.interrupted is not None,
             "failures": failures,
+            "groups": [group for result in self.results for group in _groups(result, self.request)],
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
             "audit": self.audit.document(),
             "fail_on": self.request.gate,
@@ -258,8 +262,26 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
         "state": state.name,
         "output": list(verdict.output),
         "hung": verdict.hung,
+        "kind": crash_states.kind(verdict),
+        "tasks_done": list(state.tasks_done),
         **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks", "run")},
     }
+
+
+def _groups(result: Examined, request: Request) -> list[dict[str, Any]]:
+    return [
+        {
+            "design": result.design,
+            "kind": crash_states.kind(group.representative),
+            "why": group.representative.why,
+            "state": group.representative.state.name,
+            "replay": _again(result, group.representative, request),
+            "side": group.side,
+            "code": sorted(group.code),
+            "states": [verdict.state.name for verdict in group.verdicts],
+        }
+        for group in failure_groups.groups(result)
+    ]
 
 
 def _summary(result: Examined) -> dict[str, Any]:
@@ -273,12 +295,14 @@ def _summary(result: Examined) -> dict[str, Any]:
         "runs",
         "orders",
         "orders_tried",
+        "classes",
     )
     keys = (*counts, "judged", "not_judged", "model", "promises_recovery", "warnings")
     return {
         "workload": result.recording,
         "design": result.design,
         "points": result.visited,
+        "visited_classes": None if plan["classes"] is None else result.classes_visited,
         "complete": result.early is None,
         "early": result.early.value if result.early else None,
         **{key: plan[key] for key in keys},

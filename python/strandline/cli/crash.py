@@ -46,7 +46,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Draw the smallest failing case of each design on a page.",
+    help="Draw the failing cases of each design on a page: the smallest, or for a recording one of each kind.",
 )
 @click.option("--replay", metavar="CASE", help="Check the crash state that a failure names.")
 @click.option("--dump", type=FOLDER, metavar="DIR", help="Write a recording's crash states to files in a folder.")
@@ -95,7 +95,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     A crash state of a recording (a file of `strandline record`) is the pool's files after the crash. Under designs such
     as x86 and eadr, the states are all that the model allows. Under other designs, they are those that simulated runs
     reach. A state is right if the model allows it and your own checker accepts it (exit status 0): --verify 'pmempool
-    check {}'.
+    check {}'. The checker's STRANDLINE_TASKS_DONE has the number of tasks that each thread had ended (1,0,2).
 
     Every recording is audited, too: for stores that are never flushed, flushes that are never fenced, and flushes and
     fences without an effect. Without --verify, --dump and --replay, the audit is a gate: findings of correctness exit

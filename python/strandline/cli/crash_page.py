@@ -1,4 +1,4 @@
-"""`strandline crash --html`: the smallest failing case of each design as a page."""
+"""`strandline crash --html`: the failing cases of each design as a page."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def write_recording(found: CrashesOfRecording, path: Path) -> bool:
     """The same for a recording, whose checker is another program."""
     from strandline.views.recorded_case import page
 
-    failing = [(result, found.again(result)) for result in found.results if result.failures]
+    failing = [result for result in found.results if result.failures]
     if failing:
-        files.write_whole(path, page.page(failing, found.request.recording))
+        files.write_whole(path, page.page(failing, found.again, found.request.recording))
     return bool(failing)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from strandline.engine import StateVisit
-from strandline.verify import Early, Verdict
+from strandline.verify import Early, End, Verdict
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
 from strandline.views.table import Column, Table
@@ -17,10 +18,18 @@ COLUMNS = (
     Column("crash states"),
     Column("visited"),
     Column("intervals"),
+    Column("classes"),
     Column("fail"),
     Column("verdict", numeric=False),
     Column("states are", numeric=False),
 )
+NO_ANSWER = {
+    End.TIMED_OUT: "timed out",
+    End.KILLED: "was killed by a signal",
+    End.NOT_STARTED: "could not be started",
+}
+"""Ends of a checker that neither accepts nor refuses the state."""
+
 MOST_STORES = 6
 WHY = {
     "never_flushed": "never flushed",
@@ -60,8 +69,13 @@ class Examined:
     def failures(self) -> list[Verdict]:
         """States that the checker rejects or the model forbids, the clearest first: see `_size`."""
         failing = [verdict for verdict in self.verdicts or [] if verdict.why and verdict.state.name != "initial"]
-        hopeless = {verdict.state.interval for verdict in failing if not verdict.state.lacks_stores}
-        return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state, hopeless))
+        without = hopeless(failing)
+        return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state, without))
+
+    @property
+    def classes_visited(self) -> int:
+        """Number of classes of states with a visited representative."""
+        return sum(verdict.state.represents for verdict in self.verdicts or [])
 
     @property
     def initial(self) -> Verdict | None:
@@ -70,17 +84,29 @@ class Examined:
         return next((verdict for verdict in initial if verdict.why), None)
 
 
-def _size(state: StateVisit, hopeless: set[int | None]) -> tuple[int, int, int]:
+def hopeless(failing: Sequence[Verdict]) -> set[int | None]:
+    """The intervals whose state with all stores fails, too."""
+    return {verdict.state.interval for verdict in failing if not verdict.state.lacks_stores}
+
+
+def kind(verdict: Verdict) -> str:
+    """How the state fails: how the checker ended, or that the model forbids the state."""
+    return "forbidden" if verdict.end is End.ACCEPTS else verdict.end.value
+
+
+def _size(state: StateVisit, hopeless: set[int | None]) -> tuple[int, int, int, float]:
     """The size of a state's explanation: its stores beyond the durable ones, or the stores that it lacks.
 
     In `hopeless` intervals, the state with all stores fails, too, so missing stores explain nothing. Among equals,
-    stores of the program come before stores of a library. For simulated runs, the earliest state is the clearest.
+    stores of the program come before stores of a library, then the earlier. For simulated runs, the earliest state is
+    the clearest.
     """
     if state.run:
-        return 0, state.run["event"], state.run["run"]
+        return 0, state.run["event"], state.run["run"], 0
     by_lacks = state.interval not in hopeless and state.lacks_stores < state.has_stores
     total, shown = (state.lacks_stores, state.lacks) if by_lacks else (state.has_stores, state.has)
-    return total, sum(store["in_library"] for store in shown), state.differs
+    earliest = math.inf if state.interval is None else state.interval
+    return total, sum(store["in_library"] for store in shown), state.differs, earliest
 
 
 def states(plan: dict[str, Any]) -> str:
@@ -105,7 +131,16 @@ def _row(result: Examined) -> tuple[str, ...]:
     else:
         failing, verdict = "0", "recovers"
     intervals = "-" if plan["intervals"] is None else whole(plan["intervals"])
-    return result.design, states(plan), whole(result.visited), intervals, failing, verdict, found(plan)
+    counts = (states(plan), whole(result.visited), intervals, _classes(result))
+    return result.design, *counts, failing, verdict, found(plan)
+
+
+def _classes(result: Examined) -> str:
+    """The number of classes of states, and of those that were visited."""
+    classes = result.plan["classes"]
+    if classes is None or result.replayed:
+        return "-"
+    return whole(classes) if result.verdicts is None else f"{whole(result.classes_visited)} of {whole(classes)}"
 
 
 def found(plan: dict[str, Any]) -> str:
@@ -122,8 +157,9 @@ def caveats(result: Examined) -> list[str]:
     lines = []
     if plan["not_judged"]:
         lines.append(f"{design}: no simulated run was judged by model {plan['model']}: {plan['not_judged']}")
-    if hung := sum(verdict.hung for verdict in result.verdicts or []):
-        lines.append(f"{design}: the checker timed out on {counted(hung, 'state')}, which count as failing")
+    for end, words in NO_ANSWER.items():
+        if count := sum(verdict.end is end for verdict in result.verdicts or []):
+            lines.append(f"{design}: the checker {words} on {counted(count, 'state')}, which count as failing")
     if result.early:
         lines.append(f"{design}: not all states were checked: {result.early.value}")
     if not plan["promises_recovery"]:
@@ -207,14 +243,14 @@ def store_lines(stores: Sequence[dict[str, Any]]) -> list[str]:
     return [line(store, site) for store, site in zip(stores, sites, strict=True)]
 
 
-def explain(result: Examined, again: str) -> list[str]:
-    """The smallest failing case in words; `again` is the command that reproduces it."""
+def explain(result: Examined, again: str, alike: str = "") -> list[str]:
+    """The smallest failing case in words; `again` is the command that reproduces it, `alike` how many are alike."""
     verdict = result.failures[0]
     state = verdict.state
     apart = "that lack a store older than a present one" if state.run else "in the other state than the rest"
     differs = f", {counted(state.differs, 'line')} {apart}" if state.differs else ""
     return [
-        f"{result.design}: {verdict.why}",
+        f"{result.design}: {verdict.why}{alike}",
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in stores(state)),

@@ -74,6 +74,29 @@ def test_a_list_without_a_fence_is_broken_and_the_state_comes_again(installed: I
     assert f"lacks list+0x1010, at my pool+0x48: {why}\n" in said.out
 
 
+def test_failures_that_lack_the_same_code_are_one_group(installed: Installed, recordings: Path) -> None:
+    visit = ("crash", str(recordings / "unfenced.strand"), "--points", "all", "--verify", check(recordings))
+    done = installed(*visit, "--json")
+    (group,) = done.document["groups"]
+    # Every failing state lacks the node's value; half of them also its pointer.
+    assert (group["kind"], group["side"], group["code"]) == ("refuses", "lacks", [0x401010])
+    assert len(group["states"]) == 10
+    assert group["state"] == done.document["failures"][0]["state"]
+    said = installed(*visit).out
+    assert "status 1; 9 more states fail so and lack the stores of this code, or more\n" in said
+    assert "failure 2 of" not in said
+
+
+def test_a_representative_of_each_class_is_visited(installed: Installed, recordings: Path) -> None:
+    visit = ("crash", str(recordings / "unfenced.strand"), "--verify", check(recordings))
+    (result,) = installed(*visit, "--points", "all", "--json").document["results"]
+    # The first interval and all later ones: each of three contents of a node and two of the head, without the old ones.
+    assert (result["classes"], result["visited_classes"]) == (10, 10)
+    (result,) = installed(*visit, "--points", "7", "--json").document["results"]
+    assert (result["points"], result["visited_classes"]) == (8, 7), "and the initial state"
+    assert "7 of 10" in installed(*visit, "--points", "7").out
+
+
 def test_visible_stores_are_durable_under_eadr(installed: Installed, recordings: Path) -> None:
     recording = str(recordings / "unfenced.strand")
     done = installed("crash", recording, "-d", "eadr,x86", "--points", "all", "--verify", check(recordings), "--json")
@@ -267,7 +290,7 @@ def test_json_is_one_document(installed: Installed, recordings: Path) -> None:
     done = installed("crash", str(recordings / "unfenced.strand"), "--json")
     origin = {"version", "commit", "command", "interrupted"}
     audit = {"audit", "fail_on", "audit_passes", "unused_suppressions"}
-    assert set(json.loads(done.out)) == origin | audit | {"failures", "results", "records"}
+    assert set(json.loads(done.out)) == origin | audit | {"failures", "groups", "results", "records"}
 
 
 def test_enough_failures_end_the_visit(installed: Installed, recordings: Path) -> None:

@@ -218,10 +218,15 @@ impl SimulatedStates {
             } else {
                 &self.stores.last
             };
+            let done = match edge {
+                Name::Initial => vec![0; self.stores.done().len()],
+                _ => self.stores.done(),
+            };
             let name = edge.to_string();
             write_files(self.lines.places(), image, &[], folder(&name).as_path()).map_err(wrong)?;
             let visit = Visit {
                 name,
+                done,
                 ..Visit::default()
             };
             return Ok(Some((visit, None)));
@@ -255,6 +260,7 @@ impl SimulatedStates {
         let visit = Visit {
             name: point.to_string(),
             tasks: balance.tasks,
+            done: balance.done,
             differs: balance.lines,
             has: balance.has,
             lacks: balance.lacks,

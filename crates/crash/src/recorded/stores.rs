@@ -17,6 +17,8 @@ pub struct Stores {
     writes: Vec<Vec<Write>>,
     /// Number of stores before each task's start.
     tasks: Vec<u64>,
+    /// For each thread, the number of stores before each task's end.
+    ends: Vec<Vec<u64>>,
     /// Memory with all of them.
     pub last: Image,
     /// Instructions that do too little or nothing, with counts.
@@ -26,6 +28,7 @@ pub struct Stores {
 #[derive(Clone, Copy)]
 struct Write {
     serial: u64,
+    thread: u32,
     pc: u64,
     /// It is another part of the previous store.
     rest: bool,
@@ -43,6 +46,7 @@ impl Stores {
             places: Vec::new(),
             writes: Vec::new(),
             tasks: Vec::new(),
+            ends: vec![Vec::new(); recording.threads().len()],
             last: initial,
             audit: BTreeMap::new(),
         };
@@ -57,6 +61,7 @@ impl Stores {
                     stores.wrote(&op, piece, serial);
                 }
                 What::Marker(Marker::TaskBegin) => stores.tasks.push(serial),
+                What::Marker(Marker::TaskEnd) => stores.ends[op.thread as usize].push(serial),
                 _ => {}
             }
         }
@@ -72,9 +77,10 @@ impl Stores {
             self.writes.push(Vec::new());
             self.writes.len() as u32 - 1
         });
-        let (pc, rest) = (op.pc, op.rest);
+        let (thread, pc, rest) = (op.thread, op.pc, op.rest);
         self.writes[word as usize].push(Write {
             serial,
+            thread,
             pc,
             rest,
             piece,
@@ -84,6 +90,17 @@ impl Stores {
     /// Number of tasks that started, by the program's markers.
     pub fn tasks(&self) -> u64 {
         self.tasks.len() as u64
+    }
+
+    /// Number of ended tasks of each thread after the program.
+    pub fn done(&self) -> Vec<u64> {
+        self.ends.iter().map(|ends| ends.len() as u64).collect()
+    }
+
+    /// Number of ended tasks of each thread when it stored the newest of its present stores.
+    fn done_by(&self, newest: &[u64]) -> Vec<u64> {
+        let of = |(ends, newest): (&Vec<u64>, &u64)| ends.partition_point(|before| before < newest) as u64;
+        self.ends.iter().zip(newest).map(of).collect()
     }
 }
 
@@ -100,6 +117,8 @@ pub struct Shown {
 pub struct Balance {
     /// Number of tasks that had started by its newest store.
     pub tasks: u64,
+    /// Number of tasks of each thread that had ended by its newest store.
+    pub done: Vec<u64>,
     /// Lines that lack a store older than a present one.
     pub lines: usize,
     /// Present stores that are newer than an absent one, the oldest first.
@@ -160,8 +179,11 @@ impl Shown {
     /// The present and absent stores.
     pub fn balance(&self, stores: &Stores) -> Balance {
         let each = || self.words.iter().zip(&stores.writes);
-        let newest = each().filter_map(|((count, _), writes)| count.checked_sub(1).map(|last| writes[last].serial));
-        let newest = newest.max().unwrap_or(0);
+        let mut by_thread = vec![0; stores.ends.len()];
+        for ((count, _), writes) in each() {
+            raise(&mut by_thread, &writes[..*count]);
+        }
+        let newest = by_thread.iter().copied().max().unwrap_or(0);
         let missing = each()
             .filter_map(|(word, writes)| writes.get(possible(word, writes)))
             .map(|write| write.serial);
@@ -176,10 +198,22 @@ impl Shown {
         }
         Balance {
             tasks: stores.tasks.partition_point(|before| *before < newest) as u64,
+            done: stores.done_by(&by_thread),
             lines: lacks.lines(),
             has: has.sorted(),
             lacks: lacks.sorted(),
         }
+    }
+}
+
+/// Raises the position of each thread's newest store to that of these, which are in order.
+fn raise(by_thread: &mut [u64], writes: &[Write]) {
+    for write in writes.iter().rev() {
+        if by_thread.iter().all(|newest| *newest >= write.serial) {
+            return;
+        }
+        let newest = &mut by_thread[write.thread as usize];
+        *newest = write.serial.max(*newest);
     }
 }
 
@@ -259,6 +293,7 @@ mod tests {
     fn shown(contents: &[u8]) -> Vec<usize> {
         let write = |(serial, value): (u64, u8)| Write {
             serial,
+            thread: 0,
             pc: 0,
             rest: false,
             piece: holding(value),
@@ -268,6 +303,7 @@ mod tests {
             places: vec![PLACE],
             writes: vec![(1..).zip([1, 2, 1, 3]).map(write).collect()],
             tasks: Vec::new(),
+            ends: vec![Vec::new()],
             last: Image::default(),
             audit: BTreeMap::new(),
         };
@@ -283,6 +319,36 @@ mod tests {
     fn what_a_word_holds_is_of_the_next_store_that_fits() {
         assert_eq!(shown(&[1, 1, 2, 1, 3]), [1, 1, 2, 3, 4]);
         assert_eq!(shown(&[2, 9, 3]), [2, 2, 4], "no store leaves a 9");
+    }
+
+    #[test]
+    fn a_thread_has_ended_the_tasks_before_its_own_newest_store() {
+        let write = |serial, thread| Write {
+            serial,
+            thread,
+            pc: 0,
+            rest: false,
+            piece: holding(1),
+        };
+        let mut by_thread = [0, 0];
+        raise(&mut by_thread, &[write(1, 0), write(4, 1), write(5, 1)]);
+        raise(&mut by_thread, &[write(2, 0), write(3, 1)]);
+        assert_eq!(by_thread, [2, 5]);
+        let stores = Stores {
+            words: HashMap::new(),
+            places: Vec::new(),
+            writes: Vec::new(),
+            tasks: Vec::new(),
+            ends: vec![vec![1, 2, 4], vec![2, 4, 5]],
+            last: Image::default(),
+            audit: BTreeMap::new(),
+        };
+        assert_eq!(stores.done(), [3, 3]);
+        assert_eq!(
+            stores.done_by(&by_thread),
+            [1, 2],
+            "an end behind the newest store proves nothing"
+        );
     }
 
     #[test]

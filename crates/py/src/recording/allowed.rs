@@ -43,7 +43,7 @@ impl Allowed {
         let own = json!({
             "tasks": plan.tasks, "intervals": plan.intervals, "visited_intervals": plan.visited_intervals,
             "states_log2": plan.states.log2, "visits": plan.visits, "taken_together": plan.taken_together,
-            "runs": null, "orders": plan.orders, "orders_tried": plan.orders_tried,
+            "runs": null, "orders": plan.orders, "orders_tried": plan.orders_tried, "classes": plan.classes,
         });
         words::add(&mut value, own);
         words::reads(&mut value, &mut self.source, &plan.reads);

@@ -36,7 +36,7 @@ impl Shown {
             "tasks": plan.tasks, "intervals": null, "visited_intervals": null,
             "states_log2": (plan.states as f64).log2(),
             "visits": plan.visits, "taken_together": false,
-            "runs": plan.runs.len(), "orders": null, "orders_tried": null,
+            "runs": plan.runs.len(), "orders": null, "orders_tried": null, "classes": null,
         });
         words::add(&mut value, own);
         words::add(&mut value, judgement(&plan.judgement));

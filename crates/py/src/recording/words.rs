@@ -1,7 +1,7 @@
 //! Output that both sources of crash states share.
 
 use serde_json::{json, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use strandline_design::About;
 use strandline_record::order::{Op, Places, PoolFile, What};
@@ -69,8 +69,15 @@ pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit)
         "began": operation(source, visit.began), "ends": operation(source, visit.ends),
         "has": stores(source, places, &visit.has), "has_stores": visit.has.len(),
         "lacks": stores(source, places, &visit.lacks), "lacks_stores": visit.lacks.len(),
+        "has_code": code(&visit.has), "lacks_code": code(&visit.lacks),
+        "tasks_done": visit.done, "represents": visit.represents,
         "run": null,
     })
+}
+
+/// The instructions of stores, each once; of all stores, not only the first.
+fn code(stores: &[Stored]) -> BTreeSet<u64> {
+    stores.iter().map(|store| store.pc).collect()
 }
 
 fn site(source: &mut Source, pc: u64) -> Value {

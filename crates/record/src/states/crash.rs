@@ -2,8 +2,8 @@
 
 use super::orders::Fingerprint;
 use super::{
-    files, quotas, Audit, Budget, Count, Dependent, History, Image, Ledger, Orders, Pending, Rules, Spot, StateName,
-    Visit, Walk, Which,
+    files, quotas, Audit, Budget, Classes, Count, Dependent, History, Image, Ledger, Orders, Pending, Rules, Spot,
+    StateName, Visit, Walk, Which,
 };
 use crate::order::Places;
 use crate::{RecordError, Recording};
@@ -44,6 +44,10 @@ pub struct Plan {
     pub taken_together: bool,
     /// Number of tasks that started, by the program's markers.
     pub tasks: u64,
+    /// Number of ended tasks of each thread, by the program's markers.
+    pub done: Vec<u64>,
+    /// Number of classes of states that were found: see [`Classes`].
+    pub classes: u64,
     /// Instructions that do too little or nothing, with counts.
     pub audit: BTreeMap<Spot, u64>,
     /// Reads of other threads' undurable values before something was made durable, with counts.
@@ -55,11 +59,27 @@ pub struct Plan {
 }
 
 /// The intervals of an order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Explored {
     order: u32,
-    /// The number of states of each interval to visit.
+    /// The representatives of classes, by interval.
+    first: BTreeMap<u64, Vec<Which>>,
+    /// Number of other states of each interval to visit; empty where the representatives are visited.
     quotas: Vec<u32>,
+}
+
+impl Explored {
+    /// The states of this interval to visit.
+    fn wanted(&self, walk: &Walk<'static>, number: u64, seed: u64) -> Vec<Which> {
+        let first = self.first.get(&number).cloned().unwrap_or_default();
+        match self.quotas.get(number as usize) {
+            _ if self.quotas.is_empty() => first,
+            Some(quota) if *quota > 0 => walk
+                .interval()
+                .visits_beyond(first.into_iter().collect(), number, *quota, seed),
+            _ => vec![],
+        }
+    }
 }
 
 /// The crash states of a recording, one after the other.
@@ -69,7 +89,7 @@ pub struct CrashStates {
     asked: Asked,
     plan: Plan,
     orders: Orders,
-    /// The orders that are still to visit.
+    /// The orders that are still to visit: first for their representatives, then for the rest.
     explored: VecDeque<Explored>,
     /// What comes later in the order of the walk.
     history: History,
@@ -99,6 +119,8 @@ impl CrashStates {
                 visited_intervals: 0,
                 taken_together: false,
                 tasks: 0,
+                done: Vec::new(),
+                classes: 0,
                 audit: BTreeMap::new(),
                 reads: BTreeMap::new(),
                 orders: Vec::new(),
@@ -119,17 +141,24 @@ impl CrashStates {
         self.plan.orders_tried = self.orders.count(self.asked.orders);
         let mut audit = Audit::new(self.recording.threads().len());
         let mut seen = HashSet::new();
-        let mut own = vec![(0, self.count_order(0, &mut audit, &mut seen)?.unwrap_or_default())];
+        let mut classes = Classes::new(self.most_representatives(), self.asked.seed);
+        let counts = self.count_order(0, &mut audit, &mut seen, &mut classes)?;
+        let mut own = BTreeMap::from([(0, counts.unwrap_or_default())]);
         for number in 1..self.plan.orders_tried {
             let mut other = Audit::new(self.recording.threads().len());
-            let counts = self.count_order(number, &mut other, &mut seen)?;
+            let counts = self.count_order(number, &mut other, &mut seen, &mut classes)?;
             audit.merge(&other);
             own.extend(counts.map(|counts| (number, counts)));
         }
-        self.plan.orders = own.iter().map(|(number, _)| *number).collect();
+        self.plan.classes = classes.count();
+        let mut first: BTreeMap<u32, BTreeMap<u64, Vec<Which>>> = BTreeMap::new();
+        for (order, number, which) in classes.representatives() {
+            first.entry(order).or_default().entry(number).or_default().push(which);
+        }
+        self.plan.orders = own.keys().copied().collect();
         self.plan.reads = audit.reads();
         self.plan.audit = audit.finish();
-        self.decide(&own)
+        self.decide(&own, first)
     }
 
     /// Counts the states of each interval of an order; `None` if an earlier order was the same.
@@ -138,6 +167,7 @@ impl CrashStates {
         number: u32,
         audit: &mut Audit,
         seen: &mut HashSet<u64>,
+        classes: &mut Classes,
     ) -> Result<Option<Vec<u32>>, RecordError> {
         let mut fingerprint = Fingerprint::new(self.recording.threads().len());
         let mut walk = self.start(number)?;
@@ -146,9 +176,13 @@ impl CrashStates {
             audit.see(op);
             fingerprint.see(op);
         };
-        while walk.next(&mut see)?.is_some() {
+        classes.begin(number);
+        while let Some(interval) = walk.next(&mut see)? {
             let changed = walk.changed();
-            let count = ledger.close(walk.pending(), changed, walk.boundary());
+            classes.see(interval, &walk, &changed);
+            let new = ledger.close(walk.pending(), changed, walk.boundary());
+            let new = if walk.has_own() { new } else { Count::NONE };
+            let count = new.plus(Count::exactly(u128::from(walk.acknowledges())));
             own.push(count.at_most(u32::MAX));
             states = states.plus(count);
         }
@@ -160,12 +194,26 @@ impl CrashStates {
         self.plan.taken_together |= walk.pending().taken_together;
         if number == 0 {
             self.plan.tasks = walk.tasks;
+            self.plan.done.clone_from(&walk.done);
             self.last = walk.all_durable();
         }
         Ok(Some(own))
     }
 
-    fn decide(&mut self, own: &[(u32, Vec<u32>)]) -> Result<(), RecordError> {
+    /// The number of representatives that can be visited.
+    fn most_representatives(&self) -> u64 {
+        match (&self.asked.only, self.asked.budget) {
+            (Some(_), _) => 0,
+            (None, Budget::All) => MOST_STATES,
+            (None, Budget::Most(most)) => most,
+        }
+    }
+
+    fn decide(
+        &mut self,
+        own: &BTreeMap<u32, Vec<u32>>,
+        mut first: BTreeMap<u32, BTreeMap<u64, Vec<Which>>>,
+    ) -> Result<(), RecordError> {
         let most = u128::from(MOST_STATES);
         if self.asked.budget == Budget::All && self.plan.states.exact.is_none_or(|exact| exact > most) {
             let states = self.plan.states;
@@ -180,25 +228,55 @@ impl CrashStates {
             Some(StateName::In(..)) => VecDeque::new(),
             None => [StateName::Initial, StateName::Final].into(),
         };
-        if self.asked.only.is_none() {
-            let all: Vec<u32> = own.iter().flat_map(|(_, counts)| counts).copied().collect();
-            let mut left = quotas(&all, self.asked.budget, self.asked.seed);
-            self.plan.visited_intervals = left.iter().filter(|quota| **quota > 0).count() as u64;
-            self.plan.visits = left.iter().map(|quota| u64::from(*quota)).sum::<u64>() + 2;
-            for (order, counts) in own {
-                let rest = left.split_off(counts.len());
-                let quotas = std::mem::replace(&mut left, rest);
-                self.explored.push_back(Explored { order: *order, quotas });
-            }
+        match &self.asked.only {
+            Some(StateName::In(order, ..)) => self.explored.push_back(Explored {
+                order: *order,
+                ..Explored::default()
+            }),
+            Some(_) => {}
+            None => self.share(own, &mut first),
         }
-        if let Some(only) = &self.asked.only {
+        if self.asked.only.is_some() {
             self.plan.visits = 1;
-            if let StateName::In(order, ..) = only {
-                let (order, quotas) = (*order, Vec::new());
-                self.explored.push_back(Explored { order, quotas });
-            }
         }
         Ok(())
+    }
+
+    /// Shares the visits: one for each representative, the rest among the intervals of all orders.
+    fn share(&mut self, own: &BTreeMap<u32, Vec<u32>>, first: &mut BTreeMap<u32, BTreeMap<u64, Vec<Which>>>) {
+        let mut left = Vec::new();
+        let mut represented = 0;
+        for (order, counts) in own {
+            let start = left.len();
+            left.extend_from_slice(counts);
+            for (number, which) in first.get(order).into_iter().flatten() {
+                left[start + *number as usize] -= which.len() as u32;
+                represented += which.len() as u64;
+            }
+        }
+        let budget = match self.asked.budget {
+            Budget::All => Budget::All,
+            Budget::Most(most) => Budget::Most(most - represented),
+        };
+        let mut left = quotas(&left, budget, self.asked.seed);
+        self.plan.visits = represented + left.iter().map(|quota| u64::from(*quota)).sum::<u64>() + 2;
+        let mut rest = Vec::new();
+        for (order, counts) in own {
+            let behind = left.split_off(counts.len());
+            let quotas = std::mem::replace(&mut left, behind);
+            let (order, first) = (*order, first.remove(order).unwrap_or_default());
+            let visited = |(number, quota): &(u64, &u32)| **quota > 0 || first.contains_key(number);
+            self.plan.visited_intervals += (0..).zip(&quotas).filter(visited).count() as u64;
+            if quotas.iter().any(|quota| *quota > 0) {
+                let first = first.clone();
+                rest.push(Explored { order, first, quotas });
+            }
+            if !first.is_empty() {
+                let quotas = Vec::new();
+                self.explored.push_back(Explored { order, first, quotas });
+            }
+        }
+        self.explored.extend(rest);
     }
 
     fn start(&self, order: u32) -> Result<Walk<'static>, RecordError> {
@@ -267,17 +345,25 @@ impl CrashStates {
     }
 
     fn edge(&self, name: &StateName, folder: &Path) -> Result<Visit, RecordError> {
-        match name {
-            StateName::Initial => files::write(&self.places, &self.initial()?, &[], folder)?,
-            _ => files::write(&self.places, &self.last, &[], folder)?,
+        let done = match name {
+            StateName::Initial => {
+                files::write(&self.places, &self.initial()?, &[], folder)?;
+                vec![0; self.plan.done.len()]
+            }
+            _ => {
+                files::write(&self.places, &self.last, &[], folder)?;
+                self.plan.done.clone()
+            }
         };
         Ok(Visit {
             name: name.to_string(),
+            done,
             ..Visit::default()
         })
     }
 
-    /// Advances to the next interval, perhaps of the next order; `false` if there is none.
+    /// Advances to the next interval, perhaps of the next order; `false` if there is none. An order with more states than
+    /// representatives is walked over twice.
     fn advance(&mut self) -> Result<bool, RecordError> {
         let Some(explored) = self.explored.front() else {
             return Ok(false);
@@ -296,10 +382,7 @@ impl CrashStates {
         let number = walk.next(&mut |_| {})?;
         let wanted = match (&self.asked.only, number) {
             (Some(StateName::In(_, interval, which)), Some(number)) if *interval == number => vec![which.clone()],
-            (None, Some(number)) => match explored.quotas.get(number as usize) {
-                Some(quota) if *quota > 0 => walk.interval().visits(number, *quota, self.asked.seed),
-                _ => vec![],
-            },
+            (None, Some(number)) => explored.wanted(&walk, number, self.asked.seed),
             (Some(only), None) => return Err(no_such_state(&only.to_string())),
             _ => vec![],
         };
@@ -329,6 +412,8 @@ impl CrashStates {
             name,
             interval: Some(number),
             tasks: walk.tasks,
+            done: walk.done.clone(),
+            represents: self.asked.only.is_none() && self.explored.front().is_some_and(|now| now.quotas.is_empty()),
             began: walk.began,
             ends: walk.ends(),
             ..Visit::of(&interval, &kept, &self.history)

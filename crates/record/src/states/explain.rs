@@ -13,6 +13,10 @@ pub struct Visit {
     pub interval: Option<u64>,
     /// Number of tasks that had started, by the program's markers.
     pub tasks: u64,
+    /// Number of ended tasks of each thread at the crash, by the program's markers.
+    pub done: Vec<u64>,
+    /// It represents its class: see [`super::Classes`].
+    pub represents: bool,
     /// Lines that differ from all persisted, or from none, whichever are fewer.
     pub differs: usize,
     /// The operation that started the interval.

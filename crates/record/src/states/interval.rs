@@ -13,13 +13,18 @@ const TRIES: u32 = 64;
 /// A name that would be longer has its draw instead of its lines.
 const LONGEST_NAME: usize = 80;
 
+/// Number of an interval's states among which classes are looked for.
+const CANDIDATES: u32 = 64;
+
 /// An interval at its end: any closed set of the pending stores may be durable. The interval's own states are those
-/// with a store of its own; the others belong to earlier intervals.
+/// with a store of its own; the others belong to earlier intervals. If a task has ended in the interval, the state
+/// without any pending store is its own, too: more was acknowledged than in the earlier interval.
 #[derive(Debug)]
 pub struct Interval<'p> {
     pending: &'p Pending,
     /// Stores after this position in the global order are the interval's own.
     boundary: u64,
+    acknowledges: bool,
     lines: Vec<(Place, &'p Line, u64)>,
 }
 
@@ -29,11 +34,12 @@ pub type Kept = BTreeMap<Place, Vec<bool>>;
 impl<'p> Interval<'p> {
     /// The interval that ends here.
     #[must_use]
-    pub fn new(pending: &'p Pending, boundary: u64) -> Interval<'p> {
+    pub fn new(pending: &'p Pending, boundary: u64, acknowledges: bool) -> Interval<'p> {
         let lines = pending.lines.iter();
         Interval {
             pending,
             boundary,
+            acknowledges,
             lines: lines.map(|(at, line)| (*at, line, line::count(&line.items))).collect(),
         }
     }
@@ -57,23 +63,46 @@ impl<'p> Interval<'p> {
     /// The first `most` of its states: those that isolate lines, then others by the seed.
     #[must_use]
     pub fn visits(&self, number: u64, quota: u32, seed: u64) -> Vec<Which> {
-        let mut found = Found {
-            interval: self,
-            seen: BTreeSet::new(),
-            visits: Vec::new(),
-            quota: quota as usize,
-        };
+        self.visits_beyond(BTreeSet::new(), number, quota, seed)
+    }
+
+    /// As [`Interval::visits`], without the states of these names.
+    #[must_use]
+    pub fn visits_beyond(&self, seen: BTreeSet<Which>, number: u64, quota: u32, seed: u64) -> Vec<Which> {
+        let in_all = u64::from(quota).saturating_add(seen.len() as u64);
+        let mut found = self.found(seen, quota);
         self.separating(&mut found);
         match self.exactly() {
-            Some(all) if all <= u64::from(quota) * 4 => (0..all).for_each(|index| found.add(self.numbered(index))),
+            Some(all) if all <= in_all.saturating_mul(4) => (0..all).for_each(|index| found.add(self.numbered(index))),
             _ => self.drawn(number, seed, &mut found),
         }
         found.visits
     }
 
-    /// All lines, then all but one line and one line alone.
+    /// The states among which classes are looked for: those that isolate lines, and all if these are few.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<Which> {
+        let mut found = self.found(BTreeSet::new(), CANDIDATES);
+        self.separating(&mut found);
+        if let Some(all) = self.exactly().filter(|all| *all <= u64::from(CANDIDATES)) {
+            (0..all).for_each(|index| found.add(self.numbered(index)));
+        }
+        found.visits
+    }
+
+    fn found(&self, seen: BTreeSet<Which>, quota: u32) -> Found<'_, 'p> {
+        Found {
+            interval: self,
+            seen,
+            visits: Vec::new(),
+            quota: quota as usize,
+        }
+    }
+
+    /// All lines, none if that is a state, then all but one line and one line alone.
     fn separating(&self, found: &mut Found<'_, '_>) {
         found.add(Which::All(BTreeMap::new()));
+        found.add(Which::None(BTreeMap::new()));
         let (own, old): (Vec<_>, Vec<_>) = self.lines.iter().partition(|(_, line, _)| self.is_own(line));
         for (at, _, count) in own.into_iter().chain(old) {
             if found.is_full() {
@@ -164,8 +193,11 @@ impl<'p> Interval<'p> {
         kept.iter().flat_map(line).collect()
     }
 
-    /// Whether a store of the interval's own is durable.
+    /// Whether the state is the interval's own.
     fn is_new(&self, kept: &Kept) -> bool {
+        if self.acknowledges && !kept.values().flatten().any(|kept| *kept) {
+            return true;
+        }
         let own = |(at, _, _): &&(Place, &Line, u64)| {
             let line = &self.pending.lines[at];
             let mut kept = kept.get(at).into_iter().flatten().zip(&line.items);

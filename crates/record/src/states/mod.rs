@@ -8,6 +8,7 @@
 
 mod audit;
 mod budget;
+mod classes;
 mod count;
 mod crash;
 mod explain;
@@ -27,6 +28,7 @@ mod why;
 
 pub use audit::{Audit, Finding, Spot};
 pub use budget::{quotas, Budget};
+pub use classes::Classes;
 pub use count::Count;
 pub use crash::{Asked, CrashStates, Plan};
 pub use explain::{Stored, Visit};

@@ -19,15 +19,22 @@ pub struct Walk<'r> {
     number: u64,
     changed: BTreeSet<Place>,
     has_own: bool,
+    /// A task has ended in the interval.
+    acknowledges: bool,
+    /// The walk stands at an interval's end.
+    stands: bool,
     /// The operation that started the interval.
     pub began: Option<Op>,
     /// Number of tasks that started, by the program's markers.
     pub tasks: u64,
+    /// Number of ended tasks of each thread, by the program's markers.
+    pub done: Vec<u64>,
 }
 
 impl<'r> Walk<'r> {
     /// Nothing was done yet.
     pub fn new(ops: Ops<'r>, pending: Pending) -> Walk<'r> {
+        let done = vec![0; pending.threads().len()];
         let ops = match pending.rules() {
             Rules::Flushed => ops,
             Rules::Visible => Box::new(Hoist::new(ops)),
@@ -40,8 +47,11 @@ impl<'r> Walk<'r> {
             number: 0,
             changed: BTreeSet::new(),
             has_own: false,
+            acknowledges: false,
+            stands: false,
             began: None,
             tasks: 0,
+            done,
         }
     }
 
@@ -51,9 +61,11 @@ impl<'r> Walk<'r> {
     /// # Errors
     /// The recording cannot be read.
     pub fn next(&mut self, see: &mut dyn FnMut(&Op)) -> Result<Option<u64>, RecordError> {
-        if std::mem::take(&mut self.has_own) {
+        if std::mem::take(&mut self.stands) {
             self.number += 1;
             self.boundary = self.pending.serial();
+            self.has_own = false;
+            self.acknowledges = false;
         }
         loop {
             let op = match self.held.take() {
@@ -63,7 +75,10 @@ impl<'r> Walk<'r> {
                         see(&op);
                         op
                     }
-                    None => return Ok(self.has_own.then_some(self.number)),
+                    None => {
+                        self.stands = self.has_states();
+                        return Ok(self.stands.then_some(self.number));
+                    }
                 },
             };
             // A load changes no memory.
@@ -71,12 +86,18 @@ impl<'r> Walk<'r> {
                 continue;
             }
             // The held operation was already seen, and its interval has ended.
-            if self.has_own && self.pending.settles(&op) {
+            if self.has_states() && self.pending.settles(&op) {
                 self.held = Some(op);
+                self.stands = true;
                 return Ok(Some(self.number));
             }
             self.apply(&op);
         }
+    }
+
+    /// Whether a crash here leaves what no earlier one leaves: a store, or less than what was acknowledged.
+    fn has_states(&self) -> bool {
+        self.has_own || (self.acknowledges && !self.pending.lines.is_empty())
     }
 
     fn apply(&mut self, op: &Op) {
@@ -91,6 +112,10 @@ impl<'r> Walk<'r> {
                 self.has_own = true;
             }
             What::Marker(Marker::TaskBegin) => self.tasks += 1,
+            What::Marker(Marker::TaskEnd) => {
+                self.done[op.thread as usize] += 1;
+                self.acknowledges = true;
+            }
             _ => {}
         }
         self.pending.apply(op);
@@ -113,10 +138,22 @@ impl<'r> Walk<'r> {
         self.boundary
     }
 
+    /// Whether a store of the interval's own can be durable.
+    #[must_use]
+    pub fn has_own(&self) -> bool {
+        self.has_own
+    }
+
+    /// Whether a task has ended in the interval.
+    #[must_use]
+    pub fn acknowledges(&self) -> bool {
+        self.acknowledges
+    }
+
     /// The states at hand.
     #[must_use]
     pub fn interval(&self) -> Interval<'_> {
-        Interval::new(&self.pending, self.boundary)
+        Interval::new(&self.pending, self.boundary, self.acknowledges)
     }
 
     /// Memory with all pending stores durable.

@@ -1,13 +1,16 @@
-"""The smallest failing crash state of a recording under each design, as a page without any other file."""
+"""The kinds of failing crash states of a recording under each design, as a page without any other file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from strandline.views import crash_states, template
+from strandline.engine import StateVisit
+from strandline.verify import Verdict
+from strandline.views import crash_states, failure_groups, template
 from strandline.views.crash_states import Examined
+from strandline.views.failure_groups import MOST_GROUPS, Group
 from strandline.views.numbers import counted
 
 PACKAGE = "strandline.views.recorded_case"
@@ -18,17 +21,29 @@ UNSEEN = (
 )
 
 
-def page(failing: Sequence[tuple[Examined, str]], recording: str) -> str:
-    """The page; with each design's result is the command that reproduces its smallest case."""
+Again = Callable[[Examined, Verdict], str]
+
+
+def page(failing: Sequence[Examined], again: Again, recording: str) -> str:
+    """The page; `again` is the command that reproduces a failure."""
     parts = {
         "STYLE": template.files(PACKAGE, ("page.css",)),
-        "CASES": "\n".join(_case(result, again) for result, again in failing),
+        "CASES": "\n".join(_cases(result, again) for result in failing),
     }
     return template.page(PACKAGE, escape(f"{recording}: a crash state that fails"), parts)
 
 
-def _case(result: Examined, again: str) -> str:
-    verdict = result.failures[0]
+def _cases(result: Examined, again: Again) -> str:
+    """The representatives of the groups of failures, and how many are left out."""
+    groups = failure_groups.groups(result)
+    cases = [_case(result, group, again(result, group.representative)) for group in groups[:MOST_GROUPS]]
+    if rest := failure_groups.left_out(groups):
+        cases.append(_text(f"{rest}.", "dim"))
+    return "\n".join(cases)
+
+
+def _case(result: Examined, group: Group, again: str) -> str:
+    verdict = group.representative
     state = verdict.state
     of_checker = [
         _head("What the checker read"),
@@ -38,13 +53,13 @@ def _case(result: Examined, again: str) -> str:
     return "\n".join(
         [
             "<section>",
-            f"<h2>{escape(result.design)}: {escape(verdict.why)}</h2>",
+            f"<h2>{escape(result.design)}: {escape(verdict.why + failure_groups.alike(group))}</h2>",
             _text(f"State {state.name}. Power is lost {crash_states.place(state)}."),
             _head("The stores that the state has and lacks"),
             _stores(state.has, state.lacks),
-            _text(_left_out(result), "dim"),
+            _text(_left_out(state), "dim"),
             _head("The order of the model"),
-            _text(_order(result)),
+            _text(_order(result, state)),
             *(of_checker if result.verdicts is not None else []),
             _head("Reproduce"),
             _pre(again),
@@ -53,9 +68,9 @@ def _case(result: Examined, again: str) -> str:
     )
 
 
-def _order(result: Examined) -> str:
+def _order(result: Examined, state: StateVisit) -> str:
     """What the model says of the state's stores."""
-    state, model = result.failures[0].state, result.plan["model"]
+    model = result.plan["model"]
     if state in [verdict.state for verdict in result.disorders]:
         return f"Model {model} forbids this state: {result.design} has broken its own order."
     allows = f"Model {model} allows this state: no fence of the program keeps power from failing between these stores."
@@ -66,8 +81,7 @@ def _order(result: Examined) -> str:
     return f"{allows} All of them are lost: what depends on them was durable before."
 
 
-def _left_out(result: Examined) -> str:
-    state = result.failures[0].state
+def _left_out(state: StateVisit) -> str:
     words = ["Filled: durable. Hollow: lost. Stores that every crash here has, or that none has, are left out."]
     more = state.has_stores + state.lacks_stores - len(state.has) - len(state.lacks)
     return " ".join([*words, *([f"{counted(more, 'store')} more."] if more > 0 else [])])
