@@ -57,6 +57,26 @@ def test_libpmemobj_recovers_from_every_crash(name: str, built: Built, shm: Path
     assert (code, answer["failures"]) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("words", "findings"),
+    [
+        ((), ["flushed_fenced_only_at_exit", "nt_store_fenced_only_at_exit"]),
+        (("by _exit",), ["flushed_never_fenced", "nt_store_never_fenced"]),
+    ],
+    ids=["return", "_exit"],
+)
+def test_the_end_of_a_program_fences_nothing(
+    words: tuple[str, ...], findings: list[str], shm: Path, tmp_path: Path
+) -> None:
+    program, pool = tmp_path / "leaves", shm / "pool"
+    compiler = shutil.which("gcc") or "gcc"
+    subprocess.run([compiler, "-O1", "-g", "-mclwb", "-o", program, PROGRAMS / "leaves.c"], check=True)
+    recorded = record(Run((str(program), str(pool), *words), begin="main"), tmp_path / "leaves.strand", pool)
+    done = strandline(["crash", str(recorded.path), "-d", "x86", "--json"])
+    assert done.returncode == 1
+    assert sorted(entry["finding"] for entry in json.loads(done.stdout)["audit"]) == findings
+
+
 def test_an_instruction_behind_a_functions_end_is_not_the_functions(shm: Path, tmp_path: Path) -> None:
     program, pool = tmp_path / "behind", shm / "pool"
     compiler = shutil.which("gcc") or "gcc"

@@ -48,7 +48,9 @@ def verdict(name: str, shm: Path, folder: Path, *flags: str) -> Verdict:
     program, pool = folder / name, shm / "pool"
     compiler = shutil.which("gcc") or "gcc"
     source = KINDS / f"{name}.c"
-    subprocess.run([compiler, "-g", "-O2", "-mclwb", "-I", INCLUDE, *flags, "-o", program, source], check=True)
+    subprocess.run(
+        [compiler, "-g", "-O2", "-mclwb", "-pthread", "-I", INCLUDE, *flags, "-o", program, source], check=True
+    )
     recorded = record(Run((str(program), str(pool)), begin="main"), folder / f"{name}.strand", pool)
     check = f"'{program}' {{}} check"
     command = ["crash", str(recorded.path), "-d", "x86", "--points", "all", "--verify", check, "--json"]

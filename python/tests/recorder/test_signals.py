@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,16 +26,18 @@ class Started:
         program, pool = folder / "waits", shm / "pool"
         subprocess.run([shutil.which("gcc") or "gcc", "-O1", "-o", program, SOURCE], check=True)
         self.file = folder / "waits.strand"
-        command = [STRANDLINE, "record", "--json", "--pm", pool, "-o", self.file, "--", program, pool, *words]
+        run = (str(program), str(pool), *words)
+        command = [str(STRANDLINE), "record", "--json", "--pm", str(pool), "-o", str(self.file), "--", *run]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.wait_for("stored")
 
     def wait_for(self, line: str) -> None:
         """Waits until the program, whose output is on stderr, has said this."""
-        assert self.process.stderr is not None
-        assert line in iter(lambda: self.process.stderr.readline().strip(), "")
+        stderr = self.process.stderr
+        assert stderr is not None
+        assert line in iter(lambda: stderr.readline().strip(), "")
 
-    def ends(self) -> dict[str, object]:
+    def ends(self) -> dict[str, Any]:
         """What the command says at its end."""
         out, err = self.process.communicate()
         assert self.process.returncode == 0, err

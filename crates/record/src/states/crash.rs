@@ -74,9 +74,10 @@ impl Explored {
         let first = self.first.get(&number).cloned().unwrap_or_default();
         match self.quotas.get(number as usize) {
             _ if self.quotas.is_empty() => first,
-            Some(quota) if *quota > 0 => walk
-                .interval()
-                .visits_beyond(first.into_iter().collect(), number, *quota, seed),
+            Some(quota) if *quota > 0 => {
+                walk.interval()
+                    .visits_beyond(first.into_iter().collect(), number, *quota, seed)
+            }
             _ => vec![],
         }
     }
