@@ -14,7 +14,7 @@ from strandline.views.table import Table
 def entry(finding: str, site: str = "append (list.c:31)", offset: int = 0x1120, **more: Any) -> dict[str, Any]:
     where = {"file": "/home/list.c", "line": 31, "symbol": "append", "module": "list", "inlined_in": []}
     base = {"finding": finding, "instruction": "store", "count": 1, "site": site, "pc": offset, "offset": offset}
-    return {**base, **where, "suppressed": None, **more}
+    return {**base, **where, "suppressed": None, "store": None, **more}
 
 
 def tables(*entries: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:

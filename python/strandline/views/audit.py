@@ -100,7 +100,7 @@ def _rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 def _stored(site: str, entry: Mapping[str, Any]) -> str:
     """A load's place, with that of the other thread's store."""
-    return f"{site}; stored in {entry['store']['site']}" if "store" in entry else site
+    return f"{site}; stored in {entry['store']['site']}" if entry.get("store") else site
 
 
 def _times(entries: Sequence[Mapping[str, Any]]) -> str:

@@ -83,6 +83,7 @@ def crash_recording(
     time_limit: float = 10,
     dump: Place | None = None,
     scratch: Place | None = None,
+    orders: int | None = None,
     suppress: Sequence[str] = (),
     seed: int = 1,
     jobs: int | None = None,
@@ -97,6 +98,7 @@ def crash_recording(
     - `verify`: a shell command, in which `{}` is the pool's file; exit status 0 accepts the state.
     - `time_limit`: seconds of `verify` for one state.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
+    - `orders`: of several threads, the number of orders to explore; by default a few.
     - `suppress`: files with accepted findings of the audit, or names of shipped ones (`libpmemobj`).
     - `seed`: of the choice of states.
     - `jobs`: parallel runs; by default as many as there are cores.
@@ -119,6 +121,7 @@ def crash_recording(
         verify,
         time_limit,
         None if scratch is None else Path(scratch),
+        orders=None if orders is None else words.whole(orders, 1),
         suppress=tuple(suppress),
     )
     return recordings.crash(session(jobs), request, words.designs(design))
