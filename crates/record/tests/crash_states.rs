@@ -41,15 +41,19 @@ fn block(code: &[u8], kind: Option<AccessKind>) -> Block {
     }
 }
 
-/// Stores `values` one after the other to separate lines, and flushes each; a fence follows.
-fn recording(values: u64) -> Recording {
-    let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
-    writer.region(Region {
+fn pool() -> Region {
+    Region {
         start: POOL,
         bytes: BYTES,
         offset: 0,
         path: "/pm/a pool".to_owned(),
-    });
+    }
+}
+
+/// Stores `values` one after the other to separate lines, and flushes each; a fence follows.
+fn recording(values: u64) -> Recording {
+    let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
+    writer.region(pool());
     writer.page(POOL, &[0x5a; 4096]);
     let store = writer.block(block(&[0x48, 0x89, 0x07], Some(AccessKind::Store)));
     let clwb = writer.block(block(&[0x66, 0x0f, 0xae, 0x37], Some(AccessKind::Clwb)));
@@ -186,12 +190,7 @@ struct Program {
 impl Program {
     fn new() -> Program {
         let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
-        writer.region(Region {
-            start: POOL,
-            bytes: BYTES,
-            offset: 0,
-            path: "/pm/a pool".to_owned(),
-        });
+        writer.region(pool());
         let store = |number: u64| Block {
             pc: 0x1000 + 16 * number,
             ..block(&[0x48, 0x89, 0x07], Some(AccessKind::Store))
@@ -372,12 +371,7 @@ const SEEN: u64 = POOL + 0x1080;
 /// is durable.
 fn reader(twin: bool, waits: bool) -> Recording {
     let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
-    writer.region(Region {
-        start: POOL,
-        bytes: BYTES,
-        offset: 0,
-        path: "/pm/a pool".to_owned(),
-    });
+    writer.region(pool());
     let store = writer.block(block(&[0x48, 0x89, 0x07], Some(AccessKind::Store)));
     let load = writer.block(block(&[0x48, 0x8b, 0x07], Some(AccessKind::Load)));
     let clwb = writer.block(block(&[0x66, 0x0f, 0xae, 0x37], Some(AccessKind::Clwb)));

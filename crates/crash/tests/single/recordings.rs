@@ -126,7 +126,7 @@ fn walked(program: &[Do], rules: Rules) -> BTreeSet<Vec<u8>> {
             .exact
             .expect("few");
         let interval = walk.interval();
-        for which in interval.visits(number, u32::MAX, 1) {
+        for which in interval.visits(BTreeSet::new(), number, u32::MAX, 1) {
             let kept = interval.kept(number, &which).expect("a visit names a state");
             let durable = walk.pending().durable.clone();
             states.insert(contents(durable, &interval.stores(&kept)));

@@ -1,8 +1,8 @@
 //! Another order of a recording's operations, which its synchronisation allows.
 //!
 //! It keeps each thread's program order, and the order of any two conflicting accesses ([`super::Access`]). So each
-//! load reads the same store as in the given order, and each thread behaves as recorded. A flush or a fence conflicts
-//! with nothing: another thread may go on before it.
+//! load reads the same store as in the given order, and each thread behaves as recorded. A flush or a fence has no
+//! conflict, so another thread may go on before it.
 //!
 //! Threads have priorities. The first thread that need not wait executes, so the last one executes only if all others
 //! wait for it: each of its flushes is as late as it can be. At most [`WINDOW`] entries are looked ahead.
@@ -79,7 +79,7 @@ impl Priorities {
         }
     }
 
-    /// Draws before the entry of this number in its thread; whether another thread may go first now.
+    /// Whether another thread may go before the entry of this number in its thread: drawn once for each flush and fence.
     fn yields(&mut self, entry: &Entry, number: u64) -> bool {
         let Some(rng) = &mut self.rng else { return false };
         let thread = entry.thread();

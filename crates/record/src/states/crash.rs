@@ -74,10 +74,9 @@ impl Explored {
         let first = self.first.get(&number).cloned().unwrap_or_default();
         match self.quotas.get(number as usize) {
             _ if self.quotas.is_empty() => first,
-            Some(quota) if *quota > 0 => {
-                walk.interval()
-                    .visits_beyond(first.into_iter().collect(), number, *quota, seed)
-            }
+            Some(quota) if *quota > 0 => walk
+                .interval()
+                .visits(first.into_iter().collect(), number, *quota, seed),
             _ => vec![],
         }
     }
@@ -92,8 +91,8 @@ pub struct CrashStates {
     orders: Orders,
     /// The orders that are still to visit: first for their representatives, then for the rest.
     explored: VecDeque<Explored>,
-    /// What comes later in the order of the walk.
-    history: History,
+    /// The order of the walk, and what comes later in it.
+    history: Option<(u32, History)>,
     last: Image,
     edges: VecDeque<StateName>,
     walk: Option<(Walk<'static>, Option<u64>)>,
@@ -128,7 +127,7 @@ impl CrashStates {
                 orders_tried: 0,
             },
             explored: VecDeque::new(),
-            history: History::default(),
+            history: None,
             last: Image::default(),
             edges: VecDeque::new(),
             walk: None,
@@ -376,7 +375,9 @@ impl CrashStates {
         let (mut walk, _) = match self.walk.take() {
             Some(walk) => walk,
             None => {
-                self.history = self.history_of(order)?;
+                if self.history.as_ref().is_none_or(|(of, _)| *of != order) {
+                    self.history = Some((order, self.history_of(order)?));
+                }
                 (self.start(order)?, None)
             }
         };
@@ -417,7 +418,7 @@ impl CrashStates {
             represents: self.asked.only.is_none() && self.explored.front().is_some_and(|now| now.quotas.is_empty()),
             began: walk.began,
             ends: walk.ends(),
-            ..Visit::of(&interval, &kept, &self.history)
+            ..Visit::of(&interval, &kept, self.history.as_ref().map(|(_, history)| history))
         })
     }
 }

@@ -43,9 +43,9 @@ pub struct Stored {
 }
 
 impl Visit {
-    /// The stores that a state of an interval has and lacks.
+    /// The stores that a state of an interval has and lacks; with the order's history, why it lacks them.
     #[must_use]
-    pub fn of(interval: &Interval<'_>, kept: &Kept, history: &History) -> Visit {
+    pub fn of(interval: &Interval<'_>, kept: &Kept, history: Option<&History>) -> Visit {
         let (mut visit, mut not_full, mut not_empty) = (Visit::default(), 0, 0);
         for (at, kept) in kept {
             not_full += usize::from(kept.contains(&false));
@@ -61,7 +61,7 @@ impl Visit {
                     why: None,
                 });
                 if !*kept {
-                    let why = history.why(interval.pending(), item);
+                    let why = history.and_then(|history| history.why(interval.pending(), item));
                     store.why = store.why.into_iter().chain(why).min();
                 }
                 store.times += u64::from(!item.rest || store.times == 0);

@@ -60,15 +60,9 @@ impl<'p> Interval<'p> {
         line.items.last().is_some_and(|item| item.serial > self.boundary)
     }
 
-    /// The first `most` of its states: those that isolate lines, then others by the seed.
+    /// The first `quota` of its states without those of these names: those that isolate lines, then others by the seed.
     #[must_use]
-    pub fn visits(&self, number: u64, quota: u32, seed: u64) -> Vec<Which> {
-        self.visits_beyond(BTreeSet::new(), number, quota, seed)
-    }
-
-    /// As [`Interval::visits`], without the states of these names.
-    #[must_use]
-    pub fn visits_beyond(&self, seen: BTreeSet<Which>, number: u64, quota: u32, seed: u64) -> Vec<Which> {
+    pub fn visits(&self, seen: BTreeSet<Which>, number: u64, quota: u32, seed: u64) -> Vec<Which> {
         let in_all = u64::from(quota).saturating_add(seen.len() as u64);
         let mut found = self.found(seen, quota);
         self.separating(&mut found);

@@ -2,8 +2,8 @@
 
 /// Numbers that wrap after `2^bits` epochs.
 ///
-/// Of two numbers, the one that is less than half of that ahead of the other counts as the later one. So whoever keeps a
-/// number has to hear of later ones in time: [`Numbers::period`].
+/// The later of two numbers is the one that is ahead of the other by less than half of that. So whoever keeps a number has
+/// to hear of later ones in time: [`Numbers::period`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     bits: u32,
