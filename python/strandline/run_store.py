@@ -104,25 +104,28 @@ class Store:
 
     def _bound(self, added: int) -> None:
         """Keeps to the limit after so many more bytes."""
-        if self._limit is None:
-            return
         with self._lock:
+            limit = self._limit
+            if limit is None:
+                return
             self._since += added
             first, self._looked = not self._looked, True
-            is_much = self._since > self._limit // 10
+            is_much = self._since > limit // 10
             if is_much:
                 self._since = 0
         if is_much or (first and is_due(self.folder.parent)):
-            self._prune()
+            self._prune(limit)
 
-    def _prune(self) -> None:
+    def _prune(self, limit: int) -> None:
         store = self.folder.parent
         try:
-            prune(store, self.folder.name, self._limit, others=False)
+            prune(store, self.folder.name, limit, others=False)
         except OSError as error:
             # In a folder of several users, runs of others may not be deleted. Runs are kept nevertheless.
-            self._limit = None
-            self._warn(f"run store {store}: cannot be pruned ({error.strerror}): it may exceed its limit")
+            with self._lock:
+                first, self._limit = self._limit is not None, None
+            if first:
+                self._warn(f"run store {store}: cannot be pruned ({error.strerror}): it may exceed its limit")
 
     @property
     def found(self) -> int:

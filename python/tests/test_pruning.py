@@ -1,6 +1,8 @@
 """What the run store keeps: its limit, and `strandline store`."""
 
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -174,6 +176,25 @@ def test_runs_are_kept_where_none_may_be_deleted(
     assert answer.code == 0
     assert answer.err.count("cannot be pruned (Permission denied): it may exceed its limit") == 1
     assert len(numbers(store)) == 3
+
+
+def test_two_runs_that_end_at_once_say_once_that_nothing_may_be_deleted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    warnings: list[str] = []
+    kept = Store(tmp_path, BUILT, warnings.append, limit=100)
+    both = threading.Barrier(2)
+
+    def refused(path: str) -> None:
+        both.wait()
+        raise PermissionError(13, "Permission denied", path)
+
+    made(tmp_path, BUILT, 1, size=9000)
+    monkeypatch.setattr(os, "unlink", refused)
+    record = Record({"spec": {}, "padding": "x" * 100})
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda number: kept.add(f"{number:064x}.json", record), (2, 3)))
+    assert len(warnings) == 1
 
 
 def test_a_store_that_cannot_be_pruned_is_told(
