@@ -6,8 +6,9 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LOAD, STORE, UPDATE, ATOMIC, STORE_NT, CLWB, CLFLUSHOPT, CLFLUSH = range(8)
-WRITES = {STORE, UPDATE, ATOMIC, STORE_NT}
+LOAD, STORE, UPDATE, ATOMIC, STORE_NT, CLWB, CLFLUSHOPT, CLFLUSH, STORE_MASKED, STORE_NT_MASKED = range(10)
+MASKED = {STORE_MASKED, STORE_NT_MASKED}
+WRITES = {STORE, UPDATE, ATOMIC, STORE_NT} | MASKED
 (
     START,
     MODULE,
@@ -37,8 +38,10 @@ class Access:
 
     @property
     def value_words(self) -> int:
-        """Words of the bytes that it leaves."""
-        return -(-self.size // 8) if self.kind in WRITES and self.size <= VALUE_BYTES else 0
+        """Words of the bytes that it leaves, and of its mask."""
+        if self.kind not in WRITES or self.size > VALUE_BYTES:
+            return 0
+        return -(-self.size // 8) + (self.kind in MASKED)
 
     @property
     def words(self) -> int:
@@ -68,6 +71,7 @@ class Done:
     old: bytes
     ticket: int
     pc: int
+    mask: int | None = None
 
 
 @dataclass
@@ -137,7 +141,7 @@ def packet(recording: Recording, kind: int, thread: int, payload: bytes) -> None
     numbers = struct.unpack(f"<{len(payload) // 8}Q", payload[: len(payload) // 8 * 8])
     text = payload.decode(errors="replace")
     if kind == START:
-        assert struct.unpack("<I", payload[:4]) == (1,)
+        assert struct.unpack("<I", payload[:4]) == (2,)
         recording.command = payload[8:].decode().split("\0")
     elif kind == MODULE:
         recording.modules.append((*numbers[:3], payload[24:].decode()))
@@ -182,7 +186,7 @@ def define(recording: Recording, payload: bytes) -> None:
             assert word >> 48 == 0
             accesses.append(Access(word & 0xFFFF, word >> 16 & 0xFFFF, word >> 32 & 0xFFFF))
             assert accesses[-1].instruction < instructions
-            assert accesses[-1].kind <= CLFLUSH
+            assert accesses[-1].kind <= STORE_NT_MASKED
             assert accesses[-1].size > 0
         at += 8 * count
         assert 0 < instructions <= len(code)
@@ -231,7 +235,8 @@ def execute(block: Block, words: list[int], at: int) -> tuple[list[Done], int, i
         ticket = 0
         if access.kind == ATOMIC:
             ticket, at = words[at], at + 1
-        done.append(Done(access.kind, address, access.size, new, old, ticket, block.pc))
+        mask = words[at - 1] if access.kind in MASKED else None
+        done.append(Done(access.kind, address, access.size, new, old, ticket, block.pc, mask))
     if at < len(words) and words[at] >> 56 == 0x80 | CUT:
         return done, at + 1, cut_at(block, len(block.accesses), words[at])
     return done, at, None

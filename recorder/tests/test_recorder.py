@@ -67,7 +67,8 @@ def test_each_kind_of_instruction_has_its_kind_of_access(tmp_path: Path) -> None
     assert kinds[200] == (stream.UPDATE, 4), "bit 70 lies two doublewords after the first"
     assert kinds[252] == (stream.UPDATE, 2), "bit -17 lies two words before the first"
     assert kinds[416] == (stream.STORE, 8), "pop finds its address after it has moved the stack's pointer"
-    assert kinds[768] == kinds[800] == (stream.STORE_NT, 16)
+    assert kinds[768] == (stream.STORE_NT, 16)
+    assert kinds[800] == (stream.STORE_NT_MASKED, 16)
     assert kinds[792] == (stream.STORE_NT, 8)
     assert kinds[832] == (stream.ATOMIC, 4)
     assert kinds[840] == (stream.UPDATE, 4), "cmpxchg without lock"
@@ -229,9 +230,51 @@ def test_another_process_is_refused(tmp_path: Path, how: str) -> None:
 def test_a_masked_store_at_the_end_of_memory_is_read_with_care(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "wide")
     full, masked = (int(word, 16) for word in done.stdout.split())
-    values = {a.address: a.new for a in recording.accesses if a.kind == stream.STORE and a.size == 64}
+    values = {a.address: a.new for a in recording.accesses if a.kind in {stream.STORE, stream.STORE_MASKED} and a.size == 64}
     assert values[full] == bytes(range(1, 65))
     assert values[masked] == bytes(range(1, 17)) + bytes(48)
+
+
+MASKED = {
+    0: (stream.STORE_MASKED, 32, [1, 3, 7], 4),
+    64: (stream.STORE_MASKED, 32, [0, 3], 8),
+    128: (stream.STORE_MASKED, 16, [1, 3], 4),
+    192: (stream.STORE_NT_MASKED, 16, [0, 3, 15], 1),
+    224: (stream.STORE_MASKED, 32, [0, 3], 8),
+}
+"""Kind, bytes, written lanes and bytes of a lane of each store of masked.c, by its place: a lane is written if its highest
+bit is set."""
+MASKED_512 = {
+    256: (stream.STORE_MASKED, 32, [0, 1, 2], 1),
+    # The two selected lanes, side by side.
+    320: (stream.STORE_MASKED, 32, [0, 1], 4),
+}
+
+
+def masks(recording: stream.Recording, base: int) -> dict[int, tuple[int, int, int | None]]:
+    """Kind, bytes and mask of the last store to each place of masked.c."""
+    inside = [a for a in recording.accesses if 0 <= a.address - base < 512 and a.kind in stream.WRITES]
+    return {a.address - base: (a.kind, a.size, a.mask) for a in inside}
+
+
+def bytes_of(lanes: list[int], size: int) -> int:
+    """The mask of these lanes."""
+    return sum(((1 << size) - 1) << lane * size for lane in lanes)
+
+
+@pytest.mark.skipif("avx2" not in CPU, reason="the processor has no AVX2")
+def test_a_masked_store_has_the_bytes_that_it_wrote(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "masked")
+    found = masks(recording, int(done.stdout, 16))
+    assert found == {place: (kind, size, bytes_of(*lanes)) for place, (kind, size, *lanes) in MASKED.items()}
+
+
+@pytest.mark.skipif("avx512vl" not in CPU or "avx512bw" not in CPU, reason="the processor has no AVX-512")
+def test_a_store_by_an_opmask_has_the_bytes_that_it_wrote(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "masked", "512")
+    expected = {place: (kind, size, bytes_of(*lanes)) for place, (kind, size, *lanes) in (MASKED | MASKED_512).items()}
+    # `k0` selects all.
+    assert masks(recording, int(done.stdout, 16)) == expected | {384: (stream.STORE, 32, None)}
 
 
 @pytest.mark.skipif("avx2" not in CPU or "avx512f" not in CPU, reason="the processor has no AVX2")

@@ -10,7 +10,8 @@
 //! come, for each access of the block in order:
 //! - its address (one word);
 //! - if it writes ([`AccessKind::writes`]) at most [`VALUE_BYTES`] bytes: the new bytes, as `ceil(size / 8)` words,
-//!   padded with zeros;
+//!   padded with zeros; behind those of a masked store ([`AccessKind::is_masked`]) the bytes that it wrote (one word, one
+//!   bit for each byte, the lowest for the first);
 //! - if it is [`AccessKind::Atomic`]: between the address and the new bytes the old bytes, as many words; after the new
 //!   bytes a ticket (one word). Tickets of one address grow in the order in which the instructions performed.
 //!
@@ -18,7 +19,7 @@
 //! missing; the last one may be present in part.
 
 /// The protocol's version: a collector refuses any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The first bytes of a stream.
 pub const MAGIC: [u8; 8] = *b"strandcp";
@@ -128,11 +129,15 @@ pub enum AccessKind {
     ClflushOpt = 6,
     /// `clflush`.
     Clflush = 7,
+    /// Writes some of its bytes: those that its mask selects.
+    StoreMasked = 8,
+    /// A non-temporal store of this kind.
+    StoreNtMasked = 9,
 }
 
 impl AccessKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [AccessKind; 8] = [
+    pub const ALL: [AccessKind; 10] = [
         AccessKind::Load,
         AccessKind::Store,
         AccessKind::Update,
@@ -141,6 +146,8 @@ impl AccessKind {
         AccessKind::Clwb,
         AccessKind::ClflushOpt,
         AccessKind::Clflush,
+        AccessKind::StoreMasked,
+        AccessKind::StoreNtMasked,
     ];
 
     /// Whether it changes memory.
@@ -149,7 +156,19 @@ impl AccessKind {
         matches!(
             self,
             AccessKind::Store | AccessKind::Update | AccessKind::Atomic | AccessKind::StoreNt
-        )
+        ) || self.is_masked()
+    }
+
+    /// Whether a mask, one bit for each byte, follows the words of its new bytes.
+    #[must_use]
+    pub fn is_masked(self) -> bool {
+        matches!(self, AccessKind::StoreMasked | AccessKind::StoreNtMasked)
+    }
+
+    /// Whether it is a non-temporal store.
+    #[must_use]
+    pub fn is_nt(self) -> bool {
+        matches!(self, AccessKind::StoreNt | AccessKind::StoreNtMasked)
     }
 
     /// Whether it writes a line back.
@@ -188,11 +207,11 @@ impl Access {
         })
     }
 
-    /// Number of words of its recorded new bytes.
+    /// Number of words of its recorded new bytes, with the mask of a masked store.
     #[must_use]
     pub fn value_words(self) -> usize {
         match self.kind.writes() && self.size <= VALUE_BYTES {
-            true => usize::from(self.size.div_ceil(8)),
+            true => usize::from(self.size.div_ceil(8)) + usize::from(self.kind.is_masked()),
             false => 0,
         }
     }

@@ -175,13 +175,13 @@ impl Totals {
     pub fn count(&mut self, kind: AccessKind) {
         match kind {
             AccessKind::Load => self.loads += 1,
-            AccessKind::Store => self.stores += 1,
+            AccessKind::Store | AccessKind::StoreMasked => self.stores += 1,
             AccessKind::Update => {
                 self.loads += 1;
                 self.stores += 1;
             }
             AccessKind::Atomic => self.atomics += 1,
-            AccessKind::StoreNt => self.stores_nt += 1,
+            AccessKind::StoreNt | AccessKind::StoreNtMasked => self.stores_nt += 1,
             AccessKind::Clwb => self.clwbs += 1,
             AccessKind::ClflushOpt => self.clflushopts += 1,
             AccessKind::Clflush => self.clflushes += 1,

@@ -8,6 +8,8 @@
 use dynamorio_sys::*;
 use strandline_capture::{AccessKind, Marker, VALUE_BYTES};
 
+use crate::mask::Mask;
+
 /// How the recorder obtains the bytes that an access leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -15,8 +17,10 @@ pub enum Value {
     None,
     /// It reads them back after the instruction.
     Read,
-    /// The same, but some may not be mapped: a masked store need not access them.
+    /// The same, but some may not be mapped: a masked store need not access them. Its mask cannot be read.
     Careful,
+    /// The same, and the mask with them.
+    Masked(Mask),
     /// They are known before: the return address that a call pushes.
     Known(u64),
 }
@@ -139,8 +143,16 @@ unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -
         let value = match kind.writes() && size <= VALUE_BYTES {
             false => Value::None,
             true if instr_is_call(instruction) != 0 => Value::Known(return_address(instruction)),
-            true if masked(instruction) => Value::Careful,
-            true => Value::Read,
+            true => match Mask::of(instruction) {
+                Some(mask) => Value::Masked(mask),
+                None if may_skip(instruction) => Value::Careful,
+                None => Value::Read,
+            },
+        };
+        let kind = match (value, kind) {
+            (Value::Masked(_), AccessKind::StoreNt) => AccessKind::StoreNtMasked,
+            (Value::Masked(_), _) => AccessKind::StoreMasked,
+            _ => kind,
         };
         let operand = popped(instruction, operand);
         if kind == AccessKind::Atomic && size > 16 {
@@ -249,25 +261,19 @@ const LOCK: u8 = 0xf0;
 const PREFIXES: [u8; 11] = [LOCK, 0xf2, 0xf3, 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65];
 
 /// A store that may leave some of its bytes unchanged.
-unsafe fn masked(instruction: *mut instr_t) -> bool {
+unsafe fn may_skip(instruction: *mut instr_t) -> bool {
     // SAFETY: indices are below the count.
     unsafe {
         let opcode = instr_get_opcode(instruction) as u32;
-        let by_vector = matches!(
-            opcode,
-            OP_maskmovq
-                | OP_maskmovdqu
-                | OP_vmaskmovdqu
-                | OP_vmaskmovps
-                | OP_vmaskmovpd
-                | OP_vpmaskmovd
-                | OP_vpmaskmovq
-        );
-        by_vector
-            || (0..instr_num_srcs(instruction) as u32).any(|index| {
-                let source = instr_get_src(instruction, index);
-                opnd_is_reg(source) != 0 && (DR_REG_K0..=DR_REG_K7).contains(&u32::from(opnd_get_reg(source)))
-            })
+        // `k0` selects all lanes.
+        let masks = DR_REG_K0 + 1..=DR_REG_K7;
+        let stores_mask = matches!(opcode, OP_kmovb | OP_kmovw | OP_kmovd | OP_kmovq);
+        opcode == OP_maskmovq
+            || !stores_mask
+                && (0..instr_num_srcs(instruction) as u32).any(|index| {
+                    let source = instr_get_src(instruction, index);
+                    opnd_is_reg(source) != 0 && masks.contains(&u32::from(opnd_get_reg(source)))
+                })
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynamorio_sys::{dr_safe_read, dr_thread_yield};
 
+use crate::mask::Mask;
 use crate::recorder;
 use crate::thread::Thread;
 
@@ -72,6 +73,17 @@ pub extern "C" fn careful(address: i32, value: i32, size: i32) {
         let thread = Thread::current();
         let place = *thread.slot(address);
         read(place, thread.slot(value), size as usize);
+    }
+}
+
+/// After a masked store: the same, and the mask behind the bytes.
+pub extern "C" fn masked(address: i32, size: i32, mask: i32) {
+    careful(address, address - 8, size);
+    // SAFETY: called from the program's code in the cache, with its registers; the block's words are in the buffer.
+    unsafe {
+        let written = Mask::unpack(mask).written(size as usize);
+        let words = Thread::current().slot(address);
+        *words.add(1 + (size as usize).div_ceil(8)) = written;
     }
 }
 

@@ -308,7 +308,7 @@ impl Plan {
             let writes = step
                 .accesses
                 .iter()
-                .any(|access| matches!(access.found.value, Value::Read | Value::Careful));
+                .any(|access| matches!(access.found.value, Value::Read | Value::Careful | Value::Masked(_)));
             self.unread = writes.then_some(self.next);
             self.next += 1;
         }
@@ -420,6 +420,11 @@ fn values(place: Place, step: &Step) {
         match (access.found.kind, access.found.value) {
             (AccessKind::Atomic, _) => place.call(atomic::after as *mut c_void, 0, &[back, size]),
             (_, Value::Careful) => place.call(atomic::careful as *mut c_void, 0, &[back, back - 8, size]),
+            (_, Value::Masked(mask)) => place.call(
+                atomic::masked as *mut c_void,
+                dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT,
+                &[back, size, mask.pack()],
+            ),
             _ => {}
         }
     }

@@ -10,6 +10,7 @@ mod emit;
 mod instrument;
 mod kernel;
 mod lock;
+mod mask;
 mod options;
 mod pm;
 mod region;

@@ -29,7 +29,7 @@ impl Thread {
             }
             let address = self.addresses[index];
             let after = &words[self.places[index] + 1..];
-            let flushes = access.kind.flushes() || access.kind == AccessKind::StoreNt;
+            let flushes = access.kind.flushes() || access.kind.is_nt();
             if flushes && persistent.contains(address) {
                 self.fences.flushed();
             }

@@ -37,7 +37,7 @@ impl Known {
             .map(|(index, _)| *index)
             .collect();
         let orders =
-            |access: &Access| access.kind.flushes() || matches!(access.kind, AccessKind::StoreNt | AccessKind::Atomic);
+            |access: &Access| access.kind.flushes() || access.kind.is_nt() || access.kind == AccessKind::Atomic;
         let stores = |access: &Access| access.kind.writes() && access.kind != AccessKind::Atomic;
         Known {
             instructions: block.instructions,

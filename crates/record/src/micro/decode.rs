@@ -345,9 +345,11 @@ impl<'i> Shape<'i> {
                     self.compute(out, &mut computed);
                     out.push(self.access(Kind::Store, *access), &[Slot::LOADED], &[]);
                 }
-                AccessKind::Store | AccessKind::StoreNt => {
+                AccessKind::Store | AccessKind::StoreNt | AccessKind::StoreMasked | AccessKind::StoreNtMasked => {
                     let kind = match access.kind {
                         AccessKind::Store => Kind::Store,
+                        AccessKind::StoreMasked => Kind::StoreMasked,
+                        AccessKind::StoreNtMasked => Kind::StoreNtMasked,
                         _ => Kind::StoreNt,
                     };
                     self.compute(out, &mut computed);
@@ -400,7 +402,7 @@ impl<'i> Shape<'i> {
         op.size = access.size;
         op.address = match kind {
             Kind::Load | Kind::UpdateLoad => self.from,
-            Kind::Store | Kind::StoreNt | Kind::Locked => self.to,
+            Kind::Store | Kind::StoreNt | Kind::StoreMasked | Kind::StoreNtMasked | Kind::Locked => self.to,
             // A flush has one of these for its line.
             _ if self.from == [Slot::READY; 2] => self.to,
             _ => self.from,

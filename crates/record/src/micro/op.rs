@@ -23,6 +23,10 @@ pub enum Kind {
     Store,
     /// The next access, a non-temporal store.
     StoreNt,
+    /// The next access, a store of the bytes that its mask selects.
+    StoreMasked,
+    /// The next access, a non-temporal store of this kind.
+    StoreNtMasked,
     /// The next access, a locked instruction.
     Locked,
     /// The next access, a flush.
@@ -43,6 +47,14 @@ pub enum Kind {
     NotTaken,
     /// A jump or call to an address in the sources; the prediction is its last target.
     Indirect,
+}
+
+impl Kind {
+    /// Whether it is a non-temporal store.
+    #[must_use]
+    pub fn is_nt(self) -> bool {
+        matches!(self, Kind::StoreNt | Kind::StoreNtMasked)
+    }
 }
 
 /// A micro-op: its operation, its source registers, and its target registers.

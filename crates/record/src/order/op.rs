@@ -122,6 +122,18 @@ impl Piece {
         self.word & !(LINE - 1)
     }
 
+    /// The bytes that a mask selects, whose lowest bit is of the byte at a location; `None` if there are none.
+    #[must_use]
+    pub fn only(mut self, first: Place, mask: u64) -> Option<Piece> {
+        for byte in 0..8 {
+            let offset = (self.word + byte).wrapping_sub(first);
+            if offset < 64 && mask >> offset & 1 == 0 {
+                self.mask &= !(1 << byte);
+            }
+        }
+        (self.mask != 0).then_some(self)
+    }
+
     /// The pieces of a store at a location, sorted by address.
     pub fn of(at: Place, bytes: &[u8]) -> impl Iterator<Item = Piece> + '_ {
         let first = at & !7;
@@ -148,6 +160,16 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mask_keeps_its_bytes_of_each_piece() {
+        // Twelve bytes from the fourth on; the mask has the first, the second and the last.
+        let mask = 0b1000_0000_0011;
+        let kept = Piece::of(4, &[9; 12]).filter_map(|piece| piece.only(4, mask));
+        let masks: Vec<(Place, u8)> = kept.map(|piece| (piece.word, piece.mask)).collect();
+        assert_eq!(masks, [(0, 0b0011_0000), (8, 0b1000_0000)]);
+        assert_eq!(Piece::of(4, &[9; 4]).find_map(|piece| piece.only(4, 0b1_0000)), None);
+    }
 
     #[test]
     fn a_store_is_cut_at_words() {

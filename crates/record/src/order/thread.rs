@@ -276,6 +276,10 @@ impl Sink<'_> {
             }
             AccessKind::Store => return self.store(pc, false, size, address, values),
             AccessKind::StoreNt => return self.store(pc, true, size, address, values),
+            AccessKind::StoreMasked | AccessKind::StoreNtMasked => {
+                let mask = values.get(usize::from(size.div_ceil(8))).copied();
+                return self.masked(pc, kind.is_nt(), size, address, values, mask.unwrap_or(u64::MAX));
+            }
         };
         let line = self.places.of_address(address).map(|(place, _)| place & !(LINE - 1));
         self.put(pc, What::Flush(flush, line));
@@ -306,6 +310,12 @@ impl Sink<'_> {
     }
 
     fn store(&mut self, pc: u64, nt: bool, size: u16, address: u64, values: &[u64]) {
+        self.masked(pc, nt, size, address, values, u64::MAX);
+    }
+
+    /// A store of the bytes that the mask selects, its lowest bit the first.
+    fn masked(&mut self, pc: u64, nt: bool, size: u16, address: u64, values: &[u64], mask: u64) {
+        let mut rest = false;
         let size = u64::from(size);
         let words = size.div_ceil(8) as usize;
         // A store may start before a region, or end after one.
@@ -326,9 +336,10 @@ impl Sink<'_> {
                 (at - address) as usize,
                 (end.min(at.saturating_add(mapped)) - address) as usize,
             );
-            for (index, piece) in Piece::of(place, &bytes[from..upto]).enumerate() {
+            let first = place.wrapping_sub(from as u64);
+            for piece in Piece::of(place, &bytes[from..upto]).filter_map(|piece| piece.only(first, mask)) {
                 let what = if nt { What::StoreNt(piece) } else { What::Store(piece) };
-                self.push(pc, index > 0, what);
+                self.push(pc, std::mem::replace(&mut rest, true), what);
             }
             at += (upto - from) as u64;
         }

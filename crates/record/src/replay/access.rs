@@ -33,6 +33,22 @@ pub fn mask(count: u64) -> u64 {
     }
 }
 
+/// The low bits of a mask, one for each of so many bytes.
+pub fn bits(count: u64) -> u64 {
+    1u64.checked_shl(count as u32).map_or(u64::MAX, |bit| bit - 1)
+}
+
+/// The runs of ones of a mask, the lowest first.
+pub fn runs(mask: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let left = mask.checked_shr(at as u32).filter(|left| *left != 0)?;
+        let start = at + u64::from(left.trailing_zeros());
+        at = start + u64::from((mask >> start).trailing_ones());
+        Some(start..at)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +82,14 @@ mod tests {
                 assert!(all.windows(2).all(|w| w[0].0 + w[0].1 == w[1].0));
             }
         }
+    }
+
+    #[test]
+    fn a_mask_is_a_list_of_runs() {
+        assert_eq!(runs(0).count(), 0);
+        assert_eq!(runs(u64::MAX).collect::<Vec<_>>(), [0..64]);
+        assert_eq!(runs(0b1_0110 | 1 << 63).collect::<Vec<_>>(), [1..3, 4..5, 63..64]);
+        assert_eq!((bits(3), bits(64)), (7, u64::MAX));
     }
 
     #[test]

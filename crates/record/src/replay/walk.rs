@@ -119,6 +119,15 @@ impl<'s> Cursor<'s> {
     }
 }
 
+impl Cursor<'_> {
+    /// The mask of the next access, behind its value.
+    pub(super) fn mask(&mut self) -> u64 {
+        let mask = self.executed.values.get(self.value).copied();
+        self.value += 1;
+        mask.unwrap_or(u64::MAX)
+    }
+}
+
 impl<'r, C: Replay> Walk<'r, C> {
     pub fn new(replayed: &'r Replayed, cpu: &'r C, counts: &'r Counts) -> Self {
         let code = &replayed.code;
@@ -201,11 +210,14 @@ impl<'r, C: Replay> Walk<'r, C> {
                         self.passed(&mut at);
                     }
                 }
-                Kind::Store | Kind::StoreNt => {
+                Kind::Store | Kind::StoreNt | Kind::StoreMasked | Kind::StoreNtMasked => {
                     let Some(recorded) = at.address() else { return };
                     self.take_turn(&at, recorded).await;
                     self.mark_store(op, recorded, &at).await;
-                    self.store(op, recorded, &mut at).await;
+                    match op.kind {
+                        Kind::Store | Kind::StoreNt => self.store(op, recorded, &mut at).await,
+                        _ => self.store_masked(op, recorded, &mut at).await,
+                    }
                     self.passed(&mut at);
                 }
                 Kind::Fused => {

@@ -1,17 +1,51 @@
 //! Stores, locked instructions and flushes of a thread.
 
-use super::access::{bytes, mask, piece};
+use super::access::{bits, bytes, mask, piece, runs};
 use super::walk::{Covered, Cursor, Walk};
 use crate::micro::{Kind, Op};
 use strandline_capture::VALUE_BYTES;
-use strandline_isa::{Addr, Flush, Intent, Replay, Rmw, LINE_BYTES};
+use strandline_isa::{Addr, Alu, Flush, Intent, Replay, Rmw, LINE_BYTES};
 
 impl<C: Replay> Walk<'_, C> {
     /// A store: its first piece takes an entry of the window and of the store queue, the others none.
     #[inline(always)]
     pub(super) async fn store(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
-        let first = self.simulated(recorded);
         let words = at.words(op.size);
+        self.whole_store(op, recorded, at, words).await;
+    }
+
+    /// A store of the bytes that its mask selects, as one store. In volatile memory, of all.
+    pub(super) async fn store_masked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
+        let (words, mask) = (at.words(op.size), at.mask());
+        if !self.simulated(recorded).is_persistent() {
+            return self.whole_store(op, recorded, at, words).await;
+        }
+        self.covered = Covered::Nothing;
+        let mut is_first = true;
+        for run in runs(mask & bits(u64::from(op.size))) {
+            let mut offset = run.start;
+            while offset < run.end {
+                let addr = self.simulated(recorded.wrapping_add(offset));
+                let count = piece(addr.0, run.end - offset);
+                let value = bytes(words, offset, count);
+                match std::mem::replace(&mut is_first, false) {
+                    true => self.first_store(op, addr, count as u8, value, at).await,
+                    false => self.cpu.store_rest(addr, count as u8, value, !op.kind.is_nt()),
+                }
+                offset += count;
+            }
+        }
+        if is_first {
+            // It writes nothing, and takes its entry of the window.
+            let (address, data) = (self.address_tag(op), self.data_tag(op));
+            self.count_write(at);
+            self.cpu.alu(Alu::Simple, address, data);
+        }
+    }
+
+    #[inline(always)]
+    async fn whole_store(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>, words: &[u64]) {
+        let first = self.simulated(recorded);
         if first.is_persistent() {
             self.covered = Covered::Nothing;
             if op.size > VALUE_BYTES {
@@ -45,7 +79,7 @@ impl<C: Replay> Walk<'_, C> {
         self.count_write(at);
         let (address, data) = (self.address_tag(op), self.data_tag(op));
         match op.kind {
-            Kind::StoreNt => self.cpu.store_nt(addr, address, size, value, data).await,
+            kind if kind.is_nt() => self.cpu.store_nt(addr, address, size, value, data).await,
             _ => self.cpu.store(addr, address, size, value, data).await,
         }
     }
@@ -54,7 +88,7 @@ impl<C: Replay> Walk<'_, C> {
     /// line.
     #[inline(never)]
     fn rest(&mut self, op: &Op, recorded: u64, from: u64, words: &[u64]) {
-        let temporal = op.kind != Kind::StoreNt;
+        let temporal = !op.kind.is_nt();
         let size = u64::from(op.size);
         let mut offset = from;
         while offset < size {

@@ -68,7 +68,7 @@ proptest! {
             instructions += u64::from(*executed);
             for (access, address) in plan.blocks[*block as usize].accesses.iter().zip(addresses) {
                 let inside = (PM..PM + 0x8000).contains(address);
-                stores += u64::from(matches!(access.kind as u8, 1 | 2));
+                stores += u64::from(matches!(access.kind as u8, 1 | 2 | 8));
                 persistent += u64::from(access.kind.writes() && inside);
                 let touched = address / 4096..=(address + u64::from(access.size) - 1) / 4096;
                 pages.extend(touched.filter(|page| !(PM / 4096..PM / 4096 + 8).contains(page)));
