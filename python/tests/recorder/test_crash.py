@@ -87,3 +87,29 @@ def test_an_instruction_behind_a_functions_end_is_not_the_functions(shm: Path, t
     flushes.sort(key=lambda entry: int(entry["pc"]))
     assert [entry["symbol"] for entry in flushes] == ["flush", None]
     assert flushes[1]["site"] == f"behind+{flushes[1]['offset']:#x}"
+
+
+AVX2 = "avx2" in Path("/proc/cpuinfo").read_text()
+
+
+@pytest.mark.skipif(not AVX2, reason="the processor has no AVX2")
+@pytest.mark.parametrize(("words", "unflushed"), [((), 0), (("two",), 1)], ids=["one line", "two lines"])
+@pytest.mark.parametrize("design", ["x86", "asap-rp"])
+def test_a_masked_store_writes_what_its_mask_selects(
+    words: tuple[str, ...], unflushed: int, design: str, shm: Path, tmp_path: Path
+) -> None:
+    program, pool = tmp_path / "masked", shm / "pool"
+    compiler = shutil.which("gcc") or "gcc"
+    command = [compiler, "-O1", "-g", "-mavx2", "-mclwb", "-o", program, PROGRAMS / "masked.c"]
+    subprocess.run(command, check=True)
+    recorded = record(Run((str(program), str(pool), *words)), tmp_path / "masked.strand", pool)
+    # The first line's bytes 60 to 63 are in every state behind the fence, and byte 64 in none.
+    states = tmp_path / "states"
+    done = strandline(["crash", str(recorded.path), "-d", design, "--dump", str(states), "--json"])
+    answer = json.loads(done.stdout)
+    assert [entry["finding"] for entry in answer["audit"]] == ["stored_never_flushed"] * unflushed
+    images = [image.read_bytes()[60:72] for image in states.glob("**/pool")]
+    seven = (7).to_bytes(4, "little")
+    assert {image[:4] for image in images} == {bytes(4), seven}
+    assert {image[4:8] for image in images} <= ({bytes(4), seven} if words else {bytes(4)})
+    assert {image[8:] for image in images} == {bytes(4)}
