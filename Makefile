@@ -51,6 +51,7 @@ recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandlin
 	@built=$$(ls -td $(RECORDER_BUILT)/build/dynamorio-sys-*/out/build | head -n 1) && \
 	cp "$$built"/lib64/release/libdynamorio.so "$$built"/ext/lib64/release/libdrmgr.so "$$built"/ext/lib64/release/libdrreg.so \
 	    "$$built"/ext/lib64/release/libdrutil.so $(RECORDER_BUILT)/libstrandline_client.so $(RECORDER_BUILT)/strandline-launch $(RECORDER)/
+	$(or $(CC),cc) -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -fno-builtin-malloc -o $(RECORDER)/libstrandline_heap.so recorder/heap/heap.c
 
 .PHONY: test-recorder
 test-recorder: $(VENV)/.dev setup recorder ## Record real programs (PMDK's examples and small ones) and check the recordings

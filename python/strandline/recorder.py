@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,12 @@ OVERRIDE = "STRANDLINE_RECORDER"
 """The environment variable that names another folder with the recorder."""
 
 LAUNCHER = "strandline-launch"
+
+HEAP = "libstrandline_heap.so"
+"""The library whose allocations are persistent memory."""
+
+HEAP_FILE = "heap"
+"""The name of its memory in a recording."""
 
 NOT_BUILT = (
     "the recorder is not built: run `make recorder` in strandline's sources (needs cmake and libclang, and some "
@@ -41,6 +48,8 @@ class RecordSpec:
     begin: str | None = None
     """The start of recording: a function's name, `start` or `marker`; the default is `main`."""
     max_instructions: int | None = None
+    pm_heap: bool = False
+    """Whether what the program allocates is persistent memory, at fixed addresses."""
     quiet_stdout: bool = False
     """Whether the program's output goes to stderr, so that stdout is strandline's alone."""
 
@@ -85,13 +94,15 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
     program = executable(spec.program[0])
     reader, writer = os.pipe()
     try:
-        command = [str(start), *options(spec, f"/proc/self/fd/{writer}"), "--", program, *spec.program[1:]]
-        stdout = sys.stderr.fileno() if spec.quiet_stdout else None
-        process = subprocess.Popen(command, pass_fds=[writer], stdout=stdout)  # noqa: S603 (what the user asks to run)
-        os.close(writer)
-        writer = -1
-        with signals_for(process) as terminated:
-            collected = collect(f"/proc/self/fd/{reader}", str(spec.out), advance)
+        with heap_library(start.parent) as heap:
+            given = options(spec, f"/proc/self/fd/{writer}", heap)
+            command = [str(start), *given, "--", program, *spec.program[1:]]
+            stdout = sys.stderr.fileno() if spec.quiet_stdout else None
+            process = subprocess.Popen(command, pass_fds=[writer], stdout=stdout)  # noqa: S603 (the user asks for it)
+            os.close(writer)
+            writer = -1
+            with signals_for(process) as terminated:
+                collected = collect(f"/proc/self/fd/{reader}", str(spec.out), advance)
     finally:
         for end in (reader, writer):
             if end >= 0:
@@ -105,9 +116,18 @@ def shortcomings(spec: RecordSpec, recorded: Recorded) -> list[str]:
     """Warnings about requested persistent memory that the recording lacks."""
     found = [f"--pm {path}: the recorded program mapped no such file" for path in _unmapped(spec, recorded)]
     if recorded.totals["persistent_stores"] == 0:
-        named = "name what it stores to" if spec.pm or spec.pm_ranges else "name its persistent memory by --pm"
-        found.append(f"no store to persistent memory was recorded: {named}, or record more of the program")
+        found.append(
+            f"no store to persistent memory was recorded: {_named(spec, recorded)}, or record more of the program"
+        )
     return found
+
+
+def _named(spec: RecordSpec, recorded: Recorded) -> str:
+    if spec.pm_heap and HEAP_FILE not in recorded.files:
+        return "--pm-heap needs a program that allocates, and that glibc's loader loads"
+    if spec.pm or spec.pm_ranges or spec.pm_heap:
+        return "name what it stores to"
+    return "name its persistent memory by --pm, or take its heap by --pm-heap"
 
 
 def _unmapped(spec: RecordSpec, recorded: Recorded) -> list[Path]:
@@ -116,17 +136,31 @@ def _unmapped(spec: RecordSpec, recorded: Recorded) -> list[Path]:
     return [path for path in spec.pm if not any(file.is_relative_to(path.resolve()) for file in files)]
 
 
-def options(spec: RecordSpec, pipe: str) -> Iterator[str]:
+def options(spec: RecordSpec, pipe: str, heap: Path) -> Iterator[str]:
     """The launcher's options."""
     yield from ("--pipe", pipe)
     for path in spec.pm:
         yield from ("--pm", str(path))
     for addresses in spec.pm_ranges:
         yield from ("--pm-range", addresses)
+    if spec.pm_heap:
+        yield from ("--pm-heap", str(heap))
     if spec.begin is not None:
         yield from ("--from", spec.begin)
     if spec.max_instructions is not None:
         yield from ("--max-instructions", str(spec.max_instructions))
+
+
+@contextmanager
+def heap_library(folder: Path) -> Iterator[Path]:
+    """The heap library, by a path that the loader accepts: it splits a list of paths at spaces and colons."""
+    library = folder.absolute() / HEAP
+    if not any(mark in str(library) for mark in " :"):
+        yield library
+        return
+    with tempfile.TemporaryDirectory(prefix="strandline-", dir="/tmp") as short:  # noqa: S108 (a path without a space)
+        (Path(short) / HEAP).symlink_to(library)
+        yield Path(short) / HEAP
 
 
 def executable(name: str) -> str:

@@ -40,12 +40,12 @@ def test_a_recording_is_a_table_of_what_was_executed(strandline: Strandline, sna
 
 
 def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[RecordSpec]) -> None:
-    limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5")
+    limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5", "--pm-heap")
     document = strandline("record", "-o", "b.strand", *limits, "--json", "--", "./app", "--pm").document
     assert set(document) == {"recording", "bytes", "program", "status", "threads", "totals", "warnings", "files"}
     assert strandline("record", "--", "bin/app").code == 0
     given = RecordSpec(
-        ("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5, quiet_stdout=True
+        ("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5, True, quiet_stdout=True
     )
     assert asked == [given, RecordSpec(("bin/app",), Path("app.strand"))]
 

@@ -1,5 +1,6 @@
 //! Recorded programs: the file format, the collector, replay.
 
+mod brief;
 mod code;
 mod collect;
 mod error;

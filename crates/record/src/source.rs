@@ -1,5 +1,6 @@
 //! Maps instructions to the program's source, from the DWARF of the mapped code files.
 
+use crate::brief::brief;
 use crate::symbols::Symbols;
 use crate::Module;
 use addr2line::Loader;
@@ -220,14 +221,17 @@ impl fmt::Display for Site {
             _ => None,
         };
         match (&self.symbol, place) {
-            (Some(symbol), Some(place)) => write!(f, "{symbol} ({place})"),
+            (Some(symbol), Some(place)) => write!(f, "{} ({place})", brief(symbol)),
             (None, Some(place)) => f.write_str(&place),
             _ => write!(f, "{:#x}", self.pc),
         }?;
         self.inlined_in
             .iter()
             .take(3)
-            .try_for_each(|caller| write!(f, " in {caller}"))
+            .try_for_each(|caller| match caller.rsplit_once(" (") {
+                Some((name, place)) => write!(f, " in {} ({place}", brief(name)),
+                None => write!(f, " in {caller}"),
+            })
     }
 }
 

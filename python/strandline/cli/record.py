@@ -35,6 +35,11 @@ from strandline.views import recordings
     help="A range of addresses that is persistent memory, as 0x...:0x....",
 )
 @click.option(
+    "--pm-heap",
+    is_flag=True,
+    help="What the program allocates (malloc, new, anonymous mmap) is persistent memory, at fixed addresses.",
+)
+@click.option(
     "--from",
     "begin",
     metavar="FUNCTION|start|marker",
@@ -72,6 +77,7 @@ def _spec(given: Mapping[str, Any]) -> RecordSpec:
         out=given["out"] or Path(stem(given["program"])),
         pm=given["pm"],
         pm_ranges=given["pm_ranges"],
+        pm_heap=given["pm_heap"],
         begin=given["begin"],
         max_instructions=given["max_instructions"],
         quiet_stdout=given["as_json"],

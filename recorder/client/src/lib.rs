@@ -7,6 +7,7 @@ mod access;
 mod atomic;
 mod block;
 mod emit;
+mod heap;
 mod instrument;
 mod kernel;
 mod lock;

@@ -28,6 +28,8 @@ pub struct Options {
     pub pm: Vec<String>,
     /// Ranges of addresses of persistent memory: start and end.
     pub ranges: Vec<(u64, u64)>,
+    /// The arena of the heap library is persistent memory.
+    pub pm_heap: bool,
     /// When recording begins.
     pub from: From,
     /// Number of instructions after which it ends.
@@ -52,6 +54,7 @@ pub fn read() -> Option<Options> {
                 let (start, end) = value.split_once(':')?;
                 options.ranges.push((start.parse().ok()?, end.parse().ok()?));
             }
+            "pm-heap" => options.pm_heap = true,
             "from" if value == "main" => options.from = From::Main,
             "from" if value == "start" => options.from = From::Start,
             "from" if value == "marker" => options.from = From::Marker,

@@ -9,7 +9,7 @@ use strandline_capture::{Control, Kind, PAGE_BYTES};
 use crate::stream::{words, Stream};
 use crate::sys;
 use crate::thread::Thread;
-use crate::{recorder, State};
+use crate::{heap, recorder, State};
 
 /// A mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Mapping {
     range: Range<u64>,
     /// The offset of its start in the file.
     offset: u64,
-    /// Empty for a range of addresses.
+    /// Empty for a range of addresses; [`heap::NAME`] for the heap library's arena.
     path: String,
 }
 
@@ -47,10 +47,14 @@ pub fn ranges(ranges: &[(u64, u64)]) -> Vec<Mapping> {
 /// Something was mapped.
 pub fn mapped(thread: &mut Thread, range: Range<u64>, descriptor: i32, offset: u64) {
     let recorder = recorder();
-    if recorder.options.pm.is_empty() {
+    if recorder.options.pm.is_empty() && !recorder.options.pm_heap {
         return;
     }
     unmapped(thread, range.clone());
+    if let Some(offset) = heap::offset(&range).filter(|_| recorder.options.pm_heap) {
+        let path = heap::NAME.to_owned();
+        return add(thread, Mapping { range, offset, path });
+    }
     let path = if descriptor < 0 { None } else { sys::file_of(descriptor) };
     if let Some(path) = path.filter(|path| named(path)) {
         add(thread, Mapping { range, offset, path });

@@ -130,9 +130,12 @@ const SEEK_DATA: usize = 3;
 const NO_MORE_DATA: isize = -6;
 
 impl Holes {
-    /// For this file; one that cannot be opened has no holes.
+    /// For this file, by its full path; one that cannot be opened has no holes.
     #[must_use]
     pub fn open(path: &str) -> Self {
+        if !path.starts_with('/') {
+            return Holes { descriptor: -1 };
+        }
         let text = format!("{path}\0");
         // SAFETY: a text with a NUL; no mode as nothing is created.
         let descriptor = unsafe { call(number::OPEN, [text.as_ptr() as usize, 0, 0, 0]) };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const USAGE: &str =
-    "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--from main|start|marker|SYMBOL] \
+    "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--pm-heap LIBRARY] [--from main|start|marker|SYMBOL] \
     [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.
@@ -35,6 +35,7 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, Stri
             "--pipe" => ("pipe", absolute(&value()?)?.into_os_string()),
             "--pm" => ("pm", resolved(&value()?)?.into_os_string()),
             "--pm-range" => ("pm-range", range(&value()?)?),
+            "--pm-heap" => ("pm-heap", absolute(&value()?)?.into_os_string()),
             "--from" => ("from", value()?),
             "--max-instructions" => ("max-instructions", count(&value()?)?),
             _ => return Err(format!("{word} is not known; {USAGE}")),
@@ -127,6 +128,13 @@ mod tests {
         let arguments =
             of(&["--pipe", "/p", "--pm", "/proc/self/../no such/file", "--", "a"]).expect("these arguments are right");
         assert_eq!(arguments.settings[1], ("pm", "/proc/no such/file".into()));
+    }
+
+    #[test]
+    fn the_heap_library_has_a_full_path() {
+        let arguments = of(&["--pipe", "/p", "--pm-heap", "/l/heap.so", "--", "a"]).expect("these arguments are right");
+        assert_eq!(arguments.settings[1], ("pm-heap", "/l/heap.so".into()));
+        assert!(failure(&["--pipe", "/p", "--pm-heap"]).starts_with("--pm-heap needs a value"));
     }
 
     #[test]

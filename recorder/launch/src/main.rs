@@ -15,6 +15,9 @@ use std::process::{Command, ExitCode};
 /// The environment variable with the client's settings.
 const SETTINGS: &str = "STRANDLINE_RECORDER";
 
+/// The loader's environment variable with the libraries that it takes first.
+const PRELOAD: &str = "LD_PRELOAD";
+
 /// The exit status of bad input.
 const BAD_INPUT: u8 = 2;
 
@@ -55,6 +58,9 @@ fn prepare(arguments: &arguments::Arguments) -> Result<Command, String> {
     options.push(";0;");
     options.push(quote);
     let mut command = Command::new(core);
+    if let Some((_, library)) = arguments.settings.iter().find(|(name, _)| *name == "pm-heap") {
+        command.env(PRELOAD, preloaded(Path::new(library))?);
+    }
     command
         .arg0(&arguments.program[0])
         .args(&arguments.program[1..])
@@ -63,6 +69,25 @@ fn prepare(arguments: &arguments::Arguments) -> Result<Command, String> {
         .env("DYNAMORIO_OPTIONS", options)
         .env(SETTINGS, settings(arguments));
     Ok(command)
+}
+
+/// The loader takes the heap library before those that the program already asks for.
+fn preloaded(library: &Path) -> Result<OsString, String> {
+    if !library.is_file() {
+        return Err(format!("{} is missing: run 'make recorder'", library.display()));
+    }
+    let mut all = library.as_os_str().to_owned();
+    if all.as_bytes().iter().any(|byte| b" :".contains(byte)) {
+        return Err(format!(
+            "{}: the loader takes no path with a space or a colon",
+            library.display()
+        ));
+    }
+    if let Some(others) = env::var_os(PRELOAD) {
+        all.push(":");
+        all.push(others);
+    }
+    Ok(all)
 }
 
 fn needed(folder: &Path, name: &str) -> Result<PathBuf, String> {
