@@ -158,7 +158,7 @@ def heap_library(folder: Path) -> Iterator[Path]:
     if not any(mark in str(library) for mark in " :"):
         yield library
         return
-    with tempfile.TemporaryDirectory(prefix="strandline-", dir="/tmp") as short:  # noqa: S108 (a path without a space)
+    with tempfile.TemporaryDirectory(prefix="strandline-", dir="/tmp") as short:
         (Path(short) / HEAP).symlink_to(library)
         yield Path(short) / HEAP
 

@@ -100,8 +100,8 @@ def test_a_masked_store_writes_what_its_mask_selects(
 ) -> None:
     program, pool = tmp_path / "masked", shm / "pool"
     compiler = shutil.which("gcc") or "gcc"
-    command = [compiler, "-O1", "-g", "-mavx2", "-mclwb", "-o", program, PROGRAMS / "masked.c"]
-    subprocess.run(command, check=True)
+    flags = ["-O1", "-g", "-mavx2", "-mclwb"]
+    subprocess.run([compiler, *flags, "-o", program, PROGRAMS / "masked.c"], check=True)
     recorded = record(Run((str(program), str(pool), *words)), tmp_path / "masked.strand", pool)
     # The first line's bytes 60 to 63 are in every state behind the fence, and byte 64 in none.
     states = tmp_path / "states"

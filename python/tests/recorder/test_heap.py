@@ -22,8 +22,8 @@ INCLUDE = Path(__file__).parents[3] / "include"
 def build(folder: Path, name: str, *flags: str) -> Path:
     """Compiles a program."""
     compiler = shutil.which("gcc") or "gcc"
-    command = [compiler, "-O1", "-g", "-pthread", "-I", INCLUDE, *flags, "-o", folder / name, PROGRAMS / f"{name}.c"]
-    subprocess.run(command, check=True)
+    options = ["-O1", "-g", "-pthread", f"-I{INCLUDE}", *flags]
+    subprocess.run([compiler, *options, "-o", folder / name, PROGRAMS / f"{name}.c"], check=True)
     return folder / name
 
 
