@@ -1,6 +1,7 @@
 //! Recordings as programs of runs.
 
 use crate::record::Params;
+use crate::settings::{Scope, Sets};
 use crate::{Error, Spec};
 use serde_json::{json, Value};
 use std::fs::File;
@@ -8,14 +9,26 @@ use std::hash::Hasher;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::rc::Rc;
+use strandline_kernel::{Param, Params as Values};
 use strandline_machine::MachineConfig;
 use strandline_programs::Prepared;
-use strandline_record::replay::{Counts, Replayed, Stall, POLICY};
+use strandline_record::replay::{Counts, Fences, Replayed, Stall, POLICY};
 use strandline_record::{RecordError, Recording, Source};
 use twox_hash::XxHash3_64;
 
 /// Fences that a record names.
 const DEAREST: usize = 10;
+
+/// The parameters of a recording's replay.
+pub const RECORDING_PARAMS: &[Param] = &[Param {
+    name: "fences",
+    default: 0,
+    min: 0,
+    max: Fences::WORDS.len() as u64 - 1,
+    help: "how fences are read: mfence as sfence and clflush as clwb (flush), as recorded, or as flushes where that is sound (auto)",
+    source: "not in the papers, which record no programs",
+    words: Fences::WORDS,
+}];
 
 /// The default machine of recordings.
 pub const RECORDING_MACHINE: &str = "cosplay";
@@ -31,7 +44,7 @@ impl Recorded {
     ///
     /// # Errors
     /// The file does not exist, is not a recording, is empty or damaged, or has another number of threads.
-    pub fn open(path: &str, threads: Option<u64>, most: u64) -> Result<Recorded, Error> {
+    pub(crate) fn open(path: &str, threads: Option<u64>, most: u64, fences: Fences) -> Result<Recorded, Error> {
         let recording = Recording::open(Path::new(path)).map_err(|error| input(path, &error))?;
         let recorded = recording.threads().len() as u64;
         if let Some(threads) = threads.filter(|threads| *threads != recorded) {
@@ -49,7 +62,7 @@ impl Recorded {
                 "{path}: holds no instruction; record again, from a point that the program reaches"
             )));
         }
-        let replayed = Replayed::new(recording).map_err(|error| input(path, &error))?;
+        let replayed = Replayed::new(recording, fences).map_err(|error| input(path, &error))?;
         Ok(Recorded {
             recorded: Rc::new(strandline_programs::Recorded {
                 replayed,
@@ -110,6 +123,8 @@ impl Recorded {
     pub(crate) fn params(&self, params: &mut Params) {
         params.insert("recording_file".into(), json!(self.path));
         params.insert("recording_policy".into(), json!(POLICY));
+        let reading = self.recorded.replayed.reading();
+        params.insert("recording_reading".into(), json!(reading.text()));
         for (name, count) in self.recorded.counts.named() {
             params.insert(format!("recording_{name}"), json!(count));
         }
@@ -184,6 +199,26 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
         .find(|set| set.starts_with("workload.") || set.starts_with("runtime."))
     {
         Some(set) => refuse(&format!("--set {set}")),
+        None => Ok(()),
+    }
+}
+
+/// How the user wants a recording's fences to be read.
+///
+/// # Errors
+/// An unknown parameter of recordings, or a wrong value.
+pub(crate) fn fences(sets: &Sets) -> Result<Fences, Error> {
+    let params = Values::parse(Scope::Recording.name(), RECORDING_PARAMS, sets.of(Scope::Recording))?;
+    Ok(Fences::ALL[params.get("fences") as usize])
+}
+
+/// Refuses settings of recordings for a workload.
+pub(crate) fn refuse_for_workloads(spec: &Spec, sets: &Sets) -> Result<(), Error> {
+    match sets.of(Scope::Recording).next() {
+        Some((key, value)) => Err(Error::Input(format!(
+            "--set recording.{key}={value}: {} is a workload, and only a recording has this; leave the setting out",
+            spec.workload
+        ))),
         None => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! A run with every setting. It can be repeated after files and defaults have changed.
 
+use crate::recording::RECORDING_PARAMS;
 use crate::run::registered;
 use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
 use std::collections::BTreeMap;
@@ -99,6 +100,8 @@ fn parameters(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<BTreeMap<S
         all.extend(declared(Scope::Runtime, RUNTIME_PARAMS, &[], &plan.sets)?);
         let alias = about.sets(&spec.workload);
         all.extend(declared(Scope::Workload, about.params, alias, &plan.sets)?);
+    } else {
+        all.extend(declared(Scope::Recording, RECORDING_PARAMS, &[], &plan.sets)?);
     }
     Ok(all)
 }

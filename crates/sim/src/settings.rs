@@ -14,11 +14,19 @@ pub enum Scope {
     Runtime,
     /// The workload's.
     Workload,
+    /// A recording's.
+    Recording,
 }
 
 impl Scope {
     /// All that there are.
-    pub const ALL: [Scope; 4] = [Scope::MachineConfig, Scope::Design, Scope::Runtime, Scope::Workload];
+    pub const ALL: [Scope; 5] = [
+        Scope::MachineConfig,
+        Scope::Design,
+        Scope::Runtime,
+        Scope::Workload,
+        Scope::Recording,
+    ];
 
     /// The prefix of its keys, without the dot.
     #[must_use]
@@ -28,6 +36,7 @@ impl Scope {
             Scope::Design => "design",
             Scope::Runtime => "runtime",
             Scope::Workload => "workload",
+            Scope::Recording => "recording",
         }
     }
 

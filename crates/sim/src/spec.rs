@@ -153,8 +153,9 @@ impl Plan {
     /// # Errors
     /// One line for the first mistake.
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
-        let source = Source::of(spec)?;
-        let (sets, mut machine) = resolved::settings(spec, source.machine())?;
+        let usual = Source::usual_machine(spec)?;
+        let (sets, mut machine) = resolved::settings(spec, usual)?;
+        let source = Source::of(spec, &sets)?;
         if let Some(bmo) = spec.bmo {
             machine.set("controllers.bmo_latency", &bmo.to_string())?;
         }
@@ -220,15 +221,18 @@ impl Plan {
 }
 
 impl Source {
-    fn of(spec: &Spec) -> Result<Source, Error> {
+    fn of(spec: &Spec, sets: &Sets) -> Result<Source, Error> {
         match spec.is_recording() {
             true => {
-                recording::refuse_what_is_recorded(spec)?;
-                let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES)?;
+                let fences = recording::fences(sets)?;
+                let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES, fences)?;
                 recorded.demand(spec.checksum.as_deref())?;
                 Ok(Source::Recording(Rc::new(recorded)))
             }
-            false => Ok(Source::Workload(describe(&spec.workload)?)),
+            false => {
+                recording::refuse_for_workloads(spec, sets)?;
+                Ok(Source::Workload(describe(&spec.workload)?))
+            }
         }
     }
 
@@ -248,12 +252,13 @@ impl Source {
         }
     }
 
-    /// The default machine.
-    fn machine(&self) -> &'static str {
-        match self {
-            Source::Workload(about) => about.machine,
-            Source::Recording(_) => RECORDING_MACHINE,
+    /// The default machine; it refuses what a recording determines, and unknown workloads.
+    fn usual_machine(spec: &Spec) -> Result<&'static str, Error> {
+        if spec.is_recording() {
+            recording::refuse_what_is_recorded(spec)?;
+            return Ok(RECORDING_MACHINE);
         }
+        Ok(describe(&spec.workload)?.machine)
     }
 }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from strandline.api import words
 from strandline.api.repeats import repeat
 from strandline.api.runs import compare
 from strandline.cli import output
@@ -21,12 +22,21 @@ from strandline.cli.options import (
     store_option,
 )
 
+FENCES = ("auto", "recorded", "flush")
+"""The words of `recording.fences`."""
+
 WITH_FROM = ("record", "jobs", "as_json")
 """The options that `--from` permits; the records have all others."""
 
 
 @click.command()
 @run_options_of(workload_required=False)
+@click.option(
+    "--fences",
+    type=click.Choice(FENCES),
+    help="How a recording's fences are read: mfence as sfence and clflush as clwb (flush), as recorded, or as flushes "
+    "where that is sound. [default: auto]",
+)
 @out_file_option
 @fresh_option
 @store_option
@@ -51,6 +61,8 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
         output.print_json(found.document()) if given["as_json"] else output.show(found.page())
         ctx.exit(0 if found.same else 1)
     demand(ctx, "workload", "designs")
+    if given["fences"]:
+        given["settings"] = words.each_once((*given["settings"], f"recording.fences={given['fences']}"))
     session = app.session(given)
     with interruptible(session):
         result = compare(session, base_run(given, recovers=True), given["designs"], given["out"])

@@ -85,11 +85,16 @@ def stalls(record: Record) -> Table | None:
     return Table(STALLS, tuple(rows)) if rows else None
 
 
+AS_RECORDED = "as recorded"
+"""Of a recording whose fences and flushes are replayed unchanged, and of a workload."""
+
+
 def circumstances(records: Sequence[Record]) -> str:
     """The common settings of the runs, in one line."""
     first = records[0]
     speeds = sorted(record.number("host_mips") for record in records)
     host = " to ".join(dict.fromkeys((significant(speeds[0]), significant(speeds[-1]))))
+    reading = first.fields.get("params", {}).get("recording_reading", AS_RECORDED)
     return ", ".join(
         (
             f"{first.text('workload')} on machine {first.text('machine')} at {first.clock_ghz:g} GHz",
@@ -98,5 +103,6 @@ def circumstances(records: Sequence[Record]) -> str:
             f"warm-up {first.text('warmup')}",
             f"simulated at {host} MIPS",
             "fence stalls in per cent of all cores' cycles",
+            *(() if reading == AS_RECORDED else (f"fences: {reading}",)),
         )
     )

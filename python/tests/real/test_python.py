@@ -226,7 +226,7 @@ RENAMED = {
     "last": "to_cycle",
 }
 NOT_IN_PYTHON = {
-    "run": {"record"},  # `sl.repeat`
+    "run": {"record", "fences"},  # `sl.repeat`; `set={"recording.fences": "flush"}`
     # All but two: `sl.crash_recording`, whose result has the audit.
     "crash": {"html", "fail_on", "dump", "verify", "time_limit", "scratch", "suppress", "orders"},
     "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`

@@ -287,6 +287,8 @@ impl At {
 pub fn spec(recording: &Path, design: &str, seed: u64) -> Spec {
     Spec {
         seed,
+        // A crash state is one of the program as it is.
+        set: vec!["recording.fences=recorded".to_owned()],
         ..Spec::new(recording.to_string_lossy(), design)
     }
 }

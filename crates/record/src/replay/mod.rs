@@ -3,6 +3,7 @@
 
 mod access;
 mod counts;
+mod fences;
 mod marks;
 mod policy;
 mod space;
@@ -10,6 +11,7 @@ mod walk;
 mod write;
 
 pub use counts::{Counts, Stall};
+pub use fences::{Fences, Reading};
 pub use policy::{Policy, NAME as POLICY};
 pub use space::{Lookup, Space};
 
@@ -29,6 +31,7 @@ pub struct Replayed {
     code: Code,
     space: Space,
     synced: Synced,
+    reading: Reading,
 }
 
 /// Simulated memory at the start of a recording.
@@ -40,20 +43,22 @@ pub struct Start {
 }
 
 impl Replayed {
-    /// Decodes the code of a recording and allocates its memory.
+    /// Decodes the code of a recording and allocates its memory; `fences` says how its fences are read.
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn new(recording: Recording) -> Result<Replayed, RecordError> {
+    pub fn new(recording: Recording, fences: Fences) -> Result<Replayed, RecordError> {
         if recording.may_wait() {
             check_waits(&recording)?;
         }
         let synced = Synced::of(&recording)?;
+        let reading = Reading::of(fences, &recording, &synced)?;
         let space = Space::new(recording.regions(), recording.volatile_pages(), synced.signals.clone());
         Ok(Replayed {
             code: Code::of(recording.blocks()),
             space,
             synced,
+            reading,
             recording,
         })
     }
@@ -62,6 +67,12 @@ impl Replayed {
     #[must_use]
     pub fn recording(&self) -> &Recording {
         &self.recording
+    }
+
+    /// How its fences and flushes are read.
+    #[must_use]
+    pub fn reading(&self) -> Reading {
+        self.reading
     }
 
     /// The cost of each fence of the code in a replay with the counts `counts`, the most expensive first. Blocks with

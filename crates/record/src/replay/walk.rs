@@ -1,6 +1,7 @@
 //! Issues a thread's steps as micro-ops.
 
 use super::counts::{count, Counts, FenceAt};
+use super::fences::Reading;
 use super::marks::{wants, Synced};
 use super::policy::Policy;
 use super::space::{Lookup, Space};
@@ -18,6 +19,8 @@ pub struct Walk<'r, C: Replay> {
     pub(super) cpu: &'r C,
     pub(super) counts: &'r Counts,
     pub(super) policy: Policy,
+    /// How fences and flushes are read.
+    pub(super) reading: Reading,
     /// The synchronisation of threads, if accesses are annotated.
     pub(super) synced: Option<&'r Synced>,
     lookup: Lookup,
@@ -139,6 +142,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             cpu,
             counts,
             policy: Policy::of(cpu.lowering()),
+            reading: replayed.reading,
             lookup: Lookup::default(),
             tags: [C::Tag::default(); SLOTS],
             branch: Pending::None,
@@ -413,7 +417,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         };
         self.count(counter);
         let recorded = match op.kind {
-            Kind::Mfence => Primitive::Mfence,
+            Kind::Mfence if !self.reading.mfence => Primitive::Mfence,
             _ => Primitive::Sfence,
         };
         for primitive in self.policy.fence(class, recorded) {

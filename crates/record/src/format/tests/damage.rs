@@ -29,7 +29,7 @@ fn follow(bytes: Vec<u8>) -> Result<(), RecordError> {
     let recording = Recording::from_bytes(bytes)?;
     let places = Arc::new(Places::of(recording.regions()));
     Interleaved::new(&Arc::new(recording.clone()), &places)?.try_for_each(|op| op.map(drop))?;
-    Replayed::new(recording).map(drop)
+    Replayed::new(recording, crate::replay::Fences::Auto).map(drop)
 }
 
 /// Deterministic recordings.
