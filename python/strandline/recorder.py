@@ -29,8 +29,8 @@ HEAP_FILE = "heap"
 """The name of its memory in a recording."""
 
 NOT_BUILT = (
-    "the recorder is not built: run `make recorder` in strandline's sources (needs cmake and libclang, and some "
-    f"minutes); outside of them, set {OVERRIDE} to .venv/share/strandline/recorder of the sources"
+    "the recorder is not built: run `strandline setup-recorder` (its `--help` says what that needs and takes), or set "
+    f"{OVERRIDE} to a folder that has one"
 )
 
 
@@ -78,11 +78,15 @@ Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
 """Reads packets from the first path, writes the recording to the second, counts instructions; see `Engine.collect`."""
 
 
+def home() -> Path:
+    """The recorder's folder."""
+    named = os.environ.get(OVERRIDE)
+    return Path(named).absolute() if named else Path(sys.prefix) / "share" / "strandline" / "recorder"
+
+
 def launcher() -> Path:
     """The program that starts others under the recorder."""
-    named = os.environ.get(OVERRIDE)
-    folder = Path(named) if named else Path(sys.prefix) / "share" / "strandline" / "recorder"
-    path = folder / LAUNCHER
+    path = home() / LAUNCHER
     if not path.is_file():
         raise InputError(f"{path} does not exist: {NOT_BUILT}")
     return path
