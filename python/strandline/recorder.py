@@ -50,6 +50,8 @@ class RecordSpec:
     max_instructions: int | None = None
     pm_heap: bool = False
     """Whether what the program allocates is persistent memory, at fixed addresses."""
+    tasks: tuple[str, ...] = ()
+    """Functions each call of which is a task."""
     quiet_stdout: bool = False
     """Whether the program's output goes to stderr, so that stdout is strandline's alone."""
 
@@ -151,6 +153,8 @@ def options(spec: RecordSpec, pipe: str, heap: Path) -> Iterator[str]:
         yield from ("--pm-heap", str(heap))
     if spec.begin is not None:
         yield from ("--from", spec.begin)
+    for function in spec.tasks:
+        yield from ("--task", function)
     if spec.max_instructions is not None:
         yield from ("--max-instructions", str(spec.max_instructions))
 

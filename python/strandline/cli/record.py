@@ -45,6 +45,13 @@ from strandline.views import recordings
     metavar="FUNCTION|start|marker",
     help="Start at this function, with the process, or at the program's marker. [default: main]",
 )
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    metavar="FUNCTION",
+    help="Each call of this function is a task, as if markers were around it (repeatable).",
+)
 @click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after N instructions.")
 @json_option
 @seed_option
@@ -80,6 +87,7 @@ def _spec(given: Mapping[str, Any]) -> RecordSpec:
         pm_heap=given["pm_heap"],
         begin=given["begin"],
         max_instructions=given["max_instructions"],
+        tasks=given["tasks"],
         quiet_stdout=given["as_json"],
     )
 

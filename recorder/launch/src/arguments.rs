@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const USAGE: &str =
     "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--pm-heap LIBRARY] [--from main|start|marker|SYMBOL] \
-    [--max-instructions N] -- PROGRAM ARGS...";
+    [--task SYMBOL]... [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.
 pub struct Arguments {
@@ -37,6 +37,7 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, Stri
             "--pm-range" => ("pm-range", range(&value()?)?),
             "--pm-heap" => ("pm-heap", absolute(&value()?)?.into_os_string()),
             "--from" => ("from", value()?),
+            "--task" => ("task", value()?),
             "--max-instructions" => ("max-instructions", count(&value()?)?),
             _ => return Err(format!("{word} is not known; {USAGE}")),
         });
