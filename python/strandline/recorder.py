@@ -27,6 +27,8 @@ HEAP = "libstrandline_heap.so"
 
 HEAP_FILE = "heap"
 """The name of its memory in a recording."""
+INCLUDE = Path(__file__).parent / "include"
+"""The folder of the headers `strandline/markers.h` and `strandline/heap.h`."""
 
 NOT_BUILT = (
     "the recorder is not built: run `strandline setup-recorder` (its `--help` says what that needs and takes), or set "

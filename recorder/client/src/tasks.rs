@@ -59,7 +59,9 @@ impl Tasks {
         for (index, name) in recorder().options.tasks.iter().enumerate() {
             // SAFETY: the caller's promise.
             let found = unsafe { region::addresses(module, path, name) };
-            self.entries.lock().extend(found.into_iter().map(|entry| (entry, index)));
+            self.entries
+                .lock()
+                .extend(found.into_iter().map(|entry| (entry, index)));
         }
     }
 
@@ -122,6 +124,9 @@ fn mark(thread: &mut Thread, marker: Marker, pc: u64) {
         return;
     }
     let code = [&[0x0f, 0x1f, 0x80][..], &marker.displacement().to_le_bytes()].concat();
-    let id = recorder().blocks.lock().define(Block::new(pc, code, Vec::new(), vec![0], 0));
+    let id = recorder()
+        .blocks
+        .lock()
+        .define(Block::new(pc, code, Vec::new(), vec![0], 0));
     thread.push(&[Control::Block.word(u64::from(id))]);
 }
