@@ -27,6 +27,7 @@ HEAP = "libstrandline_heap.so"
 
 HEAP_FILE = "heap"
 """The name of its memory in a recording."""
+
 INCLUDE = Path(__file__).parent / "include"
 """The folder of the headers `strandline/markers.h` and `strandline/heap.h`."""
 

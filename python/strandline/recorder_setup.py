@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from strandline.errors import InputError, InterruptError
 from strandline.interrupts import terminated_as_interrupted
-from strandline.recorder import LAUNCHER, OVERRIDE, home
+from strandline.recorder import HEAP, LAUNCHER, OVERRIDE, home
 from strandline.recorder_needs import missing
 
 NEEDS = "cargo, cmake, make, C and C++ compilers, and libclang"
@@ -28,6 +29,11 @@ BUILT_FROM = "built-from"
 SOURCES = ("recorder", "crates/capture")
 """Folders that the recorder is built from."""
 CMAKE = Path("recorder") / "cmake.sh"
+HEAP_SOURCE = "recorder/heap/heap.c"
+HEAP_FLAGS = (
+    *("-O2", "-Wall", "-Wextra", "-fPIC", "-shared"),
+    *("-fvisibility=hidden", "-ftls-model=initial-exec", "-fno-builtin-malloc"),
+)
 BUILD = ("cargo", "build", "--release", "--locked")
 PRODUCTS = Path("target") / "recorder" / "release"
 EXTENSIONS = ("drmgr", "drreg", "drutil")
@@ -127,6 +133,14 @@ def build(source: Path) -> None:
         raise InputError(f"the recorder was not built: cargo ended with status {status}: its messages are above")
 
 
+def build_heap(source: Path, folder: Path) -> None:
+    """Compiles the library of `record --pm-heap`, which is no part of cargo's build."""
+    command = [*shlex.split(os.environ.get("CC", "cc")), *HEAP_FLAGS, "-o", str(folder / HEAP), HEAP_SOURCE]
+    done = subprocess.run(command, cwd=source, stdout=sys.stderr.fileno(), check=False)  # noqa: S603 (the user's compiler)
+    if done.returncode:
+        raise InputError(f"the recorder was not built: {command[0]} does not compile {source / HEAP_SOURCE}")
+
+
 def forget_other_places(products: Path) -> None:
     """Removes what cmake has built elsewhere: it refuses to go on with it where the sources have moved."""
     for folder in products.glob(DYNAMORIO_BUILDS):
@@ -152,6 +166,7 @@ def install(source: Path, place: Path, wanted: str) -> None:
             new.mkdir()
             for file in files:
                 shutil.copy2(file, new)
+            build_heap(source, new)
             (new / BUILT_FROM).write_text(f"{wanted}\n", encoding="ascii")
             if place.exists():
                 place.rename(Path(folder) / "old")

@@ -80,7 +80,9 @@ def test_a_recording_without_the_persistent_memory_that_was_asked_for_fails(
 
 
 def test_the_options_of_the_launcher_are_those_of_the_request() -> None:
-    spec = RecordSpec(("./app",), Path("a.strand"), (Path("pool"),), (), "marker", 5, pm_heap=True, tasks=("one", "two"))
+    spec = RecordSpec(
+        ("./app",), Path("a.strand"), (Path("pool"),), (), "marker", 5, pm_heap=True, tasks=("one", "two")
+    )
     asked = "--pipe p --pm pool --pm-heap h.so --from marker --task one --task two --max-instructions 5"
     assert list(options(spec, "p", Path("h.so"))) == asked.split()
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Strandline
 from strandline import recorder_needs, recorder_setup
-from strandline.recorder import LAUNCHER
+from strandline.recorder import HEAP, LAUNCHER
 
 CARGO = """#!/bin/sh
 echo "cargo $*" >&2
@@ -20,6 +20,17 @@ cp client/code ../target/recorder/release/libstrandline_client.so
 touch ../target/recorder/release/strandline-launch "$build/lib64/release/libdynamorio.so"
 for each in drmgr drreg drutil; do touch "$build/ext/lib64/release/lib$each.so"; done
 """
+CC = """#!/bin/sh
+case $2 in -x) exit 0;; esac
+while [ "$1" != -o ]; do shift; done
+cp "$3" "$2"
+"""
+SOURCES = {
+    "recorder/Cargo.toml": "",
+    "recorder/client/code": "one",
+    "recorder/heap/heap.c": "heap",
+    "crates/capture/code": "two",
+}
 BEGINS = "strandline: building the recorder of "
 
 
@@ -27,7 +38,7 @@ BEGINS = "strandline: building the recorder of "
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sources of a recorder; what they need is there."""
     folder = tmp_path / "sources of strandline"
-    for name, text in {"recorder/Cargo.toml": "", "recorder/client/code": "one", "crates/capture/code": "two"}.items():
+    for name, text in SOURCES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     monkeypatch.setattr(recorder_setup, "missing", lambda: None)
@@ -40,8 +51,10 @@ def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cargo that makes what the real one makes."""
     program = tmp_path / "bin" / "cargo"
     program.parent.mkdir()
-    program.write_text(CARGO)
-    program.chmod(0o755)
+    for name, text in {"cargo": CARGO, "compiler": CC}.items():
+        (program.parent / name).write_text(text)
+        (program.parent / name).chmod(0o755)
+    monkeypatch.setenv("CC", str(program.parent / "compiler"))
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     return program
 
@@ -61,8 +74,10 @@ def test_the_recorder_is_built_once_from_the_same_sources(strandline: Strandline
     assert re.search(r"about \d+ minutes .*\(needs cargo, cmake, .*libclang\)", said)
     assert called == "cargo build --release --locked"
     assert sorted(path.name for path in place.iterdir() if path.suffix == ".so") == [
-        *("libdrmgr.so", "libdrreg.so", "libdrutil.so", "libdynamorio.so", "libstrandline_client.so"),
+        *("libdrmgr.so", "libdrreg.so", "libdrutil.so", "libdynamorio.so"),
+        *("libstrandline_client.so", "libstrandline_heap.so"),
     ]
+    assert (place / HEAP).read_text() == "heap"
     assert (place / LAUNCHER).is_file()
     again = strandline("setup-recorder", "--source", str(source), "--json")
     assert (again.code, again.err) == (0, "")
@@ -71,7 +86,13 @@ def test_the_recorder_is_built_once_from_the_same_sources(strandline: Strandline
 
 @pytest.mark.usefixtures("cargo")
 @pytest.mark.parametrize(
-    ("changed", "built"), [("recorder/client/code", True), ("crates/capture/code", True), ("recorder/tests/t", False)]
+    ("changed", "built"),
+    [
+        ("recorder/client/code", True),
+        ("recorder/heap/heap.c", True),
+        ("crates/capture/code", True),
+        ("recorder/tests/t", False),
+    ],
 )
 def test_it_is_built_anew_if_its_sources_have_changed(
     strandline: Strandline, source: Path, place: Path, changed: str, built: bool
@@ -115,6 +136,18 @@ def test_a_build_that_fails_keeps_the_recorder(strandline: Strandline, source: P
         "cannot",
         "strandline: the recorder was not built: cargo ended with status 101: its messages are above",
     ]
+    assert (place / "libstrandline_client.so").read_text() == "one"
+
+
+def test_a_heap_library_that_does_not_compile_keeps_the_recorder(
+    strandline: Strandline, source: Path, cargo: Path, place: Path
+) -> None:
+    strandline("setup-recorder", "--source", str(source))
+    (source / "recorder/client/code").write_text("another")
+    (cargo.parent / "compiler").write_text("#!/bin/sh\nexit 1\n")
+    answer = strandline("setup-recorder", "--source", str(source))
+    assert answer.code == 2
+    assert answer.err.endswith(f"compiler does not compile {source / 'recorder/heap/heap.c'}\n")
     assert (place / "libstrandline_client.so").read_text() == "one"
 
 
