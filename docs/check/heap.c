@@ -1,37 +1,29 @@
-/* A list on a heap of its own, without a library for persistent memory.
+/* A list on the plain heap.
  *
- * heap          pushes three values
- * heap FILE     maps the heap from a file; exits with 1 if a node is damaged */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stddef.h>
+ * heap                 pushes three values, and prints where the list is
+ * heap FILE ADDRESS    maps a crash state's heap; exits with 1 if a node of the list at this address is damaged */
 #include <stdio.h>
-#include <sys/mman.h>
-
-#define BYTES 4096
+#include <stdlib.h>
+#include <strandline/heap.h>
 
 struct node {
-    _Alignas(64) long value;
+    long value;
     struct node *next;
 };
 
-struct heap {
+struct list {
     struct node *first;
-    size_t used;
-    struct node nodes[BYTES / sizeof(struct node) - 1];
 };
 
-static struct heap *const heap = (struct heap *)0x10000000000;
-
-static void push(long value) {
-    struct node *node = &heap->nodes[heap->used++];
-    node->next = heap->first;
-    heap->first = node;
+static void push(struct list *list, long value) {
+    struct node *node = malloc(sizeof *node);
+    node->next = list->first;
+    list->first = node;
     node->value = value;
 }
 
-static int check(void) {
-    for (const struct node *node = heap->first; node != NULL; node = node->next) {
+static int check(const struct list *list) {
+    for (const struct node *node = list->first; node != NULL; node = node->next) {
         if (node->value == 0) {
             fprintf(stderr, "a node has no value\n");
             return 1;
@@ -41,17 +33,14 @@ static int check(void) {
 }
 
 int main(int count, char **words) {
-    int file = count < 2 ? -1 : open(words[1], O_RDWR);
-    int kind = count < 2 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
-    if (mmap(heap, BYTES, PROT_READ | PROT_WRITE, kind | MAP_FIXED_NOREPLACE, file, 0) != heap) {
-        perror("mmap");
-        return 2;
+    if (count == 3) {
+        return strandline_heap_map(words[1]) == NULL ? 2 : check((struct list *)strtoul(words[2], NULL, 16));
     }
-    if (count > 1) {
-        return check();
-    }
+    struct list *list = malloc(sizeof *list);
+    list->first = NULL;
     for (long value = 1; value <= 3; value++) {
-        push(value);
+        push(list, value);
     }
+    printf("the list is at %p\n", (void *)list);
     return 0;
 }
