@@ -74,7 +74,10 @@ fn prepare(arguments: &arguments::Arguments) -> Result<Command, String> {
 /// The loader takes the heap library before those that the program already asks for.
 fn preloaded(library: &Path) -> Result<OsString, String> {
     if !library.is_file() {
-        return Err(format!("{} is missing: run 'strandline setup-recorder'", library.display()));
+        return Err(format!(
+            "{} is missing: run 'strandline setup-recorder'",
+            library.display()
+        ));
     }
     let mut all = library.as_os_str().to_owned();
     if all.as_bytes().iter().any(|byte| b" :".contains(byte)) {
@@ -94,7 +97,10 @@ fn needed(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     match path.is_file() {
         true => Ok(path),
-        false => Err(format!("{} is missing: run 'strandline setup-recorder'", path.display())),
+        false => Err(format!(
+            "{} is missing: run 'strandline setup-recorder'",
+            path.display()
+        )),
     }
 }
 
