@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from conftest import Strandline
 from strandline import recorder_needs, recorder_setup
+from strandline.cli.app import App
+from strandline.cli.main import execute
 from strandline.recorder import HEAP, LAUNCHER
 
 CARGO = """#!/bin/sh
@@ -226,3 +229,11 @@ def test_libclang_cpp_is_no_libclang(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "libclang-14.so.1").touch()
     assert list(recorder_needs.libclangs()) == [tmp_path / "libclang-14.so.1"]
     assert not recorder_needs.parses(tmp_path / "libclang-14.so.1"), "it is no library at all"
+
+
+def test_the_command_needs_no_compiled_module(capfd: pytest.CaptureFixture[str]) -> None:
+    def missing_module() -> NoReturn:
+        raise AssertionError("`make recorder` may come before `make setup`")
+
+    assert execute(["setup-recorder", "--source", "nowhere"], App(missing_module, missing_module)) == 2
+    assert "--source nowhere: has no file recorder/Cargo.toml" in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""The sessions of a page: its console blocks, what their commands print, and whether the page says so.
+"""The console blocks of a page: what their commands print, and whether the page says so.
 
 `python -m docs.played PAGE`, in `tools`, runs the page's commands in an empty folder and writes into the page what they
 print. A console block has commands, `$ ...`, each followed by its output. A command of which the page shows no output,

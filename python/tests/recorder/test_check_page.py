@@ -16,10 +16,10 @@ pytestmark = pytest.mark.recorder
 
 PAGE = Path(__file__).parents[3] / "docs" / "check-your-program.md"
 PARTS = PAGE.read_text(encoding="utf-8").split("\n## ")
-SESSIONS = [part for part in PARTS if steps(part)]
+SECTIONS = [part for part in PARTS if steps(part)]
 
 
-@pytest.mark.parametrize("part", SESSIONS, ids=lambda part: part.partition("\n")[0])
+@pytest.mark.parametrize("part", SECTIONS, ids=lambda part: part.partition("\n")[0])
 def test_a_sections_commands_print_what_the_page_shows(part: str, tmp_path: Path) -> None:
     folder = tmp_path.resolve()
     prepare(PAGE, folder)
