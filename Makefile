@@ -37,21 +37,11 @@ demo: setup ## Set up, then compare x86 with the same program unordered
 test: $(VENV)/.dev ## Set up, and run all tests and linters; the last line counts them
 	@$(PY) tools/check.py $(GROUP)
 
-# DynamoRIO takes minutes to build; target/recorder keeps it, and cargo rebuilds it only after a change.
-RECORDER := $(VENV)/share/strandline/recorder
-RECORDER_BUILT := target/recorder/release
-
+# DynamoRIO takes minutes to build; target/recorder keeps it, and cargo rebuilds it only after a change. The command needs
+# no compiled module, so `make setup` need not be first.
 .PHONY: recorder
 recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandline record' uses (needs cmake, compilers and libclang)
-	@command -v cargo >/dev/null || { echo "strandline: cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again" >&2; exit 2; }
-	@$(PY) tools/recorder_needs.py
-	cd recorder && cargo build --release --locked
-	@mkdir -p $(RECORDER)
-	@rm -f $(RECORDER)/*
-	@built=$$(ls -td $(RECORDER_BUILT)/build/dynamorio-sys-*/out/build | head -n 1) && \
-	cp "$$built"/lib64/release/libdynamorio.so "$$built"/ext/lib64/release/libdrmgr.so "$$built"/ext/lib64/release/libdrreg.so \
-	    "$$built"/ext/lib64/release/libdrutil.so $(RECORDER_BUILT)/libstrandline_client.so $(RECORDER_BUILT)/strandline-launch $(RECORDER)/
-	$(or $(CC),cc) -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -fno-builtin-malloc -o $(RECORDER)/libstrandline_heap.so recorder/heap/heap.c
+	@PYTHONPATH=python $(PY) -m strandline setup-recorder
 
 .PHONY: test-recorder
 test-recorder: $(VENV)/.dev setup recorder ## Record real programs (PMDK's examples and small ones) and check the recordings

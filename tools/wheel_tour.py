@@ -28,7 +28,7 @@ PICTURE = "--format"
 """An option of a command that draws."""
 REPORT = "report out/cosplay-1 --out report.html"
 """A command on what the tour has written."""
-RECORDER = "make recorder"
+RECORDER = "strandline setup-recorder"
 """How to get a recorder: `record` says it where there is none."""
 
 

@@ -28,9 +28,12 @@ HEAP = "libstrandline_heap.so"
 HEAP_FILE = "heap"
 """The name of its memory in a recording."""
 
+INCLUDE = Path(__file__).parent / "include"
+"""The folder of the headers `strandline/markers.h` and `strandline/heap.h`."""
+
 NOT_BUILT = (
-    "the recorder is not built: run `make recorder` in strandline's sources (needs cmake and libclang, and some "
-    f"minutes); outside of them, set {OVERRIDE} to .venv/share/strandline/recorder of the sources"
+    "the recorder is not built: run `strandline setup-recorder` (its `--help` says what that needs and takes), or set "
+    f"{OVERRIDE} to a folder that has one"
 )
 
 
@@ -50,6 +53,8 @@ class RecordSpec:
     max_instructions: int | None = None
     pm_heap: bool = False
     """Whether what the program allocates is persistent memory, at fixed addresses."""
+    tasks: tuple[str, ...] = ()
+    """Functions each call of which is a task."""
     quiet_stdout: bool = False
     """Whether the program's output goes to stderr, so that stdout is strandline's alone."""
 
@@ -78,11 +83,15 @@ Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
 """Reads packets from the first path, writes the recording to the second, counts instructions; see `Engine.collect`."""
 
 
+def home() -> Path:
+    """The recorder's folder."""
+    named = os.environ.get(OVERRIDE)
+    return Path(named).absolute() if named else Path(sys.prefix) / "share" / "strandline" / "recorder"
+
+
 def launcher() -> Path:
     """The program that starts others under the recorder."""
-    named = os.environ.get(OVERRIDE)
-    folder = Path(named) if named else Path(sys.prefix) / "share" / "strandline" / "recorder"
-    path = folder / LAUNCHER
+    path = home() / LAUNCHER
     if not path.is_file():
         raise InputError(f"{path} does not exist: {NOT_BUILT}")
     return path
@@ -147,6 +156,8 @@ def options(spec: RecordSpec, pipe: str, heap: Path) -> Iterator[str]:
         yield from ("--pm-heap", str(heap))
     if spec.begin is not None:
         yield from ("--from", spec.begin)
+    for function in spec.tasks:
+        yield from ("--task", function)
     if spec.max_instructions is not None:
         yield from ("--max-instructions", str(spec.max_instructions))
 

@@ -42,7 +42,20 @@ def test_settings_show_in_a_machine(strandline: Strandline) -> None:
     assert (parameter["value"], parameter["source"]) == ("128", "command line")
 
 
-HELPED = ("", "run", "list", "figure", "claims", "crash", "litmus", "report", "store", "timeline", "explore")
+HELPED = (
+    "",
+    "run",
+    "list",
+    "figure",
+    "claims",
+    "crash",
+    "litmus",
+    "report",
+    "store",
+    "timeline",
+    "explore",
+    "setup-recorder",
+)
 
 
 @pytest.mark.parametrize("command", HELPED)

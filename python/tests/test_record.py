@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+import strandline as package
 from conftest import Strandline
-from strandline.recorder import Recorded, RecordSpec
+from strandline.recorder import Recorded, RecordSpec, options
 
 KINDS = (
     "instructions loads stores atomics stores_nt clwbs clflushopts clflushes sfences mfences tasks persistent_stores"
@@ -41,11 +42,15 @@ def test_a_recording_is_a_table_of_what_was_executed(strandline: Strandline, sna
 
 def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[RecordSpec]) -> None:
     limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5", "--pm-heap")
-    document = strandline("record", "-o", "b.strand", *limits, "--json", "--", "./app", "--pm").document
+    tasks = ("--task", "a", "--task", "b")
+    document = strandline("record", "-o", "b.strand", *limits, *tasks, "--json", "--", "./app", "--pm").document
     assert set(document) == {"recording", "bytes", "program", "status", "threads", "totals", "warnings", "files"}
     assert strandline("record", "--", "bin/app").code == 0
     given = RecordSpec(
-        ("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5, True, quiet_stdout=True
+        *(("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5),
+        pm_heap=True,
+        tasks=("a", "b"),
+        quiet_stdout=True,
     )
     assert asked == [given, RecordSpec(("bin/app",), Path("app.strand"))]
 
@@ -72,6 +77,22 @@ def test_a_recording_without_the_persistent_memory_that_was_asked_for_fails(
     assert f"warning: {warning}" in answer.out
     document = strandline("record", "--pm", "/pm/pool", "--json", "--", "./app").document
     assert any(warning in line for line in document["warnings"])
+
+
+def test_the_options_of_the_launcher_are_those_of_the_request() -> None:
+    spec = RecordSpec(
+        ("./app",), Path("a.strand"), (Path("pool"),), (), "marker", 5, pm_heap=True, tasks=("one", "two")
+    )
+    asked = "--pipe p --pm pool --pm-heap h.so --from marker --task one --task two --max-instructions 5"
+    assert list(options(spec, "p", Path("h.so"))) == asked.split()
+
+
+def test_the_header_with_markers_is_in_the_package(strandline: Strandline) -> None:
+    answer = strandline("record", "--include")
+    assert (answer.code, answer.err) == (0, "")
+    folder = Path(answer.out.removesuffix("\n"))
+    assert (folder / "strandline" / "markers.h").read_text().count("#define STRANDLINE_TASK_") == 2
+    assert folder.is_relative_to(Path(package.__file__).parent)
 
 
 def test_without_a_program_nothing_is_recorded(strandline: Strandline) -> None:

@@ -2,14 +2,12 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
-import recorder_needs  # noqa: E402
 from check import Counts, count  # noqa: E402
 from measure.spread import Point, drifts, line, points  # noqa: E402
 
@@ -48,27 +46,3 @@ def test_make_help_describes_every_target() -> None:
     targets = re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)
     done = subprocess.run(["make", "-C", ROOT, "--no-print-directory", "help"], capture_output=True, check=True)  # noqa: S607
     assert [line.split()[1] for line in done.stdout.decode().splitlines()] == targets
-
-
-def test_libclang_cpp_is_no_libclang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LIBCLANG_PATH", str(tmp_path))
-    (tmp_path / "libclang-cpp.so.14").touch()
-    assert list(recorder_needs.libclangs()) == []
-    (tmp_path / "libclang-14.so.1").touch()
-    assert list(recorder_needs.libclangs()) == [tmp_path / "libclang-14.so.1"]
-    assert not recorder_needs.parses(tmp_path / "libclang-14.so.1"), "it is no library at all"
-
-
-def test_what_the_recorder_needs_is_said_in_a_line_before_it_is_built(tmp_path: Path) -> None:
-    done = run_needs({"PATH": str(tmp_path)})
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("strandline: the recorder cannot be built: cmake not found: run 'sudo apt-get ")
-    assert done.stderr.count("\n") == 1
-    (tmp_path / "cmake").symlink_to("/bin/true")
-    done = run_needs({"PATH": str(tmp_path), "CC": "/bin/false"})
-    assert "/bin/false compiles no C program" in done.stderr
-
-
-def run_needs(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "tools" / "recorder_needs.py")]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

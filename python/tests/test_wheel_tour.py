@@ -31,7 +31,8 @@ def test_a_command_ends_as_it_says(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hint", "wrong"), [("x: run `make recorder`", 0), ("not built", 1), ("make recorder\nmore", 1)]
+    ("hint", "wrong"),
+    [("x: run `strandline setup-recorder`", 0), ("not built", 1), ("strandline setup-recorder\nmore", 1)],
 )
 def test_record_says_in_a_line_how_to_get_a_recorder(
     place: Place, monkeypatch: pytest.MonkeyPatch, hint: str, wrong: int

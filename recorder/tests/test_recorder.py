@@ -15,6 +15,8 @@ LAUNCH = Path(os.environ.get("STRANDLINE_LAUNCH", ROOT / ".venv/share/strandline
 PROGRAMS = Path(__file__).parent / "programs"
 HANGS = 600
 """Seconds after which a program counts as hung: none here needs one."""
+MARKER = bytes([0x0F, 0x1F, 0x80])
+"""The first bytes of a marker: a `nop` with 32 bits of displacement."""
 CPU = Path("/proc/cpuinfo").read_text()
 
 Result = tuple[stream.Recording, subprocess.CompletedProcess[str]]
@@ -377,3 +379,17 @@ def test_bad_input_is_one_line(words: list[str], failure: str) -> None:
     assert done.returncode == 2
     assert failure in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("function", "calls"), [("nested", 1), ("once", 3)])
+def test_a_task_has_one_beginning_and_one_end(tmp_path: Path, function: str, calls: int) -> None:
+    program, source = tmp_path / "tasks", ROOT / "python/tests/recorder/programs/tasks.c"
+    subprocess.run(["gcc", "-O2", "-mclwb", "-pthread", "-I", ROOT / "include", "-o", program, source], check=True)
+    launch(tmp_path / "stream", program, str(tmp_path / "pool"), "nested", options=("--task", function))
+    recording = stream.read(tmp_path / "stream")
+    found = {MARKER + bytes([code, 0x52, 0x54, 0x53]): 0 for code in (1, 2)}
+    for thread in recording.threads.values():
+        for number, times in thread.executed.items():
+            if (code := recording.blocks[number].code) in found:
+                found[code] += times
+    assert list(found.values()) == [calls, calls]

@@ -56,6 +56,9 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "report": Entry("report", "report", "Show figures and records on one page, which needs no network."),
     "run": Entry("run", "run", "Run WORKLOAD under several designs and compare them."),
+    "setup-recorder": Entry(
+        "setup_recorder", "setup_recorder", "Build the recorder, which `strandline record` needs, once."
+    ),
     "store": Entry("store", "store", "Show what the run store holds, or prune it."),
     "sweep": Entry(
         "sweep",

@@ -13,8 +13,15 @@ from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
 from strandline.cli.progress import counter
-from strandline.recorder import Recorded, RecordSpec, record, shortcomings, stem
+from strandline.recorder import INCLUDE, Recorded, RecordSpec, record, shortcomings, stem
 from strandline.views import recordings
+
+
+def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    """Prints the folder of the header, and ends the command."""
+    if wanted and not ctx.resilient_parsing:
+        click.echo(INCLUDE)
+        ctx.exit()
 
 
 @click.command("record", context_settings={"ignore_unknown_options": False})
@@ -45,7 +52,22 @@ from strandline.views import recordings
     metavar="FUNCTION|start|marker",
     help="Start at this function, with the process, or at the program's marker. [default: main]",
 )
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    metavar="FUNCTION",
+    help="Each call of this function is a task, as if markers were around it (repeatable).",
+)
 @click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after N instructions.")
+@click.option(
+    "--include",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_include,
+    help="Print the folder of the header with markers, for `cc -I`, and exit.",
+)
 @json_option
 @seed_option
 @click.pass_obj
@@ -80,6 +102,7 @@ def _spec(given: Mapping[str, Any]) -> RecordSpec:
         pm_heap=given["pm_heap"],
         begin=given["begin"],
         max_instructions=given["max_instructions"],
+        tasks=given["tasks"],
         quiet_stdout=given["as_json"],
     )
 

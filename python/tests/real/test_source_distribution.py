@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = ("models", "litmus", "python/strandline.data")
+FOLDERS = ("models", "litmus", "python/strandline.data", "recorder")
 
 
 def test_the_source_distribution_has_all_that_is_built_in(tmp_path: Path) -> None:

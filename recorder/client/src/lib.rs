@@ -19,6 +19,7 @@ mod signal;
 mod stream;
 mod sys;
 mod syscall;
+mod tasks;
 mod thread;
 
 use std::collections::BTreeSet;
@@ -32,6 +33,7 @@ use block::Blocks;
 use lock::Lock;
 use options::Options;
 use stream::{words, Stream};
+use tasks::Tasks;
 use thread::{Birth, Thread};
 
 /// DynamoRIO reads it: the version for which this client was built.
@@ -96,6 +98,8 @@ pub struct Recorder {
     symbols: Lock<BTreeSet<u64>>,
     /// The address of the C library's start function, whose argument is the address of `main`.
     libc_start: AtomicU64,
+    /// Functions whose calls are tasks.
+    tasks: Tasks,
     /// Instructions that were written.
     written: AtomicU64,
     process: u64,
@@ -248,6 +252,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             written_by_kernel: Lock::new(kernel::Written::default()),
             symbols: Lock::new(BTreeSet::new()),
             libc_start: AtomicU64::new(0),
+            tasks: Tasks::default(),
             written: AtomicU64::new(0),
             process: syscall::process(),
             folder: folder(),
@@ -389,7 +394,9 @@ unsafe extern "C" fn exit() {
     }
     let mut stream = recorder.stream.lock();
     recorder.written_by_kernel.lock().tell(&mut stream);
-    if recorder.state() == State::Waiting {
+    if recorder.state() != State::Waiting {
+        recorder.tasks.tell(&mut stream);
+    } else {
         let what = match &recorder.options.from {
             options::From::Main => {
                 "the program never entered its function main: nothing was recorded; record it with --from start"

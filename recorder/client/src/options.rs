@@ -32,6 +32,8 @@ pub struct Options {
     pub pm_heap: bool,
     /// When recording begins.
     pub from: From,
+    /// Functions whose calls are tasks.
+    pub tasks: Vec<String>,
     /// Number of instructions after which it ends.
     pub max_instructions: Option<u64>,
 }
@@ -59,6 +61,7 @@ pub fn read() -> Option<Options> {
             "from" if value == "start" => options.from = From::Start,
             "from" if value == "marker" => options.from = From::Marker,
             "from" => options.from = From::Symbol(value),
+            "task" => options.tasks.push(value),
             "max-instructions" => options.max_instructions = value.parse().ok(),
             _ => return None,
         }

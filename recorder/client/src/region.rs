@@ -13,7 +13,7 @@ use strandline_capture::{Kind, Marker};
 use crate::access;
 use crate::options::From;
 use crate::thread::Thread;
-use crate::{pm, recorder, State};
+use crate::{pm, recorder, tasks, State};
 
 /// An action at the entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub enum Watch {
     End = 1,
     /// The C library starts the program with the address of `main` as argument.
     LibcStarts = 2,
+    /// A function is called whose calls are tasks.
+    TaskBegin = 3,
+    /// Such a call may have returned.
+    TaskEnd = 4,
 }
 
 /// The function of C libraries whose argument is the address of `main`.
@@ -39,7 +43,7 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
     let state = recorder.state();
     // SAFETY: an instruction of the program.
     unsafe {
-        match (&recorder.options.from, state) {
+        let action = match (&recorder.options.from, state) {
             (From::Marker, State::Waiting) => {
                 (access::marker(instruction) == Some(Marker::RegionBegin)).then_some(Watch::Begin)
             }
@@ -54,6 +58,12 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
                 recorder.symbols.lock().contains(&pc).then_some(Watch::Begin)
             }
             _ => None,
+        };
+        match (action, state) {
+            (None, State::Recording) if !recorder.options.tasks.is_empty() => {
+                recorder.tasks.watched(instr_get_app_pc(instruction) as u64)
+            }
+            _ => action,
         }
     }
 }
@@ -63,7 +73,7 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
 /// # Safety
 /// DynamoRIO's list, in the first phase.
 pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
-    if recorder().options.from == From::Start {
+    if recorder().options.from == From::Start && recorder().options.tasks.is_empty() {
         return;
     }
     // SAFETY: the caller's promise.
@@ -105,8 +115,14 @@ pub unsafe fn watch(list: *mut instrlist_t) -> Option<Watch> {
 pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
     match watch {
         _ if watch == Watch::LibcStarts as i32 => return libc_starts(),
+        _ if watch == Watch::TaskBegin as i32 => return tasks::begins(address(low, high) as u64, stack()),
+        _ if watch == Watch::TaskEnd as i32 => return tasks::returned(address(low, high) as u64, stack()),
         _ if watch == Watch::Begin as i32 => begin(),
-        _ => stop(),
+        _ => {
+            // A call may return to the marker of the region's end.
+            tasks::returned(address(low, high) as u64, stack());
+            stop();
+        }
     }
     again(low, high);
 }
@@ -128,6 +144,24 @@ fn again(low: i32, high: i32) {
 /// An address that was passed in two halves.
 fn address(low: i32, high: i32) -> *mut u8 {
     (u64::from(high as u32) << 32 | u64::from(low as u32)) as *mut u8
+}
+
+/// The program's stack pointer.
+fn stack() -> u64 {
+    // SAFETY: in a clean call that wants the program's registers.
+    unsafe {
+        let mut context: dr_mcontext_t = std::mem::zeroed();
+        context.size = std::mem::size_of::<dr_mcontext_t>();
+        context.flags = dr_mcontext_flags_t::DR_MC_CONTROL;
+        dr_get_mcontext(dr_get_current_drcontext(), &mut context);
+        context.__bindgen_anon_4.xsp
+    }
+}
+
+/// Code at this address is recreated before it executes again. The caller must be in a clean call, without a lock.
+pub fn forget(pc: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { dr_unlink_flush_region(pc as *mut u8, 1) };
 }
 
 /// The thread goes through DynamoRIO behind the block at this address, in which it is.
@@ -184,6 +218,7 @@ pub fn forget_code() {
 pub unsafe fn look_for_symbol(module: &module_data_t, path: &str) {
     // SAFETY: the caller's promise.
     unsafe {
+        recorder().tasks.look_for(module, path);
         match &recorder().options.from {
             From::Symbol(name) => recorder().symbols.lock().extend(addresses(module, path, name)),
             From::Main => look_for_main(module, path),
@@ -237,7 +272,10 @@ unsafe fn exported(module: &module_data_t, name: &str) -> Option<u64> {
 }
 
 /// The addresses of a module's functions of this name: exported, or in the symbol table of its file.
-unsafe fn addresses(module: &module_data_t, path: &str, name: &str) -> Vec<u64> {
+///
+/// # Safety
+/// DynamoRIO's description of a module.
+pub unsafe fn addresses(module: &module_data_t, path: &str, name: &str) -> Vec<u64> {
     // SAFETY: the module is mapped.
     unsafe {
         if let Some(function) = exported(module, name) {

@@ -48,6 +48,8 @@ pub struct Thread {
     pub held: Option<usize>,
     /// Its current system call.
     pub call: crate::syscall::Call,
+    /// Calls that are tasks, the innermost last.
+    pub tasks: Vec<crate::tasks::Call>,
 }
 
 // SAFETY: used by its own thread, or while that is stopped.
@@ -95,6 +97,7 @@ impl Thread {
                 whole: base,
                 held: None,
                 call: crate::syscall::Call::default(),
+                tasks: Vec::new(),
             })
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const USAGE: &str =
     "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--pm-heap LIBRARY] [--from main|start|marker|SYMBOL] \
-    [--max-instructions N] -- PROGRAM ARGS...";
+    [--task SYMBOL]... [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.
 pub struct Arguments {
@@ -37,6 +37,7 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, Stri
             "--pm-range" => ("pm-range", range(&value()?)?),
             "--pm-heap" => ("pm-heap", absolute(&value()?)?.into_os_string()),
             "--from" => ("from", value()?),
+            "--task" => ("task", value()?),
             "--max-instructions" => ("max-instructions", count(&value()?)?),
             _ => return Err(format!("{word} is not known; {USAGE}")),
         });
@@ -131,6 +132,13 @@ mod tests {
     }
 
     #[test]
+    fn each_function_of_tasks_is_kept() {
+        let arguments =
+            of(&["--pipe", "/p", "--task", "f", "--task", "g", "--", "a"]).expect("these arguments are right");
+        assert_eq!(arguments.settings[1..], [("task", "f".into()), ("task", "g".into())]);
+    }
+
+    #[test]
     fn the_heap_library_has_a_full_path() {
         let arguments = of(&["--pipe", "/p", "--pm-heap", "/l/heap.so", "--", "a"]).expect("these arguments are right");
         assert_eq!(arguments.settings[1], ("pm-heap", "/l/heap.so".into()));
@@ -144,6 +152,7 @@ mod tests {
         assert!(failure(&["--", "a"]).starts_with("--pipe is missing"));
         assert!(failure(&["--pipe", "/p", "--"]).starts_with("no program"));
         assert!(failure(&["--pipe", "/p", "--pm-range", "5:5", "--", "a"]).starts_with("--pm-range 5:5"));
+        assert!(failure(&["--pipe", "/p", "--task"]).starts_with("--task needs a value"));
         assert!(failure(&["--pipe", "/p", "--max-instructions", "0", "--", "a"]).starts_with("--max-instructions 0"));
     }
 }

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 fn start(arguments: &arguments::Arguments) -> String {
     match prepare(arguments) {
         Ok(mut command) => format!(
-            "cannot start DynamoRIO: {}: is the installation complete? run 'make recorder'",
+            "cannot start DynamoRIO: {}: is the installation complete? run 'strandline setup-recorder'",
             command.exec()
         ),
         Err(failure) => failure,
@@ -74,7 +74,10 @@ fn prepare(arguments: &arguments::Arguments) -> Result<Command, String> {
 /// The loader takes the heap library before those that the program already asks for.
 fn preloaded(library: &Path) -> Result<OsString, String> {
     if !library.is_file() {
-        return Err(format!("{} is missing: run 'make recorder'", library.display()));
+        return Err(format!(
+            "{} is missing: run 'strandline setup-recorder'",
+            library.display()
+        ));
     }
     let mut all = library.as_os_str().to_owned();
     if all.as_bytes().iter().any(|byte| b" :".contains(byte)) {
@@ -94,7 +97,10 @@ fn needed(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     match path.is_file() {
         true => Ok(path),
-        false => Err(format!("{} is missing: run 'make recorder'", path.display())),
+        false => Err(format!(
+            "{} is missing: run 'strandline setup-recorder'",
+            path.display()
+        )),
     }
 }
 

@@ -96,7 +96,10 @@ fn start(packets: &mut Packets<impl Read>) -> Result<Vec<String>, RecordError> {
     let version = fields.number()? & 0xffff_ffff;
     if version != u64::from(VERSION) {
         let what = format!("the recorder speaks version {version}, and this program version {VERSION}");
-        return Err(RecordError::new(what, "build the recorder again: make recorder"));
+        return Err(RecordError::new(
+            what,
+            "build the recorder again: strandline setup-recorder",
+        ));
     }
     let program = fields.rest();
     let program = program.strip_suffix(&[0]).unwrap_or(program);

@@ -1,7 +1,7 @@
-"""Checks for the recorder's build dependencies: one line names what is missing, before DynamoRIO is built.
+"""Checks for the recorder's build dependencies: what is missing is found before DynamoRIO is built.
 
-cmake builds DynamoRIO with C and C++ compilers. bindgen makes its bindings: it parses the headers with libclang,
-clang's own headers (`stddef.h`) and those of the C library. Each is tried on a few lines.
+cargo builds the recorder, and cmake DynamoRIO, with C and C++ compilers. bindgen makes its bindings: it parses the
+headers with libclang, clang's own headers (`stddef.h`) and those of the C library. Each is tried on a few lines.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-INSTALL = "run 'sudo apt-get install cmake make gcc g++ libc6-dev libclang-dev' and try again"
+RUST = "install Rust 1.85 or newer from https://rustup.rs and try again"
+PACKAGES = "run 'sudo apt-get install cmake make gcc g++ libc6-dev libclang-dev' and try again"
 
 C = "#include <stddef.h>\n#include <stdio.h>\nsize_t size;\n"
 CXX = "#include <cstddef>\n#include <new>\nstd::size_t size;\n"
@@ -34,9 +34,17 @@ ERROR = 3
 
 
 def missing() -> str | None:
-    """What is missing, or nothing."""
-    if shutil.which("cmake") is None:
-        return "cmake not found"
+    """What is missing, and how to get it; or nothing."""
+    if shutil.which("cargo") is None:
+        return f"cargo not found: {RUST}"
+    found = _missing_package()
+    return f"{found}: {PACKAGES}" if found else None
+
+
+def _missing_package() -> str | None:
+    for program in ("cmake", "make"):
+        if shutil.which(program) is None:
+            return f"{program} not found"
     compilers = (("CC", "cc", "c", C), ("CXX", "c++", "c++", CXX))
     for variable, default, language, source in compilers:
         compiler = os.environ.get(variable, default)
@@ -56,7 +64,10 @@ def compiles(compiler: str, language: str, source: str) -> bool:
     """Whether a compiler accepts this program."""
     command = [*shlex.split(compiler), "-x", language, "-c", "-o", os.devnull, "-"]
     try:
-        return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
+        done = subprocess.run(  # noqa: S603 (the user's compiler)
+            command, input=source, text=True, capture_output=True, check=False
+        )
+        return done.returncode == 0
     except OSError:
         return False
 
@@ -75,7 +86,7 @@ def libclangs() -> Iterator[Path]:
 
 def _folders() -> Iterator[str]:
     if config := shutil.which("llvm-config"):
-        prefix = subprocess.run([config, "--prefix"], capture_output=True, text=True, check=False).stdout.strip()
+        prefix = _printed(config, "--prefix")
         yield from (f"{prefix}/lib", f"{prefix}/lib64")
     yield from filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
     yield from FOLDERS
@@ -107,12 +118,10 @@ def _arguments() -> list[str]:
     """The arguments of bindgen, with the header paths of an installed `clang`, as bindgen adds them."""
     arguments = shlex.split(os.environ.get("BINDGEN_EXTRA_CLANG_ARGS", ""))
     if clang := shutil.which("clang"):
-        done = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=False)
-        arguments += ["-isystem", f"{done.stdout.strip()}/include"]
+        arguments += ["-isystem", f"{_printed(clang, '-print-resource-dir')}/include"]
     return arguments
 
 
-if __name__ == "__main__":
-    if what := missing():
-        print(f"strandline: the recorder cannot be built: {what}: {INSTALL}", file=sys.stderr)
-        sys.exit(2)
+def _printed(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (LLVM's own programs)
+    return done.stdout.strip()

@@ -1,0 +1,51 @@
+"""The page "Check your program": its commands print in their order what it shows; its workflow fails a bad program."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from docs.played import Step, environment, prepare, run, says, steps
+from real_programs.recorder import STRANDLINE
+
+pytestmark = pytest.mark.recorder
+
+PAGE = Path(__file__).parents[3] / "docs" / "check-your-program.md"
+PARTS = PAGE.read_text(encoding="utf-8").split("\n## ")
+SECTIONS = [part for part in PARTS if steps(part)]
+
+
+@pytest.mark.parametrize("part", SECTIONS, ids=lambda part: part.partition("\n")[0])
+def test_a_sections_commands_print_what_the_page_shows(part: str, tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    prepare(PAGE, folder)
+    for step in steps(part):
+        code, printed = run(step, folder, environment(STRANDLINE.parent))
+        assert (step.command, code) == (step.command, step.code), printed
+        assert says(step, printed), f"{step.command}\nprints\n{printed}\nand the page says\n{step.output}"
+
+
+def workflow(folder: Path) -> list[str]:
+    """The commands of the page's workflow that this machine can run: those behind the installation."""
+    document: dict[str, Any] = yaml.safe_load((folder / "check.yml").read_text(encoding="utf-8"))
+    named = [step for step in document["jobs"]["check"]["steps"] if "run" in step]
+    return [step["run"] for step in named if not step["name"].startswith("Install")]
+
+
+@pytest.mark.parametrize(("fixed", "failing"), [(False, "--verify"), (True, None)], ids=["as it was", "fixed"])
+def test_the_workflow_fails_a_program_with_damaged_states(fixed: bool, failing: str | None, tmp_path: Path) -> None:
+    """Steps that install packages are left out: they need the network, and an administrator."""
+    folder = tmp_path.resolve()
+    prepare(PAGE, folder)
+    if fixed:
+        subprocess.run(["patch", "--quiet", "log.c", "log.patch"], cwd=folder, check=True)  # noqa: S607
+    codes = {line: run(Step(line, ""), folder, environment(STRANDLINE.parent))[0] for line in workflow(folder)}
+    assert len(codes) == 4
+    assert {line: code for line, code in codes.items() if code} == {
+        line: 1 for line in codes if failing is not None and failing in line
+    }
+    assert (folder / "failures.html").exists() is not fixed
