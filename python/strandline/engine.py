@@ -116,6 +116,8 @@ class StatesSpec:
     seed: int = 1
     replay: str | None = None
     orders: int | None = None
+    judged: bool = True
+    """Whether the model also judges runs beside the states that it allows."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,8 @@ class StateVisit:
     """Ended tasks of each thread at the crash, by the program's markers."""
     represents: bool = False
     """Whether it was chosen as the representative of its class."""
+    within: str = ""
+    """The state whose recovery the power interrupted; empty if it interrupted the program."""
 
     @property
     def acknowledged(self) -> str:

@@ -81,24 +81,47 @@ def launcher() -> Path:
 
 def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -> Recorded:
     """Runs the program to its end and writes the recording, whole or not at all."""
-    start = launcher()
-    program = executable(spec.program[0])
-    reader, writer = os.pipe()
-    try:
-        command = [str(start), *options(spec, f"/proc/self/fd/{writer}"), "--", program, *spec.program[1:]]
-        stdout = sys.stderr.fileno() if spec.quiet_stdout else None
-        process = subprocess.Popen(command, pass_fds=[writer], stdout=stdout)  # noqa: S603 (what the user asks to run)
-        os.close(writer)
-        writer = -1
+    words, stdout = command(spec), sys.stderr.fileno() if spec.quiet_stdout else None
+    with Pipe() as pipe:
+        argv = words(pipe.writer)
+        process = subprocess.Popen(argv, pass_fds=[pipe.writer], stdout=stdout)  # noqa: S603 (what the user asks to run)
+        pipe.is_passed()
         with signals_for(process) as terminated:
-            collected = collect(f"/proc/self/fd/{reader}", str(spec.out), advance)
-    finally:
-        for end in (reader, writer):
-            if end >= 0:
-                os.close(end)
+            collected = collect(pipe.source, str(spec.out), advance)
     if terminated:
         collected["warnings"] = [*collected["warnings"], ENDED]
     return Recorded(**collected)
+
+
+class Pipe:
+    """The way from a recorded program to the collector."""
+
+    def __init__(self) -> None:
+        self._reader, self.writer = os.pipe()
+
+    def __enter__(self) -> Pipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_passed()
+        os.close(self._reader)
+
+    @property
+    def source(self) -> str:
+        """The path from which the collector reads."""
+        return f"/proc/self/fd/{self._reader}"
+
+    def is_passed(self) -> None:
+        """The program has the end for writing: the collector sees the program's end only if no one else has it."""
+        if self.writer >= 0:
+            os.close(self.writer)
+        self.writer = -1
+
+
+def command(spec: RecordSpec) -> Callable[[int], list[str]]:
+    """The launcher's words, by the descriptor of the pipe into which it records."""
+    start, program = str(launcher()), executable(spec.program[0])
+    return lambda writer: [start, *options(spec, f"/proc/self/fd/{writer}"), "--", program, *spec.program[1:]]
 
 
 def shortcomings(spec: RecordSpec, recorded: Recorded) -> list[str]:

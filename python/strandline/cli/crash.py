@@ -21,7 +21,7 @@ from strandline.views.audit import FAIL_ON
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
-ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "orders", "fail_on", "suppress")
+ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "orders", "fail_on", "suppress", "recover", "depth")
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -54,13 +54,24 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--verify", metavar="CMD", help="Check each crash state of a recording by a shell command; {} is the pool."
 )
 @click.option(
+    "--recover",
+    metavar="CMD",
+    help="Recover each crash state of a recording by a program before --verify, and crash its recovery in turn.",
+)
+@click.option(
+    "--depth",
+    type=AT_LEAST_ONE,
+    metavar="N",
+    help="How often a recovery is interrupted before one ends. [default: 1]",
+)
+@click.option(
     "--time-limit",
     type=click.FloatRange(0, 86_400, min_open=True),
     callback=finite,
     default=10,
     show_default=True,
     metavar="SECONDS",
-    help="Time limit of --verify for one state.",
+    help="Time limit of --verify for one state, and of --recover.",
 )
 @click.option(
     "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
@@ -96,6 +107,9 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     as x86 and eadr, the states are all that the model allows. Under other designs, they are those that simulated runs
     reach. A state is right if the model allows it and your own checker accepts it (exit status 0): --verify 'pmempool
     check {}'. The checker's STRANDLINE_TASKS_DONE has the number of tasks that each thread had ended (1,0,2).
+
+    With --recover, the recovery of each right state is recorded, and its own crash states are recovered and checked:
+    --recover './recover {}'. Recovery must be idempotent: after a crash during recovery it runs again from the start.
 
     Every recording is audited, too: for stores that are never flushed, flushes that are never fenced, and flushes and
     fences without an effect. Without --verify, --dump and --replay, the audit is a gate: findings of correctness exit
@@ -153,6 +167,8 @@ def _request(given: dict[str, Any]) -> recordings.Request:
         "orders",
         "fail_on",
         "suppress",
+        "recover",
+        "depth",
     )
     return recordings.Request(given["workload"], **{key: given[key] for key in keys})
 

@@ -24,8 +24,8 @@ impl Allowed {
         let recording = Recording::open(&spec.recording).map_err(wrong)?;
         let source = Source::new(recording.modules());
         let judgement = match asked.only {
-            None => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
-            Some(_) => Judgement::default(),
+            None if spec.judged => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
+            _ => Judgement::default(),
         };
         let states = CrashStates::new(recording, asked).map_err(wrong)?;
         Ok(Allowed {

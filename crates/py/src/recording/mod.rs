@@ -27,6 +27,8 @@ struct StatesSpec {
     seed: u64,
     replay: Option<String>,
     orders: Option<u32>,
+    /// Whether the model also judges runs beside the states that it allows.
+    judged: bool,
 }
 
 /// What there is.
