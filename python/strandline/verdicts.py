@@ -36,6 +36,8 @@ class Checker:
     command: str
     seconds: float
     recovery: Recovery | None = None
+    tells_images: bool = False
+    """Whether equal states are to be told by their files."""
 
     def of(self, pool: Path) -> str:
         """The command for this pool: its quoted path replaces `{}`, or is appended."""
@@ -73,7 +75,7 @@ class Verdict:
     """The last lines of the command's output, if it failed."""
     end: End = End.ACCEPTS
     image: str = ""
-    """The digest of the state's files, if its recovery may be crashed in turn."""
+    """The digest of the state's files, if equal states are to be told by them."""
 
     @property
     def hung(self) -> bool:

@@ -120,7 +120,7 @@ class _Running:
     def check(self, state: StateVisit) -> Verdict:
         """Runs the checker on a state and deletes the state."""
         folder, said = self._root / state.name, self._root / f"{state.name}.out"
-        image = images.key(state) if self._checker.recovery else ""
+        image = images.key(state) if self._checker.tells_images else ""
         try:
             found = judge(self._processes, self._checker, state, folder, said)
             return Verdict(state, found.why, found.output, found.end, image)

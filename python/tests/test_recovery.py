@@ -78,7 +78,7 @@ def explore(
     """What is found inside the recoveries of states, and which recoveries were crashed with how many points."""
     (tmp_path / "first").mkdir()
     (tmp_path / "second").mkdir()
-    checker = Checker(CHECK, 60, Recovery(("sed", "-i", "s/dirty/clean/")))
+    checker = Checker(CHECK, 60, Recovery(("sed", "-i", "s/dirty/clean/")), True)
     checked = verify(states_of(contents), checker, tmp_path / "first", 1, lambda: None)
     with Processes() as processes:
         spec = StatesSpec("r.strand", points=points)

@@ -12,6 +12,7 @@ use strandline_isa::Code;
 use strandline_kernel::{did_you_mean, Params, TypeName};
 use strandline_machine::config::Warm;
 use strandline_machine::MachineConfig;
+use strandline_record::Edits;
 use strandline_runtime::{code_of, runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
@@ -153,7 +154,15 @@ impl Plan {
     /// # Errors
     /// One line for the first mistake.
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
-        let source = Source::of(spec)?;
+        Plan::edited(spec, Edits::default())
+    }
+
+    /// As [`Plan::of`], with these changes of a recording.
+    ///
+    /// # Errors
+    /// One line for the first mistake.
+    pub fn edited(spec: &Spec, edits: Edits) -> Result<Plan, Error> {
+        let source = Source::of(spec, edits)?;
         let (sets, mut machine) = resolved::settings(spec, source.machine())?;
         if let Some(bmo) = spec.bmo {
             machine.set("controllers.bmo_latency", &bmo.to_string())?;
@@ -220,11 +229,11 @@ impl Plan {
 }
 
 impl Source {
-    fn of(spec: &Spec) -> Result<Source, Error> {
+    fn of(spec: &Spec, edits: Edits) -> Result<Source, Error> {
         match spec.is_recording() {
             true => {
                 recording::refuse_what_is_recorded(spec)?;
-                let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES)?;
+                let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES, edits)?;
                 recorded.demand(spec.checksum.as_deref())?;
                 Ok(Source::Recording(Rc::new(recorded)))
             }

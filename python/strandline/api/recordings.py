@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from strandline.api import recoveries, suppressions
+from strandline.api import costs, recoveries, suppressions, weakest
 from strandline.api.result import Result
 from strandline.api.session import Advance, Session
-from strandline.engine import CrashStates, Engine, RunSpec, StatesSpec, StateVisit
+from strandline.engine import CrashStates, CyclesSpec, Engine, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
 from strandline.in_order import Early
 from strandline.recovering import INSIDE, recovery_of
@@ -25,6 +25,7 @@ from strandline.views.crash_states import Examined
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Table
+from strandline.views.weakened import Weakened
 
 DEFAULT_DESIGN = "x86"
 DISORDER = "Disorder"
@@ -57,6 +58,8 @@ class Request:
     """The command that recovers a pool, whose crash states are checked in turn."""
     depth: int | None = None
     """How often recovery is interrupted; by default once."""
+    weaken: bool = False
+    """Whether to look for flushes and fences that can go."""
 
     @property
     def gate(self) -> str:
@@ -89,6 +92,8 @@ class CrashesOfRecording(Result):
     """What an interrupted test has found, in words."""
     audit: Judged
     _engine: Engine
+    weakened: Weakened | None = None
+    """The flushes and fences that can go, if asked for."""
 
     @property
     def passes(self) -> bool:
@@ -112,6 +117,7 @@ class CrashesOfRecording(Result):
         for result in self.results:
             parts += self._notes(result)
         parts += self.audit.parts()
+        parts += self.weakened.parts() if self.weakened else []
         if failing := self.audit.failing(self.request.gate):
             places = counted(len(failing), "place")
             said = f"the audit fails: findings of {self.request.gate} at {places}: mend or --suppress them"
@@ -163,6 +169,7 @@ class CrashesOfRecording(Result):
             "groups": [group for result in self.results for group in _groups(result, self.request)],
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
             "audit": self.audit.document(),
+            "weakest": self.weakened.document() if self.weakened else None,
             "fail_on": self.request.gate,
             "audit_passes": self.passes,
             "unused_suppressions": self.audit.unused,
@@ -186,6 +193,7 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
     if request.scratch and not request.verify:
         raise InputError("--scratch: needs --verify: name a checker with --verify")
     _check_recovery(request)
+    _check_weaken(request, designs)
     sources = suppressions.read(request.suppress)
     results: list[Examined] = []
     for design in designs or (DEFAULT_DESIGN,):
@@ -195,7 +203,14 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
     stopped = results[-1].early is Early.INTERRUPTED
     said = crashes.interrupted(len(results), len(designs or (DEFAULT_DESIGN,))) if stopped else None
     audited = suppressions.judge(results[0].plan["audit"], sources)
-    return CrashesOfRecording(request, results, said, audited, session.engine)
+    if not request.visits and not stopped:
+        replay = CyclesSpec(request.recording, results[0].design, request.seed)
+        audited = costs.costed(session, replay, audited, results[0].plan["instructions"])
+    weakened = None
+    if request.weaken and not stopped:
+        weakened = _weaken(session, request, results[0])
+        said = said or (crashes.interrupted(1, 1) if weakened.weakest.early else None)
+    return CrashesOfRecording(request, results, said, audited, session.engine, weakened)
 
 
 def _check_recovery(request: Request) -> None:
@@ -209,16 +224,47 @@ def _check_recovery(request: Request) -> None:
         raise InputError("--recover: needs --verify, or the --replay of a state inside recovery: name a checker")
 
 
-def _examine(session: Session, request: Request, design: str) -> Examined:
-    spec = StatesSpec(request.recording, design, request.points, request.seed, request.replay, request.orders)
+def _check_weaken(request: Request, designs: Sequence[str]) -> None:
+    """Refuses what does not go with `--weaken`."""
+    if not request.weaken:
+        return
+    if len(designs) > 1:
+        raise InputError("--weaken: needs exactly one design: run once for each")
+    for option, value in (("dump", request.dump), ("replay", request.replay), ("max-failures", request.max_failures)):
+        if value is not None:
+            raise InputError(f"--weaken: excludes --{option}: it compares all states that are visited")
+
+
+def _weaken(session: Session, request: Request, result: Examined) -> Weakened:
+    checker = _checker(request)
+    if checker and result.early:
+        raise InputError(
+            f"--weaken: not all states were checked without changes ({result.early.value}): fix the checker"
+        )
+    return weakest.weaken(session, _spec(request, result.design), checker, result.verdicts if checker else None)
+
+
+def _spec(request: Request, design: str) -> StatesSpec:
+    return StatesSpec(request.recording, design, request.points, request.seed, request.replay, request.orders)
+
+
+def _checker(request: Request) -> Checker | None:
+    """The commands that judge a state."""
+    if not request.verify:
+        return None
     recovery = None if request.recover is None else recovery_of(request.recover)
-    if request.is_inside and recovery:
+    return Checker(request.verify, request.time_limit, recovery, recovery is not None or request.weaken)
+
+
+def _examine(session: Session, request: Request, design: str) -> Examined:
+    spec, checker = _spec(request, design), _checker(request)
+    if request.is_inside and request.recover:
+        recovery = recovery_of(request.recover)
         states = recoveries.replayed(session.engine, spec, recovery, request.time_limit, request.scratch)
     else:
         states = session.engine.crash_states(spec)
     if request.visits:
         _check_files(spec.recording, states.plan)
-    checker = Checker(request.verify, request.time_limit, recovery) if request.verify else None
     with session.display.progress("crash states", states.plan["visits"] if request.visits else 0) as done:
         found = _visit(states, request, checker, session.jobs, done)
     # The state after the program belongs to the last interval, too.

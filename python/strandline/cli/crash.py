@@ -21,7 +21,18 @@ from strandline.views.audit import FAIL_ON
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
-ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "orders", "fail_on", "suppress", "recover", "depth")
+ONLY_RECORDINGS = (
+    "dump",
+    "verify",
+    "time_limit",
+    "scratch",
+    "orders",
+    "fail_on",
+    "suppress",
+    "recover",
+    "depth",
+    "weaken",
+)
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -81,6 +92,11 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     type=AT_LEAST_ONE,
     metavar="N",
     help="Orders of a recording's threads to explore; 1 is the recorded one alone. [default: up to 8]",
+)
+@click.option(
+    "--weaken",
+    is_flag=True,
+    help="Find flushes and fences of a recording that can go or be weaker without a new failing state.",
 )
 @click.option(
     "--fail-on",
@@ -169,6 +185,7 @@ def _request(given: dict[str, Any]) -> recordings.Request:
         "suppress",
         "recover",
         "depth",
+        "weaken",
     )
     return recordings.Request(given["workload"], **{key: given[key] for key in keys})
 

@@ -51,7 +51,7 @@ impl Replayed {
         let synced = Synced::of(&recording)?;
         let space = Space::new(recording.regions(), recording.volatile_pages(), synced.signals.clone());
         Ok(Replayed {
-            code: Code::of(recording.blocks()),
+            code: Code::of_recording(&recording),
             space,
             synced,
             recording,
@@ -134,7 +134,7 @@ impl Replayed {
 /// annotated if the design's lowering has a primitive for acquire or release. If the recording is damaged, the thread
 /// ends, and [`Counts::failure`] has the reason.
 pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
-    let walk = Walk::new(replayed, cpu, counts);
+    let walk = Walk::new(replayed, thread, cpu, counts);
     let walked = match replayed.recording.stream(thread) {
         Ok(stream) => walk.all(stream).await,
         Err(error) => Err(error),

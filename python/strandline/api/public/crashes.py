@@ -86,6 +86,7 @@ def crash_recording(
     orders: int | None = None,
     recover: str | None = None,
     depth: int | None = None,
+    weaken: bool = False,
     suppress: Sequence[str] = (),
     seed: int = 1,
     jobs: int | None = None,
@@ -100,6 +101,7 @@ def crash_recording(
     - `verify`: a shell command, in which `{}` is the pool's file; exit status 0 accepts the state.
     - `recover`: a program that recovers a pool before `verify`; its own crash states are checked, too.
     - `depth`: how often a recovery is interrupted before one ends; by default once.
+    - `weaken`: look for flushes and fences that can go or be weaker without a new failing state.
     - `time_limit`: seconds of `verify` for one state, and of `recover`.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
     - `orders`: of several threads, the number of orders to explore; by default a few.
@@ -128,6 +130,7 @@ def crash_recording(
         orders=None if orders is None else words.whole(orders, 1),
         suppress=tuple(suppress),
         recover=recover,
+        weaken=weaken,
         depth=None if depth is None else words.whole(depth, 1),
     )
     return recordings.crash(session(jobs), request, words.designs(design))
