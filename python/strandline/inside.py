@@ -112,7 +112,8 @@ class Explorer:
         if said is None:
             folder = Path(state.files[0]).parent
             said = judge(self.crasher.processes, self.checker, state, folder, folder.parent / "checked")
-            self.known[image] = said
+            if not self.crasher.processes.is_stopped:
+                self.known[image] = said
         return Verdict(state, said.why, said.output, said.end, image)
 
 

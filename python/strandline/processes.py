@@ -53,6 +53,11 @@ class Processes:
             for process in self._running:
                 _kill(process)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether commands were ended, so that their exit statuses say nothing."""
+        return self._stopped
+
     def status(self, call: Call, seconds: float) -> int | None:
         """Runs a command to its end; its exit status as `Popen` has it, `None` if it exceeds the time limit."""
         with self.started(call) as process:

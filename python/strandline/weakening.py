@@ -175,9 +175,12 @@ class Search:
                 return state, False
             if self._checker is None:
                 return state, True
-            if image not in self._fails:
-                self._fails[image] = bool(judge(processes, self._checker, state, folder, said).why)
-            return state, self._fails[image]
+            fails = self._fails.get(image)
+            if fails is None:
+                fails = bool(judge(processes, self._checker, state, folder, said).why)
+                if not processes.is_stopped:
+                    self._fails[image] = fails
+            return state, fails
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             said.unlink(missing_ok=True)

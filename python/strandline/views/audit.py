@@ -80,7 +80,7 @@ class Judged:
         """What the cycles are, and how many places lack them."""
         found = [entry for entry in shown if kind(entry) == PERFORMANCE]
         missing = sum(entry.get("cycles") is None for entry in found)
-        rest = f"; not measured at {counted(missing, 'place')} with fewer" if missing else ""
+        rest = f"; not measured at {counted(missing, 'place')}" if missing else ""
         return f"cycles: of the replay under {self.design}, less without these executions{rest}"
 
 

@@ -19,8 +19,8 @@ COLUMNS = (
     Column("where", numeric=False),
 )
 CAVEAT = (
-    "this holds for this recording and the states checked: another run may need what this one does not, and fences also "
-    "order other operations"
+    "this holds for this recording and the states checked: another run may need what this one does not, and fences "
+    "also order other operations"
 )
 
 
@@ -86,13 +86,11 @@ class Weakened:
 
     def _summary(self) -> str:
         weakest = self.weakest
-        needed = len({one.change.place for one in weakest.tried}) - len(
-            {one.change.place for one in weakest.tried if one.failing is None}
-        )
         found = "new failing state" if self.has_checker else "new crash state"
-        kept = f"{counted(needed, 'place')} needed (without it, there is a {found})" if needed else "none needed"
+        stays = len({one.change.place for one in weakest.tried}) - len(weakest.together)
+        kept = f"{counted(stays, 'place')} {'stays as it is' if stays == 1 else 'stay as they are'}"
         if not weakest.together:
-            return f"nothing can go; {kept}"
+            return f"nothing can go without a {found}; {kept}"
         changes = counted(len(weakest.together), "change")
         cycles = ""
         if self.cycles is not None and self.saved_together is not None:
