@@ -18,6 +18,9 @@ from strandline.verdicts import Checker, Verdict, judge
 MOST_PLACES = 32
 """Places that are tried, the most executed first."""
 
+LEAST_OF_ALL = 1000
+"""States to check with changes where all are visited without, if those are fewer."""
+
 DROP, WEAKEN = "drop", "weaken"
 WEAKER = {"mfence": "sfence", "clflush": "clwb"}
 
@@ -106,9 +109,16 @@ class Search:
             while state := states.next(self._root):
                 self._before.add(images.key(state))
                 shutil.rmtree(self._root / state.name)
+            self._bound(len(self._before))
             return
+        self._bound(len(verdicts))
         self._fails = {verdict.image: bool(verdict.why) for verdict in verdicts}
         self._before = {verdict.image for verdict in verdicts if verdict.why}
+
+    def _bound(self, visited: int) -> None:
+        """Changes may add so many states that not all can be visited."""
+        if isinstance(self._spec.points, str):
+            self._spec = replace(self._spec, points=max(visited, LEAST_OF_ALL))
 
     def run(self, found: Sequence[Place], done: Callable[[], None]) -> Weakest:
         """Tries each place alone, then together what can go alone."""

@@ -128,8 +128,9 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     --recover './recover {}'. Recovery must be idempotent: after a crash during recovery it runs again from the start.
 
     Every recording is audited, too: for stores that are never flushed, flushes that are never fenced, and flushes and
-    fences without an effect. Without --verify, --dump and --replay, the audit is a gate: findings of correctness exit
-    with 1, unless --suppress accepts them.
+    fences without an effect, with the cycles that these cost. Without --verify, --dump and --replay, the audit is a
+    gate: findings of correctness exit with 1, unless --suppress accepts them. --weaken finds flushes and fences that
+    can go.
     """
     if given["replay"]:
         why = "excludes --replay, which checks one crash state: leave one of them out"
