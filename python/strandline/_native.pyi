@@ -7,7 +7,7 @@ interpreter lock is released while a function runs, so a thread pool can execute
 from collections.abc import Callable
 from typing import Any
 
-from strandline.engine import CrashSpec, RunSpec, StatesSpec
+from strandline.engine import CrashSpec, CyclesSpec, RunSpec, StatesSpec
 from strandline.litmus_tests import RandomSpec
 from strandline.timelines import Part
 
@@ -117,6 +117,12 @@ class RecordingStates:
 
         The states before and after the program come first. `None` after the last.
         """
+
+def recording_cycles(spec: CyclesSpec) -> int | None:
+    """The cycles of a replay with changes; null if a finding has too many executions, or none."""
+
+def recording_fences(recording: str) -> list[dict[str, Any]]:
+    """The executed flushes and fences by address: `{"instruction", "count", SITE}`, as in `RecordingStates.plan`."""
 
 def listing(kind: str) -> list[dict[str, Any]]:
     """Lists `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys`: `{"name", "summary", ...}` for each.

@@ -106,6 +106,10 @@ class CrashResult:
     record: Record
 
 
+Edit = tuple[int, str]
+"""A change of the instruction at an address: `drop` or `weaken` (`mfence` to `sfence`, `clflush` to `clwb`)."""
+
+
 @dataclass(frozen=True)
 class StatesSpec:
     """Crash states of a recording: the number to visit, or the one that a failure named."""
@@ -116,6 +120,22 @@ class StatesSpec:
     seed: int = 1
     replay: str | None = None
     orders: int | None = None
+    judged: bool = True
+    """Whether the model also judges runs beside the states that it allows."""
+    edits: tuple[Edit, ...] = ()
+    """Changes of the program's flushes and fences."""
+
+
+@dataclass(frozen=True)
+class CyclesSpec:
+    """A replay of a recording with changes of its flushes and fences."""
+
+    recording: str
+    design: str = "x86"
+    seed: int = 1
+    edits: tuple[Edit, ...] = ()
+    finding: tuple[str, int] | None = None
+    """A finding of the audit, and its address: these executions are left out."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +167,8 @@ class StateVisit:
     """Ended tasks of each thread at the crash, by the program's markers."""
     represents: bool = False
     """Whether it was chosen as the representative of its class."""
+    within: str = ""
+    """The state whose recovery the power interrupted; empty if it interrupted the program."""
 
     @property
     def acknowledged(self) -> str:
@@ -230,6 +252,8 @@ class Native(Protocol):
     def crash_timeline(self, request: CrashSpec, /) -> dict[str, Any]: ...
     def is_recording(self, name: str, /) -> bool: ...
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
+    def recording_cycles(self, spec: CyclesSpec, /) -> int | None: ...
+    def recording_fences(self, recording: str, /) -> list[dict[str, Any]]: ...
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
     def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]: ...
     def litmus(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
@@ -339,6 +363,14 @@ class Engine:
         """Finds the crash states of a recording, by a model or by runs, and selects those to visit."""
         states = self._ask(lambda: self.native.RecordingStates(spec))
         return CrashStates(states.plan(), lambda folder: self._ask(lambda: states.next(str(folder))))
+
+    def recording_cycles(self, spec: CyclesSpec) -> int | None:
+        """The cycles of a replay with changes; `None` if a finding has too many executions, or none."""
+        return self._ask(lambda: self.native.recording_cycles(spec))
+
+    def recording_fences(self, recording: str) -> list[dict[str, Any]]:
+        """The executed flushes and fences of a recording by address; `_native.pyi` lists the keys."""
+        return self._ask(lambda: self.native.recording_fences(recording))
 
     def listing(self, kind: str) -> list[dict[str, Any]]:
         """The known `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys`."""

@@ -99,26 +99,47 @@ def launcher() -> Path:
 
 def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -> Recorded:
     """Runs the program to its end and writes the recording, whole or not at all."""
-    start = launcher()
-    program = executable(spec.program[0])
-    reader, writer = os.pipe()
-    try:
-        with heap_library(start.parent) as heap:
-            given = options(spec, f"/proc/self/fd/{writer}", heap)
-            command = [str(start), *given, "--", program, *spec.program[1:]]
-            stdout = sys.stderr.fileno() if spec.quiet_stdout else None
-            process = subprocess.Popen(command, pass_fds=[writer], stdout=stdout)  # noqa: S603 (the user asks for it)
-            os.close(writer)
-            writer = -1
-            with signals_for(process) as terminated:
-                collected = collect(f"/proc/self/fd/{reader}", str(spec.out), advance)
-    finally:
-        for end in (reader, writer):
-            if end >= 0:
-                os.close(end)
+    stdout = sys.stderr.fileno() if spec.quiet_stdout else None
+    with heap_library(launcher().parent) as heap, Pipe() as pipe:
+        argv = command(spec, heap)(pipe.writer)
+        process = subprocess.Popen(argv, pass_fds=[pipe.writer], stdout=stdout)  # noqa: S603 (what the user asks to run)
+        pipe.is_passed()
+        with signals_for(process) as terminated:
+            collected = collect(pipe.source, str(spec.out), advance)
     if terminated:
         collected["warnings"] = [*collected["warnings"], ENDED]
     return Recorded(**collected)
+
+
+class Pipe:
+    """The way from a recorded program to the collector."""
+
+    def __init__(self) -> None:
+        self._reader, self.writer = os.pipe()
+
+    def __enter__(self) -> Pipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_passed()
+        os.close(self._reader)
+
+    @property
+    def source(self) -> str:
+        """The path from which the collector reads."""
+        return f"/proc/self/fd/{self._reader}"
+
+    def is_passed(self) -> None:
+        """The program has the end for writing: the collector sees the program's end only if no one else has it."""
+        if self.writer >= 0:
+            os.close(self.writer)
+        self.writer = -1
+
+
+def command(spec: RecordSpec, heap: Path | None = None) -> Callable[[int], list[str]]:
+    """The launcher's words, by the descriptor of the pipe into which it records; `heap` is the heap library."""
+    start, program = str(launcher()), executable(spec.program[0])
+    return lambda writer: [start, *options(spec, f"/proc/self/fd/{writer}", heap), "--", program, *spec.program[1:]]
 
 
 def shortcomings(spec: RecordSpec, recorded: Recorded) -> list[str]:
@@ -145,14 +166,14 @@ def _unmapped(spec: RecordSpec, recorded: Recorded) -> list[Path]:
     return [path for path in spec.pm if not any(file.is_relative_to(path.resolve()) for file in files)]
 
 
-def options(spec: RecordSpec, pipe: str, heap: Path) -> Iterator[str]:
+def options(spec: RecordSpec, pipe: str, heap: Path | None) -> Iterator[str]:
     """The launcher's options."""
     yield from ("--pipe", pipe)
     for path in spec.pm:
         yield from ("--pm", str(path))
     for addresses in spec.pm_ranges:
         yield from ("--pm-range", addresses)
-    if spec.pm_heap:
+    if spec.pm_heap and heap:
         yield from ("--pm-heap", str(heap))
     if spec.begin is not None:
         yield from ("--from", spec.begin)

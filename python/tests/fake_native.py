@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import fake_litmus
-from strandline.engine import CrashSpec, NativeProgress, NativeStates, NativeStop, RunSpec, StatesSpec
+from strandline.engine import CrashSpec, CyclesSpec, NativeProgress, NativeStates, NativeStop, RunSpec, StatesSpec
 from strandline.litmus_tests import RandomSpec
 from strandline.timelines import Part
 
@@ -165,6 +165,12 @@ class FakeNative:
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates:  # noqa: N802
         self.specs.append(asdict(spec))
         raise InputError(f"{spec.recording}: cannot be opened (No such file or directory); name a recording")
+
+    def recording_cycles(self, spec: CyclesSpec, /) -> int | None:
+        raise AssertionError(f"{spec.recording}: recordings are replayed by the real module")
+
+    def recording_fences(self, recording: str, /) -> list[dict[str, Any]]:
+        raise AssertionError(f"{recording}: recordings are read by the real module")
 
     def listing(self, kind: str, /) -> list[dict[str, Any]]:
         return LISTINGS[kind]

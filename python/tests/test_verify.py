@@ -13,7 +13,9 @@ import pytest
 
 from strandline.engine import CrashStates
 from strandline.errors import InputError
-from strandline.verify import HANGS, Checked, Checker, Early, End, Verdict, dump, verify
+from strandline.in_order import Early
+from strandline.verdicts import Checker, End, Verdict
+from strandline.verify import HANGS, Checked, dump, verify
 
 
 def states_of(contents: list[str]) -> CrashStates:

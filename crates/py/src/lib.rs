@@ -344,6 +344,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Progress>()?;
     m.add_class::<Stop>()?;
     m.add_class::<recording::RecordingStates>()?;
+    recording::add(m)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(digests, m)?)?;
     m.add_function(wrap_pyfunction!(timeline, m)?)?;

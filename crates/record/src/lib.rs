@@ -3,6 +3,7 @@
 mod brief;
 mod code;
 mod collect;
+mod edits;
 mod error;
 mod format;
 pub mod micro;
@@ -15,6 +16,7 @@ pub mod states;
 mod symbols;
 
 pub use collect::{collect, collect_to, Collected};
+pub use edits::{Edit, Edits, Execution};
 pub use error::RecordError;
 pub use format::{Ending, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Region, Step, Thread, Totals, Turn};

@@ -13,7 +13,7 @@ use strandline_kernel::{Param, Params as Values};
 use strandline_machine::MachineConfig;
 use strandline_programs::Prepared;
 use strandline_record::replay::{Counts, Fences, Replayed, Stall, POLICY};
-use strandline_record::{RecordError, Recording, Source};
+use strandline_record::{Edits, RecordError, Recording, Source};
 use twox_hash::XxHash3_64;
 
 /// Fences that a record names.
@@ -40,12 +40,20 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Opens the recording at `path`. `threads` is the requested number of threads (`None`: as many as it has).
+    /// Opens the recording at `path`, with these changes. `threads` is the requested number of threads (`None`: as many
+    /// as it has).
     ///
     /// # Errors
     /// The file does not exist, is not a recording, is empty or damaged, or has another number of threads.
-    pub(crate) fn open(path: &str, threads: Option<u64>, most: u64, fences: Fences) -> Result<Recorded, Error> {
+    pub(crate) fn open(
+        path: &str,
+        threads: Option<u64>,
+        most: u64,
+        fences: Fences,
+        edits: Edits,
+    ) -> Result<Recorded, Error> {
         let recording = Recording::open(Path::new(path)).map_err(|error| input(path, &error))?;
+        let recording = recording.edited(edits);
         let recorded = recording.threads().len() as u64;
         if let Some(threads) = threads.filter(|threads| *threads != recorded) {
             return Err(Error::Input(format!(

@@ -13,6 +13,7 @@ use strandline_kernel::{did_you_mean, Cycles};
 use strandline_machine::config::Warm;
 use strandline_machine::{Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline};
 use strandline_programs::Prepared;
+use strandline_record::Edits;
 
 /// A run with the data that crash exploration needs.
 pub struct Observation {
@@ -56,17 +57,28 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
-    let plan = Plan::of(spec)?;
+    run_plan(spec, &Plan::of(spec)?, progress)
+}
+
+/// Runs a recording with these changes.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn run_edited(spec: &Spec, edits: Edits) -> Result<Record, Error> {
+    run_plan(spec, &Plan::edited(spec, edits)?, &Progress::default())
+}
+
+fn run_plan(spec: &Spec, plan: &Plan, progress: &Progress) -> Result<Record, Error> {
     progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
-    let prepared = prepare(spec, &plan)?;
+    let prepared = prepare(spec, plan)?;
     let options = Options {
         seed: spec.seed,
-        heartbeat: heartbeat(&plan),
+        heartbeat: heartbeat(plan),
         code: plan.code,
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
-    Ok(recorded(spec, &plan, prepared, options, design, progress)?.0)
+    Ok(recorded(spec, plan, prepared, options, design, progress)?.0)
 }
 
 /// Runs `spec` and keeps the journal and the trace. The cores run without slack.

@@ -12,6 +12,7 @@ use strandline_isa::Code;
 use strandline_kernel::{did_you_mean, Params, TypeName};
 use strandline_machine::config::Warm;
 use strandline_machine::MachineConfig;
+use strandline_record::Edits;
 use strandline_runtime::{code_of, runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
@@ -153,9 +154,17 @@ impl Plan {
     /// # Errors
     /// One line for the first mistake.
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
+        Plan::edited(spec, Edits::default())
+    }
+
+    /// As [`Plan::of`], with these changes of a recording.
+    ///
+    /// # Errors
+    /// One line for the first mistake.
+    pub fn edited(spec: &Spec, edits: Edits) -> Result<Plan, Error> {
         let usual = Source::usual_machine(spec)?;
         let (sets, mut machine) = resolved::settings(spec, usual)?;
-        let source = Source::of(spec, &sets)?;
+        let source = Source::of(spec, &sets, edits)?;
         if let Some(bmo) = spec.bmo {
             machine.set("controllers.bmo_latency", &bmo.to_string())?;
         }
@@ -221,11 +230,11 @@ impl Plan {
 }
 
 impl Source {
-    fn of(spec: &Spec, sets: &Sets) -> Result<Source, Error> {
+    fn of(spec: &Spec, sets: &Sets, edits: Edits) -> Result<Source, Error> {
         match spec.is_recording() {
             true => {
                 let fences = recording::fences(sets)?;
-                let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES, fences)?;
+                let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES, fences, edits)?;
                 recorded.demand(spec.checksum.as_deref())?;
                 Ok(Source::Recording(Rc::new(recorded)))
             }

@@ -9,19 +9,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from strandline.api import suppressions
+from strandline.api import costs, recoveries, suppressions, weakest
 from strandline.api.result import Result
 from strandline.api.session import Advance, Session
-from strandline.engine import CrashStates, Engine, RunSpec, StatesSpec, StateVisit
+from strandline.engine import CrashStates, CyclesSpec, Engine, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
-from strandline.verify import Checked, Checker, Early, Verdict, dump, verify
-from strandline.views import audit, columns, crash_states, crashes, failure_groups
+from strandline.in_order import Early
+from strandline.recovering import INSIDE, recovery_of
+from strandline.verdicts import Checker, Verdict
+from strandline.verify import Checked, dump, verify
+from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns
 from strandline.views.crash_states import Examined
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Table
+from strandline.views.weakened import Weakened
 
 DEFAULT_DESIGN = "x86"
 DISORDER = "Disorder"
@@ -50,6 +54,12 @@ class Request:
     """The findings of the audit with which it fails; `None`: correctness if the audit is all that is asked for."""
     suppress: tuple[str, ...] = ()
     """Files with accepted findings, or names of shipped ones."""
+    recover: str | None = None
+    """The command that recovers a pool, whose crash states are checked in turn."""
+    depth: int | None = None
+    """How often recovery is interrupted; by default once."""
+    weaken: bool = False
+    """Whether to look for flushes and fences that can go."""
 
     @property
     def gate(self) -> str:
@@ -60,6 +70,16 @@ class Request:
     def visits(self) -> bool:
         """Whether states are written at all."""
         return bool(self.verify or self.dump or self.replay)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the state that is asked for by name lies inside a recovery."""
+        return INSIDE in (self.replay or "")
+
+    @property
+    def bounds(self) -> tuple[Path | None, int | None]:
+        """The folder for temporary files, and the number of failures after which it ends."""
+        return self.scratch, self.max_failures
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,6 +92,8 @@ class CrashesOfRecording(Result):
     """What an interrupted test has found, in words."""
     audit: Judged
     _engine: Engine
+    weakened: Weakened | None = None
+    """The flushes and fences that can go, if asked for."""
 
     @property
     def passes(self) -> bool:
@@ -88,12 +110,14 @@ class CrashesOfRecording(Result):
         first = self.results[0]
         parts: list[Table | Line] = [*self._replayed(), crash_states.verdicts(self.results), Line()]
         parts.append(Line(crash_states.circumstances(first), DIM))
+        parts += [Line(line, folds=True) for result in self.results for line in recovered.lines(result)]
         parts += [Line(f"warning: {warning}", folds=True) for warning in first.plan["warnings"]]
         if self.request.dump:
             parts.append(Line(f"{first.plan['visits']:,} states are in {self.request.dump}"))
         for result in self.results:
             parts += self._notes(result)
         parts += self.audit.parts()
+        parts += self.weakened.parts() if self.weakened else []
         if failing := self.audit.failing(self.request.gate):
             places = counted(len(failing), "place")
             said = f"the audit fails: findings of {self.request.gate} at {places}: mend or --suppress them"
@@ -145,6 +169,7 @@ class CrashesOfRecording(Result):
             "groups": [group for result in self.results for group in _groups(result, self.request)],
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
             "audit": self.audit.document(),
+            "weakest": self.weakened.document() if self.weakened else None,
             "fail_on": self.request.gate,
             "audit_passes": self.passes,
             "unused_suppressions": self.audit.unused,
@@ -167,6 +192,8 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
         raise InputError("--dump: needs exactly one design and no --verify: run once for each")
     if request.scratch and not request.verify:
         raise InputError("--scratch: needs --verify: name a checker with --verify")
+    _check_recovery(request)
+    _check_weaken(request, designs)
     sources = suppressions.read(request.suppress)
     results: list[Examined] = []
     for design in designs or (DEFAULT_DESIGN,):
@@ -176,23 +203,81 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
     stopped = results[-1].early is Early.INTERRUPTED
     said = crashes.interrupted(len(results), len(designs or (DEFAULT_DESIGN,))) if stopped else None
     audited = suppressions.judge(results[0].plan["audit"], sources)
-    return CrashesOfRecording(request, results, said, audited, session.engine)
+    if not request.visits and not stopped:
+        replay = CyclesSpec(request.recording, results[0].design, request.seed)
+        audited = costs.costed(session, replay, audited, results[0].plan["instructions"])
+    weakened = None
+    if request.weaken and not stopped:
+        weakened = _weaken(session, request, results[0])
+        said = said or (crashes.interrupted(1, 1) if weakened.weakest.early else None)
+    return CrashesOfRecording(request, results, said, audited, session.engine, weakened)
+
+
+def _check_recovery(request: Request) -> None:
+    """Refuses what does not go with `--recover`, and what needs it."""
+    if request.recover is None:
+        if request.depth is not None:
+            raise InputError("--depth: needs --recover: name the program that recovers a pool")
+        if request.is_inside:
+            raise InputError(f"--replay {request.replay}: a state inside recovery needs --recover: name its program")
+    elif not request.verify and not request.is_inside:
+        raise InputError("--recover: needs --verify, or the --replay of a state inside recovery: name a checker")
+
+
+def _check_weaken(request: Request, designs: Sequence[str]) -> None:
+    """Refuses what does not go with `--weaken`."""
+    if not request.weaken:
+        return
+    if len(designs) > 1:
+        raise InputError("--weaken: needs exactly one design: run once for each")
+    for option, value in (("dump", request.dump), ("replay", request.replay), ("max-failures", request.max_failures)):
+        if value is not None:
+            raise InputError(f"--weaken: excludes --{option}: it compares all states that are visited")
+
+
+def _weaken(session: Session, request: Request, result: Examined) -> Weakened:
+    checker = _checker(request)
+    if checker and result.early:
+        raise InputError(
+            f"--weaken: not all states were checked without changes ({result.early.value}): fix the checker"
+        )
+    return weakest.weaken(session, _spec(request, result.design), checker, result.verdicts if checker else None)
+
+
+def _spec(request: Request, design: str) -> StatesSpec:
+    return StatesSpec(request.recording, design, request.points, request.seed, request.replay, request.orders)
+
+
+def _checker(request: Request) -> Checker | None:
+    """The commands that judge a state."""
+    if not request.verify:
+        return None
+    recovery = None if request.recover is None else recovery_of(request.recover)
+    return Checker(request.verify, request.time_limit, recovery, recovery is not None or request.weaken)
 
 
 def _examine(session: Session, request: Request, design: str) -> Examined:
-    spec = StatesSpec(request.recording, design, request.points, request.seed, request.replay, request.orders)
-    states = session.engine.crash_states(spec)
+    spec, checker = _spec(request, design), _checker(request)
+    if request.is_inside and request.recover:
+        recovery = recovery_of(request.recover)
+        states = recoveries.replayed(session.engine, spec, recovery, request.time_limit, request.scratch)
+    else:
+        states = session.engine.crash_states(spec)
     if request.visits:
         _check_files(spec.recording, states.plan)
     with session.display.progress("crash states", states.plan["visits"] if request.visits else 0) as done:
-        found = _visit(states, request, session.jobs, done)
-    verdicts = found.verdicts
-    checked = verdicts if request.verify else None
+        found = _visit(states, request, checker, session.jobs, done)
     # The state after the program belongs to the last interval, too.
-    visited = [verdict for verdict in verdicts if verdict.state.name != "final" or request.replay]
+    visited = [verdict for verdict in found.verdicts if verdict.state.name != "final" or request.replay]
+    inside = None
+    if checker and checker.recovery and not request.replay:
+        found, inside = recoveries.explored(session, spec, checker, found, request.depth or 1, *request.bounds)
+    checked = found.verdicts if checker else None
     disorders = _disorders(states.plan)
-    replayed = tuple(verdicts) if request.replay else ()
-    return Examined(spec.recording, design, states.plan, len(visited), checked, disorders, found.early, replayed)
+    replayed = tuple(found.verdicts) if request.replay else ()
+    return Examined(
+        spec.recording, design, states.plan, len(visited), checked, disorders, found.early, replayed, inside
+    )
 
 
 def _disorders(plan: dict[str, Any]) -> list[Verdict]:
@@ -207,10 +292,9 @@ def _disorders(plan: dict[str, Any]) -> list[Verdict]:
     return [verdict(disorder) for disorder in plan["disorders"]]
 
 
-def _visit(states: CrashStates, request: Request, jobs: int, done: Advance) -> Checked:
+def _visit(states: CrashStates, request: Request, checker: Checker | None, jobs: int, done: Advance) -> Checked:
     try:
-        if request.verify:
-            checker = Checker(request.verify, request.time_limit)
+        if checker:
             return verify(states, checker, request.scratch, jobs, done, request.max_failures)
         if request.dump:
             return Checked([Verdict(state, "") for state in dump(states, request.dump, done)])
@@ -241,6 +325,8 @@ def _again(result: Examined, verdict: Verdict, request: Request) -> str:
     ]
     if verdict.state.run:
         words += ["--seed", str(request.seed)]
+    if request.recover:
+        words += ["--recover", request.recover]
     if request.verify:
         words += ["--verify", request.verify]
     return shlex.join(words)
@@ -260,6 +346,7 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
         "threads": result.plan["threads"],
         "detail": [f"power lost {crash_states.place(state)}", *crash_states.stores(state)],
         "state": state.name,
+        "within": state.within or None,
         "output": list(verdict.output),
         "hung": verdict.hung,
         "kind": crash_states.kind(verdict),
@@ -307,5 +394,6 @@ def _summary(result: Examined) -> dict[str, Any]:
         "early": result.early.value if result.early else None,
         **{key: plan[key] for key in keys},
         "found": crash_states.found(plan),
+        "recoveries": None if result.inside is None else asdict(result.inside),
         "recovers": False if result.failures else None if result.verdicts is None or result.early else True,
     }

@@ -21,7 +21,18 @@ from strandline.views.audit import FAIL_ON
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
-ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch", "orders", "fail_on", "suppress")
+ONLY_RECORDINGS = (
+    "dump",
+    "verify",
+    "time_limit",
+    "scratch",
+    "orders",
+    "fail_on",
+    "suppress",
+    "recover",
+    "depth",
+    "weaken",
+)
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -54,13 +65,24 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--verify", metavar="CMD", help="Check each crash state of a recording by a shell command; {} is the pool."
 )
 @click.option(
+    "--recover",
+    metavar="CMD",
+    help="Recover each crash state of a recording by a program before --verify, and crash its recovery in turn.",
+)
+@click.option(
+    "--depth",
+    type=AT_LEAST_ONE,
+    metavar="N",
+    help="How often a recovery is interrupted before one ends. [default: 1]",
+)
+@click.option(
     "--time-limit",
     type=click.FloatRange(0, 86_400, min_open=True),
     callback=finite,
     default=10,
     show_default=True,
     metavar="SECONDS",
-    help="Time limit of --verify for one state.",
+    help="Time limit of --verify for one state, and of --recover.",
 )
 @click.option(
     "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
@@ -70,6 +92,11 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     type=AT_LEAST_ONE,
     metavar="N",
     help="Orders of a recording's threads to explore; 1 is the recorded one alone. [default: up to 8]",
+)
+@click.option(
+    "--weaken",
+    is_flag=True,
+    help="Find flushes and fences of a recording that can go or be weaker without a new failing state.",
 )
 @click.option(
     "--fail-on",
@@ -97,9 +124,13 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     reach. A state is right if the model allows it and your own checker accepts it (exit status 0): --verify 'pmempool
     check {}'. The checker's STRANDLINE_TASKS_DONE has the number of tasks that each thread had ended (1,0,2).
 
+    With --recover, the recovery of each right state is recorded, and its own crash states are recovered and checked:
+    --recover './recover {}'. Recovery must be idempotent: after a crash during recovery it runs again from the start.
+
     Every recording is audited, too: for stores that are never flushed, flushes that are never fenced, and flushes and
-    fences without an effect. Without --verify, --dump and --replay, the audit is a gate: findings of correctness exit
-    with 1, unless --suppress accepts them.
+    fences without an effect, with the cycles that these cost. Without --verify, --dump and --replay, the audit is a
+    gate: findings of correctness exit with 1, unless --suppress accepts them. --weaken finds flushes and fences that
+    can go.
     """
     if given["replay"]:
         why = "excludes --replay, which checks one crash state: leave one of them out"
@@ -153,6 +184,9 @@ def _request(given: dict[str, Any]) -> recordings.Request:
         "orders",
         "fail_on",
         "suppress",
+        "recover",
+        "depth",
+        "weaken",
     )
     return recordings.Request(given["workload"], **{key: given[key] for key in keys})
 

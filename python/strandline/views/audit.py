@@ -9,7 +9,7 @@ from typing import Any
 
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
-from strandline.views.page import Line
+from strandline.views.page import DIM, Line
 from strandline.views.table import Column, Table
 
 CORRECTNESS, PERFORMANCE, OTHER = "correctness", "performance", "other"
@@ -46,29 +46,42 @@ class Judged:
     entries: Sequence[dict[str, Any]]
     unused: list[str] = field(default_factory=list)
     """Suppressions that match no finding, in words."""
+    design: str = ""
+    """The design under which cycles were measured, if they were."""
 
     def failing(self, fail_on: str) -> list[dict[str, Any]]:
         """The entries for which a gate fails."""
         return [entry for entry in self.entries if kind(entry) in FAIL_ON[fail_on] and not entry["suppressed"]]
 
     def document(self) -> list[dict[str, Any]]:
-        """All entries, with their kinds."""
-        return [{**entry, "kind": kind(entry)} for entry in self.entries]
+        """All entries, with their kinds; `cycles` are null where they were not measured."""
+        return [{"cycles": None, **entry, "kind": kind(entry)} for entry in self.entries]
 
     def parts(self) -> list[Table | Line]:
         """A table for each kind of finding, correctness first, and what is suppressed."""
         shown = [entry for entry in self.entries if not entry["suppressed"]]
         parts: list[Table | Line] = []
         for each in (CORRECTNESS, PERFORMANCE, OTHER):
-            if rows := _rows([entry for entry in shown if kind(entry) == each]):
-                columns = (Column(each, numeric=False), Column("times"), Column("where", numeric=False))
+            has_cycles = each == PERFORMANCE and bool(self.design)
+            if rows := _rows([entry for entry in shown if kind(entry) == each], has_cycles):
+                cycles = (Column("cycles"),) if has_cycles else ()
+                columns = (Column(each, numeric=False), Column("times"), *cycles, Column("where", numeric=False))
                 parts += [Line(), Table(columns, tuple(rows))]
+            if rows and has_cycles:
+                parts.append(Line(self._measured(shown), DIM, folds=True))
         by = Counter(entry["suppressed"]["by"] for entry in self.entries if entry["suppressed"])
         if by:
             files = ", ".join(f"{counted(times, 'place')} by {name}" for name, times in by.items())
             parts += [Line(), Line(f"suppressed: {files}; --json has all, with the reasons", folds=True)]
         parts += [Line(f"warning: {line}", folds=True) for line in self.unused]
         return parts
+
+    def _measured(self, shown: Sequence[dict[str, Any]]) -> str:
+        """What the cycles are, and how many places lack them."""
+        found = [entry for entry in shown if kind(entry) == PERFORMANCE]
+        missing = sum(entry.get("cycles") is None for entry in found)
+        rest = f"; not measured at {counted(missing, 'place')}" if missing else ""
+        return f"cycles: of the replay under {self.design}, less without these executions{rest}"
 
 
 def kind(entry: Mapping[str, Any]) -> str:
@@ -80,7 +93,7 @@ def _text(entry: Mapping[str, Any]) -> str:
     return FINDINGS[entry["finding"]][1].format(entry["instruction"])
 
 
-def _rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str, ...]]:
     order = list(FINDINGS)
     grouped = [entry for entry in entries if entry["finding"] == GROUPED]
     alone = [entry for entry in entries if entry["finding"] != GROUPED]
@@ -89,13 +102,21 @@ def _rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
     sites = [_stored(site, entry) for site, entry in zip(sites, alone, strict=True)]
     texts = (_text(entry) for entry in alone)
     times = (whole(entry["count"]) for entry in alone)
-    rows: list[tuple[str, ...]] = list(zip(texts, times, sites, strict=True))
+    cycles = (_cycles(entry) if has_cycles else () for entry in alone)
+    rows: list[tuple[str, ...]] = [
+        (text, count, *cost, site) for text, count, cost, site in zip(texts, times, cycles, sites, strict=True)
+    ]
     del rows[MOST_ROWS:]
     if more := alone[MOST_ROWS:]:
-        rows.append((f"... {len(more):,} more places", _times(more), "--json has all"))
+        none = ("",) if has_cycles else ()
+        rows.append((f"... {len(more):,} more places", _times(more), *none, "--json has all"))
     if grouped:
         rows.append((_text(grouped[0]), _times(grouped), f"{counted(len(grouped), 'place')}, --json has all"))
     return rows
+
+
+def _cycles(entry: Mapping[str, Any]) -> tuple[str]:
+    return ("-" if entry.get("cycles") is None else whole(entry["cycles"]),)
 
 
 def _stored(site: str, entry: Mapping[str, Any]) -> str:

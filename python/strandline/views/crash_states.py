@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from strandline.engine import StateVisit
-from strandline.verify import Early, End, Verdict
+from strandline.in_order import Early
+from strandline.inside import Inside
+from strandline.verdicts import End, Verdict
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
 from strandline.views.table import Column, Table
@@ -24,11 +26,12 @@ COLUMNS = (
     Column("states are", numeric=False),
 )
 NO_ANSWER = {
-    End.TIMED_OUT: "timed out",
-    End.KILLED: "was killed by a signal",
-    End.NOT_STARTED: "could not be started",
+    End.TIMED_OUT: "the checker timed out",
+    End.KILLED: "the checker was killed by a signal",
+    End.NOT_STARTED: "the checker could not be started",
+    End.RECOVERY_TIMED_OUT: "recovery timed out",
 }
-"""Ends of a checker that neither accepts nor refuses the state."""
+"""Ends of a command that neither accepts nor refuses the state."""
 
 MOST_STORES = 6
 WHY = {
@@ -64,6 +67,8 @@ class Examined:
     """Why not all states were checked."""
     replayed: tuple[Verdict, ...] = ()
     """The state that was asked for by name."""
+    inside: Inside | None = None
+    """The recoveries that were crashed in turn, if any were asked for."""
 
     @property
     def failures(self) -> list[Verdict]:
@@ -84,9 +89,18 @@ class Examined:
         return next((verdict for verdict in initial if verdict.why), None)
 
 
-def hopeless(failing: Sequence[Verdict]) -> set[int | None]:
+Interval = tuple[str, int | None]
+"""An interval of the program, or of the recovery of a state."""
+
+
+def interval(state: StateVisit) -> Interval:
+    """The interval of a state."""
+    return state.within, state.interval
+
+
+def hopeless(failing: Sequence[Verdict]) -> set[Interval]:
     """The intervals whose state with all stores fails, too."""
-    return {verdict.state.interval for verdict in failing if not verdict.state.lacks_stores}
+    return {interval(verdict.state) for verdict in failing if not verdict.state.lacks_stores}
 
 
 def kind(verdict: Verdict) -> str:
@@ -94,7 +108,7 @@ def kind(verdict: Verdict) -> str:
     return "forbidden" if verdict.end is End.ACCEPTS else verdict.end.value
 
 
-def _size(state: StateVisit, hopeless: set[int | None]) -> tuple[int, int, int, float]:
+def _size(state: StateVisit, hopeless: set[Interval]) -> tuple[int, int, int, float]:
     """The size of a state's explanation: its stores beyond the durable ones, or the stores that it lacks.
 
     In `hopeless` intervals, the state with all stores fails, too, so missing stores explain nothing. Among equals,
@@ -103,7 +117,7 @@ def _size(state: StateVisit, hopeless: set[int | None]) -> tuple[int, int, int, 
     """
     if state.run:
         return 0, state.run["event"], state.run["run"], 0
-    by_lacks = state.interval not in hopeless and state.lacks_stores < state.has_stores
+    by_lacks = interval(state) not in hopeless and state.lacks_stores < state.has_stores
     total, shown = (state.lacks_stores, state.lacks) if by_lacks else (state.has_stores, state.has)
     earliest = math.inf if state.interval is None else state.interval
     return total, sum(store["in_library"] for store in shown), state.differs, earliest
@@ -159,7 +173,7 @@ def caveats(result: Examined) -> list[str]:
         lines.append(f"{design}: no simulated run was judged by model {plan['model']}: {plan['not_judged']}")
     for end, words in NO_ANSWER.items():
         if count := sum(verdict.end is end for verdict in result.verdicts or []):
-            lines.append(f"{design}: the checker {words} on {counted(count, 'state')}, which count as failing")
+            lines.append(f"{design}: {words} on {counted(count, 'state')}, which count as failing")
     if result.early:
         lines.append(f"{design}: not all states were checked: {result.early.value}")
     if not plan["promises_recovery"]:
@@ -196,7 +210,13 @@ def _explored(plan: dict[str, Any]) -> str:
 
 
 def place(state: StateVisit) -> str:
-    """The place in the program of the power failure."""
+    """The place of the power failure, in the program or in the recovery of another state."""
+    if state.within:
+        return f"in the recovery of state {state.within}, {_place(state)}".replace("the program's", "its")
+    return _place(state)
+
+
+def _place(state: StateVisit) -> str:
     if state.run:
         return _moment(state.run) + (f", in task {state.tasks:,}" if state.tasks else "")
     if state.interval is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from strandline.verify import Verdict
+from strandline.verdicts import Verdict
 from strandline.views import crash_states
-from strandline.views.crash_states import Examined
+from strandline.views.crash_states import Examined, Interval
 from strandline.views.numbers import counted
 
 MOST_GROUPS = 8
@@ -44,6 +44,7 @@ class _Key:
     """What failing states have in common."""
 
     kind: str
+    """The kind of failure, and whether the power failed inside recovery."""
     side: str
     code: frozenset[int]
 
@@ -68,11 +69,12 @@ def groups(result: Examined) -> list[Group]:
     return [Group([failures[index] for index in indices], key.side, key.code) for indices, key in found]
 
 
-def _key(verdict: Verdict, hopeless: set[int | None]) -> _Key:
+def _key(verdict: Verdict, hopeless: set[Interval]) -> _Key:
     state = verdict.state
-    side = "has" if state.interval in hopeless and not state.run else "lacks"
+    side = "has" if crash_states.interval(state) in hopeless and not state.run else "lacks"
     code = frozenset(state.has_code if side == "has" else state.lacks_code)
-    return _Key(crash_states.kind(verdict), side, code)
+    where = " in recovery" if state.within else ""
+    return _Key(f"{crash_states.kind(verdict)}{where}", side, code)
 
 
 def others(found: Sequence[Group], again: Callable[[Verdict], str]) -> list[str]:

@@ -228,7 +228,19 @@ RENAMED = {
 NOT_IN_PYTHON = {
     "run": {"record", "fences"},  # `sl.repeat`; `set={"recording.fences": "flush"}`
     # All but two: `sl.crash_recording`, whose result has the audit.
-    "crash": {"html", "fail_on", "dump", "verify", "time_limit", "scratch", "suppress", "orders"},
+    "crash": {
+        "html",
+        "fail_on",
+        "dump",
+        "verify",
+        "time_limit",
+        "scratch",
+        "suppress",
+        "orders",
+        "recover",
+        "depth",
+        "weaken",
+    },
     "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`
     "figure": set(),
     "claims": set(),

@@ -1,5 +1,6 @@
 //! All states that a model allows.
 
+use super::edits::edits;
 use super::{shown, words, Plan, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
@@ -24,10 +25,10 @@ impl Allowed {
         let recording = Recording::open(&spec.recording).map_err(wrong)?;
         let source = Source::new(recording.modules());
         let judgement = match asked.only {
-            None => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
-            Some(_) => Judgement::default(),
+            None if spec.judged => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
+            _ => Judgement::default(),
         };
-        let states = CrashStates::new(recording, asked).map_err(wrong)?;
+        let states = CrashStates::new(recording.edited(edits(&spec.edits)), asked).map_err(wrong)?;
         Ok(Allowed {
             states,
             source,

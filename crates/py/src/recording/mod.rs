@@ -1,11 +1,14 @@
 //! Crash states of recordings.
 
 mod allowed;
+mod edits;
 mod shown;
 mod words;
 
 use crate::value::{Answer, Given};
 use allowed::Allowed;
+pub use edits::add;
+use edits::Change;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,7 +30,15 @@ struct StatesSpec {
     seed: u64,
     replay: Option<String>,
     orders: Option<u32>,
+    /// Whether the model also judges runs beside the states that it allows.
+    judged: bool,
+    /// Changes of flushes and fences, if the model yields the states.
+    edits: Vec<Change>,
 }
+
+/// Of changes under other designs.
+const NEEDS_A_MODEL: &str =
+    "simulated runs yield its crash states, and flushes cannot be left out of them: choose a design with model px86, eadr or bbb";
 
 /// What there is.
 #[derive(Serialize)]
@@ -57,6 +68,7 @@ impl Inner {
         let rules = Rules::of_model(about.model).filter(|_| about.promises_recovery && !simulated);
         Ok(match rules {
             Some(rules) => Inner::Allowed(Box::new(Allowed::open(spec, rules, about)?)),
+            None if !spec.edits.is_empty() => return Err(Error::input(format!("{}: {NEEDS_A_MODEL}", spec.design))),
             None => Inner::Shown(Box::new(Shown::open(spec, about)?)),
         })
     }

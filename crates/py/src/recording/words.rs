@@ -80,7 +80,8 @@ fn code(stores: &[Stored]) -> BTreeSet<u64> {
     stores.iter().map(|store| store.pc).collect()
 }
 
-fn site(source: &mut Source, pc: u64) -> Value {
+/// The place of an instruction.
+pub fn site(source: &mut Source, pc: u64) -> Value {
     let site = source.site(pc);
     json!({
         "site": site.to_string(), "pc": site.pc, "symbol": site.symbol, "file": site.file, "line": site.line,

@@ -7,6 +7,7 @@ use super::source::{at, Source};
 use super::stream::Stream;
 use super::summary::{self, Index, Place};
 use super::{PREFIX_BYTES, SUFFIX_BYTES};
+use crate::edits::Edits;
 use crate::error::RecordError;
 use crate::recording::{Block, Module, Region, Thread, Totals};
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ type Page = [u8; PAGE_BYTES as usize];
 #[derive(Clone, Debug)]
 pub struct Recording {
     contents: Arc<Contents>,
+    edits: Arc<Edits>,
 }
 
 /// What a recording and its streams share.
@@ -150,6 +152,7 @@ impl Recording {
         let contents = Contents::new(Source::File(file, path.to_path_buf(), about.len()))?;
         Ok(Recording {
             contents: Arc::new(contents),
+            edits: Arc::default(),
         })
     }
 
@@ -161,7 +164,23 @@ impl Recording {
         let contents = Contents::new(Source::Bytes(bytes))?;
         Ok(Recording {
             contents: Arc::new(contents),
+            edits: Arc::default(),
         })
+    }
+
+    /// The same execution with these changes.
+    #[must_use]
+    pub fn edited(self, edits: Edits) -> Recording {
+        Recording {
+            edits: Arc::new(edits),
+            ..self
+        }
+    }
+
+    /// What is changed.
+    #[must_use]
+    pub fn edits(&self) -> &Edits {
+        &self.edits
     }
 
     /// The data from its start.

@@ -15,7 +15,7 @@ mod tests;
 pub use op::{Kind, Op};
 pub use registers::{Slot, SLOTS};
 
-use crate::Block;
+use crate::{Block, Edit, Recording};
 use std::ops::Range;
 
 /// All blocks of a recording as micro-ops, in one array.
@@ -47,6 +47,30 @@ pub struct Body {
 }
 
 impl Code {
+    /// Decodes the blocks of a recording, with its changes.
+    #[must_use]
+    pub fn of_recording(recording: &Recording) -> Code {
+        let mut code = Code::of(recording.blocks());
+        for (number, block) in recording.blocks().iter().enumerate() {
+            for (index, edit) in recording.edits().within(block) {
+                code.edit(number, index, edit);
+            }
+        }
+        code
+    }
+
+    /// Changes an instruction of a block.
+    fn edit(&mut self, block: usize, instruction: u16, edit: Edit) {
+        let body = &self.bodies[block];
+        let end = body.first_end as usize + usize::from(instruction);
+        let start = match instruction {
+            0 => body.ops.start,
+            _ => self.ends[end - 1],
+        };
+        let ops = start as usize..self.ends[end] as usize;
+        self.ops[ops].iter_mut().for_each(|op| op.edit(edit));
+    }
+
     /// Decodes these blocks. An invalid instruction takes one entry, plus its recorded accesses.
     #[must_use]
     pub fn of(blocks: &[Block]) -> Code {

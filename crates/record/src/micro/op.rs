@@ -1,6 +1,7 @@
 //! A micro-op as the replay issues it.
 
 use super::registers::Slot;
+use crate::Edit;
 use strandline_isa::Alu;
 
 /// The operation of a micro-op. "Entry" is an entry of the instruction window.
@@ -35,6 +36,10 @@ pub enum Kind {
     ClflushOpt,
     /// The next access, a flush.
     Clflush,
+    /// The next access, a flush that is left out: no entry.
+    NoFlush,
+    /// A fence that is left out: no entry.
+    NoFence,
     /// `sfence`. Its `site` is the marker that replaces its class, or zero.
     Sfence,
     /// `mfence`. Its `site` is the marker that replaces its class, or zero.
@@ -91,10 +96,24 @@ impl Op {
         }
     }
 
+    /// A flush or fence is left out, or weakened.
+    pub(super) fn edit(&mut self, edit: Edit) {
+        self.kind = match (self.kind, edit) {
+            (Kind::Clwb | Kind::ClflushOpt | Kind::Clflush, Edit::Drop) => Kind::NoFlush,
+            (Kind::Sfence | Kind::Mfence, Edit::Drop) => Kind::NoFence,
+            (Kind::Clflush, Edit::Weaken) => Kind::Clwb,
+            (Kind::Mfence, Edit::Weaken) => Kind::Sfence,
+            (kind, _) => kind,
+        };
+    }
+
     /// Whether it takes an entry of the window, if its access touches one line.
     #[must_use]
     pub fn is_entry(&self) -> bool {
-        !matches!(self.kind, Kind::Fused | Kind::Join | Kind::Marker)
+        !matches!(
+            self.kind,
+            Kind::Fused | Kind::Join | Kind::Marker | Kind::NoFlush | Kind::NoFence
+        )
     }
 }
 

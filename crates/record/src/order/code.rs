@@ -1,8 +1,8 @@
 //! The parts of a block's code that affect persistence, in program order.
 
-use super::op::Fence;
+use super::op::{Fence, Flush};
 use crate::code::Sign;
-use crate::{Access, AccessKind, Block, Marker};
+use crate::{Access, AccessKind, Block, Edit, Edits, Marker};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
 /// A part of a block that may affect persistence.
@@ -19,9 +19,11 @@ pub struct Point {
 /// Kinds of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointKind {
-    /// An access of this number, which writes, flushes or may have a turn; and the position of its bytes among the
+    /// An access of this number, which writes or may have a turn; and the position of its bytes among the
     /// values.
     Access(u16, usize),
+    /// A flush, by the access of this number.
+    Flush(u16, Flush),
     /// A fence.
     Fence(Fence),
     /// A marker.
@@ -32,9 +34,28 @@ pub enum PointKind {
     Return(u16),
 }
 
-/// The points of a block. Loads are included only with `turns`: accesses may then have turns.
+/// The points of a block, with these changes. Loads are included only with `turns`: accesses may then have turns.
 #[must_use]
-pub fn points(block: &Block, turns: bool) -> Vec<Point> {
+pub fn points(block: &Block, turns: bool, edits: &Edits) -> Vec<Point> {
+    let points = recorded(block, turns);
+    match edits.code.is_empty() {
+        true => points,
+        false => points.into_iter().filter_map(|point| edited(point, edits)).collect(),
+    }
+}
+
+/// A point with the changes of its instruction; `None` if that is left out.
+fn edited(point: Point, edits: &Edits) -> Option<Point> {
+    let kind = match (point.kind, edits.of(point.pc)) {
+        (PointKind::Fence(_) | PointKind::Flush(..), Some(Edit::Drop)) => return None,
+        (PointKind::Fence(Fence::Mfence), Some(Edit::Weaken)) => PointKind::Fence(Fence::Sfence),
+        (PointKind::Flush(access, Flush::Clflush), Some(Edit::Weaken)) => PointKind::Flush(access, Flush::Clwb),
+        (kind, _) => kind,
+    };
+    Some(Point { kind, ..point })
+}
+
+fn recorded(block: &Block, turns: bool) -> Vec<Point> {
     let mut points = Vec::new();
     let decoder = Decoder::with_ip(64, &block.code, block.pc, DecoderOptions::NONE);
     let instructions: Vec<Instruction> = decoder.into_iter().take(block.instructions as usize).collect();
@@ -60,7 +81,8 @@ pub fn points(block: &Block, turns: bool) -> Vec<Point> {
             points.push(Point {
                 instruction: access.instruction,
                 pc: pc(access.instruction),
-                kind: PointKind::Access(index, words),
+                kind: flush(access.kind)
+                    .map_or(PointKind::Access(index, words), |flush| PointKind::Flush(index, flush)),
             });
         }
         words += access.value_words();
@@ -68,6 +90,15 @@ pub fn points(block: &Block, turns: bool) -> Vec<Point> {
     // An instruction is a fence, a marker, or has accesses, which stay in order, perhaps behind a call or return.
     points.sort_by_key(|point| point.instruction);
     points
+}
+
+fn flush(kind: AccessKind) -> Option<Flush> {
+    match kind {
+        AccessKind::Clwb => Some(Flush::Clwb),
+        AccessKind::ClflushOpt => Some(Flush::ClflushOpt),
+        AccessKind::Clflush => Some(Flush::Clflush),
+        _ => None,
+    }
 }
 
 /// What an instruction does to the stack of frames.

@@ -67,7 +67,7 @@ impl Interleaved {
         let runners = (0..threads).map(|thread| Ok(Runner::new(thread as u32, recording.stream(thread)?)));
         let blocks = recording.blocks().iter().zip(exits::ends(recording));
         let blocks = blocks.map(|(block, ends)| Code {
-            points: points(block, threads > 1),
+            points: points(block, threads > 1, recording.edits()),
             ends,
         });
         Ok(Interleaved {

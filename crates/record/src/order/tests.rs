@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Access, AccessKind, Block, Ending, Event, Region, TurnAt, Writer};
-use crate::{Marker, Turn};
+use crate::{Edit, Edits, Marker, Turn};
 
 const POOL: u64 = 0x10_0000;
 /// A volatile word.
@@ -78,6 +78,50 @@ fn a_block_gives_its_operations_in_program_order_with_their_addresses() {
     ];
     let found = ops(writer, Ending::default()).expect("it can be read");
     assert_eq!(found.iter().map(|op| (op.pc, op.what)).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn changes_leave_out_or_weaken_flushes_and_fences() {
+    let mut writer = writer();
+    // mov [rdi], rax; clwb [rdi]; sfence; clflush [rdi]; mfence.
+    let code = [
+        &[0x48, 0x89, 0x07][..],
+        &[0x66, 0x0f, 0xae, 0x37, 0x0f, 0xae, 0xf8],
+        &[0x0f, 0xae, 0x3f, 0x0f, 0xae, 0xf0],
+    ]
+    .concat();
+    let accesses = [
+        (0, AccessKind::Store, 8),
+        (1, AccessKind::Clwb, 64),
+        (3, AccessKind::Clflush, 64),
+    ];
+    let number = writer.block(block(0x1000, &code, 5, &accesses));
+    writer
+        .execute(0, number, 5, &[POOL, POOL, POOL], &[7], &[true])
+        .expect("it fits");
+    let bytes = writer.finish(Ending::default()).expect("memory can be written");
+    let changed = |changes: &[(u64, Edit)]| {
+        let code = changes.iter().copied().collect();
+        let recording = Recording::from_bytes(bytes.clone()).expect("what was written can be read");
+        let recording = Arc::new(recording.edited(Edits {
+            code,
+            ..Edits::default()
+        }));
+        let places = Arc::new(Places::of(recording.regions()));
+        let ops = Interleaved::new(&recording, &places).expect("it can be read");
+        let ops: Vec<What> = ops.map(|op| op.expect("it can be read").what).collect();
+        ops[1..].to_vec()
+    };
+    let (clwb, clflush) = (What::Flush(Flush::Clwb, Some(0)), What::Flush(Flush::Clflush, Some(0)));
+    let (sfence, mfence) = (What::Fence(Fence::Sfence), What::Fence(Fence::Mfence));
+    assert_eq!(changed(&[]), [clwb, sfence, clflush, mfence]);
+    assert_eq!(
+        changed(&[(0x1003, Edit::Drop), (0x100d, Edit::Drop)]),
+        [sfence, clflush]
+    );
+    let weakened = [0x1003, 0x1007, 0x100a, 0x100d].map(|pc| (pc, Edit::Weaken));
+    assert_eq!(changed(&weakened), [clwb, sfence, clwb, sfence]);
+    assert_eq!(changed(&[(0x1000, Edit::Drop)]), [clwb, sfence, clflush, mfence]);
 }
 
 #[test]

@@ -202,6 +202,11 @@ impl Sink<'_> {
                 PointKind::Marker(marker) => self.put(point.pc, What::Marker(marker)),
                 PointKind::Call(access) => self.frame(executed, access, Frames::call),
                 PointKind::Return(access) => self.frame(executed, access, Frames::returns),
+                PointKind::Flush(access, flush) => {
+                    if let Some(address) = executed.addresses.get(usize::from(access)) {
+                        self.flush(point.pc, flush, *address);
+                    }
+                }
                 PointKind::Access(access, words) => {
                     let Some(address) = executed.addresses.get(usize::from(access)) else {
                         continue;
@@ -260,27 +265,29 @@ impl Sink<'_> {
     }
 
     fn access(&mut self, pc: u64, kind: AccessKind, size: u16, address: u64, values: &[u64]) {
-        let flush = match kind {
-            AccessKind::Load => return self.load(pc, size, address),
-            AccessKind::Clwb => Flush::Clwb,
-            AccessKind::ClflushOpt => Flush::ClflushOpt,
-            AccessKind::Clflush => Flush::Clflush,
+        match kind {
+            AccessKind::Load => self.load(pc, size, address),
             AccessKind::Atomic => {
                 self.put(pc, What::Fence(Fence::Locked));
                 self.store(pc, false, size, address, values);
-                return self.put(pc, What::Fence(Fence::Locked));
+                self.put(pc, What::Fence(Fence::Locked));
             }
             AccessKind::Update => {
                 self.load(pc, size, address);
-                return self.store(pc, false, size, address, values);
+                self.store(pc, false, size, address, values);
             }
-            AccessKind::Store => return self.store(pc, false, size, address, values),
-            AccessKind::StoreNt => return self.store(pc, true, size, address, values),
+            AccessKind::Store => self.store(pc, false, size, address, values),
+            AccessKind::StoreNt => self.store(pc, true, size, address, values),
             AccessKind::StoreMasked | AccessKind::StoreNtMasked => {
                 let mask = values.get(usize::from(size.div_ceil(8))).copied();
-                return self.masked(pc, kind.is_nt(), size, address, values, mask.unwrap_or(u64::MAX));
+                self.masked(pc, kind.is_nt(), size, address, values, mask.unwrap_or(u64::MAX));
             }
-        };
+            // A flush is a point of its own.
+            AccessKind::Clwb | AccessKind::ClflushOpt | AccessKind::Clflush => {}
+        }
+    }
+
+    fn flush(&mut self, pc: u64, flush: Flush, address: u64) {
         let line = self.places.of_address(address).map(|(place, _)| place & !(LINE - 1));
         self.put(pc, What::Flush(flush, line));
     }

@@ -55,7 +55,7 @@ impl Replayed {
         let reading = Reading::of(fences, &recording, &synced)?;
         let space = Space::new(recording.regions(), recording.volatile_pages(), synced.signals.clone());
         Ok(Replayed {
-            code: Code::of(recording.blocks()),
+            code: Code::of_recording(&recording),
             space,
             synced,
             reading,
@@ -145,7 +145,7 @@ impl Replayed {
 /// annotated if the design's lowering has a primitive for acquire or release. If the recording is damaged, the thread
 /// ends, and [`Counts::failure`] has the reason.
 pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
-    let walk = Walk::new(replayed, cpu, counts);
+    let walk = Walk::new(replayed, thread, cpu, counts);
     let walked = match replayed.recording.stream(thread) {
         Ok(stream) => walk.all(stream).await,
         Err(error) => Err(error),

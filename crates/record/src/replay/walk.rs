@@ -7,8 +7,9 @@ use super::policy::Policy;
 use super::space::{Lookup, Space};
 use super::Replayed;
 use crate::micro::{Body, Code, Kind, Op, Slot, SLOTS};
-use crate::{Event, Executed, FenceClass, Marker, RecordError, Step, Stream, Turn};
+use crate::{Event, Executed, Execution, FenceClass, Marker, RecordError, Step, Stream, Turn};
 use std::cell::Cell;
+use std::collections::HashSet;
 use strandline_capture::VALUE_BYTES;
 use strandline_isa::{Addr, Alu, Intent, Note, Primitive, Replay, Site, LINE_BYTES};
 
@@ -34,6 +35,10 @@ pub struct Walk<'r, C: Replay> {
     /// The last fence, and the cycles lost at fences until then.
     last_fence: Option<FenceAt>,
     stalls: u64,
+    /// Flushes and fences so far, and those that are left out.
+    ordering: u64,
+    left_out: &'r HashSet<Execution>,
+    thread: u32,
     /// How often it has counted something.
     steps: u64,
 }
@@ -132,7 +137,7 @@ impl Cursor<'_> {
 }
 
 impl<'r, C: Replay> Walk<'r, C> {
-    pub fn new(replayed: &'r Replayed, cpu: &'r C, counts: &'r Counts) -> Self {
+    pub fn new(replayed: &'r Replayed, thread: usize, cpu: &'r C, counts: &'r Counts) -> Self {
         let code = &replayed.code;
         let marks = wants(cpu.lowering()) && !replayed.synced.is_empty();
         Walk {
@@ -151,6 +156,9 @@ impl<'r, C: Replay> Walk<'r, C> {
             string: LastLines::NONE,
             last_fence: None,
             stalls: 0,
+            ordering: 0,
+            left_out: &replayed.recording.edits().executions,
+            thread: thread as u32,
             steps: 0,
         }
     }
@@ -250,18 +258,38 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 Kind::Clwb | Kind::ClflushOpt | Kind::Clflush => {
                     let Some(recorded) = at.address() else { return };
-                    self.flush(op, recorded).await;
+                    if self.orders() {
+                        self.flush(op, recorded).await;
+                    }
                     self.passed(&mut at);
                 }
                 Kind::Sfence | Kind::Mfence => {
+                    if !self.orders() {
+                        at.fence += 1;
+                        continue;
+                    }
                     let class = executed.fences.get(at.fence).copied().unwrap_or(FenceClass::Idle);
                     self.account(Some((executed.block, at.fence as u16)));
                     at.fence += 1;
                     self.fence(op, class).await;
                 }
+                Kind::NoFlush => {
+                    self.orders();
+                    self.passed(&mut at);
+                }
+                Kind::NoFence => {
+                    self.orders();
+                    at.fence += 1;
+                }
                 Kind::Marker => self.marker(op.site).await,
             }
         }
+    }
+
+    /// The next flush or fence; whether this execution of it is kept.
+    fn orders(&mut self) -> bool {
+        self.ordering += 1;
+        self.left_out.is_empty() || !self.left_out.contains(&(self.thread, self.ordering))
     }
 
     #[inline(always)]

@@ -6,8 +6,8 @@ use super::pending::{Line, Pending};
 use super::reads::{Dependent, Reads};
 use super::{Image, Rules};
 use crate::order::{Fence, Flush, Op, Place, What};
-use crate::Marker;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{Execution, Marker};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const STORE: &str = "store";
 const NT_STORE: &str = "non-temporal store";
@@ -62,6 +62,8 @@ pub struct Audit {
     idle: BTreeMap<(u32, u64), Spot>,
     /// Flushes and fences of each thread.
     executed: Vec<u64>,
+    /// The executions of flushes and fences without effect, of one thread or in every order.
+    without_effect: BTreeMap<Spot, Vec<Execution>>,
     reads: Reads,
 }
 
@@ -116,6 +118,18 @@ impl Finding {
             Finding::Unknown => "store_of_unknown_bytes",
         }
     }
+
+    /// The finding of flushes or fences without effect that has this key.
+    #[must_use]
+    pub fn of_performance(key: &str) -> Option<Finding> {
+        let all = [
+            Finding::FlushClean,
+            Finding::FlushTwice,
+            Finding::FlushVolatile,
+            Finding::FenceIdle,
+        ];
+        all.into_iter().find(|finding| finding.key() == key)
+    }
 }
 
 impl Audit {
@@ -129,6 +143,7 @@ impl Audit {
             spots: BTreeMap::new(),
             idle: BTreeMap::new(),
             executed: vec![0; threads],
+            without_effect: BTreeMap::new(),
             reads: Reads::new(threads),
         }
     }
@@ -139,7 +154,7 @@ impl Audit {
             What::Flush(kind, line) => {
                 self.executed[op.thread as usize] += 1;
                 match self.idle_flush(line) {
-                    Some(Finding::FlushVolatile) => self.note(Finding::FlushVolatile, op.pc, kind.name(), 1),
+                    Some(Finding::FlushVolatile) => self.note_idle_here(Finding::FlushVolatile, op, kind.name()),
                     Some(finding) => self.note_idle(finding, op, kind.name()),
                     None => {}
                 }
@@ -183,7 +198,7 @@ impl Audit {
 
     fn note_idle(&mut self, finding: Finding, op: &Op, instruction: &'static str) {
         if self.executed.len() < 2 || self.idle.len() >= MOST_IDLE {
-            return self.note(finding, op.pc, instruction, 1);
+            return self.note_idle_here(finding, op, instruction);
         }
         let spot = Spot {
             finding,
@@ -191,6 +206,21 @@ impl Audit {
             instruction,
         };
         self.idle.insert((op.thread, self.executed[op.thread as usize]), spot);
+    }
+
+    /// An execution that has no effect in any order.
+    fn note_idle_here(&mut self, finding: Finding, op: &Op, instruction: &'static str) {
+        self.note(finding, op.pc, instruction, 1);
+        let execution = (op.thread, self.executed[op.thread as usize]);
+        let spot = Spot {
+            finding,
+            pc: op.pc,
+            instruction,
+        };
+        let executions = self.without_effect.entry(spot).or_default();
+        if executions.len() < MOST_IDLE {
+            executions.push(execution);
+        }
     }
 
     /// Adds another order of the same program: flushes and fences that have an effect in it are not idle, and its
@@ -263,6 +293,19 @@ impl Audit {
             instruction,
         };
         *self.spots.entry(spot).or_default() += times;
+    }
+
+    /// The executions without effect of an instruction that the audit finds, in every order that it has seen; `None` if
+    /// there are too many.
+    #[must_use]
+    pub fn executions(&self, finding: Finding, pc: u64) -> Option<HashSet<Execution>> {
+        let is_it = |spot: &Spot| (spot.finding, spot.pc) == (finding, pc);
+        let alone = self.without_effect.iter().filter(|(spot, _)| is_it(spot));
+        let of_several = self.idle.iter().filter(|(_, spot)| is_it(spot));
+        let alone = alone.flat_map(|(_, executions)| executions);
+        let executions = alone.chain(of_several.map(|(execution, _)| execution));
+        let executions: HashSet<Execution> = executions.copied().collect();
+        (executions.len() < MOST_IDLE).then_some(executions)
     }
 
     /// All findings with counts, after the program has ended.

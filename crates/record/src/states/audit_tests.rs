@@ -196,3 +196,14 @@ fn a_word_that_is_flushed_at_times_is_data_and_no_lock() {
         "another instruction's store"
     );
 }
+
+#[test]
+fn executions_without_effect_are_numbered_among_the_flushes_and_fences_of_their_thread() {
+    let ops = [store(1, 0), clwb(2, 0), clwb(2, 0), sfence(3), sfence(3), clwb(2, 64)];
+    let mut audit = Audit::new(1);
+    ops.iter().for_each(|op| audit.see(op));
+    assert_eq!(audit.executions(Finding::FlushTwice, 2), Some([(0, 2)].into()));
+    assert_eq!(audit.executions(Finding::FenceIdle, 3), Some([(0, 4)].into()));
+    assert_eq!(audit.executions(Finding::FlushClean, 2), Some([(0, 5)].into()));
+    assert_eq!(audit.executions(Finding::FlushClean, 3), Some([].into()));
+}

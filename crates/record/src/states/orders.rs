@@ -68,6 +68,19 @@ impl Orders {
         Ok(Box::new(order.filter_map(move |entry| operation(entry, loads))))
     }
 
+    /// The audit of the orders that are explored by default.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub fn audited(&self) -> Result<Audit, RecordError> {
+        let mut audit = Audit::new(self.recording.threads().len());
+        for op in self.ops(0, Rules::Flushed)? {
+            audit.see(&op?);
+        }
+        self.audit(&mut audit)?;
+        Ok(audit)
+    }
+
     /// Adds to an audit of the recorded order what further orders show.
     ///
     /// # Errors

@@ -84,6 +84,9 @@ def crash_recording(
     dump: Place | None = None,
     scratch: Place | None = None,
     orders: int | None = None,
+    recover: str | None = None,
+    depth: int | None = None,
+    weaken: bool = False,
     suppress: Sequence[str] = (),
     seed: int = 1,
     jobs: int | None = None,
@@ -96,7 +99,10 @@ def crash_recording(
     - `points`: the number of crash states, or `all`; `max_failures`: stop after this number of failing states.
     - `replay`: the one crash state to check, as a failure names it.
     - `verify`: a shell command, in which `{}` is the pool's file; exit status 0 accepts the state.
-    - `time_limit`: seconds of `verify` for one state.
+    - `recover`: a program that recovers a pool before `verify`; its own crash states are checked, too.
+    - `depth`: how often a recovery is interrupted before one ends; by default once.
+    - `weaken`: look for flushes and fences that can go or be weaker without a new failing state.
+    - `time_limit`: seconds of `verify` for one state, and of `recover`.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
     - `orders`: of several threads, the number of orders to explore; by default a few.
     - `suppress`: files with accepted findings of the audit, or names of shipped ones (`libpmemobj`).
@@ -123,5 +129,8 @@ def crash_recording(
         None if scratch is None else Path(scratch),
         orders=None if orders is None else words.whole(orders, 1),
         suppress=tuple(suppress),
+        recover=recover,
+        weaken=weaken,
+        depth=None if depth is None else words.whole(depth, 1),
     )
     return recordings.crash(session(jobs), request, words.designs(design))

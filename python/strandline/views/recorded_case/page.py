@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from strandline.engine import StateVisit
-from strandline.verify import Verdict
+from strandline.verdicts import Verdict
 from strandline.views import crash_states, failure_groups, template
 from strandline.views.crash_states import Examined
 from strandline.views.failure_groups import MOST_GROUPS, Group

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod damage;
+mod edits;
 mod fences;
 mod forge;
 mod input;

@@ -1,0 +1,121 @@
+//! A recorded program with fewer or weaker flushes and fences.
+
+use super::words;
+use crate::value::{Answer, Given};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::{json, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use strandline_crash::recorded;
+use strandline_record::order::{Fence, Interleaved, Places, What};
+use strandline_record::states::{Finding, Orders};
+use strandline_record::{Edit, Edits, Execution, RecordError, Recording, Source};
+use strandline_sim::Error;
+
+/// A change of the instruction at an address: `drop` or `weaken`.
+#[derive(Clone, Copy, Deserialize)]
+pub struct Change(u64, How);
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum How {
+    Drop,
+    Weaken,
+}
+
+/// The changes of instructions.
+pub fn edits(changes: &[Change]) -> Edits {
+    let edit = |change: &Change| match change.1 {
+        How::Drop => (change.0, Edit::Drop),
+        How::Weaken => (change.0, Edit::Weaken),
+    };
+    Edits {
+        code: changes.iter().map(edit).collect(),
+        ..Edits::default()
+    }
+}
+
+/// Which replay.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CyclesSpec {
+    recording: PathBuf,
+    design: String,
+    seed: u64,
+    edits: Vec<Change>,
+    /// A finding of the audit, and its address: these executions are left out.
+    finding: Option<(String, u64)>,
+}
+
+/// The cycles of a replay with changes; `None` if the executions of a finding are too many, or unknown.
+#[pyfunction]
+#[pyo3(name = "recording_cycles")]
+fn cycles(py: Python<'_>, spec: Given<CyclesSpec>) -> PyResult<Answer<Option<u64>>> {
+    crate::ask(py, || measured(&spec.0)).map(Answer)
+}
+
+fn measured(spec: &CyclesSpec) -> Result<Option<u64>, Error> {
+    let mut edits = edits(&spec.edits);
+    if let Some((finding, pc)) = &spec.finding {
+        match executions(&spec.recording, finding, *pc).map_err(wrong)? {
+            Some(executions) => edits.executions = executions.into_iter().collect(),
+            None => return Ok(None),
+        }
+    }
+    let record = strandline_sim::run_edited(&recorded::spec(&spec.recording, &spec.design, spec.seed), edits)?;
+    Ok(json!(record)["cycles"].as_u64())
+}
+
+fn executions(path: &Path, finding: &str, pc: u64) -> Result<Option<Vec<Execution>>, RecordError> {
+    let Some(finding) = Finding::of_performance(finding) else {
+        return Ok(None);
+    };
+    let recording = Arc::new(Recording::open(path)?);
+    let places = Arc::new(Places::of(recording.regions()));
+    let found = Orders::of(&recording, &places).audited()?.executions(finding, pc);
+    Ok(found
+        .filter(|found| !found.is_empty())
+        .map(|found| found.into_iter().collect()))
+}
+
+/// The executed flushes and fences by address, each with its count.
+#[pyfunction]
+#[pyo3(name = "recording_fences")]
+fn fences(py: Python<'_>, path: PathBuf) -> PyResult<Answer<Vec<Value>>> {
+    crate::ask(py, || executed(&path).map_err(wrong)).map(Answer)
+}
+
+fn executed(path: &Path) -> Result<Vec<Value>, RecordError> {
+    let recording = Arc::new(Recording::open(path)?);
+    let places = Arc::new(Places::of(recording.regions()));
+    let mut counts: BTreeMap<(u64, &str), u64> = BTreeMap::new();
+    for op in Interleaved::new(&recording, &places)? {
+        let op = op?;
+        let name = match op.what {
+            What::Flush(flush, _) => flush.name(),
+            What::Fence(fence) if fence != Fence::Locked => fence.name(),
+            _ => continue,
+        };
+        *counts.entry((op.pc, name)).or_default() += 1;
+    }
+    let mut source = Source::new(recording.modules());
+    let described = counts.into_iter().map(|((pc, name), count)| {
+        let mut entry = words::site(&mut source, pc);
+        entry["instruction"] = json!(name);
+        entry["count"] = json!(count);
+        entry
+    });
+    Ok(described.collect())
+}
+
+fn wrong(error: RecordError) -> Error {
+    Error::input(error.to_string())
+}
+
+/// Adds the functions to the module.
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(cycles, module)?)?;
+    module.add_function(wrap_pyfunction!(fences, module)?)
+}

@@ -1,0 +1,207 @@
+"""Which flushes and fences can go, and what they cost, without the native module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Strandline
+from strandline.api import costs, weakest
+from strandline.api.session import Session
+from strandline.engine import CrashStates, CyclesSpec, Edit, StatesSpec
+from strandline.errors import InputError
+from strandline.verdicts import Checker, Verdict
+from strandline.verify import verify
+from strandline.views.audit import Judged
+from strandline.views.page import Line
+from strandline.views.table import Table
+from strandline.views.weakened import Weakened
+from strandline.weakening import DROP, MOST_PLACES, WEAKEN, Place, places
+
+
+def fence(pc: int, instruction: str = "sfence", count: int = 5, site: str = "") -> dict[str, Any]:
+    return {"site": site or f"f (a.c:{pc})", "instruction": instruction, "count": count, "pc": pc}
+
+
+@dataclass
+class FakeEngine:
+    """A program whose crash states follow from its changes; each change of an address saves as many cycles."""
+
+    fences: list[dict[str, Any]]
+    states: Callable[[set[Edit]], list[str]]
+    replays: bool = True
+    asked: list[tuple[Edit, ...]] = field(default_factory=list)
+
+    def recording_fences(self, recording: str) -> list[dict[str, Any]]:
+        assert recording == "r.strand"
+        return self.fences
+
+    def crash_states(self, spec: StatesSpec) -> CrashStates:
+        self.asked.append(spec.edits)
+        left = list(enumerate(["good", "good end", *self.states(set(spec.edits))]))
+
+        def write(folder: Path) -> dict[str, Any] | None:
+            if not left:
+                return None
+            index, text = left.pop(0)
+            name = ("initial", "final")[index] if index < 2 else f"{index}:all"
+            (folder / name).mkdir()
+            (folder / name / "pool").write_text(text)
+            lists: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0}
+            where = {"interval": None, "tasks": 0, "differs": 0, "began": None, "ends": None}
+            return {"name": name, "files": [str(folder / name / "pool")], **where, **lists}
+
+        return CrashStates({}, write)
+
+    def recording_cycles(self, spec: CyclesSpec) -> int | None:
+        if not self.replays:
+            raise InputError("r.strand: has 99 threads")
+        if spec.finding:
+            return None if spec.finding[1] == 99 else 1000 - spec.finding[1]
+        return 1000 - sum(pc for pc, _ in spec.edits)
+
+
+def weaken(engine: FakeEngine, tmp_path: Path, command: str | None) -> Weakened:
+    session = Session(engine, lambda: None, jobs=2)  # type: ignore[arg-type,return-value]
+    spec = StatesSpec("r.strand")
+    if command is None:
+        return weakest.weaken(session, spec, None, None)
+    checker = Checker(command, 60, tells_images=True)
+    verdicts = verify(engine.crash_states(spec), checker, tmp_path, 1, lambda: None).verdicts
+    return weakest.weaken(session, spec, checker, verdicts)
+
+
+def ways(found: Weakened) -> tuple[list[tuple[int, str, str | None]], list[tuple[int, str]]]:
+    """The changes that were tried, each with its first new failure; and those that can go together."""
+    tried = [(one.change.place.code[0], one.change.way, one.failing) for one in found.weakest.tried]
+    return tried, [(change.place.code[0], change.way) for change in found.weakest.together]
+
+
+def test_what_adds_a_failing_state_is_weakened_or_stays(tmp_path: Path) -> None:
+    def states(edits: set[Edit]) -> list[str]:
+        wrong = {(1, DROP), (2, DROP), (3, DROP), (3, WEAKEN)} & edits
+        return ["bad before", "good 2", *(f"bad {edit}" for edit in sorted(wrong)), *(["other good"] if edits else [])]
+
+    engine = FakeEngine([fence(1), fence(2, "mfence"), fence(3, "clflush"), fence(4, "clwb")], states)
+    tried, together = ways(found := weaken(engine, tmp_path, "grep -q good"))
+    assert tried == [
+        (1, DROP, "4:all"),
+        (2, DROP, "4:all"),
+        (2, WEAKEN, None),
+        (3, DROP, "4:all"),
+        (3, WEAKEN, "4:all"),
+        (4, DROP, None),
+    ]
+    assert together == [(2, WEAKEN), (4, DROP)]
+    assert (found.weakest.states, found.saved_together) == (5, 6)
+    assert {change.place.code: cycles for change, cycles in found.saved.items()} == {(2,): 2, (4,): 4}
+
+
+def test_the_printed_set_can_go_together(tmp_path: Path) -> None:
+    def states(edits: set[Edit]) -> list[str]:
+        return ["good 2", *(["bad"] if {(1, DROP), (2, DROP)} <= edits else [])]
+
+    engine = FakeEngine([fence(1), fence(2, "mfence"), fence(3)], states)
+    tried, together = ways(found := weaken(engine, tmp_path, "grep -q good"))
+    assert [failing for *_, failing in tried] == [None, None, None]
+    assert together == [(1, DROP), (2, WEAKEN), (3, DROP)], "the second is at least weakened"
+    (table,) = [part for part in found.parts() if isinstance(part, Table)]
+    assert [row[4] for row in table.rows] == ["yes", "mfence to sfence", "yes"]
+    said = [part.text for part in found.parts() if isinstance(part, Line)]
+    assert said[1] == (
+        "the weakest that passes: 3 changes together without a new failing state, 3 states checked, "
+        "6 of 1,000 cycles saved under x86; 0 places stay as they are"
+    )
+    assert said[-1].startswith("this holds for this recording and the states checked: ")
+
+
+def test_without_a_checker_no_crash_state_may_be_new(tmp_path: Path) -> None:
+    def states(edits: set[Edit]) -> list[str]:
+        return ["a", *(["new"] if (1, DROP) in edits else ["b"])]
+
+    tried, together = ways(weaken(FakeEngine([fence(1), fence(2)], states), tmp_path, None))
+    assert tried == [(1, DROP, "3:all"), (2, DROP, None)]
+    assert together == [(2, DROP)]
+
+
+def test_places_are_those_of_the_source_the_most_executed_first() -> None:
+    found, left_out = places([fence(1, count=2, site="f"), fence(2, count=7), fence(3, count=6, site="f")])
+    assert found == [Place("f", "sfence", 8, (1, 3)), Place("f (a.c:2)", "sfence", 7, (2,))]
+    assert left_out == 0
+    found, left_out = places([fence(pc, count=pc) for pc in range(1, MOST_PLACES + 4)])
+    assert (found[0].count, len(found), left_out) == (MOST_PLACES + 3, MOST_PLACES, 3)
+
+
+def test_a_recording_that_no_machine_replays_has_no_cycles(tmp_path: Path) -> None:
+    engine = FakeEngine([fence(1)], lambda _edits: [], replays=False)
+    found = weaken(engine, tmp_path, None)
+    assert (found.cycles, found.saved, found.saved_together) == (None, {}, None)
+    assert ways(found)[1] == [(1, DROP)]
+    assert found.document()["cycles"] is None
+
+
+def idle(pc: int, count: int, suppressed: bool = False) -> dict[str, Any]:
+    where = {"site": f"f (a.c:{pc})", "module": "a", "offset": pc, "store": None}
+    by = {"by": "known.toml", "reason": "r"} if suppressed else None
+    return {
+        "finding": "fence_orders_nothing",
+        "instruction": "sfence",
+        "count": count,
+        "pc": pc,
+        "suppressed": by,
+        **where,
+    }
+
+
+def costed(entries: list[dict[str, Any]], instructions: int = 1000, replays: bool = True) -> Judged:
+    session = Session(FakeEngine([], lambda _edits: [], replays), lambda: None, jobs=2)  # type: ignore[arg-type,return-value]
+    return costs.costed(session, CyclesSpec("r.strand"), Judged(entries), instructions)
+
+
+def test_the_most_frequent_findings_have_their_cycles() -> None:
+    found = costed([*(idle(pc, 10 + pc) for pc in range(1, 11)), idle(50, 99, suppressed=True), idle(99, 70)])
+    cycles = {entry["pc"]: entry["cycles"] for entry in found.document()}
+    assert cycles == {**{pc: pc for pc in range(4, 11)}, 1: None, 2: None, 3: None, 50: None, 99: None}
+    (table,) = [part for part in found.parts() if isinstance(part, Table)]
+    assert [column.title for column in table.columns] == ["performance", "times", "cycles", "where"]
+    assert [row[2] for row in table.rows] == ["-", "10", "9", "8", "7", "6", "5", "4", "-", "-", "-"]
+    said = [part.text for part in found.parts() if isinstance(part, Line)]
+    assert "cycles: of the replay under x86, less without these executions; not measured at 4 places" in said
+
+
+@pytest.mark.parametrize(("instructions", "measured"), [(20_000_000, 1), (30_000_000, 0), (10_000_000, 3)])
+def test_long_recordings_are_replayed_fewer_times(instructions: int, measured: int) -> None:
+    found = costed([idle(pc, pc) for pc in range(1, 10)], instructions)
+    assert sum(entry["cycles"] is not None for entry in found.document()) == measured
+
+
+def test_without_replays_the_audit_stays_as_it_is() -> None:
+    assert costed([idle(1, 1)], replays=False) == Judged([idle(1, 1)])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["-d", "x86,eadr"], "--weaken: needs exactly one design"),
+        (["--dump", "states"], "--weaken: excludes --dump"),
+        (["--replay", "1:all"], "--weaken: excludes --replay"),
+        (["--max-failures", "1", "--verify", "true"], "--weaken: excludes --max-failures"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(strandline: Strandline, options: list[str], told: str) -> None:
+    answer = strandline("crash", "r.strand", "--weaken", *options)
+    assert (answer.code, answer.out) == (2, "")
+    assert told in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_verdict_is_an_image_of_its_files_if_they_are_told_apart(tmp_path: Path) -> None:
+    engine = FakeEngine([], lambda _edits: ["good 2"])
+    for tells in (False, True):
+        checker = Checker("true", 60, tells_images=tells)
+        found: list[Verdict] = verify(engine.crash_states(StatesSpec("r")), checker, tmp_path, 1, lambda: None).verdicts
+        assert all(bool(verdict.image) == tells for verdict in found)
