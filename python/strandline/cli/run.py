@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from strandline.api import words
+from strandline import words
 from strandline.api.repeats import repeat
 from strandline.api.runs import compare
 from strandline.cli import output
