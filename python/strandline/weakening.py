@@ -142,6 +142,8 @@ class Search:
 
     def _together(self, alone: Sequence[Change]) -> tuple[tuple[Change, ...], int]:
         """All of them if they can go at once; else each that can go with those before it."""
+        if not alone:
+            return (), 0
         states, failing = self._check(alone)
         if failing is None:
             return tuple(alone), states

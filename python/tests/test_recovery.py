@@ -153,6 +153,19 @@ def test_a_recovery_that_does_not_end_well_while_recorded_is_counted(tmp_path: P
     assert (found.verdicts, found.inside.unrecorded, found.inside.recorded) == ([], 1, 0)
 
 
+def test_what_an_early_end_killed_says_nothing_of_equal_images(tmp_path: Path) -> None:
+    state, inside = visit("2:all", tmp_path / "states", "dirty"), {"dirty": ["clean"]}
+    for stops, known in ((False, 1), (True, 0)):
+        with Processes() as processes:
+            if stops:
+                processes.stop()
+            checker = Checker(CHECK, 60, Recovery(("true",)))
+            crasher = FakeCrasher(None, checker.recovery, StatesSpec("r"), 60, processes, inside)  # type: ignore[arg-type]
+            explorer = Explorer(crasher, checker, tmp_path, 1)
+            explorer.crash(state, 8, 1, frozenset())
+        assert len(explorer.known) == known
+
+
 def test_states_of_a_recovery_are_not_recorded_twice() -> None:
     states = [visit_in(name) for name in ("a", "b", "c", "d")]
     verdicts = [Verdict(state, "", image=image) for state, image in zip(states, "xxyz", strict=True)]

@@ -69,10 +69,10 @@ def weaken(engine: FakeEngine, tmp_path: Path, command: str | None) -> Weakened:
     session = Session(engine, lambda: None, jobs=2)  # type: ignore[arg-type,return-value]
     spec = StatesSpec("r.strand")
     if command is None:
-        return weakest.weaken(session, spec, None, None)
+        return weakest.weaken(session, spec, None, None, tmp_path)
     checker = Checker(command, 60, tells_images=True)
     verdicts = verify(engine.crash_states(spec), checker, tmp_path, 1, lambda: None).verdicts
-    return weakest.weaken(session, spec, checker, verdicts)
+    return weakest.weaken(session, spec, checker, verdicts, tmp_path)
 
 
 def ways(found: Weakened) -> tuple[list[tuple[int, str, str | None]], list[tuple[int, str]]]:

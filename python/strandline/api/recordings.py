@@ -241,7 +241,9 @@ def _weaken(session: Session, request: Request, result: Examined) -> Weakened:
         raise InputError(
             f"--weaken: not all states were checked without changes ({result.early.value}): fix the checker"
         )
-    return weakest.weaken(session, _spec(request, result.design), checker, result.verdicts if checker else None)
+    return weakest.weaken(
+        session, _spec(request, result.design), checker, result.verdicts if checker else None, request.scratch
+    )
 
 
 def _spec(request: Request, design: str) -> StatesSpec:

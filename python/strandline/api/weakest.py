@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from strandline.api.session import Session
 from strandline.engine import CyclesSpec, Edit, StatesSpec
@@ -15,10 +16,16 @@ from strandline.views.weakened import Weakened
 from strandline.weakening import Search, Weakest, places
 
 
-def weaken(session: Session, spec: StatesSpec, checker: Checker | None, verdicts: Sequence[Verdict] | None) -> Weakened:
+def weaken(
+    session: Session,
+    spec: StatesSpec,
+    checker: Checker | None,
+    verdicts: Sequence[Verdict] | None,
+    scratch: Path | None,
+) -> Weakened:
     """Tries to leave out or weaken each flush and fence; `verdicts` are those of the checker without changes."""
     found, left_out = places(session.engine.recording_fences(spec.recording))
-    with scratch_folder(None) as root:
+    with scratch_folder(scratch) as root:
         search = Search(session.engine, spec, checker, session.jobs, root)
         search.begin(verdicts)
         with session.display.progress("places", len(found)) as done:
