@@ -290,7 +290,7 @@ def test_json_is_one_document(installed: Installed, recordings: Path) -> None:
     done = installed("crash", str(recordings / "unfenced.strand"), "--json")
     origin = {"version", "commit", "command", "interrupted"}
     audit = {"audit", "fail_on", "audit_passes", "unused_suppressions"}
-    assert set(json.loads(done.out)) == origin | audit | {"failures", "groups", "results", "records"}
+    assert set(json.loads(done.out)) == origin | audit | {"failures", "groups", "results", "records", "weakest"}
 
 
 def test_enough_failures_end_the_visit(installed: Installed, recordings: Path) -> None:

@@ -61,6 +61,12 @@ pub fn observed(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<(Vec
         workload: "sps".to_owned(),
         threads: None,
         machine,
+        set: spec
+            .set
+            .iter()
+            .filter(|set| !set.starts_with("recording."))
+            .cloned()
+            .collect(),
         ..spec.clone()
     };
     let shaken = shake(&stand_in, number);

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_mask_is_a_list_of_runs() {
         assert_eq!(runs(0).count(), 0);
-        assert_eq!(runs(u64::MAX).collect::<Vec<_>>(), [0..64]);
+        assert!(runs(u64::MAX).eq(std::iter::once(0..64)));
         assert_eq!(runs(0b1_0110 | 1 << 63).collect::<Vec<_>>(), [1..3, 4..5, 63..64]);
         assert_eq!((bits(3), bits(64)), (7, u64::MAX));
     }
