@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-SCOPES = ("machine", "design", "runtime", "workload")
+SCOPES = ("machine", "design", "runtime", "workload", "recording")
 """The prefixes of override keys: `SCOPE.KEY=VALUE`. `sim::Scope` declares them; a test compares."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -171,16 +172,18 @@ class Search:
                 failing = found[0].name
             return Early.FAILURES if failing else None
 
-        with Processes() as processes:
-            visits = iter(partial(states.next, self._root), None)
-            tasks = (partial(self._is_new_failure, processes, state) for state in visits)
+        # A folder of its own: an early end leaves states that no task took, and the next change has their names.
+        with tempfile.TemporaryDirectory(dir=self._root) as folder, Processes() as processes:
+            root = Path(folder)
+            visits = iter(partial(states.next, root), None)
+            tasks = (partial(self._is_new_failure, processes, root, state) for state in visits)
             early = InOrder(self._jobs, take, processes.stop).run(tasks, lambda: None)
         if early is Early.INTERRUPTED:
             raise KeyboardInterrupt
         return checked, failing
 
-    def _is_new_failure(self, processes: Processes, state: StateVisit) -> tuple[StateVisit, bool]:
-        folder, said = self._root / state.name, self._root / f"{state.name}.out"
+    def _is_new_failure(self, processes: Processes, root: Path, state: StateVisit) -> tuple[StateVisit, bool]:
+        folder, said = root / state.name, root / f"{state.name}.out"
         try:
             image = images.key(state)
             if image in self._before:

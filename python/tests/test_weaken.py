@@ -205,3 +205,13 @@ def test_a_verdict_is_an_image_of_its_files_if_they_are_told_apart(tmp_path: Pat
         checker = Checker("true", 60, tells_images=tells)
         found: list[Verdict] = verify(engine.crash_states(StatesSpec("r")), checker, tmp_path, 1, lambda: None).verdicts
         assert all(bool(verdict.image) == tells for verdict in found)
+
+
+def test_what_one_change_leaves_is_not_in_the_way_of_the_next(tmp_path: Path) -> None:
+    # The first state fails while others wait for their checkers, and each change has states of the same names.
+    engine = FakeEngine(
+        [fence(1), fence(2), fence(3)], lambda edits: [f"bad {index}" for index in range(30)] if edits else []
+    )
+    found = weaken(engine, tmp_path, "sleep 0.05; grep -q good {}")
+    assert [one.failing for one in found.weakest.tried] == ["2:all"] * 3
+    assert list(tmp_path.glob("**/pool")) == []
