@@ -120,7 +120,7 @@ class CrashesOfRecording(Result):
         parts += self.weakened.parts() if self.weakened else []
         if failing := self.audit.failing(self.request.gate):
             places = counted(len(failing), "place")
-            said = f"the audit fails: findings of {self.request.gate} at {places}: mend or --suppress them"
+            said = f"the audit fails at {places}: mend the findings of {self.request.gate}, or --suppress them"
             parts += [Line(), Line(said.replace("findings of all", "findings"), folds=True)]
         return Page(tuple(parts))
 

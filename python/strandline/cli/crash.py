@@ -172,22 +172,7 @@ def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
 
 
 def _request(given: dict[str, Any]) -> recordings.Request:
-    keys = (
-        "points",
-        "seed",
-        "replay",
-        "max_failures",
-        "dump",
-        "verify",
-        "time_limit",
-        "scratch",
-        "orders",
-        "fail_on",
-        "suppress",
-        "recover",
-        "depth",
-        "weaken",
-    )
+    keys = ("points", "seed", "replay", "max_failures", *ONLY_RECORDINGS)
     return recordings.Request(given["workload"], **{key: given[key] for key in keys})
 
 

@@ -208,7 +208,7 @@ def test_an_audit_with_findings_of_correctness_exits_with_1(installed: Installed
     recording = str(recordings / "unflushed.strand")
     done = installed("crash", recording)
     assert (done.code, done.err) == (1, "")
-    assert "the audit fails: findings of correctness at 2 places: mend or --suppress them" in done.out
+    assert "the audit fails at 2 places: mend the findings of correctness, or --suppress them" in done.out
     assert installed("crash", recording, "--fail-on", "none").code == 0
     assert installed("crash", recording, "--fail-on", "performance").code == 0
     assert installed("crash", recording, "--verify", "true").code == 0, "the checker judges"

@@ -59,6 +59,12 @@ impl Code {
         code
     }
 
+    /// Weakens all instructions of these kinds.
+    pub fn weaken(&mut self, kinds: &[Kind]) {
+        let ops = self.ops.iter_mut().filter(|op| kinds.contains(&op.kind));
+        ops.for_each(|op| op.edit(Edit::Weaken));
+    }
+
     /// Changes an instruction of a block.
     fn edit(&mut self, block: usize, instruction: u16, edit: Edit) {
         let body = &self.bodies[block];

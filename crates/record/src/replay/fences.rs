@@ -6,6 +6,7 @@
 
 use super::marks::Synced;
 use crate::code::{signs, Sign};
+use crate::micro::Kind;
 use crate::order::Places;
 use crate::{Block, Executed, RecordError, Recording, Step};
 use strandline_capture::AccessKind;
@@ -69,6 +70,15 @@ impl Reading {
             Fences::Auto if all == Reading::RECORDED => Ok(all),
             Fences::Auto => sound(all, recording, synced),
         }
+    }
+
+    /// The kinds of micro-ops that are read as weaker ones.
+    pub(super) fn weakened(self) -> Vec<Kind> {
+        let kinds = [
+            self.mfence.then_some(Kind::Mfence),
+            self.clflush.then_some(Kind::Clflush),
+        ];
+        kinds.into_iter().flatten().collect()
     }
 
     /// In words, for records: what is read otherwise.

@@ -54,8 +54,10 @@ impl Replayed {
         let synced = Synced::of(&recording)?;
         let reading = Reading::of(fences, &recording, &synced)?;
         let space = Space::new(recording.regions(), recording.volatile_pages(), synced.signals.clone());
+        let mut code = Code::of_recording(&recording);
+        code.weaken(&reading.weakened());
         Ok(Replayed {
-            code: Code::of_recording(&recording),
+            code,
             space,
             synced,
             reading,

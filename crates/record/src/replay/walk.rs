@@ -1,7 +1,6 @@
 //! Issues a thread's steps as micro-ops.
 
 use super::counts::{count, Counts, FenceAt};
-use super::fences::Reading;
 use super::marks::{wants, Synced};
 use super::policy::Policy;
 use super::space::{Lookup, Space};
@@ -20,8 +19,6 @@ pub struct Walk<'r, C: Replay> {
     pub(super) cpu: &'r C,
     pub(super) counts: &'r Counts,
     pub(super) policy: Policy,
-    /// How fences and flushes are read.
-    pub(super) reading: Reading,
     /// The synchronisation of threads, if accesses are annotated.
     pub(super) synced: Option<&'r Synced>,
     lookup: Lookup,
@@ -147,7 +144,6 @@ impl<'r, C: Replay> Walk<'r, C> {
             cpu,
             counts,
             policy: Policy::of(cpu.lowering()),
-            reading: replayed.reading,
             lookup: Lookup::default(),
             tags: [C::Tag::default(); SLOTS],
             branch: Pending::None,
@@ -445,7 +441,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         };
         self.count(counter);
         let recorded = match op.kind {
-            Kind::Mfence if !self.reading.mfence => Primitive::Mfence,
+            Kind::Mfence => Primitive::Mfence,
             _ => Primitive::Sfence,
         };
         for primitive in self.policy.fence(class, recorded) {

@@ -148,7 +148,6 @@ impl<C: Replay> Walk<'_, C> {
         }
         let flush = match op.kind {
             Kind::Clwb => Flush::Clwb,
-            Kind::Clflush if self.reading.clflush => Flush::Clwb,
             Kind::ClflushOpt => Flush::ClflushOpt,
             _ => Flush::Clflush,
         };
