@@ -134,8 +134,8 @@ class CyclesSpec:
     design: str = "x86"
     seed: int = 1
     edits: tuple[Edit, ...] = ()
-    finding: tuple[str, int] | None = None
-    """A finding of the audit, and its address: these executions are left out."""
+    finding: tuple[str, int, int | None] | None = None
+    """A finding of the audit, its address, and a call if only its executions are meant: these are left out."""
 
 
 @dataclass(frozen=True)

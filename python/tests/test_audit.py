@@ -14,7 +14,12 @@ from strandline.views.table import Table
 def entry(finding: str, site: str = "append (list.c:31)", offset: int = 0x1120, **more: Any) -> dict[str, Any]:
     where = {"file": "/home/list.c", "line": 31, "symbol": "append", "module": "list", "inlined_in": []}
     base = {"finding": finding, "instruction": "store", "count": 1, "site": site, "pc": offset, "offset": offset}
-    return {**base, **where, "suppressed": None, "store": None, **more}
+    called: dict[str, Any] = {"in_library": False, "caller": None, "callers": []}
+    return {**base, **where, **called, "suppressed": None, "store": None, **more}
+
+
+def caller(site: str, count: int) -> dict[str, Any]:
+    return {"site": site, "pc": 0x2000, "count": count}
 
 
 def tables(*entries: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
@@ -44,6 +49,25 @@ def test_rows_with_the_same_text_are_told_apart() -> None:
     (table,) = tables(entry("stored_never_flushed"), entry("stored_never_flushed", offset=0x1138, count=2))
     sites = ["append (list.c:31) at list+0x1138", "append (list.c:31) at list+0x1120"]
     assert [row[-1] for row in table[1]] == sites
+
+
+def test_the_most_frequent_calls_of_the_programs_own_code_are_shown() -> None:
+    once = entry("fence_orders_nothing", callers=[caller("insert (list.c:40)", 3)])
+    callers = [caller(f"step{number} (list.c:{number})", 9 - number) for number in range(5)]
+    often = entry("stored_never_flushed", callers=callers)
+    shown = [row[-1] for _, rows in tables(once, often) for row in rows]
+    first = "step0 (list.c:0) 9x, step1 (list.c:1) 8x, step2 (list.c:2) 7x"
+    assert shown == [
+        f"append (list.c:31); called from {first} and 2 more",
+        "append (list.c:31); called from insert (list.c:40)",
+    ]
+
+
+def test_a_librarys_instruction_is_shown_with_the_programs_call_once() -> None:
+    site = "append (list.c:31) via memcpy (libpmem.so.1+0x40)"
+    library = entry("flushed_never_fenced", site, in_library=True, callers=[caller("append (list.c:31)", 1)])
+    ((_, rows),) = tables(library)
+    assert rows[0][-1] == site
 
 
 def test_a_read_of_an_undurable_value_is_shown_with_its_store() -> None:
@@ -84,6 +108,16 @@ def test_a_suppression_names_function_place_or_module(tmp_path: Path, pattern: s
     assert judged.failing("all") == []
     assert lines(judged)[0].startswith("suppressed: 1 place by ")
     assert judged.unused == []
+
+
+@pytest.mark.parametrize("pattern", ['function = "insert"', 'place = "tree.c:40"', 'function = "append"'])
+def test_a_suppression_may_name_the_programs_call_of_a_library(tmp_path: Path, pattern: str) -> None:
+    call = {"symbol": "insert", "file": "/home/tree.c", "line": 40, "module": "tree", "offset": 7, "inlined_in": []}
+    text = f'[[suppress]]\nreason = "rebuilt"\n{pattern}\n'
+    judged = judge(tmp_path, text, entry("stored_never_flushed", in_library=True, caller=call))
+    assert judged.failing("all") == []
+    own = judge(tmp_path, text, entry("stored_never_flushed", symbol="other", caller=call))
+    assert len(own.failing("all")) == 1, "a caller of the program's own code is not what the row shows first"
 
 
 def test_all_patterns_of_a_suppression_must_match(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from strandline.views.recorded_case import page
 
 
 def store(site: str, *, library: bool = False) -> dict[str, Any]:
-    return {"site": site, "place": "pool+0x40", "times": 1, "in_library": library}
+    return {"site": site, "place": "pool+0x40", "times": 1, "in_library": library, "caller": None}
 
 
 def state(name: str, has: list[dict[str, Any]], lacks: list[dict[str, Any]], differs: int = 0) -> StateVisit:
@@ -95,6 +95,15 @@ def test_stores_of_one_line_and_one_place_are_told_apart() -> None:
         "append (list.c:31) at list+0x1138, at pool+0x40",
     ]
     assert store_lines(two[:1]) == ["append (list.c:31), at pool+0x40"]
+
+
+def test_a_store_is_shown_with_the_programs_call_that_led_to_it() -> None:
+    call = {"site": "insert (list.c:40)", "pc": 3}
+    assert store_lines([{**BUG, "caller": call}]) == [
+        "append (list.c:31), called from insert (list.c:40), at pool+0x40"
+    ]
+    library = store("insert (list.c:40) via memcpy (libpmem.so.1+0x8)", library=True)
+    assert store_lines([{**library, "caller": call}]) == [f"{library['site']}, at pool+0x40"]
 
 
 def lacking(name: str, code: list[int], why: str = "refused", end: End = End.REFUSES) -> Verdict:

@@ -145,7 +145,7 @@ def test_a_recording_that_no_machine_replays_has_no_cycles(tmp_path: Path) -> No
 
 
 def idle(pc: int, count: int, suppressed: bool = False) -> dict[str, Any]:
-    where = {"site": f"f (a.c:{pc})", "module": "a", "offset": pc, "store": None}
+    where = {"site": f"f (a.c:{pc})", "module": "a", "offset": pc, "store": None, "in_library": False, "caller": None}
     by = {"by": "known.toml", "reason": "r"} if suppressed else None
     return {
         "finding": "fence_orders_nothing",
@@ -171,6 +171,13 @@ def test_the_most_frequent_findings_have_their_cycles() -> None:
     assert [row[2] for row in table.rows] == ["-", "10", "9", "8", "7", "6", "5", "4", "-", "-", "-"]
     said = [part.text for part in found.parts() if isinstance(part, Line)]
     assert "cycles: of the replay under x86, less without these executions; not measured at 4 places" in said
+
+
+def test_a_librarys_executions_are_told_apart_by_the_programs_call() -> None:
+    called = [{**idle(1, 9), "in_library": True, "caller": {"pc": call}} for call in (70, 71)]
+    found = [costs.finding(entry) for entry in (*called, {**called[0], "caller": None}, idle(2, 1))]
+    key = "fence_orders_nothing"
+    assert found == [(key, 1, 70), (key, 1, 71), (key, 1, 0), (key, 2, None)]
 
 
 @pytest.mark.parametrize(("instructions", "measured"), [(20_000_000, 1), (30_000_000, 0), (10_000_000, 3)])

@@ -12,6 +12,7 @@ mod ranges;
 mod recording;
 pub mod replay;
 mod source;
+mod stack;
 pub mod states;
 mod symbols;
 
@@ -21,4 +22,5 @@ pub use error::RecordError;
 pub use format::{Ending, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Region, Step, Thread, Totals, Turn};
 pub use source::{Site, Source};
+pub use stack::At;
 pub use strandline_capture::{Access, AccessKind, Marker, PAGE_BYTES};

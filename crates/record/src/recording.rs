@@ -32,6 +32,19 @@ pub struct Module {
     pub path: String,
 }
 
+impl Module {
+    /// Whether it is a shared library, not the program's own file.
+    #[must_use]
+    pub fn is_library(&self) -> bool {
+        is_library(&self.path)
+    }
+}
+
+/// Whether a file is a shared library, by its name.
+pub(crate) fn is_library(path: &str) -> bool {
+    path.ends_with(".so") || path.contains(".so.")
+}
+
 /// Persistent memory that was mapped during the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {

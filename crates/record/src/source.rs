@@ -1,8 +1,9 @@
 //! Maps instructions to the program's source, from the DWARF of the mapped code files.
 
 use crate::brief::brief;
+use crate::recording::is_library;
 use crate::symbols::Symbols;
-use crate::Module;
+use crate::{At, Module};
 use addr2line::Loader;
 use object::{Object, ObjectSegment, ObjectSymbol};
 use std::collections::HashMap;
@@ -35,8 +36,7 @@ impl Site {
     /// Whether it is in a shared library, not in the program's own file.
     #[must_use]
     pub fn in_library(&self) -> bool {
-        let is_library = |module: &String| module.ends_with(".so") || module.contains(".so.");
-        self.module.as_ref().is_some_and(is_library)
+        self.module.as_ref().is_some_and(|module| is_library(module))
     }
 }
 
@@ -73,6 +73,25 @@ impl Source {
             self.sites.insert(pc, site);
         }
         &self.sites[&pc]
+    }
+
+    /// An instruction as text: of a library, the program's own call first.
+    pub fn told(&mut self, at: At) -> String {
+        let site = self.site(at.pc).clone();
+        match at.from {
+            0 => site.to_string(),
+            _ if !site.in_library() => site.to_string(),
+            from => format!("{} via {site}", self.site(from)),
+        }
+    }
+
+    /// An instruction without its call, if it is the program's own.
+    pub fn folded(&mut self, at: At) -> At {
+        if self.site(at.pc).in_library() {
+            at
+        } else {
+            At::alone(at.pc)
+        }
     }
 
     fn find(&mut self, pc: u64) -> Site {

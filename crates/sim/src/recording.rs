@@ -13,7 +13,7 @@ use strandline_kernel::{Param, Params as Values};
 use strandline_machine::MachineConfig;
 use strandline_programs::Prepared;
 use strandline_record::replay::{Counts, Fences, Replayed, Stall, POLICY};
-use strandline_record::{Edits, RecordError, Recording, Source};
+use strandline_record::{At, Edits, RecordError, Recording, Source};
 use twox_hash::XxHash3_64;
 
 /// Fences that a record names.
@@ -148,7 +148,7 @@ impl Recorded {
             .stalls(&self.recorded.counts)
             .into_iter()
             .take(DEAREST);
-        let describe = |(pc, stall): (u64, Stall)| json!({ "where": source.site(pc).to_string(), "fences": stall.fences, "stall_cycles": stall.cycles });
+        let describe = |(at, stall): (At, Stall)| json!({ "where": source.told(at), "fences": stall.fences, "stall_cycles": stall.cycles });
         stalls.map(describe).collect()
     }
 

@@ -23,7 +23,7 @@ def costed(session: Session, spec: CyclesSpec, judged: Judged, instructions: int
     places = _measured([entry for entry in judged.entries if not entry["suppressed"]], instructions)
     if not places:
         return judged
-    specs = [spec, *(replace(spec, finding=(entry["finding"], entry["pc"])) for entry in places)]
+    specs = [spec, *(replace(spec, finding=finding(entry)) for entry in places)]
     try:
         with session.display.progress("replays", len(specs)) as done:
             whole, *without = parallel(session.engine.recording_cycles, specs, session.jobs, done)
@@ -31,11 +31,20 @@ def costed(session: Session, spec: CyclesSpec, judged: Judged, instructions: int
         # The audit holds for recordings, too, that no machine replays.
         return judged
     cycles = {
-        (entry["finding"], entry["pc"]): None if whole is None or less is None else whole - less
+        finding(entry): None if whole is None or less is None else whole - less
         for entry, less in zip(places, without, strict=True)
     }
-    entries = [{**entry, "cycles": cycles.get((entry["finding"], entry["pc"]))} for entry in judged.entries]
+    entries = [{**entry, "cycles": cycles.get(finding(entry))} for entry in judged.entries]
     return replace(judged, entries=entries, design=spec.design)
+
+
+def finding(entry: dict[str, Any]) -> tuple[str, int, int | None]:
+    """Which executions an entry has: all of the program's own instruction, a library's by the program's call, or none.
+
+    No call is 0.
+    """
+    caller = entry["caller"]["pc"] if entry["caller"] else 0
+    return entry["finding"], entry["pc"], caller if entry["in_library"] else None
 
 
 def _measured(entries: Sequence[dict[str, Any]], instructions: int) -> list[dict[str, Any]]:

@@ -24,9 +24,10 @@ class Suppression(Table, frozen=True):
     """Findings at a place, and why they are accepted. All given patterns must match."""
 
     reason: Annotated[str, Meta(min_length=1), says("Why the findings are accepted.")]
-    function: Annotated[str | None, says("The function, or one into which it was inlined; a pattern with * and ?.")] = (
-        None
-    )
+    function: Annotated[
+        str | None,
+        says("The function, one into which it was inlined, or the program's that calls the library; a pattern."),
+    ] = None
     place: Annotated[str | None, says("`FILE:LINE` or `MODULE+0xOFFSET`; a pattern.")] = None
     module: Annotated[str | None, says("The program's or library's file; a pattern.")] = None
     finding: Annotated[str | None, says("The finding's key; by default any.")] = None
@@ -43,15 +44,25 @@ class Suppressions(Table, frozen=True):
     suppress: Annotated[tuple[Suppression, ...], Meta(min_length=1), says("The suppressed findings.")]
 
 
+def _seen(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The instruction, and for a library's the program's call: what a row shows first."""
+    caller = entry.get("caller") if entry["in_library"] else None
+    return [entry, caller] if caller else [entry]
+
+
 def _functions(entry: Mapping[str, Any]) -> list[str]:
-    inlined_in = [caller.partition(" (")[0] for caller in entry["inlined_in"]]
-    return [name for name in (entry["symbol"], *inlined_in) if name]
+    names = []
+    for place in _seen(entry):
+        names += [place["symbol"], *(caller.partition(" (")[0] for caller in place["inlined_in"])]
+    return [name for name in names if name]
 
 
 def _places(entry: Mapping[str, Any]) -> list[str]:
-    found = [] if entry["offset"] is None else [f"{entry['module']}+{entry['offset']:#x}"]
-    if entry["file"] is not None:
-        found += [f"{file}:{entry['line']}" for file in (entry["file"], Path(entry["file"]).name)]
+    found = []
+    for place in _seen(entry):
+        found += [] if place["offset"] is None else [f"{place['module']}+{place['offset']:#x}"]
+        if place["file"] is not None:
+            found += [f"{file}:{place['line']}" for file in (place["file"], Path(place["file"]).name)]
     return found
 
 

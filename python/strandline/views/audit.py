@@ -37,6 +37,8 @@ FAIL_ON = {CORRECTNESS: (CORRECTNESS,), PERFORMANCE: (PERFORMANCE,), "all": (COR
 """The choices of `--fail-on`, with the kinds of findings that fail."""
 
 MOST_ROWS = 24
+MOST_CALLERS = 3
+"""Printed calls that led to an instruction; JSON has all."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str
     alone = [entry for entry in entries if entry["finding"] != GROUPED]
     alone.sort(key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
     sites = told_apart(alone, lambda entry: f"{_text(entry)} {entry['site']}")
-    sites = [_stored(site, entry) for site, entry in zip(sites, alone, strict=True)]
+    sites = [_stored(site, entry) + _callers(entry) for site, entry in zip(sites, alone, strict=True)]
     texts = (_text(entry) for entry in alone)
     times = (whole(entry["count"]) for entry in alone)
     cycles = (_cycles(entry) if has_cycles else () for entry in alone)
@@ -122,6 +124,20 @@ def _cycles(entry: Mapping[str, Any]) -> tuple[str]:
 def _stored(site: str, entry: Mapping[str, Any]) -> str:
     """A load's place, with that of the other thread's store."""
     return f"{site}; stored in {entry['store']['site']}" if entry.get("store") else site
+
+
+def _callers(entry: Mapping[str, Any]) -> str:
+    """The calls that led to an instruction of the program's own, the most frequent first."""
+    callers = entry.get("callers") or []
+    if not callers or entry["in_library"]:
+        return ""
+    shown = ", ".join(f"{caller['site']}{_often(caller, callers)}" for caller in callers[:MOST_CALLERS])
+    more = f" and {len(callers) - MOST_CALLERS} more" if len(callers) > MOST_CALLERS else ""
+    return f"; called from {shown}{more}"
+
+
+def _often(caller: Mapping[str, Any], callers: Sequence[Mapping[str, Any]]) -> str:
+    return f" {caller['count']:,}x" if len(callers) > 1 else ""
 
 
 def _times(entries: Sequence[Mapping[str, Any]]) -> str:

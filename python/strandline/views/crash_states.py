@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -257,10 +257,16 @@ def store_lines(stores: Sequence[dict[str, Any]]) -> list[str]:
         times = f", {store['times']:,} times" if store["times"] > 1 else ""
         why = store.get("why")
         reason = f": {WHY[why['reason']].format(**why)}" if why else ""
-        return f"{site}, at {store['place']}{times}{reason}"
+        return f"{site}{called_from(store)}, at {store['place']}{times}{reason}"
 
-    sites = told_apart(stores, lambda store: f"{store['site']} {store['place']}")
+    sites = told_apart(stores, lambda store: f"{store['site']}{called_from(store)} {store['place']}")
     return [line(store, site) for store, site in zip(stores, sites, strict=True)]
+
+
+def called_from(store: Mapping[str, Any]) -> str:
+    """The call that led to a store of the program's own; a library's site names it already."""
+    caller = store.get("caller")
+    return f", called from {caller['site']}" if caller and not store["in_library"] else ""
 
 
 def explain(result: Examined, again: str, alike: str = "") -> list[str]:

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use strandline_record::order::{Interleaved, Op, Piece, Place, Places, What, LINE};
 use strandline_record::states::{Audit, Image, Orders, Spot, Stored};
-use strandline_record::{Marker, RecordError, Recording};
+use strandline_record::{At, Marker, RecordError, Recording};
 
 /// Number of later stores to a word that are searched for its content.
 const MOST_AHEAD: usize = 4096;
@@ -29,7 +29,7 @@ pub struct Stores {
 struct Write {
     serial: u64,
     thread: u32,
-    pc: u64,
+    at: At,
     /// It is another part of the previous store.
     rest: bool,
     piece: Piece,
@@ -77,11 +77,11 @@ impl Stores {
             self.writes.push(Vec::new());
             self.writes.len() as u32 - 1
         });
-        let (thread, pc, rest) = (op.thread, op.pc, op.rest);
+        let (thread, at, rest) = (op.thread, op.at, op.rest);
         self.writes[word as usize].push(Write {
             serial,
             thread,
-            pc,
+            at,
             rest,
             piece,
         });
@@ -235,16 +235,16 @@ fn put(bytes: &mut [u8; 8], piece: &Piece) {
 
 /// Stores by line and instruction, with the oldest of each.
 #[derive(Default)]
-struct Sites(BTreeMap<(Place, u64), (u64, Stored)>);
+struct Sites(BTreeMap<(Place, At), (u64, Stored)>);
 
 impl Sites {
     fn add(&mut self, write: &Write) {
         let place = write.piece.word + u64::from(write.piece.mask.trailing_zeros());
-        let (pc, times) = (write.pc, u64::from(!write.rest));
-        let (first, stored) = self.0.entry((write.piece.word & !(LINE - 1), pc)).or_insert((
+        let (at, times) = (write.at, u64::from(!write.rest));
+        let (first, stored) = self.0.entry((write.piece.word & !(LINE - 1), at)).or_insert((
             write.serial,
             Stored {
-                pc,
+                at,
                 place,
                 times: 0,
                 why: None,
@@ -294,7 +294,7 @@ mod tests {
         let write = |(serial, value): (u64, u8)| Write {
             serial,
             thread: 0,
-            pc: 0,
+            at: At::default(),
             rest: false,
             piece: holding(value),
         };
@@ -326,7 +326,7 @@ mod tests {
         let write = |serial, thread| Write {
             serial,
             thread,
-            pc: 0,
+            at: At::default(),
             rest: false,
             piece: holding(1),
         };

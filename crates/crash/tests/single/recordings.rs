@@ -9,6 +9,7 @@ use std::fmt::Write;
 use strandline_order::{allowed, Model, Test};
 use strandline_record::order::{Fence, Flush, Op, Piece, What};
 use strandline_record::states::{Image, Ledger, Pending, Rules, Walk};
+use strandline_record::At;
 
 /// Locations: two lines of two words, and a line of one.
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -77,7 +78,7 @@ fn test(program: &[Do]) -> Test {
 fn ops(program: &[Do]) -> Vec<Op> {
     let op = |what| Op {
         thread: 0,
-        pc: 0,
+        at: At::default(),
         rest: false,
         what,
     };

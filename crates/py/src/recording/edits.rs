@@ -11,7 +11,7 @@ use std::sync::Arc;
 use strandline_crash::recorded;
 use strandline_record::order::{Fence, Interleaved, Places, What};
 use strandline_record::states::{Finding, Orders};
-use strandline_record::{Edit, Edits, Execution, RecordError, Recording, Source};
+use strandline_record::{At, Edit, Edits, Execution, RecordError, Recording, Source};
 use strandline_sim::Error;
 
 /// A change of the instruction at an address: `drop` or `weaken`.
@@ -45,8 +45,8 @@ struct CyclesSpec {
     design: String,
     seed: u64,
     edits: Vec<Change>,
-    /// A finding of the audit, and its address: these executions are left out.
-    finding: Option<(String, u64)>,
+    /// A finding of the audit, its address, and that of the call if only its executions are meant: these are left out.
+    finding: Option<(String, u64, Option<u64>)>,
 }
 
 /// The cycles of a replay with changes; `None` if the executions of a finding are too many, or unknown.
@@ -58,8 +58,8 @@ fn cycles(py: Python<'_>, spec: Given<CyclesSpec>) -> PyResult<Answer<Option<u64
 
 fn measured(spec: &CyclesSpec) -> Result<Option<u64>, Error> {
     let mut edits = edits(&spec.edits);
-    if let Some((finding, pc)) = &spec.finding {
-        match executions(&spec.recording, finding, *pc).map_err(wrong)? {
+    if let Some((finding, pc, from)) = &spec.finding {
+        match executions(&spec.recording, finding, *pc, *from).map_err(wrong)? {
             Some(executions) => edits.executions = executions.into_iter().collect(),
             None => return Ok(None),
         }
@@ -68,13 +68,13 @@ fn measured(spec: &CyclesSpec) -> Result<Option<u64>, Error> {
     Ok(json!(record)["cycles"].as_u64())
 }
 
-fn executions(path: &Path, finding: &str, pc: u64) -> Result<Option<Vec<Execution>>, RecordError> {
+fn executions(path: &Path, finding: &str, pc: u64, from: Option<u64>) -> Result<Option<Vec<Execution>>, RecordError> {
     let Some(finding) = Finding::of_performance(finding) else {
         return Ok(None);
     };
     let recording = Arc::new(Recording::open(path)?);
     let places = Arc::new(Places::of(recording.regions()));
-    let found = Orders::of(&recording, &places).audited()?.executions(finding, pc);
+    let found = Orders::of(&recording, &places).audited()?.executions(finding, pc, from);
     Ok(found
         .filter(|found| !found.is_empty())
         .map(|found| found.into_iter().collect()))
@@ -98,11 +98,11 @@ fn executed(path: &Path) -> Result<Vec<Value>, RecordError> {
             What::Fence(fence) if fence != Fence::Locked => fence.name(),
             _ => continue,
         };
-        *counts.entry((op.pc, name)).or_default() += 1;
+        *counts.entry((op.at.pc, name)).or_default() += 1;
     }
     let mut source = Source::new(recording.modules());
     let described = counts.into_iter().map(|((pc, name), count)| {
-        let mut entry = words::site(&mut source, pc);
+        let mut entry = words::site(&mut source, At::alone(pc));
         entry["instruction"] = json!(name);
         entry["count"] = json!(count);
         entry

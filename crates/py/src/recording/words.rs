@@ -1,12 +1,13 @@
 //! Output that both sources of crash states share.
 
 use serde_json::{json, Value};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use strandline_design::About;
 use strandline_record::order::{Op, Places, PoolFile, What};
 use strandline_record::states::{Dependent, Spot, Stored, Visit, Why};
-use strandline_record::{Recording, Source};
+use strandline_record::{At, Recording, Source};
 
 /// Maximum number of stores that explain a state, of those that it has and of those that it lacks.
 const MOST_STORES: usize = 16;
@@ -19,17 +20,7 @@ pub fn recording(
     source: &mut Source,
     audit: &BTreeMap<Spot, u64>,
 ) -> Value {
-    let audit: Vec<Value> = audit
-        .iter()
-        .map(|(spot, count)| {
-            let mut entry = site(source, spot.pc);
-            entry["finding"] = json!(spot.finding.key());
-            entry["instruction"] = json!(spot.instruction);
-            entry["count"] = json!(count);
-            entry["store"] = Value::Null;
-            entry
-        })
-        .collect();
+    let audit = findings(source, audit);
     let file = |file: &PoolFile| json!({"name": file.name, "path": file.path, "bytes": file.bytes});
     let totals = recording.totals();
     json!({
@@ -41,10 +32,48 @@ pub fn recording(
     })
 }
 
+/// The findings of an audit: of the program's own instructions once, with the calls that led to each; of a library's
+/// instructions once for each call in the program.
+fn findings(source: &mut Source, audit: &BTreeMap<Spot, u64>) -> Vec<Value> {
+    let mut by_place: BTreeMap<Spot, BTreeMap<u64, u64>> = BTreeMap::new();
+    for (spot, count) in audit {
+        let at = source.folded(spot.at);
+        let calls = by_place.entry(Spot { at, ..*spot }).or_default();
+        *calls.entry(spot.at.from).or_default() += count;
+    }
+    let entries = by_place.iter().map(|(spot, calls)| {
+        let mut entry = site(source, spot.at);
+        entry["finding"] = json!(spot.finding.key());
+        entry["instruction"] = json!(spot.instruction);
+        entry["count"] = json!(calls.values().sum::<u64>());
+        entry["store"] = Value::Null;
+        entry["callers"] = callers(source, calls);
+        entry
+    });
+    entries.collect()
+}
+
+/// The calls that led to an instruction, with counts, the most frequent first.
+fn callers(source: &mut Source, calls: &BTreeMap<u64, u64>) -> Value {
+    let mut calls: Vec<(u64, u64)> = calls.iter().map(|(from, count)| (*from, *count)).collect();
+    calls.retain(|(from, _)| *from != 0);
+    calls.sort_by_key(|(from, count)| (Reverse(*count), *from));
+    let told = calls
+        .iter()
+        .map(|(from, count)| json!({"site": source.site(*from).to_string(), "pc": from, "count": count}));
+    told.collect()
+}
+
 /// Adds to a plan's audit the reads of undurable values, each with the store that it read.
 pub fn reads(value: &mut Value, source: &mut Source, reads: &BTreeMap<Dependent, u64>) {
-    let entries = reads.iter().map(|(what, count)| {
+    let mut by_place: BTreeMap<Dependent, u64> = BTreeMap::new();
+    for (what, count) in reads {
+        let (load, store) = (source.folded(what.load), source.folded(what.store));
+        *by_place.entry(Dependent { load, store }).or_default() += count;
+    }
+    let entries = by_place.iter().map(|(what, count)| {
         let mut entry = site(source, what.load);
+        entry["callers"] = json!([]);
         entry["finding"] = json!("read_undurable_then_persisted");
         entry["instruction"] = json!("load");
         entry["count"] = json!(count);
@@ -69,19 +98,34 @@ pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit)
         "began": operation(source, visit.began), "ends": operation(source, visit.ends),
         "has": stores(source, places, &visit.has), "has_stores": visit.has.len(),
         "lacks": stores(source, places, &visit.lacks), "lacks_stores": visit.lacks.len(),
-        "has_code": code(&visit.has), "lacks_code": code(&visit.lacks),
+        "has_code": code(source, &visit.has), "lacks_code": code(source, &visit.lacks),
         "tasks_done": visit.done, "represents": visit.represents,
         "run": null,
     })
 }
 
-/// The instructions of stores, each once; of all stores, not only the first.
-fn code(stores: &[Stored]) -> BTreeSet<u64> {
-    stores.iter().map(|store| store.pc).collect()
+/// The addresses of stores in the program's own code, each once; of all stores, not only the first. A library's store is
+/// where the program called it.
+fn code(source: &mut Source, stores: &[Stored]) -> BTreeSet<u64> {
+    let own = |store: &Stored| match source.folded(store.at) {
+        At { pc, from: 0 } => pc,
+        At { from, .. } => from,
+    };
+    stores.iter().map(own).collect()
 }
 
-/// The place of an instruction.
-pub fn site(source: &mut Source, pc: u64) -> Value {
+/// The place of an instruction, and the program's own call that led to it.
+pub fn site(source: &mut Source, at: At) -> Value {
+    let mut value = place(source, at.pc);
+    value["site"] = json!(source.told(at));
+    value["caller"] = match at.from {
+        0 => Value::Null,
+        from => place(source, from),
+    };
+    value
+}
+
+fn place(source: &mut Source, pc: u64) -> Value {
     let site = source.site(pc);
     json!({
         "site": site.to_string(), "pc": site.pc, "symbol": site.symbol, "file": site.file, "line": site.line,
@@ -102,7 +146,7 @@ fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
         What::Exit => "exit",
         What::Load { .. } => "load",
     };
-    let mut value = site(source, op.pc);
+    let mut value = site(source, op.at);
     value["instruction"] = json!(instruction);
     value["thread"] = json!(op.thread);
     Some(value)
@@ -110,7 +154,7 @@ fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
 
 fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value> {
     let mut store = |store: &Stored| {
-        let mut value = site(source, store.pc);
+        let mut value = site(source, store.at);
         value["place"] = json!(places.show(store.place));
         value["times"] = json!(store.times);
         value["why"] = store.why.map_or(Value::Null, |why| reason(source, why));
@@ -136,7 +180,7 @@ fn reason(source: &mut Source, why: Why) -> Value {
         Why::NotYetSynced => ("not_yet_synced", None, None),
         Why::NotYetVisible => ("not_yet_visible", None, None),
     };
-    let mut at = |pc: Option<u64>| pc.map(|pc| source.site(pc).to_string());
+    let mut at = |at: Option<At>| at.map(|at| source.told(at));
     json!({"reason": reason, "flush": at(flush), "fence": at(fence)})
 }
 

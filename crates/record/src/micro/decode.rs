@@ -4,6 +4,7 @@ use super::class;
 use super::emit::Emitter;
 use super::op::{Kind, Op};
 use super::registers::{Slot, Slots};
+use super::Flow;
 use crate::code::Sign;
 use crate::{Access, AccessKind, Block, Marker};
 use iced_x86::{
@@ -15,8 +16,9 @@ use strandline_isa::Alu;
 /// The flags that arithmetic sets and conditions read.
 const FLAGS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF;
 
-/// Decodes a block and appends it to `ops`, and the end of each instruction to `ends`.
-pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) {
+/// Decodes a block and appends it to `ops`, and the end of each instruction to `ends`. Returns what its last instruction
+/// does to the calls in progress.
+pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) -> Flow {
     let decoded = decode(block);
     let stands_for = markers_for_fences(block, &decoded);
     let mut factory = InstructionInfoFactory::new();
@@ -47,6 +49,17 @@ pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) {
             }
         }
         ends.push(out.count());
+    }
+    decoded
+        .last()
+        .map_or(Flow::On, |last| flow(last, block.accesses.last()))
+}
+
+fn flow(last: &Instruction, access: Option<&Access>) -> Flow {
+    match (last.flow_control(), access.map(|access| access.kind)) {
+        (FlowControl::Call | FlowControl::IndirectCall, Some(AccessKind::Store)) => Flow::Calls(last.ip()),
+        (FlowControl::Return, Some(AccessKind::Load)) => Flow::Returns,
+        _ => Flow::On,
     }
 }
 

@@ -15,6 +15,7 @@ mod tests;
 pub use op::{Kind, Op};
 pub use registers::{Slot, SLOTS};
 
+use crate::stack::Libraries;
 use crate::{Block, Edit, Recording};
 use std::ops::Range;
 
@@ -42,8 +43,23 @@ pub struct Body {
     pub instructions: u32,
     /// It is one iteration of a string instruction.
     pub repeats: bool,
+    /// It is the program's own code, not a library's.
+    pub is_own: bool,
+    /// What its last instruction does to the calls in progress, by its last access.
+    pub flow: Flow,
     ops: Range<u32>,
     first_end: u32,
+}
+
+/// What an instruction does to the calls in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Nothing.
+    On,
+    /// The call at this address stores its return address.
+    Calls(u64),
+    /// It loads its return address.
+    Returns,
 }
 
 impl Code {
@@ -51,6 +67,10 @@ impl Code {
     #[must_use]
     pub fn of_recording(recording: &Recording) -> Code {
         let mut code = Code::of(recording.blocks());
+        let libraries = Libraries::of(recording.modules());
+        for body in &mut code.bodies {
+            body.is_own = libraries.is_own(body.pc);
+        }
         for (number, block) in recording.blocks().iter().enumerate() {
             for (index, edit) in recording.edits().within(block) {
                 code.edit(number, index, edit);
@@ -77,7 +97,7 @@ impl Code {
         self.ops[ops].iter_mut().for_each(|op| op.edit(edit));
     }
 
-    /// Decodes these blocks. An invalid instruction takes one entry, plus its recorded accesses.
+    /// Decodes these blocks, all of them the program's own. An invalid instruction takes one entry, plus its recorded accesses.
     #[must_use]
     pub fn of(blocks: &[Block]) -> Code {
         let mut code = Code::default();
@@ -90,7 +110,7 @@ impl Code {
     fn add(&mut self, block: &Block) {
         let first = self.ops.len() as u32;
         let first_end = self.ends.len() as u32;
-        decode::block(block, &mut self.ops, &mut self.ends);
+        let flow = decode::block(block, &mut self.ops, &mut self.ends);
         self.bodies.push(Body {
             pc: block.pc,
             falls_to: block.pc.wrapping_add(block.code.len() as u64),
@@ -98,6 +118,8 @@ impl Code {
             value_words: block.value_words(block.accesses.len()) as u32,
             instructions: block.instructions,
             repeats: block.repeats,
+            is_own: true,
+            flow,
             ops: first..self.ops.len() as u32,
             first_end,
         });

@@ -14,6 +14,7 @@ pub use places::{Places, PoolFile};
 pub use reordered::Reordered;
 
 use crate::error::RECORD_AGAIN;
+use crate::stack::{Libraries, Stack};
 use crate::{RecordError, Recording};
 use code::{points, Point};
 use exits::{Ends, Frames};
@@ -27,6 +28,7 @@ struct Shared {
     words: HashMap<u64, u32>,
     signals: HashMap<u32, u32>,
     frames: Vec<Frames>,
+    stacks: Vec<Stack>,
 }
 
 /// A block.
@@ -34,6 +36,8 @@ struct Shared {
 struct Code {
     points: Vec<Point>,
     ends: Ends,
+    /// It is the program's own, not of a library.
+    is_own: bool,
 }
 
 /// The operations of all threads. A thread executes until it must wait for another; then the next one executes. So the
@@ -66,15 +70,18 @@ impl Interleaved {
         let threads = recording.threads().len();
         let runners = (0..threads).map(|thread| Ok(Runner::new(thread as u32, recording.stream(thread)?)));
         let blocks = recording.blocks().iter().zip(exits::ends(recording));
+        let libraries = Libraries::of(recording.modules());
         let blocks = blocks.map(|(block, ends)| Code {
             points: points(block, threads > 1, recording.edits()),
             ends,
+            is_own: libraries.is_own(block.pc),
         });
         Ok(Interleaved {
             runners: runners.collect::<Result<_, RecordError>>()?,
             current: 0,
             shared: Shared {
                 frames: vec![Frames::default(); threads],
+                stacks: vec![Stack::default(); threads],
                 ..Shared::default()
             },
             blocks: blocks.collect(),

@@ -1,6 +1,6 @@
 //! The operations of a program on persistent memory.
 
-use crate::Marker;
+use crate::{At, Marker};
 
 /// A location in persistent memory: the file's number in the upper 16 bits, the offset in the file below.
 pub type Place = u64;
@@ -16,8 +16,8 @@ pub const LINE: u64 = 64;
 pub struct Op {
     /// The thread.
     pub thread: u32,
-    /// The address of the instruction; 0 if there is none.
-    pub pc: u64,
+    /// The instruction.
+    pub at: At,
     /// It is another part of the previous store.
     pub rest: bool,
     /// What it is.

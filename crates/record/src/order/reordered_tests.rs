@@ -54,7 +54,14 @@ fn entries(program: &[(u32, Does)]) -> Vec<Entry> {
         let (thread, pc, rest) = (*thread, pc as u64, false);
         let around = matches!(does, Does::Locked(_)).then_some(What::Fence(Fence::Locked));
         let whats = around.into_iter().chain([what]).chain(around);
-        entries.extend(whats.map(|what| Entry::Op(Op { thread, pc, rest, what })));
+        entries.extend(whats.map(|what| {
+            Entry::Op(Op {
+                thread,
+                at: crate::stack::At::alone(pc),
+                rest,
+                what,
+            })
+        }));
     }
     entries
 }
@@ -72,10 +79,10 @@ fn behaviour(order: &[Entry]) -> Behaviour {
     let (mut reads, mut stores, mut threads) = (Vec::new(), vec![Vec::new(); 4], vec![Vec::new(); 3]);
     for entry in order {
         let Entry::Op(op) = entry else { continue };
-        threads[op.thread as usize].push(op.pc);
+        threads[op.thread as usize].push(op.at.pc);
         match op.what {
-            What::Load { word, .. } => reads.push((op.pc, stores[word as usize].last().copied())),
-            What::Store(piece) => stores[piece.word as usize].push(op.pc),
+            What::Load { word, .. } => reads.push((op.at.pc, stores[word as usize].last().copied())),
+            What::Store(piece) => stores[piece.word as usize].push(op.at.pc),
             _ => {}
         }
     }

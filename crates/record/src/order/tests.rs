@@ -77,7 +77,7 @@ fn a_block_gives_its_operations_in_program_order_with_their_addresses() {
         (0x1000, What::Store(piece(16, [9, 0, 0, 0, 0, 0, 0, 0], 0xff))),
     ];
     let found = ops(writer, Ending::default()).expect("it can be read");
-    assert_eq!(found.iter().map(|op| (op.pc, op.what)).collect::<Vec<_>>(), expected);
+    assert_eq!(found.iter().map(|op| (op.at.pc, op.what)).collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_return_from_main_into_the_c_library_begins_the_end() {
     run(leaves, 2, &[POOL, stack], &[7], &[true]);
     run(lock, 1, &[LOCK], &[0], &[false]);
     let found = ops(writer, Ending::default()).expect("it can be ordered");
-    let found: Vec<(u64, What)> = found.into_iter().map(|op| (op.pc, op.what)).collect();
+    let found: Vec<(u64, What)> = found.into_iter().map(|op| (op.at.pc, op.what)).collect();
     let expected = [
         (0x1002, What::Store(piece(0, [7, 0, 0, 0, 0, 0, 0, 0], 0xff))),
         (LIBRARY + 8, What::Exit),
@@ -241,4 +241,37 @@ fn a_return_from_main_into_the_c_library_begins_the_end() {
         (LIBRARY + 8, What::Fence(Fence::Locked)),
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn operations_are_told_with_the_innermost_own_call() {
+    const LIBRARY: u64 = 0x7f00_0000_0000;
+    let mut writer = writer();
+    writer.module(crate::Module {
+        base: LIBRARY,
+        end: LIBRARY + 0x1000,
+        offset: 0,
+        path: "/nowhere/libpmem.so.1".to_owned(),
+    });
+    // The program: call rax; mov [rdi], rax. The library: call rax; mov [rdi], rax; ret.
+    let push = [(0, AccessKind::Store, 8)];
+    let call = writer.block(block(0x1000, &[0xff, 0xd0], 1, &push));
+    let calls_on = writer.block(block(LIBRARY, &[0xff, 0xd0], 1, &push));
+    let stores = [(0, AccessKind::Store, 8), (1, AccessKind::Load, 8)];
+    let copies = writer.block(block(LIBRARY + 0x40, &[0x48, 0x89, 0x07, 0xc3], 2, &stores));
+    let leaves = writer.block(block(LIBRARY + 2, &[0x48, 0x89, 0x07, 0xc3], 2, &stores));
+    let own = writer.block(block(0x1002, &[0x48, 0x89, 0x07], 1, &push));
+    let stack = 0x7fff_0000;
+    let mut run = |block, instructions, addresses: &[u64], values: &[u64], persistent: &[bool]| {
+        let ran = writer.execute(0, block, instructions, addresses, values, persistent);
+        ran.expect("it fits");
+    };
+    run(call, 1, &[stack], &[0], &[false]);
+    run(calls_on, 1, &[stack - 8], &[0], &[false]);
+    run(copies, 2, &[POOL, stack - 8], &[7], &[true]);
+    run(leaves, 2, &[POOL + 64, stack], &[7], &[true]);
+    run(own, 1, &[POOL + 128], &[7], &[true]);
+    let found = ops(writer, Ending::default()).expect("it can be ordered");
+    let found: Vec<(u64, u64)> = found.iter().map(|op| (op.at.pc, op.at.from)).collect();
+    assert_eq!(found, [(LIBRARY + 0x40, 0x1000), (LIBRARY + 2, 0x1000), (0x1002, 0)]);
 }

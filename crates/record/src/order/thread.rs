@@ -6,7 +6,7 @@ use super::exits::Frames;
 use super::op::{Fence, Flush, Op, Piece, What, LINE};
 use super::places::Places;
 use super::{Code, Shared};
-use crate::{AccessKind, Block, Event, Executed, RecordError, Recording, Step, Stream, Turn};
+use crate::{AccessKind, At, Block, Event, Executed, RecordError, Recording, Step, Stream, Turn};
 use std::collections::VecDeque;
 
 /// The result of advancing a thread.
@@ -51,6 +51,8 @@ struct Stopped {
 /// Where operations go.
 struct Sink<'a> {
     thread: u32,
+    /// The code that executes is the program's own.
+    is_own: bool,
     places: &'a Places,
     shared: &'a mut Shared,
     detail: Detail,
@@ -78,6 +80,7 @@ impl Runner {
     ) -> Result<Ran, RecordError> {
         let mut sink = Sink {
             thread: self.thread,
+            is_own: true,
             places,
             shared,
             detail,
@@ -89,7 +92,8 @@ impl Runner {
             Held::Block(stopped) => {
                 let executed = stopped.executed();
                 let block = &recording.blocks()[executed.block as usize];
-                let points = &blocks[executed.block as usize].points;
+                let Code { points, is_own, .. } = &blocks[executed.block as usize];
+                sink.is_own = *is_own;
                 let done = sink.run(block, points, &executed, stopped.done);
                 return Ok(match done == points.len() {
                     true => Ran::On,
@@ -105,7 +109,8 @@ impl Runner {
             None => Ok(Ran::Ended),
             Some(Step::Block(executed)) => {
                 let block = &recording.blocks()[executed.block as usize];
-                let Code { points, ends } = &blocks[executed.block as usize];
+                let Code { points, ends, is_own } = &blocks[executed.block as usize];
+                sink.is_own = *is_own;
                 if sink.frames().enter(*ends) {
                     sink.put(block.pc, What::Exit);
                 }
@@ -200,8 +205,8 @@ impl Sink<'_> {
                 }
                 PointKind::Fence(fence) => self.put(point.pc, What::Fence(fence)),
                 PointKind::Marker(marker) => self.put(point.pc, What::Marker(marker)),
-                PointKind::Call(access) => self.frame(executed, access, Frames::call),
-                PointKind::Return(access) => self.frame(executed, access, Frames::returns),
+                PointKind::Call(access) => self.call(point.pc, executed, access),
+                PointKind::Return(access) => self.returns(executed, access),
                 PointKind::Flush(access, flush) => {
                     if let Some(address) = executed.addresses.get(usize::from(access)) {
                         self.flush(point.pc, flush, *address);
@@ -235,11 +240,24 @@ impl Sink<'_> {
         &mut self.shared.frames[self.thread as usize]
     }
 
-    /// A call or return of the first thread; the others have no `main`.
-    fn frame(&mut self, executed: &Executed<'_>, access: u16, see: impl Fn(&mut Frames, u64)) {
-        let address = executed.addresses.get(usize::from(access));
-        if let (0, Some(address)) = (self.thread, address) {
-            see(self.frames(), *address);
+    /// Only the first thread has a `main` to leave.
+    fn call(&mut self, pc: u64, executed: &Executed<'_>, access: u16) {
+        let Some(slot) = executed.addresses.get(usize::from(access)) else {
+            return;
+        };
+        self.shared.stacks[self.thread as usize].call(*slot, pc, self.is_own);
+        if self.thread == 0 {
+            self.frames().call(*slot);
+        }
+    }
+
+    fn returns(&mut self, executed: &Executed<'_>, access: u16) {
+        let Some(slot) = executed.addresses.get(usize::from(access)) else {
+            return;
+        };
+        self.shared.stacks[self.thread as usize].returns(*slot);
+        if self.thread == 0 {
+            self.frames().returns(*slot);
         }
     }
 
@@ -256,9 +274,10 @@ impl Sink<'_> {
     }
 
     fn push(&mut self, pc: u64, rest: bool, what: What) {
+        let from = self.shared.stacks[self.thread as usize].from();
         self.ready.push_back(Entry::Op(Op {
             thread: self.thread,
-            pc,
+            at: At { pc, from },
             rest,
             what,
         }));

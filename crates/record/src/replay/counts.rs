@@ -4,8 +4,16 @@ use crate::RecordError;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// A fence of the recorded code: its block, and its index among the block's fences.
-pub(crate) type FenceAt = (u32, u16);
+/// A fence of the recorded code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FenceAt {
+    /// Its block.
+    pub block: u32,
+    /// Its index among the block's fences.
+    pub fence: u16,
+    /// In a library: the address of the program's own call that led to it; 0 if there is none.
+    pub from: u64,
+}
 
 /// The cost of one fence of the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

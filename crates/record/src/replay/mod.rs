@@ -18,7 +18,7 @@ pub use space::{Lookup, Space};
 use crate::code::address_of;
 use crate::micro::Code;
 use crate::order::check_waits;
-use crate::{RecordError, Recording, PAGE_BYTES};
+use crate::{At, RecordError, Recording, PAGE_BYTES};
 use marks::Synced;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -80,16 +80,17 @@ impl Replayed {
     /// The cost of each fence of the code in a replay with the counts `counts`, the most expensive first. Blocks with
     /// several definitions are merged.
     #[must_use]
-    pub fn stalls(&self, counts: &Counts) -> Vec<(u64, Stall)> {
-        let mut by_address: BTreeMap<u64, Stall> = BTreeMap::new();
-        for ((block, fence), stall) in counts.stalls.borrow().iter() {
-            let block = &self.recording.blocks()[*block as usize];
-            let instruction = block.fences.get(usize::from(*fence)).copied().unwrap_or(0);
-            let sum = by_address.entry(address_of(block, instruction)).or_default();
+    pub fn stalls(&self, counts: &Counts) -> Vec<(At, Stall)> {
+        let mut by_place: BTreeMap<At, Stall> = BTreeMap::new();
+        for (fence, stall) in counts.stalls.borrow().iter() {
+            let block = &self.recording.blocks()[fence.block as usize];
+            let instruction = block.fences.get(usize::from(fence.fence)).copied().unwrap_or(0);
+            let pc = address_of(block, instruction);
+            let sum = by_place.entry(At { pc, from: fence.from }).or_default();
             sum.fences += stall.fences;
             sum.cycles += stall.cycles;
         }
-        let mut stalls: Vec<(u64, Stall)> = by_address.into_iter().collect();
+        let mut stalls: Vec<(At, Stall)> = by_place.into_iter().collect();
         stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.cycles));
         stalls
     }

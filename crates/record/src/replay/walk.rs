@@ -5,7 +5,8 @@ use super::marks::{wants, Synced};
 use super::policy::Policy;
 use super::space::{Lookup, Space};
 use super::Replayed;
-use crate::micro::{Body, Code, Kind, Op, Slot, SLOTS};
+use crate::micro::{Body, Code, Flow, Kind, Op, Slot, SLOTS};
+use crate::stack::Stack;
 use crate::{Event, Executed, Execution, FenceClass, Marker, RecordError, Step, Stream, Turn};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -29,6 +30,7 @@ pub struct Walk<'r, C: Replay> {
     /// The strongest primitives since the last access to persistent memory.
     pub(super) covered: Covered,
     pub(super) string: LastLines,
+    stack: Stack,
     /// The last fence, and the cycles lost at fences until then.
     last_fence: Option<FenceAt>,
     stalls: u64,
@@ -150,6 +152,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             last_targets: vec![0; code.blocks()],
             covered: Covered::Nothing,
             string: LastLines::NONE,
+            stack: Stack::default(),
             last_fence: None,
             stalls: 0,
             ordering: 0,
@@ -265,7 +268,9 @@ impl<'r, C: Replay> Walk<'r, C> {
                         continue;
                     }
                     let class = executed.fences.get(at.fence).copied().unwrap_or(FenceClass::Idle);
-                    self.account(Some((executed.block, at.fence as u16)));
+                    let from = if body.is_own { 0 } else { self.stack.from() };
+                    let (block, fence) = (executed.block, at.fence as u16);
+                    self.account(Some(FenceAt { block, fence, from }));
                     at.fence += 1;
                     self.fence(op, class).await;
                 }
@@ -279,6 +284,20 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 Kind::Marker => self.marker(op.site).await,
             }
+        }
+        self.leave(body, &executed);
+    }
+
+    /// A block's last instruction may call or return.
+    #[inline(always)]
+    fn leave(&mut self, body: &Body, executed: &Executed<'_>) {
+        if body.flow == Flow::On || executed.instructions < body.instructions {
+            return;
+        }
+        match (body.flow, executed.addresses.last()) {
+            (Flow::Calls(pc), Some(slot)) => self.stack.call(*slot, pc, body.is_own),
+            (Flow::Returns, Some(slot)) => self.stack.returns(*slot),
+            _ => {}
         }
     }
 

@@ -6,7 +6,7 @@ use super::pending::{Line, Pending};
 use super::reads::{Dependent, Reads};
 use super::{Image, Rules};
 use crate::order::{Fence, Flush, Op, Place, What};
-use crate::{Execution, Marker};
+use crate::{At, Execution, Marker};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const STORE: &str = "store";
@@ -44,8 +44,8 @@ pub enum Finding {
 pub struct Spot {
     /// What is wrong.
     pub finding: Finding,
-    /// The address of the instruction.
-    pub pc: u64,
+    /// The instruction.
+    pub at: At,
     /// What it is called.
     pub instruction: &'static str,
 }
@@ -174,7 +174,7 @@ impl Audit {
                 end.marked = Some(self.pending.serial());
             }
             What::Exit => self.ends[op.thread as usize].exits = Some(self.pending.serial()),
-            What::Unknown => self.note(Finding::Unknown, op.pc, STORE, 1),
+            What::Unknown => self.note(Finding::Unknown, op.at, STORE, 1),
             _ => {}
         }
         self.locks.see(op);
@@ -202,7 +202,7 @@ impl Audit {
         }
         let spot = Spot {
             finding,
-            pc: op.pc,
+            at: op.at,
             instruction,
         };
         self.idle.insert((op.thread, self.executed[op.thread as usize]), spot);
@@ -210,11 +210,11 @@ impl Audit {
 
     /// An execution that has no effect in any order.
     fn note_idle_here(&mut self, finding: Finding, op: &Op, instruction: &'static str) {
-        self.note(finding, op.pc, instruction, 1);
+        self.note(finding, op.at, instruction, 1);
         let execution = (op.thread, self.executed[op.thread as usize]);
         let spot = Spot {
             finding,
-            pc: op.pc,
+            at: op.at,
             instruction,
         };
         let executions = self.without_effect.entry(spot).or_default();
@@ -245,17 +245,17 @@ impl Audit {
             return;
         }
         let mut late = Vec::new();
-        for (position, pc, flush) in self.unfenced(thread) {
-            late.push((end.is_late(position, kind), Finding::FencedAtExit, pc, flush.name()));
+        for (position, at, flush) in self.unfenced(thread) {
+            late.push((end.is_late(position, kind), Finding::FencedAtExit, at, flush.name()));
         }
         for item in self.unfenced_nts(thread) {
             let how = end.is_late(item.serial, kind);
-            late.push((how, Finding::NtFencedAtExit, item.pc, NT_STORE));
+            late.push((how, Finding::NtFencedAtExit, item.at, NT_STORE));
         }
-        for (how, finding, pc, instruction) in late {
+        for (how, finding, at, instruction) in late {
             let spot = Spot {
                 finding,
-                pc,
+                at,
                 instruction,
             };
             match how {
@@ -263,18 +263,18 @@ impl Audit {
                 Late::WithoutFurtherTask => {
                     *self.ends[thread as usize].behind_tasks.entry(spot).or_default() += 1;
                 }
-                Late::Surely => self.note(finding, pc, instruction, 1),
+                Late::Surely => self.note(finding, at, instruction, 1),
             }
         }
     }
 
     /// Flushes of a thread that wait for its fence, with their positions, if they have something to make durable.
-    fn unfenced(&self, thread: u32) -> impl Iterator<Item = (u64, u64, Flush)> + '_ {
+    fn unfenced(&self, thread: u32) -> impl Iterator<Item = (u64, At, Flush)> + '_ {
         let flushed = self.pending.thread(thread).flushed.iter();
         let waits = |line: &Line, before: u64| line.items.iter().any(|item| !item.nt && item.serial < before);
-        flushed.filter_map(move |(at, before, pc, kind)| {
-            let line = self.pending.lines.get(at)?;
-            waits(line, *before).then_some((*before, *pc, *kind))
+        flushed.filter_map(move |(line, before, at, kind)| {
+            let line = self.pending.lines.get(line)?;
+            waits(line, *before).then_some((*before, *at, *kind))
         })
     }
 
@@ -286,20 +286,21 @@ impl Audit {
         lines.flat_map(whole_stores).filter(own)
     }
 
-    fn note(&mut self, finding: Finding, pc: u64, instruction: &'static str, times: u64) {
+    fn note(&mut self, finding: Finding, at: At, instruction: &'static str, times: u64) {
         let spot = Spot {
             finding,
-            pc,
+            at,
             instruction,
         };
         *self.spots.entry(spot).or_default() += times;
     }
 
-    /// The executions without effect of an instruction that the audit finds, in every order that it has seen; `None` if
-    /// there are too many.
+    /// The executions without effect of an instruction that the audit finds, in every order that it has seen; only
+    /// those that the call at `from` led to, if it is given. `None` if there are too many.
     #[must_use]
-    pub fn executions(&self, finding: Finding, pc: u64) -> Option<HashSet<Execution>> {
-        let is_it = |spot: &Spot| (spot.finding, spot.pc) == (finding, pc);
+    pub fn executions(&self, finding: Finding, pc: u64, from: Option<u64>) -> Option<HashSet<Execution>> {
+        let is_it =
+            |spot: &Spot| (spot.finding, spot.at.pc) == (finding, pc) && from.is_none_or(|from| from == spot.at.from);
         let alone = self.without_effect.iter().filter(|(spot, _)| is_it(spot));
         let of_several = self.idle.iter().filter(|(_, spot)| is_it(spot));
         let alone = alone.flat_map(|(_, executions)| executions);
@@ -314,27 +315,27 @@ impl Audit {
         for spot in std::mem::take(&mut self.idle).into_values() {
             *self.spots.entry(spot).or_default() += 1;
         }
-        for (finding, pc, instruction, times) in self.at_the_end() {
-            self.note(finding, pc, instruction, times);
+        for (finding, at, instruction, times) in self.at_the_end() {
+            self.note(finding, at, instruction, times);
         }
         for end in std::mem::take(&mut self.ends) {
             for (spot, times) in end.behind_tasks {
-                self.note(spot.finding, spot.pc, spot.instruction, times);
+                self.note(spot.finding, spot.at, spot.instruction, times);
             }
         }
         self.spots
     }
 
-    fn at_the_end(&self) -> Vec<(Finding, u64, &'static str, u64)> {
+    fn at_the_end(&self) -> Vec<(Finding, At, &'static str, u64)> {
         let mut found = Vec::new();
         for line in self.pending.lines.values() {
             let together = line.taken_together.iter();
-            found.extend(together.map(|((word, pc), times)| (self.locks.finding(*word), *pc, STORE, *times)));
+            found.extend(together.map(|((word, at), times)| (self.locks.finding(*word), *at, STORE, *times)));
             for item in whole_stores(line) {
                 match item.nt {
-                    true => found.push((Finding::NtNeverFenced, item.pc, NT_STORE, 1)),
+                    true => found.push((Finding::NtNeverFenced, item.at, NT_STORE, 1)),
                     false if item.serial > line.covered => {
-                        found.push((self.locks.finding(item.piece.word), item.pc, STORE, 1));
+                        found.push((self.locks.finding(item.piece.word), item.at, STORE, 1));
                     }
                     false => {}
                 }
@@ -342,7 +343,7 @@ impl Audit {
         }
         for thread in 0..self.ends.len() as u32 {
             let unfenced = self.unfenced(thread);
-            found.extend(unfenced.map(|(_, pc, kind)| (Finding::NeverFenced, pc, kind.name(), 1)));
+            found.extend(unfenced.map(|(_, at, kind)| (Finding::NeverFenced, at, kind.name(), 1)));
         }
         found
     }

@@ -4,7 +4,7 @@ use crate::order::Piece;
 fn op(pc: u64, what: What) -> Op {
     Op {
         thread: 0,
-        pc,
+        at: At::alone(pc),
         rest: false,
         what,
     }
@@ -40,7 +40,7 @@ fn found(ops: &[Op]) -> Vec<(Finding, u64, u64)> {
     let spots = audit.finish();
     spots
         .into_iter()
-        .map(|(spot, times)| (spot.finding, spot.pc, times))
+        .map(|(spot, times)| (spot.finding, spot.at.pc, times))
         .collect()
 }
 
@@ -202,8 +202,47 @@ fn executions_without_effect_are_numbered_among_the_flushes_and_fences_of_their_
     let ops = [store(1, 0), clwb(2, 0), clwb(2, 0), sfence(3), sfence(3), clwb(2, 64)];
     let mut audit = Audit::new(1);
     ops.iter().for_each(|op| audit.see(op));
-    assert_eq!(audit.executions(Finding::FlushTwice, 2), Some([(0, 2)].into()));
-    assert_eq!(audit.executions(Finding::FenceIdle, 3), Some([(0, 4)].into()));
-    assert_eq!(audit.executions(Finding::FlushClean, 2), Some([(0, 5)].into()));
-    assert_eq!(audit.executions(Finding::FlushClean, 3), Some([].into()));
+    assert_eq!(audit.executions(Finding::FlushTwice, 2, None), Some([(0, 2)].into()));
+    assert_eq!(audit.executions(Finding::FenceIdle, 3, None), Some([(0, 4)].into()));
+    assert_eq!(audit.executions(Finding::FlushClean, 2, None), Some([(0, 5)].into()));
+    assert_eq!(audit.executions(Finding::FlushClean, 3, None), Some([].into()));
+}
+
+#[test]
+fn an_instruction_has_a_finding_for_each_call_that_led_to_it() {
+    let from = |from: u64, op: Op| Op {
+        at: At { pc: op.at.pc, from },
+        ..op
+    };
+    let ops = [
+        from(10, clwb(2, 0)),
+        from(20, store(1, 0)),
+        from(20, clwb(2, 0)),
+        from(20, clwb(2, 0)),
+        from(10, clwb(2, 64)),
+    ];
+    let mut audit = Audit::new(1);
+    ops.iter().for_each(|op| audit.see(op));
+    assert_eq!(
+        audit.executions(Finding::FlushClean, 2, None),
+        Some([(0, 1), (0, 4)].into())
+    );
+    assert_eq!(
+        audit.executions(Finding::FlushClean, 2, Some(10)),
+        Some([(0, 1), (0, 4)].into())
+    );
+    assert_eq!(audit.executions(Finding::FlushTwice, 2, Some(10)), Some([].into()));
+    let found: Vec<(Finding, u64)> = audit
+        .finish()
+        .into_keys()
+        .map(|spot| (spot.finding, spot.at.from))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Finding::NeverFenced, 20),
+            (Finding::FlushClean, 10),
+            (Finding::FlushTwice, 20)
+        ]
+    );
 }

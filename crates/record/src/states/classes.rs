@@ -2,6 +2,7 @@
 
 use super::{Interval, Kept, Pending, Walk, Which};
 use crate::order::Place;
+use crate::At;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use strandline_kernel::Rng;
@@ -48,7 +49,7 @@ impl Classes {
 
     /// The walk stands at the end of this interval; `changed` are the lines that may differ from the previous one.
     pub fn see(&mut self, number: u64, walk: &Walk<'_>, changed: &BTreeSet<Place>) {
-        let phase = (walk.began.map(|op| op.pc), walk.acknowledges());
+        let phase = (walk.began.map(|op| op.at), walk.acknowledges());
         let own = self.shape.update(walk.pending(), changed, walk.boundary());
         if self.most == 0 || !insert(&mut self.shapes, hash(&(phase, self.shape.all, own))) {
             return;
@@ -105,7 +106,7 @@ impl Shape {
                 self.toggle(old, false);
             }
             let Some(line) = pending.lines.get(at) else { continue };
-            let mut code: Vec<u64> = line.items.iter().map(|item| item.pc).collect();
+            let mut code: Vec<At> = line.items.iter().map(|item| item.at).collect();
             code.dedup();
             let new = hash(&code);
             self.lines.insert(*at, new);
@@ -131,12 +132,12 @@ impl Shape {
 }
 
 /// The instructions whose stores a state has, and those whose stores it lacks.
-fn code(interval: &Interval<'_>, kept: &Kept) -> [BTreeSet<u64>; 2] {
+fn code(interval: &Interval<'_>, kept: &Kept) -> [BTreeSet<At>; 2] {
     let mut sides = [BTreeSet::new(), BTreeSet::new()];
     for (at, kept) in kept {
         let items = interval.pending().lines.get(at).map_or(&[][..], |line| &line.items);
         for (item, kept) in items.iter().zip(kept) {
-            sides[usize::from(!kept)].insert(item.pc);
+            sides[usize::from(!kept)].insert(item.at);
         }
     }
     sides

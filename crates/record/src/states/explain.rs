@@ -2,6 +2,7 @@
 
 use super::{History, Interval, Kept, Why};
 use crate::order::{Op, Place};
+use crate::At;
 use std::collections::BTreeMap;
 
 /// A visited crash state.
@@ -32,8 +33,8 @@ pub struct Visit {
 /// Stores of an instruction to a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The address of the instruction.
-    pub pc: u64,
+    /// The instruction.
+    pub at: At,
     /// Where it stored first.
     pub place: Place,
     /// How often.
@@ -51,11 +52,11 @@ impl Visit {
             not_full += usize::from(kept.contains(&false));
             not_empty += usize::from(kept.contains(&true));
             let items = interval.pending().lines.get(at).map_or(&[][..], |line| &line.items);
-            let mut stores: BTreeMap<(bool, u64), Stored> = BTreeMap::new();
+            let mut stores: BTreeMap<(bool, At), Stored> = BTreeMap::new();
             for (item, kept) in items.iter().zip(kept) {
                 let place = item.piece.word + u64::from(item.piece.mask.trailing_zeros());
-                let store = stores.entry((*kept, item.pc)).or_insert(Stored {
-                    pc: item.pc,
+                let store = stores.entry((*kept, item.at)).or_insert(Stored {
+                    at: item.at,
                     place,
                     times: 0,
                     why: None,

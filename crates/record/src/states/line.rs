@@ -7,6 +7,7 @@
 //! earlier ones.
 
 use crate::order::Piece;
+use crate::At;
 
 /// A store, or a part of one, that need not be durable yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub struct Item {
     pub serial: u64,
     /// The thread.
     pub thread: u32,
-    /// The address of the instruction.
-    pub pc: u64,
+    /// The instruction.
+    pub at: At,
     /// It is another part of the previous store.
     pub rest: bool,
     /// What it stored.

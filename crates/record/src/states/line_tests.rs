@@ -9,7 +9,7 @@ fn items(spec: &[(u8, bool, bool)]) -> Vec<Item> {
         Item {
             serial: serial as u64,
             thread: 0,
-            pc: 0,
+            at: At::default(),
             rest: false,
             piece: Piece {
                 word: 8 * u64::from(*word),

@@ -2,6 +2,7 @@
 
 use super::Finding;
 use crate::order::{Fence, Op, Place, What, LINE};
+use crate::At;
 use std::collections::HashMap;
 
 /// The words to which locked instructions store. Such a word is a lock if it is never flushed: its program sets it anew
@@ -10,16 +11,16 @@ use std::collections::HashMap;
 pub struct Locks {
     /// By line: its words, as bits, and whether a flush followed.
     lines: HashMap<Place, (u8, bool)>,
-    /// The thread and address of the locked instruction that has just begun.
-    locked: Option<(u32, u64)>,
+    /// The thread and place of the locked instruction that has just begun.
+    locked: Option<(u32, At)>,
 }
 
 impl Locks {
     /// Sees the next operation.
     pub fn see(&mut self, op: &Op) {
         match op.what {
-            What::Fence(Fence::Locked) => self.locked = Some((op.thread, op.pc)),
-            What::Store(piece) if self.locked == Some((op.thread, op.pc)) => {
+            What::Fence(Fence::Locked) => self.locked = Some((op.thread, op.at)),
+            What::Store(piece) if self.locked == Some((op.thread, op.at)) => {
                 self.lines.entry(piece.line()).or_default().0 |= bit(piece.word);
             }
             What::Flush(_, Some(line)) => {

@@ -3,6 +3,7 @@
 use super::line::{self, Item};
 use super::{Image, Rules};
 use crate::order::{Flush, Op, Piece, Place, What, LINE};
+use crate::At;
 use std::collections::BTreeMap;
 
 /// Maximum number of distinguished ordinary stores of a line; above it, the oldest half is merged.
@@ -16,7 +17,7 @@ pub struct Line {
     /// Stores before this position in the global order are covered by a flush without a fence so far.
     pub covered: u64,
     /// The merged stores: words and instructions, with counts.
-    pub taken_together: BTreeMap<(Place, u64), u64>,
+    pub taken_together: BTreeMap<(Place, At), u64>,
     /// The segment of the next store, and the position of its first store.
     segment: (u32, u64),
 }
@@ -25,7 +26,7 @@ pub struct Line {
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
     /// Flushes since its last fence: line, position in the global order, instruction and its kind.
-    pub flushed: Vec<(Place, u64, u64, Flush)>,
+    pub flushed: Vec<(Place, u64, At, Flush)>,
     /// Lines with non-temporal stores since its last fence.
     pub nts: Vec<Place>,
     /// The position of its last fence or `clflush`, which precedes all its later stores.
@@ -100,9 +101,8 @@ impl Pending {
         match op.what {
             What::Fence(_) => {
                 let thread = self.thread(op.thread);
-                let flushed = |(line, before, ..): &(Place, u64, u64, Flush)| {
-                    has(line, &|item| !item.nt && item.serial < *before)
-                };
+                let flushed =
+                    |(line, before, ..): &(Place, u64, At, Flush)| has(line, &|item| !item.nt && item.serial < *before);
                 let own = |item: &Item| item.nt && item.thread == op.thread;
                 thread.flushed.iter().any(flushed) || thread.nts.iter().any(|line| has(line, &own))
             }
@@ -177,7 +177,7 @@ impl Pending {
         line.items.push(Item {
             serial,
             thread: op.thread,
-            pc: op.pc,
+            at: op.at,
             rest: op.rest,
             piece,
             nt,
@@ -199,7 +199,7 @@ impl Pending {
             return;
         };
         pending.covered = self.serial;
-        let flush = (line, self.serial, op.pc, kind);
+        let flush = (line, self.serial, op.at, kind);
         self.threads[op.thread as usize].flushed.push(flush);
     }
 
@@ -248,7 +248,7 @@ impl Line {
             match words.iter().position(|other| other.piece.word == item.piece.word) {
                 Some(index) => {
                     let before = words.remove(index);
-                    let times = self.taken_together.entry((before.piece.word, before.pc)).or_default();
+                    let times = self.taken_together.entry((before.piece.word, before.at)).or_default();
                     *times += u64::from(!before.rest);
                     words.push(over(&before, item));
                 }

@@ -5,6 +5,7 @@
 
 use super::pending::Pending;
 use crate::order::{Flush, Op, Place, What, LINE};
+use crate::At;
 use std::collections::BTreeMap;
 
 /// Maximum number of undurable values that a thread's reads are known of.
@@ -16,10 +17,10 @@ const MOST_OPEN: usize = 1 << 16;
 /// Instructions: a load that read an undurable value before its thread made something durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dependent {
-    /// The address of the load.
-    pub load: u64,
-    /// The address of the other thread's store whose value it read.
-    pub store: u64,
+    /// The load.
+    pub load: At,
+    /// The other thread's store whose value it read.
+    pub store: At,
 }
 
 /// A store: its line, and its position in the order.
@@ -98,7 +99,7 @@ impl Reads {
             reads.retain(|store, _| is_pending(pending, store));
         }
         if reads.len() < MOST_READS {
-            let (load, store) = (op.pc, item.pc);
+            let (load, store) = (op.at, item.at);
             let what = Dependent { load, store };
             let at_load = pending.serial() + 1;
             reads.insert((at, item.serial), Read { at: at_load, what });

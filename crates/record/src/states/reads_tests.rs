@@ -4,7 +4,8 @@ use crate::order::{Fence, Piece};
 
 fn op(thread: u32, pc: u64, what: What) -> Op {
     let rest = false;
-    Op { thread, pc, rest, what }
+    let at = At::alone(pc);
+    Op { thread, at, rest, what }
 }
 
 fn store(thread: u32, pc: u64, word: u64) -> Op {
@@ -31,7 +32,7 @@ fn found(ops: &[&[Op]]) -> Vec<(u64, u64, u64)> {
     let reads = audit(ops).reads();
     reads
         .iter()
-        .map(|(what, times)| (what.load, what.store, *times))
+        .map(|(what, times)| (what.load.pc, what.store.pc, *times))
         .collect()
 }
 
@@ -81,7 +82,7 @@ fn another_order_shows_reads_and_what_flushes_are_for() {
     let recorded = [&store_and_persist(), &reader()[..]];
     let idle = |audit: Audit| -> Vec<(Finding, u64)> {
         let spots = audit.finish().into_keys();
-        spots.map(|spot| (spot.finding, spot.pc)).collect()
+        spots.map(|spot| (spot.finding, spot.at.pc)).collect()
     };
     assert_eq!(
         idle(audit(&recorded)),

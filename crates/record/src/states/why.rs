@@ -3,28 +3,29 @@
 use super::line::Item;
 use super::{Pending, Rules};
 use crate::order::{Op, Place, What, LINE};
+use crate::At;
 use std::collections::HashMap;
 
 /// Maximum number of remembered flushes, fences and calls of `msync`. Beyond it, reasons are left out.
 const MOST_EVENTS: usize = 1 << 22;
 
-/// Why a store is not durable at a crash, the clearest fault first. Numbers are the addresses of instructions.
+/// Why a store is not durable at a crash, the clearest fault first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// Its line is never flushed.
     NeverFlushed,
     /// Its line was last flushed by this instruction, before the store.
-    FlushedBefore(u64),
+    FlushedBefore(At),
     /// It was flushed by this instruction, and its thread has no later fence.
-    NeverFenced(u64),
+    NeverFenced(At),
     /// It is non-temporal, and its thread has no later fence.
     NtNeverFenced,
     /// It is flushed by this instruction, after the crash.
-    NotYetFlushed(u64),
+    NotYetFlushed(At),
     /// It was flushed by the first instruction, and is fenced by the second one, after the crash.
-    NotYetFenced(u64, u64),
+    NotYetFenced(At, At),
     /// It is non-temporal, and fenced by this instruction, after the crash.
-    NtNotYetFenced(u64),
+    NtNotYetFenced(At),
     /// `msync` makes it durable, after the crash.
     NotYetSynced,
     /// It had not become visible: the model makes visible stores durable.
@@ -35,7 +36,7 @@ pub enum Why {
 #[derive(Clone, Copy, Debug)]
 struct Event {
     serial: u64,
-    pc: u64,
+    at: At,
     thread: u32,
 }
 
@@ -57,7 +58,7 @@ impl History {
         self.serial += 1;
         let event = Event {
             serial: self.serial,
-            pc: op.pc,
+            at: op.at,
             thread: op.thread,
         };
         match op.what {
@@ -91,7 +92,7 @@ impl History {
         }
         if item.nt {
             return Some(match self.fence_after(item.thread, now) {
-                Some(fence) => Why::NtNotYetFenced(fence.pc),
+                Some(fence) => Why::NtNotYetFenced(fence.at),
                 None if self.is_synced_after(now, item) => Why::NotYetSynced,
                 None => Why::NtNeverFenced,
             });
@@ -105,14 +106,14 @@ impl History {
             _ if self.is_synced_after(now, item) && after.first().is_none_or(|flush| flush.serial > now) => {
                 Why::NotYetSynced
             }
-            Some(flush) if flush.serial > now => Why::NotYetFlushed(flush.pc),
+            Some(flush) if flush.serial > now => Why::NotYetFlushed(flush.at),
             Some(flush) => match self.fence_after(flush.thread, now) {
-                Some(fence) => Why::NotYetFenced(flush.pc, fence.pc),
-                None => Why::NeverFenced(flush.pc),
+                Some(fence) => Why::NotYetFenced(flush.at, fence.at),
+                None => Why::NeverFenced(flush.at),
             },
             None => before
                 .last()
-                .map_or(Why::NeverFlushed, |flush| Why::FlushedBefore(flush.pc)),
+                .map_or(Why::NeverFlushed, |flush| Why::FlushedBefore(flush.at)),
         })
     }
 

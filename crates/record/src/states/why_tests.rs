@@ -5,7 +5,7 @@ use crate::states::Image;
 fn op(pc: u64, what: What) -> Op {
     Op {
         thread: 0,
-        pc,
+        at: At::alone(pc),
         rest: false,
         what,
     }
@@ -47,23 +47,36 @@ fn why(before: &[Op], after: &[Op]) -> Why {
 #[test]
 fn what_is_never_flushed_is_told_from_what_is_flushed_too_early() {
     assert_eq!(why(&[store(1)], &[sfence(2)]), Why::NeverFlushed);
-    assert_eq!(why(&[store(1), clwb(2), store(3)], &[sfence(4)]), Why::FlushedBefore(2));
+    assert_eq!(
+        why(&[store(1), clwb(2), store(3)], &[sfence(4)]),
+        Why::FlushedBefore(At::alone(2))
+    );
     let fenced = [store(1), clwb(2), sfence(3), store(4)];
-    assert_eq!(why(&fenced, &[]), Why::FlushedBefore(2), "also if the flush was fenced");
+    assert_eq!(
+        why(&fenced, &[]),
+        Why::FlushedBefore(At::alone(2)),
+        "also if the flush was fenced"
+    );
 }
 
 #[test]
 fn what_is_never_fenced_names_its_flush() {
-    assert_eq!(why(&[store(1), clwb(2)], &[]), Why::NeverFenced(2));
-    assert_eq!(why(&[sfence(1), store(2), clwb(3)], &[store(4)]), Why::NeverFenced(3));
+    assert_eq!(why(&[store(1), clwb(2)], &[]), Why::NeverFenced(At::alone(2)));
+    assert_eq!(
+        why(&[sfence(1), store(2), clwb(3)], &[store(4)]),
+        Why::NeverFenced(At::alone(3))
+    );
 }
 
 #[test]
 fn what_becomes_durable_after_the_crash_is_told_with_the_place() {
-    assert_eq!(why(&[store(1)], &[clwb(2), sfence(3)]), Why::NotYetFlushed(2));
+    assert_eq!(
+        why(&[store(1)], &[clwb(2), sfence(3)]),
+        Why::NotYetFlushed(At::alone(2))
+    );
     assert_eq!(
         why(&[store(1), clwb(2)], &[sfence(3), sfence(4)]),
-        Why::NotYetFenced(2, 3)
+        Why::NotYetFenced(At::alone(2), At::alone(3))
     );
     let sync = op(0, What::Sync { start: 0, bytes: 4096 });
     assert_eq!(why(&[store(1)], &[sync]), Why::NotYetSynced);
@@ -78,7 +91,10 @@ fn what_becomes_durable_after_the_crash_is_told_with_the_place() {
 fn a_non_temporal_store_needs_only_a_fence() {
     let store_nt = op(1, What::StoreNt(piece()));
     assert_eq!(why(&[store_nt], &[]), Why::NtNeverFenced);
-    assert_eq!(why(&[store_nt, clwb(2)], &[sfence(3)]), Why::NtNotYetFenced(3));
+    assert_eq!(
+        why(&[store_nt, clwb(2)], &[sfence(3)]),
+        Why::NtNotYetFenced(At::alone(3))
+    );
 }
 
 #[test]
@@ -90,5 +106,5 @@ fn where_visible_stores_are_durable_a_flush_is_no_reason() {
 fn another_threads_fence_is_none_of_the_flushing_threads() {
     let mut other = sfence(3);
     other.thread = 1;
-    assert_eq!(why(&[store(1), clwb(2)], &[other]), Why::NeverFenced(2));
+    assert_eq!(why(&[store(1), clwb(2)], &[other]), Why::NeverFenced(At::alone(2)));
 }
