@@ -55,6 +55,8 @@ class RecordSpec:
     """Whether what the program allocates is persistent memory, at fixed addresses."""
     tasks: tuple[str, ...] = ()
     """Functions each call of which is a task."""
+    fork: str | None = None
+    """Which process is recorded on if the program starts another one: `parent`, the default, or `child`."""
     quiet_stdout: bool = False
     """Whether the program's output goes to stderr, so that stdout is strandline's alone."""
 
@@ -179,6 +181,8 @@ def options(spec: RecordSpec, pipe: str, heap: Path | None) -> Iterator[str]:
         yield from ("--from", spec.begin)
     for function in spec.tasks:
         yield from ("--task", function)
+    if spec.fork is not None:
+        yield from ("--fork", spec.fork)
     if spec.max_instructions is not None:
         yield from ("--max-instructions", str(spec.max_instructions))
 

@@ -42,7 +42,7 @@ def test_a_recording_is_a_table_of_what_was_executed(strandline: Strandline, sna
 
 def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[RecordSpec]) -> None:
     limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5", "--pm-heap")
-    tasks = ("--task", "a", "--task", "b")
+    tasks = ("--task", "a", "--task", "b", "--fork", "child")
     document = strandline("record", "-o", "b.strand", *limits, *tasks, "--json", "--", "./app", "--pm").document
     assert set(document) == {"recording", "bytes", "program", "status", "threads", "totals", "warnings", "files"}
     assert strandline("record", "--", "bin/app").code == 0
@@ -50,6 +50,7 @@ def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[
         *(("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5),
         pm_heap=True,
         tasks=("a", "b"),
+        fork="child",
         quiet_stdout=True,
     )
     assert asked == [given, RecordSpec(("bin/app",), Path("app.strand"))]
@@ -81,9 +82,12 @@ def test_a_recording_without_the_persistent_memory_that_was_asked_for_fails(
 
 def test_the_options_of_the_launcher_are_those_of_the_request() -> None:
     spec = RecordSpec(
-        ("./app",), Path("a.strand"), (Path("pool"),), (), "marker", 5, pm_heap=True, tasks=("one", "two")
+        *(("./app",), Path("a.strand"), (Path("pool"),), (), "marker", 5),
+        pm_heap=True,
+        tasks=("one", "two"),
+        fork="parent",
     )
-    asked = "--pipe p --pm pool --pm-heap h.so --from marker --task one --task two --max-instructions 5"
+    asked = "--pipe p --pm pool --pm-heap h.so --from marker --task one --task two --fork parent --max-instructions 5"
     assert list(options(spec, "p", Path("h.so"))) == asked.split()
 
 

@@ -220,11 +220,43 @@ def test_code_that_changes_is_defined_anew(tmp_path: Path) -> None:
     assert any("libm.so" in module[3] for module in recording.modules)
 
 
-@pytest.mark.parametrize("how", ["fork", "vfork", "spawn", "system", "exec"])
-def test_another_process_is_refused(tmp_path: Path, how: str) -> None:
+CHILDREN = {"fork": 7, "vfork": 7, "spawn": 1, "system": 7, "threads": 7}
+"""The exit status of the process that children.c starts, by the way in which it starts it."""
+
+
+@pytest.mark.parametrize("how", CHILDREN)
+def test_the_process_that_starts_another_is_recorded(tmp_path: Path, how: str) -> None:
     recording, done = record(tmp_path, "children", how)
+    assert (done.returncode, recording.refused, recording.status) == (0, [], 0)
+    assert done.stdout == f"{CHILDREN[how]} 126\n"
+    assert ["another process" in warning for warning in recording.warnings] == [True], "it is said once"
+    assert len(recording.accesses) < 60_000 or how == "threads", "the child does as much in its own work alone"
+
+
+def test_the_new_process_is_recorded_on_demand(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "children", "fork", options=("--fork", "child"))
+    assert (done.stdout, recording.status) == ("7 126\n", 7), "the recording's end is the child's"
+    assert (recording.refused, recording.warnings) == ([], [])
+    assert len(recording.accesses) > 64_000
+
+
+@pytest.mark.parametrize("how", ["vfork", "spawn", "system"])
+def test_a_process_that_only_becomes_another_program_is_not_recorded(tmp_path: Path, how: str) -> None:
+    recording, done = record(tmp_path, "children", how, options=("--fork", "child"))
+    assert (done.stdout, recording.status) == (f"{CHILDREN[how]} 126\n", 0)
+    assert len(recording.warnings) == 1
+
+
+def test_a_new_process_of_several_threads_is_refused(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "children", "threads", options=("--fork", "child"))
     assert done.returncode == 2
-    assert len(recording.refused) == 1
+    assert ["several threads" in refused for refused in recording.refused] == [True]
+
+
+def test_another_program_is_refused(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "children", "exec")
+    assert done.returncode == 2
+    assert ["execve" in refused for refused in recording.refused] == [True]
     assert done.stderr == "", "the collector tells the user, and once is enough"
 
 

@@ -59,6 +59,11 @@ def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> N
     metavar="FUNCTION",
     help="Each call of this function is a task, as if markers were around it (repeatable).",
 )
+@click.option(
+    "--fork",
+    type=click.Choice(["parent", "child"]),
+    help="Which process to record on if the program starts another one (fork, system, daemon). [default: parent]",
+)
 @click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after N instructions.")
 @click.option(
     "--include",
@@ -103,6 +108,7 @@ def _spec(given: Mapping[str, Any]) -> RecordSpec:
         begin=given["begin"],
         max_instructions=given["max_instructions"],
         tasks=given["tasks"],
+        fork=given["fork"],
         quiet_stdout=given["as_json"],
     )
 

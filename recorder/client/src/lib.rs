@@ -14,6 +14,7 @@ mod lock;
 mod mask;
 mod options;
 mod pm;
+mod process;
 mod region;
 mod signal;
 mod stream;
@@ -34,7 +35,7 @@ use lock::Lock;
 use options::Options;
 use stream::{words, Stream};
 use tasks::Tasks;
-use thread::{Birth, Thread};
+use thread::{Birth, Thread, MUTE};
 
 /// DynamoRIO reads it: the version for which this client was built.
 #[no_mangle]
@@ -102,7 +103,10 @@ pub struct Recorder {
     tasks: Tasks,
     /// Instructions that were written.
     written: AtomicU64,
-    process: u64,
+    /// The recorded process.
+    process: AtomicU64,
+    /// The user knows of another process.
+    told_of_process: AtomicBool,
     /// The addresses of the recorder's own libraries, which are not part of the program.
     folder: Vec<u8>,
     state: AtomicU8,
@@ -140,7 +144,7 @@ impl Recorder {
 
     /// Whether this is the recorded process, not a child of it.
     fn own_process(&self) -> bool {
-        syscall::process() == self.process
+        syscall::process() == self.process.load(Ordering::Relaxed)
     }
 
     /// How many of these words may be written before the limit of instructions; at the limit, recording stops.
@@ -254,7 +258,8 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             libc_start: AtomicU64::new(0),
             tasks: Tasks::default(),
             written: AtomicU64::new(0),
-            process: syscall::process(),
+            process: AtomicU64::new(syscall::process()),
+            told_of_process: AtomicBool::new(false),
             folder: folder(),
             state: AtomicU8::new(state as u8),
             tickets: AtomicU64::new(0),
@@ -266,7 +271,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             pm::announce_all();
         }
         dr_register_exit_event(Some(exit));
-        dr_register_fork_init_event(Some(syscall::forked));
+        dr_register_fork_init_event(Some(process::forked));
         dr_register_filter_syscall_event(Some(syscall::filter));
         let registered = drmgr_register_thread_init_event(Some(thread_begins)) != 0
             && drmgr_register_thread_exit_event(Some(thread_ends)) != 0
@@ -309,6 +314,12 @@ unsafe extern "C" fn thread_begins(drcontext: *mut c_void) {
         let base = dr_get_dr_segment_base(recorder.slots.segment);
         let slots = base.wrapping_byte_add(recorder.slots.offset as usize);
         let tid = dr_get_thread_id(drcontext) as u64;
+        if !recorder.own_process() {
+            // The child of a `vfork`.
+            let thread = Box::into_raw(Thread::begin(MUTE, tid, slots.cast()));
+            drmgr_set_tls_field(drcontext, recorder.thread_field, thread.cast());
+            return;
+        }
         let mut threads = recorder.threads.lock();
         let number = recorder.begun.fetch_add(1, Ordering::Relaxed) as u32;
         let thread = Box::into_raw(Thread::begin(number, tid, slots.cast()));
@@ -355,6 +366,10 @@ unsafe extern "C" fn thread_ends(drcontext: *mut c_void) {
             .lock()
             .retain(|other| (**other).number != thread.number);
         atomic::release(&mut thread);
+        // DynamoRIO may end the child of a `vfork` in its parent.
+        if thread.number == MUTE || !recorder.own_process() {
+            return (*thread).end();
+        }
         if thread.tid != syscall::running() {
             thread.take_back();
         }

@@ -19,6 +19,16 @@ pub enum From {
     Symbol(String),
 }
 
+/// Which process is recorded on, if the program starts another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fork {
+    /// The one that starts it.
+    #[default]
+    Parent,
+    /// The new one.
+    Child,
+}
+
 /// The settings.
 #[derive(Debug, Default)]
 pub struct Options {
@@ -32,6 +42,8 @@ pub struct Options {
     pub pm_heap: bool,
     /// When recording begins.
     pub from: From,
+    /// Which process is recorded on.
+    pub fork: Fork,
     /// Functions whose calls are tasks.
     pub tasks: Vec<String>,
     /// Number of instructions after which it ends.
@@ -61,6 +73,8 @@ pub fn read() -> Option<Options> {
             "from" if value == "start" => options.from = From::Start,
             "from" if value == "marker" => options.from = From::Marker,
             "from" => options.from = From::Symbol(value),
+            "fork" if value == "parent" => options.fork = Fork::Parent,
+            "fork" if value == "child" => options.fork = Fork::Child,
             "task" => options.tasks.push(value),
             "max-instructions" => options.max_instructions = value.parse().ok(),
             _ => return None,

@@ -3,7 +3,8 @@
 use std::ffi::{c_void, CString};
 
 use dynamorio_sys::{
-    dr_open_file, dr_write_file, file_t, DR_FILE_ALLOW_LARGE, DR_FILE_WRITE_ONLY, DR_FILE_WRITE_OVERWRITE,
+    dr_close_file, dr_open_file, dr_write_file, file_t, DR_FILE_ALLOW_LARGE, DR_FILE_WRITE_ONLY,
+    DR_FILE_WRITE_OVERWRITE,
 };
 use strandline_capture::{Kind, MAGIC};
 
@@ -38,6 +39,7 @@ impl Stream {
             sys::call(sys::number::FTRUNCATE, [file as usize, 0, 0, 0]);
             sys::call(sys::number::FCNTL, [file as usize, F_SETPIPE_SZ, PIPE_BYTES, 0]);
         }
+        close_inherited(path.as_bytes());
         let mut stream = Stream { file, closed: false };
         stream.write(&MAGIC);
         Some(stream)
@@ -51,6 +53,15 @@ impl Stream {
     /// Writes nothing from here on.
     pub fn close(&mut self) {
         self.closed = true;
+    }
+
+    /// Writes nothing from here on, and closes the pipe: its reader does not wait for this process.
+    pub fn leave(&mut self) {
+        if !self.closed {
+            self.closed = true;
+            // SAFETY: nothing uses it from here on.
+            unsafe { dr_close_file(self.file) };
+        }
     }
 
     /// Writes a packet; the parts are its payload, one after the other.
@@ -73,6 +84,17 @@ impl Stream {
         }
         let written = sys::without_sigpipe(|| all(self.file, bytes));
         self.closed = !written;
+    }
+}
+
+/// Closes the pipe's descriptor in the program, if it is one: processes that the program starts do not hold the pipe.
+fn close_inherited(path: &[u8]) {
+    let number = path
+        .strip_prefix(b"/proc/self/fd/")
+        .and_then(|number| std::str::from_utf8(number).ok());
+    if let Some(number) = number.and_then(|number| number.parse::<usize>().ok()) {
+        // SAFETY: the launcher inherited it for this.
+        unsafe { sys::call(sys::number::CLOSE, [number, 0, 0, 0]) };
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use dynamorio_sys::*;
 use strandline_capture::{Control, Kind};
 
+use crate::options::Fork;
 use crate::stream::words;
 use crate::sys::{self, number};
 use crate::thread::{Birth, Thread};
-use crate::{kernel, pm, recorder, region, State};
+use crate::{kernel, pm, process, recorder, region, State};
 
 /// A thread's current system call: its number and arguments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,8 +18,11 @@ pub struct Call {
     arguments: [u64; 6],
     /// Mapped persistent bytes that it cuts off their file.
     cut: u64,
+    /// If it starts a process: which of the two is recorded on.
+    pub recorded: Option<Fork>,
 }
 
+const CLONE_VM: u64 = 0x100;
 const CLONE_THREAD: u64 = 0x10000;
 const CLONE_PARENT_SETTID: u64 = 0x10_0000;
 const CLONE_CHILD_CLEARTID: u64 = 0x20_0000;
@@ -45,13 +49,15 @@ pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
     }
     let arguments = thread.call.arguments;
     thread.call.cut = kernel::cut(number, arguments);
+    thread.call.recorded = None;
     thread.push(&[Control::Syscall.word(number as u64), recorder.ticket()]);
     match number {
         number::FUTEX => futex(thread, arguments),
         number::EXIT | number::EXIT_GROUP if recorder.own_process() => {
             recorder.status.store(arguments[0] & 0xff, Ordering::Relaxed);
         }
-        number::FORK | number::VFORK => child("fork"),
+        number::FORK => process::starts(thread, false),
+        number::VFORK => process::starts(thread, true),
         number::CLONE | number::CLONE3 => clone(thread, number, arguments),
         number::EXECVE | number::EXECVEAT => replaced(),
         _ if kills(number, arguments) => thread.flush(),
@@ -82,6 +88,7 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
             recorder().births.lock().retain(|birth| birth.parent != thread.number)
         }
         _ if failed => {}
+        number::FORK | number::VFORK | number::CLONE | number::CLONE3 => process::started(thread, result),
         number::MMAP => {
             // Stores to a private mapping never reach its file.
             let is_file = fourth & MAP_ANONYMOUS == 0 && fourth & MAP_TYPE != MAP_PRIVATE;
@@ -116,8 +123,8 @@ fn futex(thread: &mut Thread, arguments: [u64; 6]) {
     thread.push(&[Control::Futex.word(u64::from(!waits)), arguments[0]]);
 }
 
-/// A new thread; or a new process, which is refused.
-fn clone(thread: &Thread, number: i32, arguments: [u64; 6]) {
+/// A new thread, or a new process.
+fn clone(thread: &mut Thread, number: i32, arguments: [u64; 6]) {
     let [mut flags, _, mut parent, mut clears, ..] = arguments;
     if number == number::CLONE3 {
         let mut fields = [0u64; 4];
@@ -127,21 +134,13 @@ fn clone(thread: &Thread, number: i32, arguments: [u64; 6]) {
         [flags, _, clears, parent] = fields;
     }
     if flags & CLONE_THREAD == 0 {
-        return child("fork, vfork or posix_spawn");
+        return process::starts(thread, flags & CLONE_VM != 0);
     }
     recorder().births.lock().push(Birth {
         parent: thread.number,
         tells: if flags & CLONE_PARENT_SETTID != 0 { parent } else { 0 },
         clears: if flags & CLONE_CHILD_CLEARTID != 0 { clears } else { 0 },
     });
-}
-
-fn child(how: &str) {
-    if recorder().state() != State::Stopped {
-        region::refuse(&format!(
-            "the program starts another process ({how}), which cannot be recorded: record a program that stays one process"
-        ));
-    }
 }
 
 /// The program becomes another one. That is permitted once its recording has ended; its end is then unknown.
@@ -163,11 +162,6 @@ fn replaced() {
     );
     stream.packet(Kind::End, 0, &[words(&[0])]);
     stream.close();
-}
-
-/// A process that was made after the end of the recording reports nothing.
-pub unsafe extern "C" fn forked(_drcontext: *mut c_void) {
-    recorder().stream.lock().close();
 }
 
 /// The operating system's id of the current thread.

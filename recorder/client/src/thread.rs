@@ -21,6 +21,9 @@ pub const BLOCK_BYTES: usize = 64 << 10;
 /// Space above that for control words.
 const CONTROL_BYTES: usize = 4 << 10;
 
+/// The number of threads that report nothing: those of other processes.
+pub const MUTE: u32 = u32::MAX;
+
 /// A thread that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Birth {
@@ -125,7 +128,7 @@ impl Thread {
 
     /// Adds words.
     pub fn push(&mut self, new: &[u64]) {
-        if recorder().state() != State::Recording {
+        if recorder().state() != State::Recording || self.number == MUTE {
             return;
         }
         if self.next() >= self.limit {
@@ -159,7 +162,7 @@ impl Thread {
     pub fn finish(&mut self) {
         let recorder = recorder();
         let mut stream = recorder.stream.lock();
-        if recorder.state() != State::Recording {
+        if recorder.state() != State::Recording || self.number == MUTE {
             self.empty();
             return;
         }

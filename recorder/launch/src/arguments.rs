@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const USAGE: &str =
     "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--pm-heap LIBRARY] [--from main|start|marker|SYMBOL] \
-    [--task SYMBOL]... [--max-instructions N] -- PROGRAM ARGS...";
+    [--task SYMBOL]... [--fork parent|child] [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.
 pub struct Arguments {
@@ -38,6 +38,7 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, Stri
             "--pm-heap" => ("pm-heap", absolute(&value()?)?.into_os_string()),
             "--from" => ("from", value()?),
             "--task" => ("task", value()?),
+            "--fork" => ("fork", process(&value()?)?),
             "--max-instructions" => ("max-instructions", count(&value()?)?),
             _ => return Err(format!("{word} is not known; {USAGE}")),
         });
@@ -88,6 +89,13 @@ fn range(text: &OsStr) -> Result<OsString, String> {
     match start < end {
         true => Ok(format!("{start}:{end}").into()),
         false => Err(wrong()),
+    }
+}
+
+fn process(text: &OsStr) -> Result<OsString, String> {
+    match text.to_str() {
+        Some("parent" | "child") => Ok(text.to_owned()),
+        _ => Err(format!("--fork {}: write parent or child", text.to_string_lossy())),
     }
 }
 
@@ -152,6 +160,7 @@ mod tests {
         assert!(failure(&["--", "a"]).starts_with("--pipe is missing"));
         assert!(failure(&["--pipe", "/p", "--"]).starts_with("no program"));
         assert!(failure(&["--pipe", "/p", "--pm-range", "5:5", "--", "a"]).starts_with("--pm-range 5:5"));
+        assert!(failure(&["--pipe", "/p", "--fork", "both", "--", "a"]).starts_with("--fork both: write parent"));
         assert!(failure(&["--pipe", "/p", "--task"]).starts_with("--task needs a value"));
         assert!(failure(&["--pipe", "/p", "--max-instructions", "0", "--", "a"]).starts_with("--max-instructions 0"));
     }
