@@ -24,6 +24,8 @@ WRITES = {STORE, UPDATE, ATOMIC, STORE_NT} | MASKED
     WARNING,
 ) = range(1, 13)
 BLOCK, CUT, SYSCALL, RETURNED, FUTEX, SYNC = range(6)
+MAGIC = b"strandcp"
+"""Between packets it begins the stream anew: the program has become another one."""
 VALUE_BYTES = 64
 NOBODY = (1 << 64) - 1
 
@@ -120,9 +122,12 @@ class Recording:
 def read(path: Path, *, keep: bool = True) -> Recording:
     """Read a whole stream; `keep` the single accesses."""
     data = path.read_bytes()
-    assert data[:8] == b"strandcp", data[:8]
+    assert data[:8] == MAGIC, data[:8]
     at, recording = 8, Recording()
     while at < len(data):
+        if data[at : at + 8] == MAGIC:
+            at, recording = at + 8, Recording()
+            continue
         kind, thread, size = struct.unpack_from("<IIQ", data, at)
         payload = data[at + 16 : at + 16 + size]
         assert len(payload) == size, f"the packet at {at} is cut short"

@@ -253,11 +253,33 @@ def test_a_new_process_of_several_threads_is_refused(tmp_path: Path) -> None:
     assert ["several threads" in refused for refused in recording.refused] == [True]
 
 
-def test_another_program_is_refused(tmp_path: Path) -> None:
+def test_the_program_that_it_becomes_is_recorded_instead(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "children", "exec")
+    assert (done.returncode, recording.refused, recording.warnings, recording.status) == (0, [], [], 0)
+    assert recording.command == ["true"], "its own name is kept"
+    assert not any("children" in module[3] for module in recording.modules)
+
+
+def test_wrappers_are_not_recorded(tmp_path: Path) -> None:
+    program = build(tmp_path, "children")
+    done = launch(tmp_path / "stream", Path("env"), "nice", str(program), "a b", "fork")
+    recording = stream.read(tmp_path / "stream")
+    assert (done.stdout, recording.command) == ("7 126\n", [str(program), "a b", "fork"])
+
+
+def test_a_program_that_cannot_become_another_goes_on(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "children", "nowhere")
+    assert (done.stdout, recording.status) == ("0 126\n", 0)
+    assert recording.command[-1] == "nowhere"
+
+
+def test_a_script_that_it_becomes_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    done = launch(tmp_path / "stream", Path("env"), str(script))
     assert done.returncode == 2
-    assert ["execve" in refused for refused in recording.refused] == [True]
-    assert done.stderr == "", "the collector tells the user, and once is enough"
+    assert ["a script" in refused for refused in stream.read(tmp_path / "stream").refused] == [True]
 
 
 @pytest.mark.skipif("avx512f" not in CPU, reason="the processor has no AVX-512")

@@ -21,7 +21,8 @@
 /// The protocol's version: a collector refuses any other.
 pub const VERSION: u32 = 2;
 
-/// The first bytes of a stream.
+/// The first bytes of a stream. Between packets they begin it anew: the program has become another one, and all before
+/// is void.
 pub const MAGIC: [u8; 8] = *b"strandcp";
 
 /// Maximum number of bytes of an access whose value is recorded.

@@ -172,7 +172,7 @@ fn main() {
         .unwrap_or(50);
     let told = stream(millions * 1_000_000);
     let begun = seconds();
-    let (bytes, collected) = collect_to(&told[..], Vec::new(), &mut |_| ()).expect("a good stream");
+    let (bytes, collected) = collect_to(&told[..], || Ok(Vec::new()), &mut |_| ()).expect("a good stream");
     if let Some(folder) = std::env::args().nth(2).map(std::path::PathBuf::from) {
         std::fs::write(folder.join("stream"), &told).expect("the folder can be written");
         std::fs::write(folder.join("recording"), &bytes).expect("the folder can be written");

@@ -156,7 +156,7 @@ fn into_message(message: u64, bytes: u64) -> u64 {
 }
 
 /// A text of the program.
-fn text(at: u64) -> Option<String> {
+pub fn text(at: u64) -> Option<String> {
     let mut bytes = Vec::new();
     while bytes.len() < 4096 {
         let (mut byte, mut done) = (0u8, 0);

@@ -16,6 +16,7 @@ mod options;
 mod pm;
 mod process;
 mod region;
+mod replacing;
 mod signal;
 mod stream;
 mod sys;

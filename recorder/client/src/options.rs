@@ -38,8 +38,8 @@ pub struct Options {
     pub pm: Vec<String>,
     /// Ranges of addresses of persistent memory: start and end.
     pub ranges: Vec<(u64, u64)>,
-    /// The arena of the heap library is persistent memory.
-    pub pm_heap: bool,
+    /// The heap library, if its arena is persistent memory.
+    pub pm_heap: Option<String>,
     /// When recording begins.
     pub from: From,
     /// Which process is recorded on.
@@ -48,6 +48,33 @@ pub struct Options {
     pub tasks: Vec<String>,
     /// Number of instructions after which it ends.
     pub max_instructions: Option<u64>,
+}
+
+impl Options {
+    /// The launcher's options for another program that is recorded in the same way, into this pipe.
+    pub fn words(&self, pipe: &str) -> Vec<String> {
+        let mut words = vec!["--pipe".to_owned(), pipe.to_owned()];
+        let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+        self.pm.iter().for_each(|path| add("--pm", path));
+        self.ranges
+            .iter()
+            .for_each(|(start, end)| add("--pm-range", &format!("{start}:{end}")));
+        self.pm_heap.iter().for_each(|library| add("--pm-heap", library));
+        match &self.from {
+            From::Main => {}
+            From::Start => add("--from", "start"),
+            From::Marker => add("--from", "marker"),
+            From::Symbol(name) => add("--from", name),
+        }
+        self.tasks.iter().for_each(|function| add("--task", function));
+        if self.fork == Fork::Child {
+            add("--fork", "child");
+        }
+        if let Some(limit) = self.max_instructions {
+            add("--max-instructions", &limit.to_string());
+        }
+        words
+    }
 }
 
 /// The launcher's settings in the environment.
@@ -68,7 +95,7 @@ pub fn read() -> Option<Options> {
                 let (start, end) = value.split_once(':')?;
                 options.ranges.push((start.parse().ok()?, end.parse().ok()?));
             }
-            "pm-heap" => options.pm_heap = true,
+            "pm-heap" => options.pm_heap = Some(value),
             "from" if value == "main" => options.from = From::Main,
             "from" if value == "start" => options.from = From::Start,
             "from" if value == "marker" => options.from = From::Marker,

@@ -47,11 +47,11 @@ pub fn ranges(ranges: &[(u64, u64)]) -> Vec<Mapping> {
 /// Something was mapped.
 pub fn mapped(thread: &mut Thread, range: Range<u64>, descriptor: i32, offset: u64) {
     let recorder = recorder();
-    if recorder.options.pm.is_empty() && !recorder.options.pm_heap {
+    if recorder.options.pm.is_empty() && recorder.options.pm_heap.is_none() {
         return;
     }
     unmapped(thread, range.clone());
-    if let Some(offset) = heap::offset(&range).filter(|_| recorder.options.pm_heap) {
+    if let Some(offset) = heap::offset(&range).filter(|_| recorder.options.pm_heap.is_some()) {
         let path = heap::NAME.to_owned();
         return add(thread, Mapping { range, offset, path });
     }
@@ -209,6 +209,12 @@ fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
         }
         page += PAGE_BYTES;
     }
+}
+
+/// Whether a file of persistent memory is mapped.
+pub fn has_file() -> bool {
+    let mappings = recorder().mappings.lock();
+    mappings.iter().any(|mapping| mapping.path.starts_with('/'))
 }
 
 /// Number of persistent bytes in this range.

@@ -55,6 +55,14 @@ impl Stream {
         self.closed = true;
     }
 
+    /// A path of the pipe that stays if the program is replaced by another.
+    pub fn shared(&self) -> Option<String> {
+        const DUPLICATE: usize = 0;
+        // SAFETY: the new descriptor is the next program's.
+        let copy = unsafe { sys::call(sys::number::FCNTL, [self.file as usize, DUPLICATE, 3, 0]) };
+        (copy >= 0 && !self.closed).then(|| format!("/proc/self/fd/{copy}"))
+    }
+
     /// Writes nothing from here on, and closes the pipe: its reader does not wait for this process.
     pub fn leave(&mut self) {
         if !self.closed {

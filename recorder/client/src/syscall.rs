@@ -4,13 +4,12 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use dynamorio_sys::*;
-use strandline_capture::{Control, Kind};
+use strandline_capture::Control;
 
 use crate::options::Fork;
-use crate::stream::words;
 use crate::sys::{self, number};
 use crate::thread::{Birth, Thread};
-use crate::{kernel, pm, process, recorder, region, State};
+use crate::{kernel, pm, process, recorder, replacing};
 
 /// A thread's current system call: its number and arguments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +58,8 @@ pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
         number::FORK => process::starts(thread, false),
         number::VFORK => process::starts(thread, true),
         number::CLONE | number::CLONE3 => clone(thread, number, arguments),
-        number::EXECVE | number::EXECVEAT => replaced(),
+        number::EXECVE => replacing::becomes(drcontext, Some(arguments)),
+        number::EXECVEAT => replacing::becomes(drcontext, None),
         _ if kills(number, arguments) => thread.flush(),
         _ => {}
     }
@@ -141,27 +141,6 @@ fn clone(thread: &mut Thread, number: i32, arguments: [u64; 6]) {
         tells: if flags & CLONE_PARENT_SETTID != 0 { parent } else { 0 },
         clears: if flags & CLONE_CHILD_CLEARTID != 0 { clears } else { 0 },
     });
-}
-
-/// The program becomes another one. That is permitted once its recording has ended; its end is then unknown.
-fn replaced() {
-    let recorder = recorder();
-    if !recorder.own_process() {
-        return;
-    }
-    if recorder.state() != State::Stopped {
-        region::refuse("the program replaces itself by another (execve), which cannot be recorded: record that one");
-        return;
-    }
-    let mut stream = recorder.stream.lock();
-    recorder.written_by_kernel.lock().tell(&mut stream);
-    stream.packet(
-        Kind::Warning,
-        0,
-        &[b"after the recorded region the program replaced itself by another (execve): its exit status is not known"],
-    );
-    stream.packet(Kind::End, 0, &[words(&[0])]);
-    stream.close();
 }
 
 /// The operating system's id of the current thread.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const USAGE: &str =
     "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--pm-heap LIBRARY] [--from main|start|marker|SYMBOL] \
-    [--task SYMBOL]... [--fork parent|child] [--max-instructions N] -- PROGRAM ARGS...";
+    [--task SYMBOL]... [--fork parent|child] [--argv0 NAME] [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.
 pub struct Arguments {
@@ -14,6 +14,8 @@ pub struct Arguments {
     pub settings: Vec<(&'static str, OsString)>,
     /// The program and its arguments; never empty.
     pub program: Vec<OsString>,
+    /// What the program finds as its own name, if not its file.
+    pub name: Option<OsString>,
 }
 
 /// Reads the command line.
@@ -22,6 +24,7 @@ pub struct Arguments {
 /// One line with the error.
 pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String> {
     let mut settings: Vec<(&'static str, OsString)> = Vec::new();
+    let mut name = None;
     loop {
         let Some(word) = words.next() else {
             return Err(format!("no program is named after '--'; {USAGE}"));
@@ -31,6 +34,10 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, Stri
             break;
         }
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value; {USAGE}"));
+        if word == "--argv0" {
+            name = Some(value()?);
+            continue;
+        }
         settings.push(match word.as_str() {
             "--pipe" => ("pipe", absolute(&value()?)?.into_os_string()),
             "--pm" => ("pm", resolved(&value()?)?.into_os_string()),
@@ -50,7 +57,11 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, Stri
     if !settings.iter().any(|(name, _)| *name == "pipe") {
         return Err(format!("--pipe is missing; {USAGE}"));
     }
-    Ok(Arguments { settings, program })
+    Ok(Arguments {
+        settings,
+        program,
+        name,
+    })
 }
 
 fn absolute(path: &OsStr) -> Result<PathBuf, String> {
@@ -144,6 +155,13 @@ mod tests {
         let arguments =
             of(&["--pipe", "/p", "--task", "f", "--task", "g", "--", "a"]).expect("these arguments are right");
         assert_eq!(arguments.settings[1..], [("task", "f".into()), ("task", "g".into())]);
+    }
+
+    #[test]
+    fn a_program_may_have_another_name_than_its_file() {
+        let arguments = of(&["--pipe", "/p", "--argv0", "sh", "--", "/bin/busybox"]).expect("these are right");
+        assert_eq!((arguments.name, arguments.settings.len()), (Some("sh".into()), 1));
+        assert!(failure(&["--pipe", "/p", "--argv0"]).starts_with("--argv0 needs a value"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn prepare(arguments: &arguments::Arguments) -> Result<Command, String> {
         command.env(PRELOAD, preloaded(Path::new(library))?);
     }
     command
-        .arg0(&arguments.program[0])
+        .arg0(arguments.name.as_ref().unwrap_or(&arguments.program[0]))
         .args(&arguments.program[1..])
         .env("DYNAMORIO_EXE_PATH", program)
         .env("DYNAMORIO_RUNUNDER", "1")

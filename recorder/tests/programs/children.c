@@ -47,6 +47,7 @@ int main(int number, char **arguments) {
     if (!strcmp(how, "spawn")) posix_spawnp(&child, "false", 0, 0, command, environ);
     if (!strcmp(how, "system")) status = system("exit 7");
     if (!strcmp(how, "exec")) execvp("true", command);
+    if (!strcmp(how, "nowhere")) execvp("/nowhere/true", command);
     if (!strcmp(how, "threads")) {
         pthread_t threads[3];
         for (int index = 0; index < 3; index++) pthread_create(&threads[index], 0, count, 0);

@@ -40,9 +40,11 @@ pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> R
     let unwritable =
         |error: std::io::Error| RecordError::new(format!("cannot be written: {error}"), "give a writable path").of(out);
     let path = beside(out);
-    let file = File::create(&path).map_err(unwritable)?;
     let mut unfinished = Unfinished { path, kept: false };
-    let (_, collected) = collect_to(input, BufWriter::new(file), progress)?;
+    let create = || File::create(&unfinished.path).map(BufWriter::new).map_err(unwritable);
+    // An unwritable place is an error before the program has run.
+    create()?;
+    let (_, collected) = collect_to(input, create, progress)?;
     std::fs::rename(&unfinished.path, out).map_err(unwritable)?;
     unfinished.kept = true;
     Ok(collected)

@@ -20,7 +20,7 @@ use crate::error::RecordError;
 use crate::format::{check, Writer};
 use crate::recording::{Block, Module};
 use memory::Memory;
-use packets::{Fields, Packet, Packets};
+use packets::{Fields, Next, Packet, Packets};
 use std::io::{Read, Write};
 use strandline_capture::{Kind, VERSION};
 use thread::{Known, Trace};
@@ -46,41 +46,39 @@ pub struct Collected {
     pub bytes: u64,
 }
 
-/// Makes a recording of a stream, written to `out`.
+/// Makes a recording of a stream, written to `out`: a new one each time that the stream begins anew, as the program has
+/// become another one.
 ///
 /// # Errors
 /// The stream has another version or an impossible item, or reports that the program cannot be recorded; or `out`
 /// cannot be written.
 pub fn collect_to<W: Write>(
     input: impl Read,
-    out: W,
+    mut out: impl FnMut() -> Result<W, RecordError>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(W, Collected), RecordError> {
     let mut packets = Packets::new(input)?;
-    let program = start(&mut packets)?;
-    let mut collector = Collector {
-        writer: Writer::new(out, &program)?,
-        known: Vec::new(),
-        memory: Memory::default(),
-        threads: Threads::default(),
-        warnings: Vec::new(),
-        status: None,
-    };
-    let mut told = 0;
-    while collector.status.is_none() {
-        let Some(packet) = packets.next()? else { break };
-        collector.packet(packet)?;
-        if collector.threads.instructions() >> 20 != told {
-            told = collector.threads.instructions() >> 20;
-            progress(collector.threads.instructions());
+    loop {
+        let program = start(&mut packets)?;
+        let mut collector = Collector::new(out()?, &program)?;
+        if collector.all(&mut packets, progress)? == Ended::Whole {
+            return collector.finish(packets.offset());
         }
     }
-    collector.finish(packets.offset())
+}
+
+/// How a stream of one program ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// With it.
+    Whole,
+    /// The program became another one.
+    Again,
 }
 
 /// The first packet describes the program.
 fn start(packets: &mut Packets<impl Read>) -> Result<Vec<String>, RecordError> {
-    let Some(packet) = packets.next()? else {
+    let Next::Packet(packet) = packets.next()? else {
         return Err(RecordError::at(
             packets.offset(),
             "the recorder sent nothing: did the program start?",
@@ -126,6 +124,34 @@ struct Collector<W: Write> {
 }
 
 impl<W: Write> Collector<W> {
+    fn new(out: W, program: &[String]) -> Result<Collector<W>, RecordError> {
+        Ok(Collector {
+            writer: Writer::new(out, program)?,
+            known: Vec::new(),
+            memory: Memory::default(),
+            threads: Threads::default(),
+            warnings: Vec::new(),
+            status: None,
+        })
+    }
+
+    /// Takes packets to the program's end.
+    fn all(&mut self, packets: &mut Packets<impl Read>, progress: &mut dyn FnMut(u64)) -> Result<Ended, RecordError> {
+        let mut told = 0;
+        while self.status.is_none() {
+            match packets.next()? {
+                Next::Packet(packet) => self.packet(packet)?,
+                Next::Again => return Ok(Ended::Again),
+                Next::End => break,
+            }
+            if self.threads.instructions() >> 20 != told {
+                told = self.threads.instructions() >> 20;
+                progress(self.threads.instructions());
+            }
+        }
+        Ok(Ended::Whole)
+    }
+
     fn packet(&mut self, packet: Packet<'_>) -> Result<(), RecordError> {
         let mut fields = Fields::new(&packet);
         match packet.kind {

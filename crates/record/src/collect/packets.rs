@@ -83,6 +83,16 @@ impl From<RecordError> for Wrong {
     }
 }
 
+/// What comes next in a stream.
+pub(super) enum Next<'p> {
+    /// A packet.
+    Packet(Packet<'p>),
+    /// The stream begins anew: the program has become another one.
+    Again,
+    /// Its end, also inside a packet.
+    End,
+}
+
 /// Reads packets.
 pub(super) struct Packets<R> {
     input: R,
@@ -127,21 +137,21 @@ impl<R: Read> Packets<R> {
         }
     }
 
-    /// The next packet; `None` at the end of the stream, also inside a packet. If that packet is a trace, its complete
-    /// words are kept.
-    pub fn next(&mut self) -> Result<Option<Packet<'_>>, RecordError> {
+    /// The next packet. If the stream ends in a trace, its complete words are kept.
+    pub fn next(&mut self) -> Result<Next<'_>, RecordError> {
         let place = self.offset;
-        if !self.fill(HEADER_BYTES as u64)? {
-            return Ok(None);
+        const _: () = assert!(HEADER_BYTES == 2 * MAGIC.len());
+        if !self.fill(MAGIC.len() as u64)? {
+            return Ok(Next::End);
         }
-        let word = |at: usize| {
-            self.payload[at..at + 4]
-                .iter()
-                .rev()
-                .fold(0u32, |word, byte| word << 8 | u32::from(*byte))
-        };
-        let (number, thread) = (word(0), word(4));
-        let bytes = u64::from(word(8)) | u64::from(word(12)) << 32;
+        if self.payload == MAGIC {
+            return Ok(Next::Again);
+        }
+        let (number, thread) = halves(self::number(&self.payload));
+        if !self.fill(MAGIC.len() as u64)? {
+            return Ok(Next::End);
+        }
+        let bytes = self::number(&self.payload);
         let Some(kind) = KINDS.into_iter().find(|kind| *kind as u32 == number) else {
             return Err(wrong(place, format!("a packet of unknown kind {number}")));
         };
@@ -150,20 +160,24 @@ impl<R: Read> Packets<R> {
         }
         let whole = self.fill(bytes.next_multiple_of(8))?;
         if !whole && kind != Kind::Trace {
-            return Ok(None);
+            return Ok(Next::End);
         }
         let bytes = match whole {
             true => bytes as usize,
             false => self.payload.len() & !7,
         };
         let place = place + HEADER_BYTES as u64;
-        Ok(Some(Packet {
+        Ok(Next::Packet(Packet {
             kind,
             thread,
             payload: &self.payload[..bytes],
             place,
         }))
     }
+}
+
+fn halves(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
 }
 
 /// Eight bytes as a number.

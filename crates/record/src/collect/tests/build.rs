@@ -114,7 +114,7 @@ impl Stream {
 
 /// Collects a stream.
 pub fn collected(stream: &[u8]) -> Result<(Recording, Collected), RecordError> {
-    let (bytes, collected) = collect_to(stream, Vec::new(), &mut |_| ())?;
+    let (bytes, collected) = collect_to(stream, || Ok(Vec::new()), &mut |_| ())?;
     Ok((
         Recording::from_bytes(bytes).expect("what is collected can be opened"),
         collected,

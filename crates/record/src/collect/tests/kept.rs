@@ -180,6 +180,29 @@ fn a_stream_without_an_end_is_kept_with_a_warning() {
 }
 
 #[test]
+fn a_stream_that_begins_anew_replaces_what_was_before() {
+    let mut wrapper = Stream::running();
+    let before = wrapper.plain(&[Store]);
+    wrapper.packet(Kind::Warning, 0, b"of the wrapper");
+    wrapper.trace(0, &[before, PM, 1]);
+    let mut stream = Stream::running();
+    let block = stream.plain(&[Store, Store]);
+    stream.trace(0, &[block, PM, 2, PM, 3]);
+    let both = [wrapper.bytes.clone(), stream.end(5)].concat();
+    let (recording, collected) = collected(&both).expect("both are good");
+    assert_eq!(
+        (collected.instructions, recording.status(), recording.blocks().len()),
+        (2, 5, 1)
+    );
+    assert!(collected.complete && collected.warnings.is_empty());
+    let values = steps(&recording, 0, |step| step.map(|e| e.values.to_vec()));
+    assert_eq!(values, [Ok(vec![2, 3])]);
+    let cut = [wrapper.bytes, strandline_capture::MAGIC.to_vec()].concat();
+    let error = super::build::collected(&cut).expect_err("the other program never started");
+    assert!(error.to_string().contains("did the program start?"), "{error}");
+}
+
+#[test]
 fn calls_and_syncs_are_events() {
     let mut stream = Stream::running();
     stream.trace(
