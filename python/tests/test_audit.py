@@ -70,6 +70,22 @@ def test_a_librarys_instruction_is_shown_with_the_programs_call_once() -> None:
     assert rows[0][-1] == site
 
 
+def test_a_librarys_instructions_on_behalf_of_one_call_share_a_row() -> None:
+    def copy(offset: int, call: int, cycles: int | None) -> dict[str, Any]:
+        site = f"append (list.c:{call}) via libc.so.6+{offset:#x}"
+        by = {"site": f"append (list.c:{call})", "pc": call}
+        where: dict[str, Any] = {"in_library": True, "caller": by, "module": "libc.so.6"}
+        return entry("flush_of_clean_line", site, offset, cycles=cycles, count=2, **where)
+
+    copies = [copy(0x40, 31, 5), copy(0x44, 31, 6), copy(0x40, 33, 7), copy(0x48, 35, 8), copy(0x4C, 35, None)]
+    (table,) = [part for part in Judged(copies, design="x86").parts() if isinstance(part, Table)]
+    assert [row[1:] for row in table.rows] == [
+        ("4", "11", "append (list.c:31) via 2 instructions of libc.so.6"),
+        ("4", "-", "append (list.c:35) via 2 instructions of libc.so.6"),
+        ("2", "7", "append (list.c:33) via libc.so.6+0x40"),
+    ]
+
+
 def test_a_read_of_an_undurable_value_is_shown_with_its_store() -> None:
     store = {"site": "main (r.c:7)", "pc": 3}
     ((_, rows),) = tables(entry("read_undurable_then_persisted", "reader (r.c:5)", count=2, store=store))

@@ -118,8 +118,8 @@ class CrashesOfRecording(Result):
             parts += self._notes(result)
         parts += self.audit.parts()
         parts += self.weakened.parts() if self.weakened else []
-        if failing := self.audit.failing(self.request.gate):
-            places = counted(len(failing), "place")
+        if failing := self.audit.places(self.request.gate):
+            places = counted(failing, "place")
             said = f"the audit fails at {places}: mend the findings of {self.request.gate}, or --suppress them"
             parts += [Line(), Line(said.replace("findings of all", "findings"), folds=True)]
         return Page(tuple(parts))

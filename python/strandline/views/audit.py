@@ -55,6 +55,10 @@ class Judged:
         """The entries for which a gate fails."""
         return [entry for entry in self.entries if kind(entry) in FAIL_ON[fail_on] and not entry["suppressed"]]
 
+    def places(self, fail_on: str) -> int:
+        """Number of places for which a gate fails, as the tables show them."""
+        return len(_folded(self.failing(fail_on)))
+
     def document(self) -> list[dict[str, Any]]:
         """All entries, with their kinds; `cycles` are null where they were not measured."""
         return [{"cycles": None, **entry, "kind": kind(entry)} for entry in self.entries]
@@ -98,7 +102,7 @@ def _text(entry: Mapping[str, Any]) -> str:
 def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str, ...]]:
     order = list(FINDINGS)
     grouped = [entry for entry in entries if entry["finding"] == GROUPED]
-    alone = [entry for entry in entries if entry["finding"] != GROUPED]
+    alone = _folded([entry for entry in entries if entry["finding"] != GROUPED])
     alone.sort(key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
     sites = told_apart(alone, lambda entry: f"{_text(entry)} {entry['site']}")
     sites = [_stored(site, entry) + _callers(entry) for site, entry in zip(sites, alone, strict=True)]
@@ -115,6 +119,29 @@ def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str
     if grouped:
         rows.append((_text(grouped[0]), _times(grouped), f"{counted(len(grouped), 'place')}, --json has all"))
     return rows
+
+
+def _folded(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entries; those of one call of the program into a library, with the same text, as one."""
+    calls: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    folded: list[dict[str, Any]] = []
+    for entry in entries:
+        if not entry["in_library"] or not entry["caller"]:
+            folded.append(entry)
+            continue
+        key = _text(entry), entry["caller"]["pc"], entry["module"]
+        calls.setdefault(key, []).append(entry)
+    return folded + [_one(same) for same in calls.values()]
+
+
+def _one(same: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One entry for instructions of a library on behalf of one call."""
+    if len(same) == 1:
+        return same[0]
+    known = [entry["cycles"] for entry in same if entry.get("cycles") is not None]
+    site = f"{same[0]['caller']['site']} via {counted(len(same), 'instruction')} of {same[0]['module']}"
+    count = sum(entry["count"] for entry in same)
+    return {**same[0], "site": site, "count": count, "cycles": sum(known) if len(known) == len(same) else None}
 
 
 def _cycles(entry: Mapping[str, Any]) -> tuple[str]:

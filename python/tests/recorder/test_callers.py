@@ -57,10 +57,18 @@ def test_a_librarys_store_is_the_programs_own_call(recording: Path) -> None:
         assert store["caller"]["symbol"] == "append"
 
 
-def test_a_failing_state_tells_who_called(recording: Path) -> None:
-    state = asked("crash", str(recording), "--verify", "false", "--points", "20")["failures"][0]
-    sites = {store["site"] for store in [*state["has"], *state["lacks"]]}
-    assert sites, "the checker rejects a state with stores"
-    assert all(
-        store["caller"]["symbol"] == "main" for store in [*state["has"], *state["lacks"]] if not store["in_library"]
-    )
+CHECKER = """#!/bin/sh
+[ "$(od -An -td8 -N8 "$1" | tr -d ' ')" != 1 ]
+"""
+"""Rejects the value that the program replaces by 2."""
+
+
+def test_a_failing_state_tells_who_called(recording: Path, tmp_path: Path) -> None:
+    checker = tmp_path / "check"
+    checker.write_text(CHECKER)
+    checker.chmod(0o755)
+    failures = asked("crash", str(recording), "--verify", f"{checker} {{}}", "--points", "100")["failures"]
+    stores = [store for failure in failures for store in [*failure["has"], *failure["lacks"]]]
+    own = [store for store in stores if store["symbol"] == "insert"]
+    assert own
+    assert all(store["caller"]["symbol"] == "main" for store in own)
