@@ -80,6 +80,7 @@ class Recorded:
 
 
 ENDED = "SIGTERM ended the program: the recording has what it did before"
+FIRST_ENDED = "SIGTERM ended the program's first process; the recording has its last one to the end"
 
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
 """Reads packets from the first path, writes the recording to the second, counts instructions; see `Engine.collect`."""
@@ -109,7 +110,7 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
         with signals_for(process) as terminated:
             collected = collect(pipe.source, str(spec.out), advance)
     if terminated:
-        collected["warnings"] = [*collected["warnings"], ENDED]
+        collected["warnings"] = [*collected["warnings"], FIRST_ENDED if spec.fork == "child" else ENDED]
     return Recorded(**collected)
 
 

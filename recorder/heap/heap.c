@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -98,21 +99,22 @@ static bool for_program(const void *caller) {
     return true;
 }
 
-__attribute__((constructor)) static void prepare(void) {
-    size_t bytes = BYTES / PAGE * sizeof *pages;
-    void *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table == MAP_FAILED) return;
-    pages = table;
-    dl_iterate_phdr(note, NULL);
-    ready = true;
-}
-
 static void take_lock(void) {
     while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE)) syscall(SYS_sched_yield);
 }
 
 static void give_lock(void) {
     __atomic_clear(&lock, __ATOMIC_RELEASE);
+}
+
+__attribute__((constructor)) static void prepare(void) {
+    size_t bytes = BYTES / PAGE * sizeof *pages;
+    void *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED) return;
+    pages = table;
+    dl_iterate_phdr(note, NULL);
+    /* No other thread holds the lock in a forked process, which does not have that thread. */
+    ready = pthread_atfork(take_lock, give_lock, give_lock) == 0;
 }
 
 /* A new part of the arena, of whole pages; NULL if there is none. */

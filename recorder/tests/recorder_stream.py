@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,7 +148,7 @@ def packet(recording: Recording, kind: int, thread: int, payload: bytes) -> None
     text = payload.decode(errors="replace")
     if kind == START:
         assert struct.unpack("<I", payload[:4]) == (2,)
-        recording.command = payload[8:].decode().split("\0")
+        recording.command = os.fsdecode(payload[8:]).split("\0")
     elif kind == MODULE:
         recording.modules.append((*numbers[:3], payload[24:].decode()))
     elif kind == BLOCKS:

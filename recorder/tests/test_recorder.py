@@ -260,11 +260,33 @@ def test_the_program_that_it_becomes_is_recorded_instead(tmp_path: Path) -> None
     assert not any("children" in module[3] for module in recording.modules)
 
 
+def piped(folder: Path, program: Path, *arguments: str) -> Result:
+    """Record through a pipe, which keeps the streams of all programs that a process becomes."""
+    pipe, kept = folder / "pipe", folder / "stream"
+    os.mkfifo(pipe)
+    with kept.open("wb") as file, subprocess.Popen(["cat", pipe], stdout=file):
+        done = launch(pipe, program, *arguments)
+    assert kept.read_bytes().count(stream.MAGIC) > 1
+    return stream.read(kept), done
+
+
 def test_wrappers_are_not_recorded(tmp_path: Path) -> None:
     program = build(tmp_path, "children")
-    done = launch(tmp_path / "stream", Path("env"), "nice", str(program), "a b", "fork")
-    recording = stream.read(tmp_path / "stream")
-    assert (done.stdout, recording.command) == ("7 126\n", [str(program), "a b", "fork"])
+    recording, done = piped(tmp_path, Path("env"), "nice", str(program), "a b", "x" * 6000, "fork")
+    assert (done.stdout, recording.command) == ("7 126\n", [str(program), "a b", "x" * 6000, "fork"])
+    assert (recording.status, len(recording.threads)) == (0, 1)
+
+
+def test_arguments_of_any_bytes_are_passed_on(tmp_path: Path) -> None:
+    script = ("sh", "-c", 'printf %s "$1" | od -An -tx1', "sh")
+    recording, done = piped(tmp_path, Path("env"), *script, os.fsdecode(b"\xff a"), "")
+    assert done.stdout.split() == ["ff", "20", "61"]
+    assert recording.command[3:] == ["sh", os.fsdecode(b"\xff a"), ""]
+
+
+def test_a_program_that_becomes_itself_is_recorded_again(tmp_path: Path) -> None:
+    recording, done = piped(tmp_path, build(tmp_path, "children"), "self")
+    assert (done.stdout, recording.command) == ("0 126\n", ["again", "once"])
 
 
 def test_a_program_that_cannot_become_another_goes_on(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> N
 @click.option(
     "--fork",
     type=click.Choice(["parent", "child"]),
-    help="Which process to record on if the program starts another one (fork, system, daemon). [default: parent]",
+    help="Which process goes on being recorded if the program forks. [default: parent]",
 )
 @click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after N instructions.")
 @click.option(

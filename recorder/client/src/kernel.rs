@@ -155,17 +155,25 @@ fn into_message(message: u64, bytes: u64) -> u64 {
     words(message + 16).map_or(0, |[buffers, count]| into_buffers(buffers, count, bytes))
 }
 
-/// A text of the program.
+/// Maximum number of bytes of a path.
+const PATH_BYTES: usize = 4096;
+
+/// A path of the program.
 pub fn text(at: u64) -> Option<String> {
+    String::from_utf8(bytes(at, PATH_BYTES)?).ok()
+}
+
+/// The bytes of the program up to a NUL, of which there are fewer than `most`.
+pub fn bytes(at: u64, most: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    while bytes.len() < 4096 {
+    while bytes.len() < most {
         let (mut byte, mut done) = (0u8, 0);
         let place = (at + bytes.len() as u64) as *const c_void;
         // SAFETY: reading is safe.
         let read = unsafe { dr_safe_read(place, 1, std::ptr::from_mut(&mut byte).cast(), &mut done) };
         match byte {
             _ if read == 0 => return None,
-            0 => return String::from_utf8(bytes).ok(),
+            0 => return Some(bytes),
             byte => bytes.push(byte),
         }
     }

@@ -106,6 +106,8 @@ pub struct Recorder {
     written: AtomicU64,
     /// The recorded process.
     process: AtomicU64,
+    /// A file of persistent memory was mapped in the recorded part of the run.
+    mapped_file: AtomicBool,
     /// The user knows of another process.
     told_of_process: AtomicBool,
     /// The addresses of the recorder's own libraries, which are not part of the program.
@@ -260,6 +262,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             tasks: Tasks::default(),
             written: AtomicU64::new(0),
             process: AtomicU64::new(syscall::process()),
+            mapped_file: AtomicBool::new(false),
             told_of_process: AtomicBool::new(false),
             folder: folder(),
             state: AtomicU8::new(state as u8),

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use dynamorio_sys::{dr_mem_info_t, dr_mem_type_t_DR_MEMTYPE_FREE, dr_query_memory_ex, dr_safe_read, DR_MEMPROT_READ};
 use strandline_capture::{Control, Kind, PAGE_BYTES};
@@ -154,6 +155,9 @@ pub fn announce_all() {
 
 fn announce(stream: &mut Stream, mapping: &Mapping) {
     let Range { start, end } = mapping.range;
+    if mapping.path.starts_with('/') {
+        recorder().mapped_file.store(true, Ordering::Relaxed);
+    }
     stream.packet(
         Kind::PmMap,
         0,
@@ -209,12 +213,6 @@ fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
         }
         page += PAGE_BYTES;
     }
-}
-
-/// Whether a file of persistent memory is mapped.
-pub fn has_file() -> bool {
-    let mappings = recorder().mappings.lock();
-    mappings.iter().any(|mapping| mapping.path.starts_with('/'))
 }
 
 /// Number of persistent bytes in this range.

@@ -23,13 +23,14 @@ pub fn starts(thread: &mut Thread, shares_memory: bool) {
         recorder.options.fork
     };
     let several = recorder.threads.lock().len() > 1;
-    if recorded == Fork::Child && several && recorder.state() == State::Recording {
+    if recorded == Fork::Child && several && recorder.state() != State::Stopped {
         region::refuse(
             "--fork child: the program starts a process while it has several threads, of which the process has one: \
              record the parent",
         );
     }
     thread.call.recorded = Some(recorded);
+    thread.call.shares_memory = shares_memory;
     thread.flush();
 }
 
@@ -37,7 +38,7 @@ pub fn starts(thread: &mut Thread, shares_memory: bool) {
 pub fn started(thread: &Thread, child: u64) {
     let recorder = recorder();
     match (thread.call.recorded, child) {
-        (Some(Fork::Parent), 1..) if recorder.own_process() => tell_once(),
+        (Some(Fork::Parent), 1..) if recorder.own_process() => tell_once(thread.call.shares_memory),
         (Some(Fork::Child), 1..) if recorder.own_process() => {
             leave();
             region::forget_code();
@@ -60,6 +61,10 @@ pub unsafe extern "C" fn forked(drcontext: *mut c_void) {
         Some(Fork::Child) => {
             recorder.process.store(syscall::process(), Ordering::Relaxed);
             thread.tid = syscall::running();
+            if recorder.mapped_file.load(Ordering::Relaxed) {
+                let what = "the process that started the recorded one goes on: what it stores from there on is missing";
+                recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+            }
         }
         _ => leave(),
     }
@@ -72,12 +77,20 @@ fn leave() {
     recorder.state.store(State::Stopped as u8, Ordering::SeqCst);
 }
 
-fn tell_once() {
+/// Warns of another process. One that shares the memory becomes another program, which cannot be recorded instead.
+fn tell_once(shares_memory: bool) {
     let recorder = recorder();
-    if recorder.state() == State::Recording && !recorder.told_of_process.swap(true, Ordering::Relaxed) {
-        let what =
-            "the program started another process, which is not recorded: what it stores to persistent memory is \
-                    missing; --fork child records it instead";
-        recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+    if recorder.state() == State::Stopped || recorder.told_of_process.swap(true, Ordering::Relaxed) {
+        return;
     }
+    let instead = if shares_memory {
+        ""
+    } else {
+        "; --fork child records it instead"
+    };
+    let what = format!(
+        "the program started another process, which is not recorded: what it stores to persistent memory is missing\
+         {instead}"
+    );
+    recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
 }

@@ -28,18 +28,23 @@ pub struct Stream {
 impl Stream {
     /// Opens the pipe, waits for its reader and writes the first packet. `None` if it cannot be opened.
     pub fn open(path: &str) -> Option<Self> {
-        let path = CString::new(path).ok()?;
-        // SAFETY: the path ends in NUL.
-        let file = unsafe { dr_open_file(path.as_ptr(), MODE) };
-        if file < 0 {
-            return None;
-        }
+        let (name, inherited) = (CString::new(path).ok()?, inherited(path));
+        // SAFETY: the name ends in NUL.
+        let file = match unsafe { dr_open_file(name.as_ptr(), MODE) } {
+            // A wrapper may have changed the user, who must not open it again.
+            ..0 => inherited? as file_t,
+            file => {
+                // Processes that the program starts do not hold the pipe.
+                // SAFETY: the launcher has left it for this.
+                inherited.map(|number| unsafe { sys::call(sys::number::CLOSE, [number, 0, 0, 0]) });
+                file
+            }
+        };
         // SAFETY: one call fails harmlessly on a pipe, the other on anything else.
         unsafe {
             sys::call(sys::number::FTRUNCATE, [file as usize, 0, 0, 0]);
             sys::call(sys::number::FCNTL, [file as usize, F_SETPIPE_SZ, PIPE_BYTES, 0]);
         }
-        close_inherited(path.as_bytes());
         let mut stream = Stream { file, closed: false };
         stream.write(&MAGIC);
         Some(stream)
@@ -55,12 +60,15 @@ impl Stream {
         self.closed = true;
     }
 
-    /// A path of the pipe that stays if the program is replaced by another.
-    pub fn shared(&self) -> Option<String> {
+    /// Another descriptor of the pipe, which stays if the program is replaced by another.
+    pub fn shared(&self) -> Option<usize> {
         const DUPLICATE: usize = 0;
+        if self.closed {
+            return None;
+        }
         // SAFETY: the new descriptor is the next program's.
         let copy = unsafe { sys::call(sys::number::FCNTL, [self.file as usize, DUPLICATE, 3, 0]) };
-        (copy >= 0 && !self.closed).then(|| format!("/proc/self/fd/{copy}"))
+        usize::try_from(copy).ok()
     }
 
     /// Writes nothing from here on, and closes the pipe: its reader does not wait for this process.
@@ -95,15 +103,9 @@ impl Stream {
     }
 }
 
-/// Closes the pipe's descriptor in the program, if it is one: processes that the program starts do not hold the pipe.
-fn close_inherited(path: &[u8]) {
-    let number = path
-        .strip_prefix(b"/proc/self/fd/")
-        .and_then(|number| std::str::from_utf8(number).ok());
-    if let Some(number) = number.and_then(|number| number.parse::<usize>().ok()) {
-        // SAFETY: the launcher inherited it for this.
-        unsafe { sys::call(sys::number::CLOSE, [number, 0, 0, 0]) };
-    }
+/// The descriptor in a path of one.
+fn inherited(path: &str) -> Option<usize> {
+    path.strip_prefix("/proc/self/fd/")?.parse().ok()
 }
 
 fn all(file: file_t, mut bytes: &[u8]) -> bool {

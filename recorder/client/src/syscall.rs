@@ -19,6 +19,10 @@ pub struct Call {
     cut: u64,
     /// If it starts a process: which of the two is recorded on.
     pub recorded: Option<Fork>,
+    /// The process runs in the same memory.
+    pub shares_memory: bool,
+    /// The descriptor of the pipe for the program that it becomes.
+    pub pipe: Option<usize>,
 }
 
 const CLONE_VM: u64 = 0x100;
@@ -58,8 +62,7 @@ pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
         number::FORK => process::starts(thread, false),
         number::VFORK => process::starts(thread, true),
         number::CLONE | number::CLONE3 => clone(thread, number, arguments),
-        number::EXECVE => replacing::becomes(drcontext, Some(arguments)),
-        number::EXECVEAT => replacing::becomes(drcontext, None),
+        number::EXECVE | number::EXECVEAT => replacing::becomes(drcontext, thread, number, arguments),
         _ if kills(number, arguments) => thread.flush(),
         _ => {}
     }
@@ -87,6 +90,7 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
         number::CLONE | number::CLONE3 if failed => {
             recorder().births.lock().retain(|birth| birth.parent != thread.number)
         }
+        number::EXECVE | number::EXECVEAT => replacing::failed(thread),
         _ if failed => {}
         number::FORK | number::VFORK | number::CLONE | number::CLONE3 => process::started(thread, result),
         number::MMAP => {

@@ -48,6 +48,10 @@ int main(int number, char **arguments) {
     if (!strcmp(how, "system")) status = system("exit 7");
     if (!strcmp(how, "exec")) execvp("true", command);
     if (!strcmp(how, "nowhere")) execvp("/nowhere/true", command);
+    if (!strcmp(how, "self")) {
+        char *again[] = {"again", "once", 0};
+        execv("/proc/self/exe", again);
+    }
     if (!strcmp(how, "threads")) {
         pthread_t threads[3];
         for (int index = 0; index < 3; index++) pthread_create(&threads[index], 0, count, 0);
