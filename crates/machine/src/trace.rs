@@ -89,6 +89,14 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether it loads from volatile memory or stores to it, and orders nothing else.
+    fn is_volatile(&self) -> bool {
+        match self {
+            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => !addr.is_persistent(),
+            Op::Rmw { .. } | Op::Flush { .. } | Op::Primitive(_) | Op::Note(_) => false,
+        }
+    }
+
     /// An operation that enters the store queue.
     pub(crate) fn entering(addr: Addr, kind: Kind) -> Op {
         let low = |size: u8, value: u64| value & (u64::MAX >> (64 - 8 * u32::from(size)));
@@ -126,9 +134,27 @@ pub enum Seen {
     Stale,
 }
 
+/// What a trace has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traces {
+    /// There is no trace.
+    #[default]
+    Nothing,
+    /// All operations.
+    Everything,
+    /// All but loads and stores of volatile memory. Of a program with one thread and without annotations of locks, a
+    /// memory model orders what is left as before: a load or store that no other thread sees orders only what its
+    /// thread's program order does, and locked instructions stay.
+    Persistent,
+}
+
+/// The index in the trace of what is not traced.
+pub const UNTRACED: u32 = u32::MAX;
+
 /// A trace under construction. Kept out of the callers' code, which is hot and mostly not traced.
 #[derive(Default)]
 pub struct Tracer {
+    traces: Traces,
     trace: RefCell<Trace>,
     /// When each store of [`Trace::visible`] became so.
     times: RefCell<Vec<Cycles>>,
@@ -140,13 +166,14 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// For a machine of `cores` cores.
-    pub fn new(cores: usize) -> Tracer {
+    /// For a machine of `cores` cores; it keeps all operations or only some.
+    pub fn new(cores: usize, traces: Traces) -> Tracer {
         let trace = Trace {
             programs: vec![Vec::new(); cores],
             visible: Vec::new(),
         };
         Tracer {
+            traces,
             trace: RefCell::new(trace),
             times: RefCell::default(),
             stale: RefCell::default(),
@@ -158,6 +185,9 @@ impl Tracer {
     #[cold]
     #[inline(never)]
     pub fn enter(&self, core: CoreId, op: Op) -> u32 {
+        if self.traces == Traces::Persistent && op.is_volatile() {
+            return UNTRACED;
+        }
         let program = &mut self.trace.borrow_mut().programs[core.index()];
         program.push(op);
         index(program.len() - 1)
@@ -273,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_waits_keeps_a_few_laps_for_each_moment() {
-        let tracer = Tracer::new(1);
+        let tracer = Tracer::new(1, Traces::Everything);
         spins(&tracer, 100, &lap(3));
         spins(&tracer, 100, &lap(4));
         // The first lap of a loop ends where the first boundary is.
@@ -282,21 +312,21 @@ mod tests {
 
     #[test]
     fn what_differs_or_does_not_wait_stays() {
-        let tracer = Tracer::new(1);
+        let tracer = Tracer::new(1, Traces::Everything);
         let flush = Op::Flush {
             addr: Addr(0),
             kind: Flush::Clwb,
         };
         spins(&tracer, 9, &[load(0, 1), flush]);
         assert_eq!(program(&tracer), [load(0, 1), flush].repeat(9), "something in between");
-        let tracer = Tracer::new(1);
+        let tracer = Tracer::new(1, Traces::Everything);
         (0..9).for_each(|_| _ = tracer.enter(CORE, load(0, 1)));
         assert_eq!(program(&tracer), [load(0, 1); 9], "no loop that waits");
     }
 
     #[test]
     fn a_roll_back_finds_what_was_there() {
-        let tracer = Tracer::new(1);
+        let tracer = Tracer::new(1, Traces::Everything);
         spins(&tracer, 2, &lap(1));
         tracer.enter(CORE, load(0, 1));
         let mark = tracer.mark(CORE);

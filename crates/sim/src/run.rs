@@ -11,7 +11,7 @@ use strandline_designs::abouts;
 use strandline_isa::{Memory, LINE_BYTES};
 use strandline_kernel::{did_you_mean, Cycles};
 use strandline_machine::config::Warm;
-use strandline_machine::{Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline};
+use strandline_machine::{Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline, Traces};
 use strandline_programs::Prepared;
 use strandline_record::Edits;
 
@@ -94,7 +94,7 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, a run without progress, or [`Error::Stopped`].
 pub fn observe_until(spec: &Spec, progress: &Progress) -> Result<Observation, Error> {
-    observed(spec, true, None, progress, |sets| registered(spec, sets))
+    observed(spec, Traces::Everything, None, progress, |sets| registered(spec, sets))
 }
 
 /// As [`observe`], without the trace, which is most of the data of a long run.
@@ -102,7 +102,20 @@ pub fn observe_until(spec: &Spec, progress: &Progress) -> Result<Observation, Er
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, false, None, &Progress::default(), |sets| registered(spec, sets))
+    observed(spec, Traces::Nothing, None, &Progress::default(), |sets| {
+        registered(spec, sets)
+    })
+}
+
+/// As [`observe`], without loads and stores of volatile memory in the trace: enough for the memory model of a program
+/// with one thread.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn observe_persistent(spec: &Spec) -> Result<Observation, Error> {
+    observed(spec, Traces::Persistent, None, &Progress::default(), |sets| {
+        registered(spec, sets)
+    })
 }
 
 /// Runs `spec` and keeps the journal, for a test of a few tasks that costs little more than they do.
@@ -148,7 +161,9 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_design(spec: &Spec, design: Box<AnyDesign>, patience: Cycles) -> Result<Observation, Error> {
-    observed(spec, true, Some(patience), &Progress::default(), |_| Ok(design))
+    observed(spec, Traces::Everything, Some(patience), &Progress::default(), |_| {
+        Ok(design)
+    })
 }
 
 /// As [`run_watched`], with a timeline.
@@ -171,7 +186,7 @@ pub(crate) fn recorded_by(spec: &Spec, detail: Detail, progress: &Progress) -> R
 
 fn observed(
     spec: &Spec,
-    trace: bool,
+    trace: Traces,
     limit: Option<Cycles>,
     progress: &Progress,
     design: impl FnOnce(&Sets) -> Result<Box<AnyDesign>, Error>,

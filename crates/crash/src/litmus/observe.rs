@@ -9,7 +9,7 @@ use crate::explore::corners::corners;
 use std::rc::Rc;
 use strandline_isa::{Code, CoreId, Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Detail, Journal, MachineConfig, Options, Outcome, Remote};
+use strandline_machine::{Detail, Journal, MachineConfig, Options, Outcome, Remote, Traces};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Begin, Error, Play};
@@ -74,7 +74,7 @@ impl Case {
     pub fn observe(&self, subject: &dyn Subject) -> Result<Observed<'_>, Error> {
         let options = Options {
             journal: true,
-            trace: true,
+            trace: Traces::Everything,
             ..self.options()
         };
         let outcome = subject.play(&self.machine, &self.sets, self.program(), options)?;

@@ -6,11 +6,16 @@ use crate::explore::run::Observe;
 use crate::judge::order::{judge_named, Models};
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
-use strandline_record::Recording;
-use strandline_sim::{observe, Error, Spec};
+use strandline_record::order::Places;
+use strandline_record::{Access, AccessKind, RecordError, Recording, Step};
+use strandline_sim::{observe, observe_persistent, Error, Spec};
 
-/// Maximum number of instructions of a judged recording: the oracle keeps each of their accesses.
-const MOST_INSTRUCTIONS: u64 = 4_000_000;
+/// Maximum number of operations of a judged recording, each of which the oracle keeps: accesses of up to 8 bytes,
+/// flushes and fences; of a single thread without accesses to volatile memory, except by locked instructions.
+const MOST_OPERATIONS: u64 = 3_000_000;
+
+/// Maximum number of instructions of a recording that is run only for its judgement.
+const MOST_BESIDE: u64 = 20_000_000;
 
 /// Number of judged runs if the model yields the crash states.
 const BESIDE: usize = 2;
@@ -41,16 +46,23 @@ pub struct Disorder {
 
 impl Judgement {
     /// No verdict yet; it says if there will be none.
-    pub fn of(recording: &Recording) -> Judgement {
-        let instructions = recording.totals().instructions;
-        let not_judged = match instructions > MOST_INSTRUCTIONS {
-            true => format!("{instructions} instructions are more than {MOST_INSTRUCTIONS}"),
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub fn of(recording: &Recording) -> Result<Judgement, RecordError> {
+        let operations = operations(recording)?;
+        let what = match is_alone(recording) {
+            true => "accesses to persistent memory, flushes and fences",
+            false => "accesses, flushes and fences",
+        };
+        let not_judged = match operations > MOST_OPERATIONS {
+            true => format!("it has more than {MOST_OPERATIONS} {what}"),
             false => String::new(),
         };
-        Judgement {
+        Ok(Judgement {
             not_judged,
             ..Judgement::default()
-        }
+        })
     }
 
     /// Makes the `number`-th run and judges it; returns the run, and memory before it.
@@ -80,14 +92,76 @@ impl Judgement {
     }
 }
 
+/// Whether accesses to volatile memory say nothing of a recording's order: it has one thread, and no marker that makes an
+/// access one of a lock.
+fn is_alone(recording: &Recording) -> bool {
+    recording.threads().len() == 1 && !recording.has_lock_markers()
+}
+
+/// How runs of a recording are observed for their judgement.
+pub fn observed_for(recording: &Recording) -> Observe<'static> {
+    match is_alone(recording) {
+        true => &observe_persistent,
+        false => &observe,
+    }
+}
+
+/// Number of operations that the oracle keeps, at most one more than the most.
+fn operations(recording: &Recording) -> Result<u64, RecordError> {
+    let places = Places::of(recording.regions());
+    let is_alone = is_alone(recording);
+    let keeps = |access: &Access, address: u64| {
+        !is_alone || access.kind.flushes() || access.kind == AccessKind::Atomic || places.of_address(address).is_some()
+    };
+    let mut operations = 0;
+    for thread in 0..recording.threads().len() {
+        let mut stream = recording.stream(thread)?;
+        while let Some(step) = stream.next()? {
+            let Step::Block(executed) = step else { continue };
+            let accesses = &recording.blocks()[executed.block as usize].accesses;
+            let kept = accesses.iter().zip(executed.addresses);
+            let kept = kept.filter(|(access, address)| keeps(access, **address));
+            operations += kept.map(|(access, _)| pieces(access)).sum::<u64>();
+            operations += executed.fences.len() as u64;
+            if operations > MOST_OPERATIONS {
+                return Ok(operations);
+            }
+        }
+    }
+    Ok(operations)
+}
+
+/// Operations of an access.
+fn pieces(access: &Access) -> u64 {
+    if access.kind.flushes() {
+        1
+    } else {
+        u64::from(access.size.div_ceil(8)).max(1)
+    }
+}
+
 /// Judges a few simulated runs of a recording, in addition to the states that the model allows.
 pub fn judge_beside(recording: &Recording, spec: &Spec) -> Judgement {
-    judge_runs(recording, spec, BESIDE, &observe)
+    let instructions = recording.totals().instructions;
+    if instructions > MOST_BESIDE {
+        return not_judged(format!("{instructions} instructions are more than {MOST_BESIDE}"));
+    }
+    judge_runs(recording, spec, BESIDE, observed_for(recording))
+}
+
+fn not_judged(why: String) -> Judgement {
+    Judgement {
+        not_judged: why,
+        ..Judgement::default()
+    }
 }
 
 /// Judges this many runs, or gives the reason for not doing so.
 pub fn judge_runs(recording: &Recording, spec: &Spec, runs: usize, observe: Observe<'_>) -> Judgement {
-    let mut judgement = Judgement::of(recording);
+    let mut judgement = match Judgement::of(recording) {
+        Ok(judgement) => judgement,
+        Err(error) => return not_judged(error.to_string()),
+    };
     if judgement.not_judged.is_empty() {
         let judged = Lines::of(recording)
             .and_then(|lines| (0..runs).try_for_each(|number| judgement.run(spec, number, &lines, observe).map(drop)));

@@ -11,6 +11,7 @@ mod name;
 mod simulated;
 mod stores;
 
+use judgement::observed_for;
 pub use judgement::{judge_beside, Disorder, Judgement};
 pub use name::{Name, Point};
 pub use simulated::Ran;
@@ -26,7 +27,7 @@ use stores::{Shown, Stores};
 use strandline_record::order::Places;
 use strandline_record::states::{write_files, Image, Spot, Visit};
 use strandline_record::{RecordError, Recording};
-use strandline_sim::{observe, Error, Spec};
+use strandline_sim::{Error, Spec};
 
 /// Runs of a recording: one on the unchanged machine, the others on perturbed ones.
 const RUNS: usize = 8;
@@ -116,7 +117,7 @@ impl SimulatedStates {
         let lines = lines.map_err(|why| Error::Input(format!("{named}: {why}: {OTHER_DESIGN}")))?;
         let initial = Image::initial(&recording, lines.places()).map_err(wrong)?;
         let stores = Stores::of(&recording, lines.places(), initial.clone()).map_err(wrong)?;
-        let judgement = Judgement::of(&recording);
+        let judgement = Judgement::of(&recording).map_err(wrong)?;
         let mut states = SimulatedStates {
             spec: spec(&asked.recording, &asked.design, asked.seed),
             recording,
@@ -184,7 +185,7 @@ impl SimulatedStates {
     fn run(&mut self, number: usize, distinct: &mut Distinct) -> Result<Vec<Point>, Error> {
         let judgement = &mut self.plan.judgement;
         let (run, initial) = match judgement.not_judged.is_empty() {
-            true => judgement.run(&self.spec, number, &self.lines, &observe)?,
+            true => judgement.run(&self.spec, number, &self.lines, observed_for(&self.recording))?,
             false => Simulated::with_initial(&self.spec, number)?,
         };
         self.plan.runs.push(run.ran.clone());

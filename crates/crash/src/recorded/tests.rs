@@ -1,8 +1,9 @@
 //! A list in persistent memory, under designs that preserve its fences and under others.
 
-use super::judgement::judge_runs;
+use super::judgement::{judge_runs, observed_for};
 use super::{spec, Asked, Name, SimulatedStates};
 use crate::explore::points::Points;
+use crate::explore::run::Observe;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -237,19 +238,22 @@ fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
     let path = folder.list(30, 1, true);
     let recording = Recording::open(&path).expect("a recording");
     let spec = spec(&path, "x86", 1);
-    let right = judge_runs(&recording, &spec, 8, &observe);
-    assert_eq!(
-        (right.judged, right.disorders.len(), right.not_judged.as_str()),
-        (8, 0, "")
-    );
-    let judged = || judge_runs(&recording, &spec, 8, &observe);
-    let wrong = breaking(Some(Rule::FenceWaitsForAll.any()), judged);
-    assert_eq!((wrong.judged, wrong.not_judged.as_str()), (8, ""));
-    assert!(!wrong.disorders.is_empty());
-    // Both words of the violation are in the list, by the names of the pool's locations.
-    assert!(
-        wrong.disorders[0].what.matches("pool+0x").count() == 2,
-        "{}",
-        wrong.disorders[0].what
-    );
+    // Of one thread, persistent memory is enough.
+    for observe in [&observe as Observe<'_>, observed_for(&recording)] {
+        let judged = || judge_runs(&recording, &spec, 8, observe);
+        let right = judged();
+        assert_eq!(
+            (right.judged, right.disorders.len(), right.not_judged.as_str()),
+            (8, 0, "")
+        );
+        let wrong = breaking(Some(Rule::FenceWaitsForAll.any()), judged);
+        assert_eq!((wrong.judged, wrong.not_judged.as_str()), (8, ""));
+        assert!(!wrong.disorders.is_empty());
+        // Both words of the violation are in the list, by the names of the pool's locations.
+        assert!(
+            wrong.disorders[0].what.matches("pool+0x").count() == 2,
+            "{}",
+            wrong.disorders[0].what
+        );
+    }
 }

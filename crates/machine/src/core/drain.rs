@@ -1,8 +1,7 @@
 //! Entries enter the store queue, and stores that hit leave it.
 
-use super::observer::UNTRACED;
 use super::{Core, Entry, Kind, StoreQueue};
-use crate::trace::Op;
+use crate::trace::{Op, UNTRACED};
 use std::cell::Cell;
 use strandline_isa::Addr;
 

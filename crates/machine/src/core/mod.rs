@@ -34,7 +34,6 @@ pub use frame::{Frame, FRAME_BYTES};
 pub use functional::Functional;
 pub use hooks::Hooks;
 pub use notes::{Keeps, Noted, Notes, Now};
-pub use observer::UNTRACED;
 pub use queue::{Entry, Kind, Lost, StoreQueue};
 pub use request::{Answers, Dispatched, Request, Response};
 pub use saved::Saved;

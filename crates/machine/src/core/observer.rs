@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::{Core, Counted, Duties};
 use crate::timeline::Recorder;
-use crate::trace::{Op, Seen, Tracer};
+use crate::trace::{Op, Seen, Tracer, UNTRACED};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::Addr;
@@ -42,9 +42,6 @@ impl Observer {
         }
     }
 }
-
-/// The index in the trace of what is not traced: accesses to the stack, which no other core sees and no crash leaves.
-pub const UNTRACED: u32 = u32::MAX;
 
 impl Core {
     /// Whether the address is one of the stack, whose accesses are not observed: the program does not know of them.

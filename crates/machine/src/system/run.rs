@@ -8,6 +8,7 @@ use crate::core::{Answers, Core, SimCpu};
 use crate::journal::Journal;
 use crate::stats::Stats;
 use crate::timeline::{Detail, Timeline};
+use crate::trace::Traces;
 use crate::warm::Contents;
 use std::future::Future;
 use std::ops::Range;
@@ -33,8 +34,8 @@ pub struct Options {
     pub seed: u64,
     /// Whether to keep the journal that crash exploration reads.
     pub journal: bool,
-    /// Whether the journal keeps the trace too: what the cores executed. Without a journal nothing is kept.
-    pub trace: bool,
+    /// What the journal keeps of the trace: what the cores executed. Without a journal nothing is kept.
+    pub trace: Traces,
     /// What the timeline records, if there is one. A run has a journal or a timeline.
     pub timeline: Option<Detail>,
     /// Cycles without progress, and in which no store becomes visible, after which the run is given up.
@@ -79,7 +80,7 @@ impl Default for Options {
         Options {
             seed: 1,
             journal: false,
-            trace: false,
+            trace: Traces::Nothing,
             timeline: None,
             patience: Cycles(100_000_000),
             heartbeat: Heartbeat::Tasks,

@@ -14,7 +14,7 @@ use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
 use crate::stats::Stats;
 use crate::timeline::{Recorder, Who};
-use crate::trace::Tracer;
+use crate::trace::{Tracer, Traces};
 use std::any::Any;
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
@@ -98,7 +98,8 @@ impl Running {
         let wants = design.wants();
         let durable = (!options.journal && wants.durable_lines).then(|| memory.persistent_half());
         let memory = Rc::new(memory);
-        let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
+        let tracer =
+            (options.journal && options.trace != Traces::Nothing).then(|| Rc::new(Tracer::new(cores, options.trace)));
         let recorder = options.timeline.map(|detail| Rc::new(Recorder::new(cores, detail)));
         assert!(
             !options.journal || recorder.is_none(),

@@ -3,7 +3,7 @@
 use crate::common::{memory, put, Plain};
 use strandline_design::boxed;
 use strandline_isa::{sites, Code, Cpu, Flush, Primitive, PM_BASE, W};
-use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System, Traces};
 
 sites! {
     HAS_COME = 0x51c7_90e3;
@@ -64,7 +64,7 @@ async fn write(cpu: SimCpu, gap: u64, way: Way) {
     }
 }
 
-fn run(gap: u64, way: Way, code: Code, traced: bool) -> Stats {
+fn run(gap: u64, way: Way, code: Code, traced: Traces) -> Stats {
     let machine = MachineConfig::preset("strandweaver").expect("a preset");
     let options = Options {
         journal: true,
@@ -84,7 +84,7 @@ fn a_line_that_is_taken_between_two_loads_of_a_turn_ends_the_laps() {
     // A trace has every op: a traced core passes no laps.
     for way in [Way::Store, Way::NonTemporal, Way::Flushed] {
         for (gap, code) in (150..230).flat_map(|gap| Code::ALL.map(|code| (gap, code))) {
-            let [passed, executed] = [false, true].map(|traced| run(gap, way, code, traced));
+            let [passed, executed] = [Traces::Nothing, Traces::Everything].map(|traced| run(gap, way, code, traced));
             assert_eq!(passed, executed, "{way:?}, gap {gap}, {}", code.name());
         }
     }

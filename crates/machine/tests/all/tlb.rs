@@ -6,7 +6,7 @@ use std::rc::Rc;
 use strandline_design::{boxed, About, Access, Design, Eviction, Level, Services, Snoop, Supply};
 use strandline_isa::{CoreId, Cpu, Line, Lowering, Memory, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
+use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System, Traces};
 
 const PAGE: u64 = 4096;
 
@@ -304,7 +304,7 @@ fn designs_are_asked_about_the_programs_lines_and_traces_have_its_accesses_alone
     let asked = Rc::new(RefCell::new(Vec::new()));
     let options = Options {
         journal: true,
-        trace: true,
+        trace: Traces::Everything,
         ..Options::default()
     };
     let mut system = System::new(&machine, boxed(Notes(asked.clone())), 2, memory(), options);

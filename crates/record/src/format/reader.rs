@@ -7,6 +7,7 @@ use super::source::{at, Source};
 use super::stream::Stream;
 use super::summary::{self, Index, Place};
 use super::{PREFIX_BYTES, SUFFIX_BYTES};
+use crate::code::{signs, Sign};
 use crate::edits::Edits;
 use crate::error::RecordError;
 use crate::recording::{Block, Module, Region, Thread, Totals};
@@ -15,7 +16,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use strandline_capture::PAGE_BYTES;
+use strandline_capture::{Marker, PAGE_BYTES};
 
 /// A page of memory.
 type Page = [u8; PAGE_BYTES as usize];
@@ -193,6 +194,15 @@ impl Recording {
     #[must_use]
     pub fn blocks(&self) -> &[Block] {
         &self.contents.blocks
+    }
+
+    /// Whether its code has markers that make an access one of a lock.
+    #[must_use]
+    pub fn has_lock_markers(&self) -> bool {
+        let signs = self.blocks().iter().flat_map(|block| signs(block.pc, &block.code));
+        signs
+            .map(|(_, sign)| sign)
+            .any(|sign| matches!(sign, Sign::Marker(Marker::Acquire | Marker::Release)))
     }
 
     /// The files that were mapped as code.

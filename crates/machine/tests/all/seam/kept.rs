@@ -13,7 +13,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{MachineConfig, Op, Options, Seen, SimCpu, System, Trace};
+use strandline_machine::{MachineConfig, Op, Options, Seen, SimCpu, System, Trace, Traces};
 
 /// It keeps nothing of this core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,7 +171,7 @@ fn run_kept<F: std::future::Future<Output = ()> + 'static>(
     let did = design.did.clone();
     let options = Options {
         journal: true,
-        trace: true,
+        trace: Traces::Everything,
         ..Options::default()
     };
     let mut system = System::new(&preset("cosplay"), boxed(design), 1, initial, options);
@@ -332,7 +332,7 @@ strandline_isa::sites! {
 fn run_random(design: Keeper, seed: u64, cores: u64, length: u64) -> Ran {
     let mut rng = Rng::new(seed);
     let machine = random_machine(&mut rng);
-    run_under(&machine, boxed(design), rng, (seed, cores, length), true)
+    run_under(&machine, boxed(design), rng, (seed, cores, length), Traces::Everything)
 }
 
 /// Every value that the programs were given is explained by the trace, and so is memory in the end.
@@ -357,7 +357,7 @@ proptest! {
         let kept = run_random(Keeper::random(1, seed), seed, 1, length);
         let mut rng = Rng::new(seed);
         let machine = random_machine(&mut rng);
-        let plain = run_under(&machine, boxed(Plain), rng, (seed, 1, length), true);
+        let plain = run_under(&machine, boxed(Plain), rng, (seed, 1, length), Traces::Everything);
         prop_assert_eq!(kept.deeds, plain.deeds);
         prop_assert!(words(&kept.memory) == words(&plain.memory));
     }

@@ -5,7 +5,7 @@ use crate::common::{memory, preset, put};
 use strandline_design::boxed;
 use strandline_isa::{Addr, CoreId, Cpu, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Op, OpId, Options, Outcome, Seen, SimCpu, System};
+use strandline_machine::{MachineConfig, Op, OpId, Options, Outcome, Seen, SimCpu, System, Traces};
 
 fn machine() -> MachineConfig {
     preset("cosplay")
@@ -19,7 +19,7 @@ fn system(machine: &MachineConfig, odd: Odd, cores: usize) -> System {
         memory(),
         Options {
             journal: true,
-            trace: true,
+            trace: Traces::Everything,
             ..Options::default()
         },
     )

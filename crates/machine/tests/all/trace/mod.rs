@@ -14,7 +14,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Lowering, Primitive};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{MachineConfig, Op, OpId, Seen, Trace};
+use strandline_machine::{MachineConfig, Op, OpId, Seen, Trace, Traces};
 
 /// Answers as the plain machine, asked everywhere or nowhere.
 struct Asked {
@@ -81,7 +81,7 @@ impl Design for Asked {
     }
 }
 
-fn run(seed: u64, cores: u64, length: u64, trace: bool) -> Ran {
+fn run(seed: u64, cores: u64, length: u64, trace: Traces) -> Ran {
     let mut rng = Rng::new(seed);
     let machine: MachineConfig = random_machine(&mut rng);
     let design = Asked {
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn replaying_gives_what_the_programs_did_and_the_final_memory(seed: u64, cores in 1u64..5, length in 1u64..120) {
-        let ran = run(seed, cores, length, true);
+        let ran = run(seed, cores, length, Traces::Everything);
         let (values, memory) = replay(&ran.journal.trace);
         prop_assert_eq!(told(&ran.journal, &values), ran.deeds);
         prop_assert!(words(&memory) == words(&ran.memory), "memory in the end");
@@ -108,13 +108,13 @@ proptest! {
 
     #[test]
     fn every_store_becomes_visible_once_and_in_the_order_that_the_machine_keeps(seed: u64, cores in 1u64..5, length in 1u64..120) {
-        let ran = run(seed, cores, length, true);
+        let ran = run(seed, cores, length, Traces::Everything);
         check_order(&ran.journal.trace, ran.in_order);
     }
 
     #[test]
     fn a_core_sees_memory_grow_and_a_locked_instruction_sees_what_is_just_before_it(seed: u64, cores in 1u64..5, length in 1u64..120) {
-        let trace = run(seed, cores, length, true).journal.trace;
+        let trace = run(seed, cores, length, Traces::Everything).journal.trace;
         let mut before: HashMap<CoreId, u32> = HashMap::new();
         for (id, _, _, from) in reads(&trace) {
             let (Seen::Memory(n) | Seen::Merged(n)) = from else { continue };
@@ -128,19 +128,43 @@ proptest! {
 
     #[test]
     fn tracing_changes_nothing(seed: u64, cores in 1u64..5, length in 1u64..120) {
-        let (with, without) = (run(seed, cores, length, true), run(seed, cores, length, false));
+        let (with, without) = (run(seed, cores, length, Traces::Everything), run(seed, cores, length, Traces::Nothing));
         prop_assert_eq!(format!("{:?}", with.stats), format!("{:?}", without.stats));
         prop_assert_eq!(&with.journal.durable, &without.journal.durable);
         prop_assert_eq!(&with.journal.notes, &without.journal.notes);
         prop_assert_eq!(with.deeds, without.deeds);
         prop_assert_eq!(without.journal.trace, Trace::default());
     }
+
+    #[test]
+    fn a_trace_of_persistent_memory_has_the_rest_of_the_whole_one(seed: u64, length in 1u64..120) {
+        let (whole, persistent) = (run(seed, 1, length, Traces::Everything), run(seed, 1, length, Traces::Persistent));
+        let (whole, persistent) = (whole.journal.trace, persistent.journal.trace);
+        let kept = |op: &&Op| match op {
+            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => addr.is_persistent(),
+            _ => true,
+        };
+        // The places in the trace from which loads have their values are others.
+        let without_source = |op: &Op| match *op {
+            Op::Load { addr, size, value, .. } => Op::Load { addr, size, value, from: Seen::Stale },
+            Op::Rmw { addr, old, new, .. } => Op::Rmw { addr, old, new, from: Seen::Stale },
+            op => op,
+        };
+        let rest: Vec<Op> = whole.programs[0].iter().filter(kept).map(without_source).collect();
+        let found: Vec<Op> = persistent.programs[0].iter().map(without_source).collect();
+        prop_assert_eq!(rest, found);
+        let visible = |trace: &Trace| -> Vec<Op> {
+            let ops = trace.visible.iter().map(|id| without_source(op(trace, *id)));
+            ops.filter(|op| kept(&op)).collect()
+        };
+        prop_assert_eq!(visible(&whole), visible(&persistent));
+    }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_trace() {
     for seed in 0..20 {
-        let trace = |seed| run(seed, 3, 80, true).journal.trace;
+        let trace = |seed| run(seed, 3, 80, Traces::Everything).journal.trace;
         assert_eq!(trace(seed), trace(seed));
     }
 }
@@ -150,7 +174,7 @@ fn the_same_seed_gives_the_same_trace() {
 fn random_programs_forward_merge_reorder_and_read_each_other() {
     let (mut own, mut merged, mut foreign, mut reordered, mut failed) = (0, 0, 0, 0, 0);
     for seed in 0..60 {
-        let ran = run(seed, 3, 100, true);
+        let ran = run(seed, 3, 100, Traces::Everything);
         let trace = &ran.journal.trace;
         for (id, addr, size, from) in reads(trace) {
             match from {

@@ -7,7 +7,7 @@ use strandline_design::AnyDesign;
 use strandline_isa::{Addr, Cpu, Flush, Memory, Note, Primitive, Rmw, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::Consistency;
-use strandline_machine::{Journal, MachineConfig, Options, SimCpu, Stats, System};
+use strandline_machine::{Journal, MachineConfig, Options, SimCpu, Stats, System, Traces};
 
 /// What a program did, with the values that it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ pub fn run_under(
     design: Box<AnyDesign>,
     mut rng: Rng,
     (seed, cores, length): (u64, u64, u64),
-    trace: bool,
+    trace: Traces,
 ) -> Ran {
     let options = Options {
         seed,
