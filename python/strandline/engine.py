@@ -161,7 +161,7 @@ class StateVisit:
     run: dict[str, Any] | None = None
     """The simulated run that reached it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
     has_code: Sequence[int] = ()
-    """The addresses of the instructions of all stores that `has` counts."""
+    """The addresses of all stores that `has` counts, in the program's own code; of a library's, of the call."""
     lacks_code: Sequence[int] = ()
     tasks_done: Sequence[int] = ()
     """Ended tasks of each thread at the crash, by the program's markers."""

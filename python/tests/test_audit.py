@@ -78,11 +78,26 @@ def test_a_librarys_instructions_on_behalf_of_one_call_share_a_row() -> None:
         return entry("flush_of_clean_line", site, offset, cycles=cycles, count=2, **where)
 
     copies = [copy(0x40, 31, 5), copy(0x44, 31, 6), copy(0x40, 33, 7), copy(0x48, 35, 8), copy(0x4C, 35, None)]
-    (table,) = [part for part in Judged(copies, design="x86").parts() if isinstance(part, Table)]
+    judged = Judged(copies, design="x86")
+    assert judged.places("all") == 3
+    assert "; not measured at 2 places" in lines(judged)[-1]
+    (table,) = [part for part in judged.parts() if isinstance(part, Table)]
     assert [row[1:] for row in table.rows] == [
-        ("4", "11", "append (list.c:31) via 2 instructions of libc.so.6"),
+        ("4", "-", "append (list.c:31) via 2 instructions of libc.so.6"),
         ("4", "-", "append (list.c:35) via 2 instructions of libc.so.6"),
         ("2", "7", "append (list.c:33) via libc.so.6+0x40"),
+    ]
+
+
+def test_a_librarys_load_has_a_row_for_each_store_that_it_read() -> None:
+    by = {"site": "find (list.c:31)", "pc": 31}
+    site = "find (list.c:31) via memcpy (libc.so.6+0x40)"
+    stores = [{"site": f"insert (list.c:{line})", "pc": line} for line in (7, 9)]
+    loads = [entry("read_undurable_then_persisted", site, in_library=True, caller=by, store=store) for store in stores]
+    ((_, rows),) = tables(*loads)
+    assert [row[-1].partition("; ")[2] for row in rows] == [
+        "stored in insert (list.c:7)",
+        "stored in insert (list.c:9)",
     ]
 
 

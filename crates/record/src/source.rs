@@ -77,21 +77,38 @@ impl Source {
 
     /// An instruction as text: of a library, the program's own call first.
     pub fn told(&mut self, at: At) -> String {
-        let site = self.site(at.pc).clone();
-        match at.from {
-            0 => site.to_string(),
-            _ if !site.in_library() => site.to_string(),
+        let site = self.site(at.pc).to_string();
+        match self.folded(at).from {
+            0 => site,
             from => format!("{} via {site}", self.site(from)),
         }
     }
 
+    /// The place in the program's own code: of a library's instruction, the call.
+    pub fn own(&mut self, at: At) -> &Site {
+        let pc = match self.folded(at) {
+            At { pc, from: 0 } => pc,
+            At { from, .. } => from,
+        };
+        self.site(pc)
+    }
+
     /// An instruction without its call, if it is the program's own.
     pub fn folded(&mut self, at: At) -> At {
-        if self.site(at.pc).in_library() {
+        if self.site(at.pc).in_library() && self.caller(at).is_some() {
             at
         } else {
             At::alone(at.pc)
         }
+    }
+
+    /// The program's own call that led to an instruction. The one with which the C library starts it is not its own.
+    pub fn caller(&mut self, at: At) -> Option<&Site> {
+        if at.from == 0 {
+            return None;
+        }
+        let site = self.site(at.from);
+        (site.symbol.as_deref() != Some("_start")).then_some(site)
     }
 
     fn find(&mut self, pc: u64) -> Site {

@@ -22,8 +22,8 @@ impl At {
 /// The calls in progress of a thread.
 ///
 /// A call stores its return address below those of all calls in progress. So a call or return ends those at or below
-/// its own address, also if they were left by an exception, by `longjmp` or from a signal handler. On a stack of its
-/// own at a higher address, such as a coroutine's, the calls of the thread's first stack are forgotten.
+/// its own address, also if they were left by an exception, by `longjmp` or from a signal handler. Coroutines
+/// have stacks of their own: a call there ends those of stacks at lower addresses, and finds those of stacks at higher ones.
 #[derive(Clone, Debug, Default)]
 pub struct Stack {
     calls: Vec<Call>,

@@ -84,7 +84,7 @@ class Judged:
 
     def _measured(self, shown: Sequence[dict[str, Any]]) -> str:
         """What the cycles are, and how many places lack them."""
-        found = [entry for entry in shown if kind(entry) == PERFORMANCE]
+        found = _folded([entry for entry in shown if kind(entry) == PERFORMANCE])
         missing = sum(entry.get("cycles") is None for entry in found)
         rest = f"; not measured at {counted(missing, 'place')}" if missing else ""
         return f"cycles: of the replay under {self.design}, less without these executions{rest}"
@@ -123,25 +123,24 @@ def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str
 
 def _folded(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The entries; those of one call of the program into a library, with the same text, as one."""
-    calls: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    calls: dict[tuple[str, int, str, str], list[dict[str, Any]]] = {}
     folded: list[dict[str, Any]] = []
     for entry in entries:
         if not entry["in_library"] or not entry["caller"]:
             folded.append(entry)
             continue
-        key = _text(entry), entry["caller"]["pc"], entry["module"]
+        stored = entry["store"]["site"] if entry["store"] else ""
+        key = _text(entry), entry["caller"]["pc"], entry["module"], stored
         calls.setdefault(key, []).append(entry)
     return folded + [_one(same) for same in calls.values()]
 
 
 def _one(same: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One entry for instructions of a library on behalf of one call."""
+    """One entry for instructions of a library on behalf of one call. Cycles that each costs alone have no sum."""
     if len(same) == 1:
         return same[0]
-    known = [entry["cycles"] for entry in same if entry.get("cycles") is not None]
     site = f"{same[0]['caller']['site']} via {counted(len(same), 'instruction')} of {same[0]['module']}"
-    count = sum(entry["count"] for entry in same)
-    return {**same[0], "site": site, "count": count, "cycles": sum(known) if len(known) == len(same) else None}
+    return {**same[0], "site": site, "count": sum(entry["count"] for entry in same), "cycles": None}
 
 
 def _cycles(entry: Mapping[str, Any]) -> tuple[str]:

@@ -26,7 +26,7 @@ class Group:
     side: str
     """`lacks`; `has` if the state of their interval with all stores fails, too: what is missing explains nothing."""
     code: frozenset[int]
-    """The addresses of the instructions of these stores."""
+    """The addresses of these stores in the program's own code; of a library's store, of the call."""
 
     @property
     def representative(self) -> Verdict:

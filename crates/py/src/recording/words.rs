@@ -56,11 +56,11 @@ fn findings(source: &mut Source, audit: &BTreeMap<Spot, u64>) -> Vec<Value> {
 /// The calls that led to an instruction, with counts, the most frequent first.
 fn callers(source: &mut Source, calls: &BTreeMap<u64, u64>) -> Value {
     let mut calls: Vec<(u64, u64)> = calls.iter().map(|(from, count)| (*from, *count)).collect();
-    calls.retain(|(from, _)| *from != 0);
     calls.sort_by_key(|(from, count)| (Reverse(*count), *from));
-    let told = calls
-        .iter()
-        .map(|(from, count)| json!({"site": source.site(*from).to_string(), "pc": from, "count": count}));
+    let told = calls.iter().filter_map(|(from, count)| {
+        let caller = source.caller(At { pc: 0, from: *from })?;
+        Some(json!({"site": caller.to_string(), "pc": from, "count": count}))
+    });
     told.collect()
 }
 
@@ -107,20 +107,16 @@ pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit)
 /// The addresses of stores in the program's own code, each once; of all stores, not only the first. A library's store is
 /// where the program called it.
 fn code(source: &mut Source, stores: &[Stored]) -> BTreeSet<u64> {
-    let own = |store: &Stored| match source.folded(store.at) {
-        At { pc, from: 0 } => pc,
-        At { from, .. } => from,
-    };
-    stores.iter().map(own).collect()
+    stores.iter().map(|store| source.own(store.at).pc).collect()
 }
 
 /// The place of an instruction, and the program's own call that led to it.
 pub fn site(source: &mut Source, at: At) -> Value {
     let mut value = place(source, at.pc);
     value["site"] = json!(source.told(at));
-    value["caller"] = match at.from {
-        0 => Value::Null,
-        from => place(source, from),
+    value["caller"] = match source.caller(at).map(|caller| caller.pc) {
+        None => Value::Null,
+        Some(from) => place(source, from),
     };
     value
 }
@@ -167,7 +163,7 @@ fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value>
     stores
 }
 
-/// Why a store is not durable, with the instructions that flush and fence it.
+/// Why a store is not durable, with the places in the program's own code that flush and fence it.
 fn reason(source: &mut Source, why: Why) -> Value {
     let (reason, flush, fence) = match why {
         Why::NeverFlushed => ("never_flushed", None, None),
@@ -180,7 +176,7 @@ fn reason(source: &mut Source, why: Why) -> Value {
         Why::NotYetSynced => ("not_yet_synced", None, None),
         Why::NotYetVisible => ("not_yet_visible", None, None),
     };
-    let mut at = |at: Option<At>| at.map(|at| source.told(at));
+    let mut at = |at: Option<At>| at.map(|at| source.own(at).to_string());
     json!({"reason": reason, "flush": at(flush), "fence": at(fence)})
 }
 
