@@ -33,6 +33,18 @@ fn writer() -> Writer<Vec<u8>> {
     writer
 }
 
+/// Where [`library`] lies.
+const LIBRARY: u64 = 0x7f00_0000_0000;
+
+fn library(writer: &mut Writer<Vec<u8>>, name: &str) {
+    writer.module(crate::Module {
+        base: LIBRARY,
+        end: LIBRARY + 0x1000,
+        offset: 0,
+        path: format!("/nowhere/{name}"),
+    });
+}
+
 fn ops(writer: Writer<Vec<u8>>, ending: Ending) -> Result<Vec<Op>, RecordError> {
     let bytes = writer.finish(ending).expect("memory can be written");
     let recording = Arc::new(Recording::from_bytes(bytes).expect("what was written can be read"));
@@ -208,14 +220,8 @@ fn a_thread_waits_for_a_signal_and_a_cycle_is_refused() {
 
 #[test]
 fn a_return_from_main_into_the_c_library_begins_the_end() {
-    const LIBRARY: u64 = 0x7f00_0000_0000;
     let mut writer = writer();
-    writer.module(crate::Module {
-        base: LIBRARY,
-        end: LIBRARY + 0x1000,
-        offset: 0,
-        path: "/nowhere/libc.so.6".to_owned(),
-    });
+    library(&mut writer, "libc.so.6");
     // main: call rax; mov [rdi], rax; ret. The library: ret; lock inc [rdi].
     let call = writer.block(block(0x1000, &[0xff, 0xd0], 1, &[(0, AccessKind::Store, 8)]));
     let back = writer.block(block(LIBRARY, &[0xc3], 1, &[(0, AccessKind::Load, 8)]));
@@ -245,14 +251,8 @@ fn a_return_from_main_into_the_c_library_begins_the_end() {
 
 #[test]
 fn operations_are_told_with_the_innermost_own_call() {
-    const LIBRARY: u64 = 0x7f00_0000_0000;
     let mut writer = writer();
-    writer.module(crate::Module {
-        base: LIBRARY,
-        end: LIBRARY + 0x1000,
-        offset: 0,
-        path: "/nowhere/libpmem.so.1".to_owned(),
-    });
+    library(&mut writer, "libpmem.so.1");
     // The program: call rax; mov [rdi], rax. The library: call rax; mov [rdi], rax; ret.
     let push = [(0, AccessKind::Store, 8)];
     let call = writer.block(block(0x1000, &[0xff, 0xd0], 1, &push));
