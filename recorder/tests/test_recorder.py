@@ -240,6 +240,16 @@ def test_the_new_process_is_recorded_on_demand(tmp_path: Path) -> None:
     assert len(recording.accesses) > 64_000
 
 
+@pytest.mark.parametrize(("options", "status", "warnings"), [((), 0, 1), (("--fork", "child"), 7, 0)])
+def test_a_process_may_start_before_the_recorded_part(
+    tmp_path: Path, options: tuple[str, ...], status: int, warnings: int
+) -> None:
+    recording, done = record(tmp_path, "children", "fork", options=("--from", "work", *options))
+    assert (done.stdout, recording.status) == ("7 126\n", status)
+    assert len(recording.warnings) == warnings
+    assert (len(recording.accesses) > 64_000) == (status == 7), "the child works longer"
+
+
 @pytest.mark.parametrize("how", ["vfork", "spawn", "system"])
 def test_a_process_that_only_becomes_another_program_is_not_recorded(tmp_path: Path, how: str) -> None:
     recording, done = record(tmp_path, "children", how, options=("--fork", "child"))

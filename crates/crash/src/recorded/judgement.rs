@@ -107,7 +107,7 @@ pub fn observed_for(recording: &Recording) -> Observe<'static> {
 }
 
 /// Number of operations that the oracle keeps, at most one more than the most.
-fn operations(recording: &Recording) -> Result<u64, RecordError> {
+pub(super) fn operations(recording: &Recording) -> Result<u64, RecordError> {
     let places = Places::of(recording.regions());
     let is_alone = is_alone(recording);
     let keeps = |access: &Access, address: u64| {

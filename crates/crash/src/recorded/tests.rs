@@ -1,6 +1,6 @@
 //! A list in persistent memory, under designs that preserve its fences and under others.
 
-use super::judgement::{judge_runs, observed_for};
+use super::judgement::{judge_runs, observed_for, operations, Judgement};
 use super::{spec, Asked, Name, SimulatedStates};
 use crate::explore::points::Points;
 use crate::explore::run::Observe;
@@ -256,4 +256,21 @@ fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
             wrong.disorders[0].what
         );
     }
+}
+
+#[test]
+fn a_recording_is_judged_by_the_number_of_its_operations() {
+    let folder = Folder::new("operations");
+    // A node is three stores, two flushes and two fences.
+    for threads in [1, 2] {
+        let recording = Recording::open(&folder.list(30, threads, true)).expect("a recording");
+        let found = operations(&recording).expect("it can be read");
+        assert_eq!(found, 7 * 30 * u64::from(threads));
+    }
+    let long = Recording::open(&folder.list(450_000, 1, true)).expect("a recording");
+    let judgement = Judgement::of(&long).expect("it can be read");
+    assert_eq!(
+        judgement.not_judged,
+        "it has more than 3000000 accesses to persistent memory, flushes and fences"
+    );
 }
