@@ -1,6 +1,7 @@
 //! The calls that lead to an instruction, rebuilt from recorded calls and returns.
 
-use crate::Module;
+use crate::{AccessKind, Module};
+use iced_x86::{FlowControl, Instruction};
 
 /// An instruction, and the call that led to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +17,36 @@ impl At {
     #[must_use]
     pub fn alone(pc: u64) -> At {
         At { pc, from: 0 }
+    }
+}
+
+/// What an instruction does to the calls in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// It stores a return address.
+    Calls,
+    /// It loads one.
+    Returns,
+}
+
+impl Frame {
+    /// What this one does, if anything.
+    #[must_use]
+    pub fn of(instruction: &Instruction) -> Option<Frame> {
+        match instruction.flow_control() {
+            FlowControl::Call | FlowControl::IndirectCall => Some(Frame::Calls),
+            FlowControl::Return => Some(Frame::Returns),
+            _ => None,
+        }
+    }
+
+    /// Its access to the return address.
+    #[must_use]
+    pub fn access(self) -> AccessKind {
+        match self {
+            Frame::Calls => AccessKind::Store,
+            Frame::Returns => AccessKind::Load,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-"""Instructions of helpers and libraries are told with the calls of the program that led to them."""
+"""Reports name the call of the program that led to an instruction of a helper or of a library."""
 
 from __future__ import annotations
 

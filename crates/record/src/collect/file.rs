@@ -42,8 +42,6 @@ pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> R
     let path = beside(out);
     let mut unfinished = Unfinished { path, kept: false };
     let create = || File::create(&unfinished.path).map(BufWriter::new).map_err(unwritable);
-    // An unwritable place is an error before the program has run.
-    create()?;
     let (_, collected) = collect_to(input, create, progress)?;
     std::fs::rename(&unfinished.path, out).map_err(unwritable)?;
     unfinished.kept = true;

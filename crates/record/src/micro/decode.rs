@@ -6,6 +6,7 @@ use super::op::{Kind, Op};
 use super::registers::{Slot, Slots};
 use super::Flow;
 use crate::code::Sign;
+use crate::stack::Frame;
 use crate::{Access, AccessKind, Block, Marker};
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register,
@@ -56,10 +57,11 @@ pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) -> Flow {
 }
 
 fn flow(last: &Instruction, access: Option<&Access>) -> Flow {
-    match (last.flow_control(), access.map(|access| access.kind)) {
-        (FlowControl::Call | FlowControl::IndirectCall, Some(AccessKind::Store)) => Flow::Calls(last.ip()),
-        (FlowControl::Return, Some(AccessKind::Load)) => Flow::Returns,
-        _ => Flow::On,
+    let frame = Frame::of(last).filter(|frame| access.is_some_and(|access| access.kind == frame.access()));
+    match frame {
+        None => Flow::On,
+        Some(Frame::Calls) => Flow::Calls(last.ip()),
+        Some(Frame::Returns) => Flow::Returns,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::op::{Fence, Flush};
 use crate::code::Sign;
+use crate::stack::Frame;
 use crate::{Access, AccessKind, Block, Edit, Edits, Marker};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{Decoder, DecoderOptions, Instruction};
 
 /// A part of a block that may affect persistence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,15 +104,13 @@ fn flush(kind: AccessKind) -> Option<Flush> {
 
 /// What an instruction does to the stack of frames.
 fn frame(instruction: &Instruction, index: u16, accesses: &[Access]) -> Option<PointKind> {
-    let access = |kind: AccessKind| {
-        let is_it = |access: &Access| access.instruction == index && access.kind == kind;
-        accesses.iter().position(is_it).map(|access| access as u16)
-    };
-    match instruction.flow_control() {
-        FlowControl::Call | FlowControl::IndirectCall => access(AccessKind::Store).map(PointKind::Call),
-        FlowControl::Return => access(AccessKind::Load).map(PointKind::Return),
-        _ => None,
-    }
+    let frame = Frame::of(instruction)?;
+    let is_it = |access: &Access| access.instruction == index && access.kind == frame.access();
+    let access = accesses.iter().position(is_it)? as u16;
+    Some(match frame {
+        Frame::Calls => PointKind::Call(access),
+        Frame::Returns => PointKind::Return(access),
+    })
 }
 
 fn speaks(instruction: &Instruction) -> Option<PointKind> {
