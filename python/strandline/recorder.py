@@ -74,6 +74,8 @@ class Recorded:
     threads: int
     totals: dict[str, int]
     """Counts of what was executed."""
+    waiting: int = 0
+    """Instructions of loops in which threads waited, of which the recording has the ends only."""
     warnings: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     """The mapped persistent memory: paths, or empty for a range of addresses."""

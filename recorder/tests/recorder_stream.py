@@ -7,7 +7,9 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LOAD, STORE, UPDATE, ATOMIC, STORE_NT, CLWB, CLFLUSHOPT, CLFLUSH, STORE_MASKED, STORE_NT_MASKED = range(10)
+LOAD, STORE, UPDATE, ATOMIC, STORE_NT, CLWB, CLFLUSHOPT, CLFLUSH, STORE_MASKED, STORE_NT_MASKED, LOAD_SEEN = range(11)
+SEEN_WORDS = 2
+"""What was there after a load by which the program may wait, and a ticket."""
 MASKED = {STORE_MASKED, STORE_NT_MASKED}
 WRITES = {STORE, UPDATE, ATOMIC, STORE_NT} | MASKED
 (
@@ -49,7 +51,8 @@ class Access:
     @property
     def words(self) -> int:
         """Words of it in a trace."""
-        return 1 + self.value_words + (self.value_words + 1 if self.kind == ATOMIC else 0)
+        more = {ATOMIC: self.value_words + 1, LOAD_SEEN: SEEN_WORDS}
+        return 1 + self.value_words + more.get(self.kind, 0)
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ def read(path: Path, *, keep: bool = True) -> Recording:
         packet(recording, kind, thread, payload)
     for thread in recording.threads.values():
         trace(recording, thread, keep=keep)
-    tickets = [done.ticket for done in recording.accesses if done.kind == ATOMIC]
+    tickets = [done.ticket for done in recording.accesses if done.kind in {ATOMIC, LOAD_SEEN}]
     assert len(set(tickets)) == len(tickets), "a ticket was given twice"
     return recording
 
@@ -147,7 +150,7 @@ def packet(recording: Recording, kind: int, thread: int, payload: bytes) -> None
     numbers = struct.unpack(f"<{len(payload) // 8}Q", payload[: len(payload) // 8 * 8])
     text = payload.decode(errors="replace")
     if kind == START:
-        assert struct.unpack("<I", payload[:4]) == (2,)
+        assert struct.unpack("<I", payload[:4]) == (3,)
         recording.command = os.fsdecode(payload[8:]).split("\0")
     elif kind == MODULE:
         recording.modules.append((*numbers[:3], payload[24:].decode()))
@@ -192,7 +195,7 @@ def define(recording: Recording, payload: bytes) -> None:
             assert word >> 48 == 0
             accesses.append(Access(word & 0xFFFF, word >> 16 & 0xFFFF, word >> 32 & 0xFFFF))
             assert accesses[-1].instruction < instructions
-            assert accesses[-1].kind <= STORE_NT_MASKED
+            assert accesses[-1].kind <= LOAD_SEEN
             assert accesses[-1].size > 0
         at += 8 * count
         assert 0 < instructions <= len(code)
@@ -241,6 +244,8 @@ def execute(block: Block, words: list[int], at: int) -> tuple[list[Done], int, i
         ticket = 0
         if access.kind == ATOMIC:
             ticket, at = words[at], at + 1
+        if access.kind == LOAD_SEEN:
+            old, ticket, at = value(words, at, access.size), words[at + 1], at + SEEN_WORDS
         mask = words[at - 1] if access.kind in MASKED else None
         done.append(Done(access.kind, address, access.size, new, old, ticket, block.pc, mask))
     if at < len(words) and words[at] >> 56 == 0x80 | CUT:

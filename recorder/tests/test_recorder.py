@@ -479,3 +479,27 @@ def test_a_task_has_one_beginning_and_one_end(tmp_path: Path, function: str, cal
             if (code := recording.blocks[number].code) in found:
                 found[code] += times
     assert list(found.values()) == [calls, calls]
+
+
+def test_locked_instructions_have_their_own_values_and_waiting_loads_what_they_see(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "locks")
+    swapped, compared, serving = (int(address, 16) for address in done.stdout.split())
+    times = 2 * 1000
+
+    def values(address: int, kind: int) -> list[tuple[int, int]]:
+        found = [a for a in recording.accesses if a.address == address and a.kind == kind]
+        return [(int.from_bytes(a.old, "little"), int.from_bytes(a.new, "little")) for a in found]
+
+    # A store that releases the lock may come between the instruction and the recorder's reads; its registers tell.
+    swaps = values(swapped, stream.ATOMIC)
+    assert swaps.count((0, 1)) == times
+    assert set(swaps) <= {(0, 1), (1, 1)}
+    compares = values(compared, stream.ATOMIC)
+    assert compares.count((0, 1)) == times
+    assert set(compares) <= {(0, 1), (1, 1)}
+    # A thread sees the numbers in their order, and waits for some.
+    for thread in list(recording.threads.values())[1:]:
+        loads = [a for a in thread.accesses if a.address == serving and a.kind == stream.LOAD_SEEN]
+        seen = [int.from_bytes(a.old, "little") for a in loads]
+        assert len(set(seen)) > 10
+        assert seen == sorted(seen)

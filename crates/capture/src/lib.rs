@@ -13,17 +13,21 @@
 //!   padded with zeros; behind those of a masked store ([`AccessKind::is_masked`]) the bytes that it wrote (one word, one
 //!   bit for each byte, the lowest for the first);
 //! - if it is [`AccessKind::Atomic`]: between the address and the new bytes the old bytes, as many words; after the new
-//!   bytes a ticket (one word). Tickets of one address grow in the order in which the instructions performed.
+//!   bytes a ticket (one word). Tickets of one address grow in the order in which the instructions performed;
+//! - if it is [`AccessKind::LoadSeen`]: the bytes that were there after it (one word), and a later ticket (one word).
 //!
 //! If a block's execution ends early (a fault), [`Control::Cut`] follows. Accesses of incomplete instructions are
 //! missing; the last one may be present in part.
 
 /// The protocol's version: a collector refuses any other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The first bytes of a stream. Between packets they begin it anew: the program has become another one, and all before
 /// is void.
 pub const MAGIC: [u8; 8] = *b"strandcp";
+
+/// Words behind the address of an [`AccessKind::LoadSeen`]: bytes and a ticket.
+pub const SEEN_WORDS: usize = 2;
 
 /// Maximum number of bytes of an access whose value is recorded.
 pub const VALUE_BYTES: u16 = 64;
@@ -134,10 +138,13 @@ pub enum AccessKind {
     StoreMasked = 8,
     /// A non-temporal store of this kind.
     StoreNtMasked = 9,
+    /// Reads at most eight bytes, by which the program may wait for another thread. Only streams have it: in a recording it
+    /// is a [`AccessKind::Load`].
+    LoadSeen = 10,
 }
 
 impl AccessKind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds of a recording, in the order of their numbers.
     pub const ALL: [AccessKind; 10] = [
         AccessKind::Load,
         AccessKind::Store,
@@ -200,12 +207,26 @@ impl Access {
     /// Unpacks a word of a block's definition; `None` if it is invalid.
     #[must_use]
     pub fn unpack(word: u64) -> Option<Access> {
-        let kind = *AccessKind::ALL.get((word >> 16 & 0xffff) as usize)?;
+        let kind = match (word >> 16 & 0xffff) as usize {
+            number if number == AccessKind::LoadSeen as usize => AccessKind::LoadSeen,
+            number => *AccessKind::ALL.get(number)?,
+        };
         (word >> 48 == 0).then_some(Access {
             instruction: word as u16,
             kind,
             size: (word >> 32) as u16,
         })
+    }
+
+    /// Number of its words in a trace, with the address.
+    #[must_use]
+    pub fn words(self) -> usize {
+        let values = self.value_words();
+        match self.kind {
+            AccessKind::Atomic => 1 + 2 * values + 1,
+            AccessKind::LoadSeen => 1 + SEEN_WORDS,
+            _ => 1 + values,
+        }
     }
 
     /// Number of words of its recorded new bytes, with the mask of a masked store.

@@ -12,8 +12,10 @@ use strandline_record::{Recording, Totals};
 pub fn collect(source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Error> {
     let input = File::open(source).map_err(|e| Error::Input(format!("{source}: {e}")))?;
     let collected = strandline_record::collect(input, Path::new(out), &mut teller(advance));
-    collected.map_err(|e| Error::Input(e.to_string()))?;
-    describe(out)
+    let collected = collected.map_err(|e| Error::Input(e.to_string()))?;
+    let mut described = describe(out)?;
+    described["waiting"] = json!(collected.waiting);
+    Ok(described)
 }
 
 /// Passes the number of new instructions to `advance`.

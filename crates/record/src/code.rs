@@ -51,6 +51,21 @@ pub(crate) fn signs(pc: u64, code: &[u8]) -> Vec<(u16, Sign)> {
         .collect()
 }
 
+/// The instructions of a block.
+pub(crate) fn instructions(block: &Block) -> Vec<Instruction> {
+    let decoder = Decoder::with_ip(64, &block.code, block.pc, DecoderOptions::NONE);
+    decoder.into_iter().take(block.instructions as usize).collect()
+}
+
+/// Whether an instruction that stores, stores to the stack: at the stack or frame pointer, or by `push` or `call`.
+pub(crate) fn stores_to_stack(instruction: &Instruction) -> bool {
+    let is_explicit = (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
+    let is_of_stack = matches!(instruction.memory_base(), Register::RSP | Register::RBP)
+        && instruction.memory_index() == Register::None
+        && instruction.segment_prefix() == Register::None;
+    matches!(instruction.mnemonic(), Mnemonic::Call | Mnemonic::Push) || is_explicit && is_of_stack
+}
+
 /// The address of a block's instruction of this index.
 pub(crate) fn address_of(block: &Block, instruction: u16) -> u64 {
     let decoder = Decoder::with_ip(64, &block.code, block.pc, DecoderOptions::NONE);

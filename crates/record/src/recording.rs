@@ -187,7 +187,7 @@ impl Totals {
     /// Counts an access.
     pub fn count(&mut self, kind: AccessKind) {
         match kind {
-            AccessKind::Load => self.loads += 1,
+            AccessKind::Load | AccessKind::LoadSeen => self.loads += 1,
             AccessKind::Store | AccessKind::StoreMasked => self.stores += 1,
             AccessKind::Update => {
                 self.loads += 1;

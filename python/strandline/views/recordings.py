@@ -39,4 +39,5 @@ def summary(recorded: Recorded) -> str:
     instructions = max(recorded.totals["instructions"], 1)
     ended = "" if recorded.status == 0 else f" · the program ended with status {recorded.status}"
     size = f"{whole(recorded.bytes)} bytes, {significant(recorded.bytes / instructions)} an instruction"
-    return f"{recorded.recording} · {size} · {counted(recorded.threads, 'thread')}{ended}"
+    waited = f" · {whole(recorded.waiting)} instructions of waiting left out" if recorded.waiting else ""
+    return f"{recorded.recording} · {size} · {counted(recorded.threads, 'thread')}{waited}{ended}"

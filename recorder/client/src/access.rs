@@ -8,6 +8,7 @@
 use dynamorio_sys::*;
 use strandline_capture::{AccessKind, Marker, VALUE_BYTES};
 
+use crate::emit::widened;
 use crate::mask::Mask;
 
 /// How the recorder obtains the bytes that an access leaves.
@@ -23,6 +24,8 @@ pub enum Value {
     Masked(Mask),
     /// They are known before: the return address that a call pushes.
     Known(u64),
+    /// It writes none, but what it has read is read once more after it.
+    Seen,
 }
 
 /// An access.
@@ -37,6 +40,36 @@ pub struct Found {
     pub value: Value,
     /// A bit string: the register with the bit's number, which changes the address.
     pub bit: Option<reg_id_t>,
+    /// A locked instruction: the registers with what it read and wrote.
+    pub exchanged: Option<Exchanged>,
+}
+
+/// What a locked instruction reads and writes, as registers say it, 64-bit ones whose lowest bytes count. Other threads'
+/// plain stores may come between the instruction and a read before or after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchanged {
+    /// `xchg`: before it the register has what it writes, and then what it has read.
+    Swap(reg_id_t),
+    /// `xadd`: then the register has what it has read.
+    Add(reg_id_t),
+    /// `cmpxchg`: then `rax` has what it has read. If it succeeds, it writes this register.
+    Compare(reg_id_t),
+}
+
+impl Exchanged {
+    /// The register that then has what was read.
+    pub fn old(self) -> reg_id_t {
+        match self {
+            Self::Swap(register) | Self::Add(register) => register,
+            Self::Compare(_) => DR_REG_RAX as reg_id_t,
+        }
+    }
+
+    /// The register that the instruction names.
+    pub fn other(self) -> reg_id_t {
+        let (Self::Swap(register) | Self::Add(register) | Self::Compare(register)) = self;
+        register
+    }
 }
 
 /// An instruction that cannot be recorded. A program may contain such code without executing it.
@@ -158,7 +191,11 @@ unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -
         if kind == AccessKind::Atomic && size > 16 {
             return Err(Unrecordable::LongLocked);
         }
-        Ok(Some(found(operand, kind, size, value)))
+        let mut found = found(operand, kind, size, value);
+        if kind == AccessKind::Atomic {
+            found.exchanged = exchanged(instruction);
+        }
+        Ok(Some(found))
     }
 }
 
@@ -169,6 +206,7 @@ fn found(operand: opnd_t, kind: AccessKind, size: u16, value: Value) -> Found {
         size,
         value,
         bit: None,
+        exchanged: None,
     }
 }
 
@@ -224,6 +262,11 @@ fn touches_nothing(opcode: u32) -> bool {
     )
 }
 
+/// Whether an instruction of this kind writes a line back.
+pub fn flushes(opcode: u32) -> bool {
+    flush(opcode).is_some()
+}
+
 fn flush(opcode: u32) -> Option<AccessKind> {
     match opcode {
         OP_clwb => Some(AccessKind::Clwb),
@@ -235,7 +278,7 @@ fn flush(opcode: u32) -> Option<AccessKind> {
 
 unsafe fn kind_of_write(instruction: *mut instr_t, opcode: u32, reads_too: bool) -> AccessKind {
     // SAFETY: it is decoded.
-    if opcode == OP_xchg || unsafe { locked(instruction) } {
+    if unsafe { locks(instruction, opcode) } {
         return AccessKind::Atomic;
     }
     match opcode {
@@ -246,6 +289,15 @@ unsafe fn kind_of_write(instruction: *mut instr_t, opcode: u32, reads_too: bool)
         _ if reads_too => AccessKind::Update,
         _ => AccessKind::Store,
     }
+}
+
+/// Whether its access to memory, if it has one, is atomic.
+///
+/// # Safety
+/// The instruction is a decoded one of the program.
+pub unsafe fn locks(instruction: *mut instr_t, opcode: u32) -> bool {
+    // SAFETY: the caller's promise.
+    opcode == OP_xchg || unsafe { locked(instruction) }
 }
 
 /// Whether there is a `lock` among the prefixes.
@@ -288,6 +340,37 @@ unsafe fn bit_index(instruction: *mut instr_t, opcode: u32) -> Option<reg_id_t> 
             .map(|index| instr_get_src(instruction, index))
             .find(|source| opnd_is_reg(*source) != 0)
             .map(|source| opnd_get_reg(source))
+    }
+}
+
+impl Found {
+    /// A load by which the program may wait: what it reads is saved.
+    pub fn watch(&mut self) {
+        (self.kind, self.value) = (AccessKind::LoadSeen, Value::Seen);
+    }
+
+    /// Whether what it reads can be saved.
+    pub fn is_small_load(&self) -> bool {
+        self.kind == AccessKind::Load && self.size <= 8 && self.bit.is_none()
+    }
+}
+
+/// The bytes of `ah` and the like are not the lowest.
+unsafe fn exchanged(instruction: *mut instr_t) -> Option<Exchanged> {
+    // SAFETY: it is decoded, indices are below the count.
+    unsafe {
+        let register = (0..instr_num_srcs(instruction) as u32)
+            .map(|index| instr_get_src(instruction, index))
+            .find(|read| opnd_is_reg(*read) != 0)
+            .map(|read| opnd_get_reg(read))
+            .filter(|register| !(DR_REG_AH..=DR_REG_BH).contains(&u32::from(*register)))
+            .map(widened)?;
+        match instr_get_opcode(instruction) as u32 {
+            OP_xchg => Some(Exchanged::Swap(register)),
+            OP_xadd => Some(Exchanged::Add(register)),
+            OP_cmpxchg => Some(Exchanged::Compare(register)),
+            _ => None,
+        }
     }
 }
 

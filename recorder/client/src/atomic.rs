@@ -31,18 +31,34 @@ pub extern "C" fn before(address: i32, size: i32) {
     read(place, words.wrapping_add(1), size as usize);
 }
 
-/// After it: saves the new bytes and a ticket.
-pub extern "C" fn after(address: i32, size: i32) {
+/// After it: saves the new bytes, unless they are known, and a ticket.
+pub extern "C" fn after(address: i32, size: i32, is_known: i32) {
     // SAFETY: called from the program's code in the cache.
     let thread = unsafe { Thread::current() };
     let words = thread.slot(address);
     let count = (size as usize).div_ceil(8);
     // SAFETY: the block's words are in the buffer.
     unsafe {
-        read(*words, words.wrapping_add(1 + count), size as usize);
+        if is_known == 0 {
+            read(*words, words.wrapping_add(1 + count), size as usize);
+        }
         *words.add(1 + 2 * count) = recorder().ticket();
     }
     release(thread);
+}
+
+/// After a load by which the program may wait: saves what is there now, and a ticket. A write may have come between, which
+/// ends the wait a lap early.
+pub extern "C" fn seen(address: i32, size: i32) {
+    // SAFETY: called from the program's code in the cache.
+    let thread = unsafe { Thread::current() };
+    let words = thread.slot(address);
+    // SAFETY: the block's words are in the buffer.
+    unsafe {
+        *words.add(1) = 0;
+        read(*words, words.add(1), size as usize);
+        *words.add(2) = recorder().ticket();
+    }
 }
 
 /// Releases the stripe, if it holds one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use strandline_capture::{Access, AccessKind};
+use strandline_capture::Access;
 
 /// The recorder's data on a block.
 pub struct Block {
@@ -12,16 +12,6 @@ pub struct Block {
     /// Offset of each instruction from the first, in bytes.
     offsets: Vec<u16>,
     flags: u32,
-}
-
-/// Words of an access in a trace.
-#[must_use]
-pub fn words_of(access: Access) -> usize {
-    let values = access.value_words();
-    match access.kind {
-        AccessKind::Atomic => 1 + 2 * values + 1,
-        _ => 1 + values,
-    }
 }
 
 impl Block {
@@ -49,7 +39,7 @@ impl Block {
             .accesses
             .iter()
             .filter(|access| usize::from(access.instruction) < instructions);
-        1 + done.map(|access| words_of(*access)).sum::<usize>()
+        1 + done.map(|access| access.words()).sum::<usize>()
     }
 
     /// Instructions.

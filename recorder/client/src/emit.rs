@@ -4,6 +4,9 @@ use std::ffi::c_void;
 
 use dynamorio_sys::*;
 
+/// General registers of 64 bits.
+const REGISTERS: usize = (DR_REG_R15 - DR_REG_RAX + 1) as usize;
+
 /// A position between the program's instructions.
 #[derive(Clone, Copy)]
 pub struct Place {
@@ -40,13 +43,11 @@ fn resized(register: reg_id_t, bytes: usize) -> reg_id_t {
     }) as reg_id_t
 }
 
-/// The 64-bit register of which this one of 16, 32 or 64 bits is a part.
+/// The 64-bit register of which this general one has the lowest bytes.
 pub fn widened(register: reg_id_t) -> reg_id_t {
-    let register = u32::from(register);
-    let base = [DR_REG_RAX, DR_REG_EAX, DR_REG_AX]
-        .into_iter()
-        .find(|base| (*base..*base + 16).contains(&register));
-    (DR_REG_RAX + register - base.unwrap_or(DR_REG_RAX)) as reg_id_t
+    let whole = (DR_REG_RAX..=DR_REG_R15).map(|whole| whole as reg_id_t);
+    let is_part = |whole: &reg_id_t| [8, 4, 2, 1].iter().any(|bytes| resized(*whole, *bytes) == register);
+    whole.into_iter().find(is_part).unwrap_or(register)
 }
 
 fn size(bytes: usize) -> opnd_size_t {
@@ -141,6 +142,33 @@ impl Place {
         });
     }
 
+    /// The program's value of a register that it is about to read, in another one.
+    pub fn program_value(self, register: reg_id_t, into: reg_id_t) {
+        // SAFETY: the register is reserved.
+        let got = unsafe { drreg_get_app_value(self.drcontext, self.list, self.before, register, into) };
+        crate::expect(got == drreg_status_t_DRREG_SUCCESS, "a register is lost");
+    }
+
+    /// Copies a register.
+    pub fn copy(self, into: reg_id_t, from: reg_id_t) {
+        self.insert_1_1(OP_mov_ld, register(into, 8), register(from, 8));
+    }
+
+    /// Copies a register if the program's last comparison failed.
+    pub fn copy_unless_equal(self, into: reg_id_t, from: reg_id_t) {
+        // SAFETY: makes an instruction; flags are the program's.
+        unsafe {
+            let restored = drreg_restore_app_aflags(self.drcontext, self.list, self.before);
+            crate::expect(restored == drreg_status_t_DRREG_SUCCESS, "the flags are lost");
+            let (into, from) = (register(into, 8), register(from, 8));
+            let copies = instr_create_1dst_1src(self.drcontext, OP_cmovnz as i32, into, from);
+            self.insert(instr_set_predicate(
+                copies,
+                _dr_pred_type_t_DR_PRED_NZ as dr_pred_type_t,
+            ));
+        }
+    }
+
     /// Compares a register with memory. Changes the flags.
     pub fn compare(self, which: reg_id_t, with: opnd_t) {
         // SAFETY: makes an instruction.
@@ -190,17 +218,26 @@ impl Place {
 
     /// Reserves a register until [`Place::give_back`].
     pub fn take(self) -> reg_id_t {
+        self.take_allowed(std::ptr::null_mut())
+    }
+
+    /// The same, but none of these.
+    pub fn take_other(self, kept: &[reg_id_t]) -> reg_id_t {
+        let mut registers = [std::ptr::dangling_mut::<c_void>(); REGISTERS];
+        for register in kept {
+            registers[(u32::from(*register) - DR_REG_RAX) as usize] = std::ptr::null_mut();
+        }
+        // SAFETY: zeros are a list without a lock and of nothing to free.
+        let mut allowed: drvector_t = unsafe { std::mem::zeroed() };
+        (allowed.entries, allowed.capacity) = (REGISTERS as u32, REGISTERS as u32);
+        allowed.array = registers.as_mut_ptr();
+        self.take_allowed(&mut allowed)
+    }
+
+    fn take_allowed(self, allowed: *mut drvector_t) -> reg_id_t {
         let mut register = DR_REG_NULL as reg_id_t;
-        // SAFETY: no restriction on the register.
-        let status = unsafe {
-            drreg_reserve_register(
-                self.drcontext,
-                self.list,
-                self.before,
-                std::ptr::null_mut(),
-                &mut register,
-            )
-        };
+        // SAFETY: the list is null or has an entry for each register.
+        let status = unsafe { drreg_reserve_register(self.drcontext, self.list, self.before, allowed, &mut register) };
         crate::expect(status == drreg_status_t_DRREG_SUCCESS, "no register is free");
         register
     }

@@ -14,12 +14,12 @@ use std::ffi::c_void;
 use dynamorio_sys::*;
 use strandline_capture::{Access, AccessKind, CONTROL, REPEATS};
 
-use crate::access::{self, Found, Unrecordable, Value};
+use crate::access::{self, Exchanged, Found, Unrecordable, Value};
 use crate::atomic;
-use crate::block::{words_of, Block};
+use crate::block::Block;
 use crate::emit::{memory, widened, Place};
 use crate::thread::{Thread, BLOCK_BYTES};
-use crate::{recorder, region, State};
+use crate::{recorder, region, waiting, State};
 
 /// The code to insert into a block.
 struct Plan {
@@ -109,7 +109,7 @@ unsafe fn deny_valgrind(drcontext: *mut c_void, list: *mut instrlist_t) {
 
 /// Second phase: the block's definition and the plan.
 pub unsafe extern "C" fn analyse(
-    _drcontext: *mut c_void,
+    drcontext: *mut c_void,
     tag: *mut c_void,
     list: *mut instrlist_t,
     _trace: bool_,
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn analyse(
         let pc = dr_fragment_app_pc(tag) as u64;
         let watch = region::watch(list);
         let plan = match recorder().state() {
-            State::Recording => plan(pc, list, watch),
+            State::Recording => plan(drcontext, pc, list, watch),
             _ => watch.map(|watch| idle(pc, watch, list)),
         };
         *user_data = plan.map_or(std::ptr::null_mut(), |plan| Box::into_raw(Box::new(plan)).cast());
@@ -148,18 +148,25 @@ unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
     }
 }
 
-unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) -> Option<Plan> {
+unsafe fn plan(drcontext: *mut c_void, pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) -> Option<Plan> {
     // SAFETY: DynamoRIO's list.
     unsafe {
         let (instructions, original) = instructions(list)?;
+        let mut all: Vec<_> = instructions
+            .iter()
+            .map(|instruction| access::of(*instruction))
+            .collect();
+        if original.is_none() {
+            watch_loads(drcontext, &instructions, &mut all);
+        }
         let mut code = Vec::new();
         let mut offsets = Vec::new();
         let mut accesses = Vec::new();
         let mut steps = Vec::new();
-        for (index, instruction) in instructions.iter().copied().enumerate() {
+        for (index, (instruction, found)) in instructions.iter().copied().zip(all).enumerate() {
             offsets.push(u16::try_from(code.len()).unwrap_or(u16::MAX));
             code.extend(access::bytes(original.unwrap_or(instruction)));
-            let (found, refused) = match access::of(instruction) {
+            let (found, refused) = match found {
                 Ok(found) => (found, None),
                 Err(what) => (Vec::new(), Some((what, instr_get_app_pc(instruction) as u64))),
             };
@@ -188,7 +195,7 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
         let planned = steps.iter_mut().flat_map(|step| &mut step.accesses);
         for (planned, access) in planned.zip(&accesses) {
             planned.back = 8 * back as i32;
-            back -= words_of(*access);
+            back -= access.words();
         }
         let id = recorder().blocks.lock().define(block);
         Some(Plan {
@@ -200,6 +207,27 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
             next: 0,
             unread: None,
         })
+    }
+}
+
+/// Finds the loads by which the program may wait. The last instruction's is read back by none.
+unsafe fn watch_loads(
+    drcontext: *mut c_void,
+    instructions: &[*mut instr_t],
+    all: &mut [Result<Vec<Found>, Unrecordable>],
+) {
+    let before_last = all.len() - 1;
+    let mut loads: Vec<&mut Found> = all[..before_last]
+        .iter_mut()
+        .flatten()
+        .flatten()
+        .filter(|found| found.is_small_load())
+        .collect();
+    let operands: Vec<opnd_t> = loads.iter().map(|load| load.operand).collect();
+    // SAFETY: the caller's promise.
+    let may_wait = unsafe { waiting::may_wait(drcontext, instructions, &operands) };
+    for (load, _) in loads.iter_mut().zip(may_wait).filter(|(_, may_wait)| *may_wait) {
+        load.watch();
     }
 }
 
@@ -305,11 +333,11 @@ impl Plan {
             if step.accesses.iter().any(|access| access.found.kind.writes()) {
                 place.give_all_back();
             }
-            let writes = step
+            let is_read = step
                 .accesses
                 .iter()
-                .any(|access| matches!(access.found.value, Value::Read | Value::Careful | Value::Masked(_)));
-            self.unread = writes.then_some(self.next);
+                .any(|access| !matches!(access.found.value, Value::None | Value::Known(_)));
+            self.unread = is_read.then_some(self.next);
             self.next += 1;
         }
     }
@@ -374,6 +402,7 @@ fn addresses(place: Place, step: &Step) {
             0,
             &[access.back, i32::from(access.found.size)],
         );
+        swapped(place, access);
     }
 }
 
@@ -395,8 +424,7 @@ fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t)
         let Some(bit) = found.bit else { return };
         // The signed bit number selects the operand-sized part of memory.
         let bytes = usize::from(found.size);
-        let got = drreg_get_app_value(drcontext, list, before, widened(bit), scratch);
-        crate::expect(got == drreg_status_t_DRREG_SUCCESS, "a register is lost");
+        place.program_value(widened(bit), scratch);
         place.extend(scratch, bytes);
         place.shift_right(scratch, (8 * bytes as i32).trailing_zeros() as i32);
         place.add_scaled(address, scratch, if bytes == 2 { 2 } else { bytes as i32 });
@@ -418,7 +446,14 @@ fn values(place: Place, step: &Step) {
     for access in &step.accesses {
         let (back, size) = (access.back, i32::from(access.found.size));
         match (access.found.kind, access.found.value) {
-            (AccessKind::Atomic, _) => place.call(atomic::after as *mut c_void, 0, &[back, size]),
+            (AccessKind::Atomic, _) => {
+                let is_swap = matches!(access.found.exchanged, Some(Exchanged::Swap(_)));
+                place.call(atomic::after as *mut c_void, 0, &[back, size, i32::from(is_swap)]);
+                if let Some(registers) = access.found.exchanged {
+                    exchanged(place, access, registers);
+                }
+            }
+            (_, Value::Seen) => place.call(atomic::seen as *mut c_void, 0, &[back, size]),
             (_, Value::Careful) => place.call(atomic::careful as *mut c_void, 0, &[back, back - 8, size]),
             (_, Value::Masked(mask)) => place.call(
                 atomic::masked as *mut c_void,
@@ -428,6 +463,40 @@ fn values(place: Place, step: &Step) {
             _ => {}
         }
     }
+}
+
+/// Saves what the previous instruction, a locked one, has read and written, as its registers say, in place of what was in
+/// memory before and after it.
+fn exchanged(place: Place, access: &Planned, exchanged: Exchanged) {
+    let (size, old) = (usize::from(access.found.size), exchanged.old());
+    // The registers have the program's values, even if it never reads them again.
+    let kept = [old, exchanged.other()];
+    let end = place.take_other(&kept);
+    place.load(end, recorder().slots.next(place.drcontext));
+    place.store(memory(end, 8 - access.back, size), old, size);
+    if let Exchanged::Compare(written) = exchanged {
+        let new = place.take_other(&kept);
+        place.copy(new, written);
+        place.copy_unless_equal(new, old);
+        place.store(memory(end, 16 - access.back, size), new, size);
+        place.give_back(new);
+    }
+    place.give_back(end);
+}
+
+/// Saves what `xchg` is about to write.
+fn swapped(place: Place, access: &Planned) {
+    let Some(Exchanged::Swap(register)) = access.found.exchanged else {
+        return;
+    };
+    let (new, end) = (place.take_other(&[register]), place.take_other(&[register]));
+    place.program_value(register, new);
+    place.load(end, recorder().slots.next(place.drcontext));
+    place.store_long(end, 16 - access.back, 0);
+    let size = usize::from(access.found.size);
+    place.store(memory(end, 16 - access.back, size), new, size);
+    place.give_back(end);
+    place.give_back(new);
 }
 
 /// Copies exactly the written bytes, because the bytes after them may not be mapped.

@@ -23,6 +23,7 @@ mod sys;
 mod syscall;
 mod tasks;
 mod thread;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int, c_void, CStr};

@@ -37,38 +37,34 @@ impl Thread {
             }
             let place = next;
             next += 1;
-            if access.kind.writes() {
-                let values = access.value_words();
-                let bytes = match access.kind {
-                    AccessKind::Atomic => 2 * values + 1,
-                    _ => values,
+            let behind = access.words() - 1;
+            let Some(left) = words.get(next..next + behind) else {
+                let cut = words[next..].iter().position(|word| cuts(*word, access));
+                return match cut {
+                    Some(after) => {
+                        cut_at(words[next + after], next + after, known).map(|(next, cut)| Reach::To(next, Some(cut)))
+                    }
+                    None => Ok(Reach::Beyond),
                 };
-                let Some(left) = words.get(next..next + bytes) else {
-                    let cut = words[next..].iter().position(|word| cuts(*word, access));
-                    return match cut {
-                        Some(after) => cut_at(words[next + after], next + after, known)
-                            .map(|(next, cut)| Reach::To(next, Some(cut))),
-                        None => Ok(Reach::Beyond),
-                    };
-                };
-                if let Some(after) = left.iter().position(|word| cuts(*word, access)) {
-                    let (next, cut) = cut_at(left[after], next + after, known)?;
-                    return Ok(Reach::To(next, Some(cut)));
-                }
+            };
+            if let Some(after) = left.iter().position(|word| cuts(*word, access)) {
+                let (next, cut) = cut_at(left[after], next + after, known)?;
+                return Ok(Reach::To(next, Some(cut)));
+            }
+            let values = access.value_words();
+            if values > 0 {
                 let new = match access.kind {
                     AccessKind::Atomic => &left[values..2 * values],
                     _ => left,
                 };
-                if values > 0 {
-                    let counts = persistent.contains(address);
-                    self.present.push(counts);
-                    match counts {
-                        true => self.values.extend_from_slice(new),
-                        false => self.values.extend(new.iter().map(|_| 0)),
-                    }
+                let counts = persistent.contains(address);
+                self.present.push(counts);
+                match counts {
+                    true => self.values.extend_from_slice(new),
+                    false => self.values.extend(new.iter().map(|_| 0)),
                 }
-                next += bytes;
             }
+            next += behind;
             self.addresses.push(address);
             self.places.push(place);
         }

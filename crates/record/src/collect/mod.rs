@@ -8,6 +8,7 @@ mod locks;
 mod memory;
 mod order;
 mod packets;
+mod spins;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -34,6 +35,8 @@ const KILLED: u64 = 128 + 9;
 pub struct Collected {
     /// Instructions of all threads.
     pub instructions: u64,
+    /// Instructions of loops in which threads waited; the recording has the ends of the waits only.
+    pub waiting: u64,
     /// Threads that began.
     pub threads: u32,
     /// The program's exit status as the shell reports it.
@@ -247,6 +250,7 @@ impl<W: Write> Collector<W> {
         ending.warnings = self.warnings;
         let collected = Collected {
             instructions: self.threads.instructions(),
+            waiting: self.threads.left_out(),
             threads: self.threads.count(),
             status: ending.status,
             warnings: ending.warnings.clone(),

@@ -35,6 +35,7 @@ impl Thread {
             }
             match access.kind {
                 AccessKind::Atomic => self.atomic(*access, index, after, shared)?,
+                AccessKind::LoadSeen => self.seen(*access, index, after)?,
                 kind if kind.writes() => self.store(*access, index, after, shared),
                 _ => {}
             }
@@ -69,8 +70,22 @@ impl Thread {
         if !self.held.is_empty() && self.held.stored(address & !7) {
             self.fences.end();
         }
-        if shared.several && shared.atomics.contains(address & !7) && access.value_words() > 0 {
-            self.turns.store(index, address, part(address, access.size, after[0]));
+        if shared.several && access.value_words() > 0 {
+            let new = part(address, access.size, after[0]);
+            match shared.atomics.contains(address & !7) {
+                true => self.turns.store(index, address, new),
+                false => shared.recent.add(self.number, self.turns.store_at(index, address, new)),
+            }
+        }
+    }
+
+    fn seen(&mut self, access: Access, index: usize, after: &[u64]) -> Result<(), Wrong> {
+        let (address, ticket) = (self.addresses[index], after[1]);
+        match self.spins.ended_by.contains(&(index as u16)) {
+            true => self
+                .turns
+                .load(index, address, part(address, access.size, after[0]), ticket),
+            false => self.turns.ticket(ticket),
         }
     }
 }

@@ -3,9 +3,10 @@
 use super::accesses::{cut_of, Reach};
 use super::locks::{Fences, Held};
 use super::packets::{number, Wrong};
+use super::spins::{Fate, Role, Spins};
 use super::threads::Shared;
 use super::turns::Turns;
-use crate::code::{signs, Sign};
+use crate::code::{instructions, signs, stores_to_stack, Sign};
 use crate::error::RecordError;
 use crate::format::Writer;
 use crate::ranges::Ranges;
@@ -20,14 +21,16 @@ pub(super) struct Known {
     pub accesses: Box<[Access]>,
     /// Fences and markers, with their instructions.
     pub signs: Box<[(u16, Sign)]>,
-    /// It has a fence, a flush, a non-temporal store or an atomic instruction.
+    /// It has a fence, a flush, a non-temporal store, an atomic instruction or a load that takes a ticket.
     special: bool,
     /// It has a store that may release a lock.
     stores: bool,
+    /// What a whole execution may be to a wait, if its locked instructions change nothing.
+    pub role: Role,
 }
 
 impl Known {
-    /// The data of a block; stores the fences in the block.
+    /// The data of a block; stores the fences in the block, and makes its accesses those of recordings.
     pub fn new(block: &mut Block) -> Known {
         let inside = |(instruction, _): &(u16, Sign)| u32::from(*instruction) < block.instructions;
         let signs: Box<[_]> = signs(block.pc, &block.code).into_iter().filter(inside).collect();
@@ -36,16 +39,47 @@ impl Known {
             .filter(|(_, sign)| sign.fences())
             .map(|(index, _)| *index)
             .collect();
-        let orders =
-            |access: &Access| access.kind.flushes() || access.kind.is_nt() || access.kind == AccessKind::Atomic;
+        let orders = |access: &Access| {
+            access.kind.flushes()
+                || access.kind.is_nt()
+                || matches!(access.kind, AccessKind::Atomic | AccessKind::LoadSeen)
+        };
         let stores = |access: &Access| access.kind.writes() && access.kind != AccessKind::Atomic;
+        let role = role(block, &signs);
+        let accesses: Box<[Access]> = block.accesses.clone().into();
+        for access in &mut block.accesses {
+            if access.kind == AccessKind::LoadSeen {
+                access.kind = AccessKind::Load;
+            }
+        }
         Known {
             instructions: block.instructions,
-            special: !signs.is_empty() || block.accesses.iter().any(orders),
-            stores: block.accesses.iter().any(stores),
-            accesses: block.accesses.clone().into(),
+            special: !signs.is_empty() || accesses.iter().any(orders),
+            stores: accesses.iter().any(stores),
+            accesses,
             signs,
+            role,
         }
+    }
+}
+
+/// A block has an effect if it marks, flushes, or stores but to the stack.
+fn role(block: &Block, signs: &[(u16, Sign)]) -> Role {
+    let instructions = instructions(block);
+    let acts = |access: &Access| match access.kind {
+        AccessKind::Load | AccessKind::LoadSeen | AccessKind::Atomic => false,
+        AccessKind::Store | AccessKind::Update => !instructions
+            .get(usize::from(access.instruction))
+            .is_some_and(stores_to_stack),
+        _ => true,
+    };
+    let watches = |access: &Access| matches!(access.kind, AccessKind::LoadSeen | AccessKind::Atomic);
+    if block.repeats || signs.iter().any(|(_, sign)| !sign.fences()) || block.accesses.iter().any(acts) {
+        return Role::Acts;
+    }
+    match block.accesses.iter().any(watches) {
+        true => Role::Watches,
+        false => Role::Passes,
     }
 }
 
@@ -68,6 +102,7 @@ pub(super) struct Thread {
     pub fences: Fences,
     pub held: Held,
     pub turns: Turns,
+    pub spins: Spins,
     syscall: Option<(u64, u64)>,
     /// The futex address on which the thread waits.
     pub waits: Option<u64>,
@@ -115,6 +150,10 @@ impl Thread {
         self.words = words;
         if last {
             self.words.clear();
+            let mut spins = std::mem::take(&mut self.spins);
+            let finished = spins.finish(trace.known, &mut |item| self.take(item, trace, shared));
+            self.spins = spins;
+            return finished.map_err(|wrong| wrong.at(place));
         }
         Ok(())
     }
@@ -137,13 +176,50 @@ impl Thread {
                     Control::Returned | Control::Sync => 2,
                     Control::Block | Control::Cut => 0,
                 };
-                let Some(more) = words.get(at + 1..at + 1 + more) else {
+                let Some(item) = words.get(at..at + 1 + more) else {
                     return Ok(None);
                 };
-                self.control(control, payload, more, trace, shared)?;
-                Ok(Some(at + 1 + more.len()))
+                if self.offer(item, Role::of_control(control, payload), trace, shared)? != Fate::Held {
+                    self.control(control, payload, &item[1..], trace, shared)?;
+                }
+                Ok(Some(at + item.len()))
             }
             None => Err(format!("{:#x} in place of a control word", words[at]).into()),
+        }
+    }
+
+    /// Decides whether to record the next item, and records those before it that are.
+    #[inline]
+    fn offer<W: Write>(
+        &mut self,
+        item: &[u64],
+        role: Role,
+        trace: &mut Trace<'_, W>,
+        shared: &mut Shared,
+    ) -> Result<Fate, Wrong> {
+        if !shared.several || self.spins.pass(role) {
+            return Ok(Fate::Taken { after: false });
+        }
+        let mut spins = std::mem::take(&mut self.spins);
+        let known = trace.known;
+        let fate = spins.offer(item, role, known, &mut |item| self.take(item, trace, shared));
+        if spins.begins() {
+            spins.awaited(known, &mut |address| shared.awaited(address));
+        }
+        self.spins = spins;
+        fate
+    }
+
+    /// Records a whole item that was held.
+    fn take<W: Write>(&mut self, item: &[u64], trace: &mut Trace<'_, W>, shared: &mut Shared) -> Result<(), Wrong> {
+        match Control::of(item[0]) {
+            Some((Control::Block, block)) => {
+                let known = &trace.known[block as usize];
+                self.accesses(item, 1, known, trace.persistent)?;
+                self.execute(item, block, known.instructions, trace, shared)
+            }
+            Some((control, payload)) => self.control(control, payload, &item[1..], trace, shared),
+            None => Ok(()),
         }
     }
 
@@ -237,7 +313,31 @@ impl Thread {
             (None, Some(Some((Control::Cut, instructions)))) => (next + 1, Some(cut_of(instructions, known)?)),
             (cut, _) => (next, cut),
         };
-        let instructions = cut.unwrap_or(known.instructions);
+        let role = match cut {
+            Some(_) => Role::Acts,
+            None => Role::of_block(known, &words[at..next]),
+        };
+        match self.offer(&words[at..next], role, trace, shared)? {
+            Fate::Held => return Ok(Some(next)),
+            // What was held has been read in between.
+            Fate::Taken { after: true } => drop(self.accesses(words, at + 1, known, trace.persistent)?),
+            Fate::Taken { after: false } => {}
+        }
+        self.execute(words, block, cut.unwrap_or(known.instructions), trace, shared)?;
+        self.spins.ended_by.clear();
+        Ok(Some(next))
+    }
+
+    /// Records the execution of a block whose accesses have been read from these words.
+    fn execute<W: Write>(
+        &mut self,
+        words: &[u64],
+        block: u64,
+        instructions: u32,
+        trace: &mut Trace<'_, W>,
+        shared: &mut Shared,
+    ) -> Result<(), Wrong> {
+        let known = &trace.known[block as usize];
         if instructions < known.instructions {
             self.keep(known, instructions);
         }
@@ -259,6 +359,6 @@ impl Thread {
             values,
             &self.present,
         )?;
-        Ok(Some(next))
+        Ok(())
     }
 }

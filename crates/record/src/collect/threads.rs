@@ -2,7 +2,7 @@
 
 use super::packets::{wrong, Packet};
 use super::thread::{Thread, Trace};
-use super::turns::{place, Join, Words};
+use super::turns::{place, Join, Recent, Words};
 use crate::error::RecordError;
 use crate::format::{Ending, WaitAt};
 use crate::recording::Event;
@@ -21,8 +21,10 @@ const EAGAIN: u64 = -11i64 as u64;
 pub(super) struct Shared {
     /// Whether there are, or may soon be, several threads.
     pub several: bool,
-    /// Words that atomic instructions have accessed.
+    /// Words that atomic instructions have accessed, or for which threads have waited.
     pub atomics: Words,
+    /// The last stores to other words.
+    pub recent: Recent,
     /// Words that the kernel cleared at the ends of threads.
     pub ended: Ended,
     numbers: HashMap<Cause, u32>,
@@ -104,6 +106,14 @@ impl Shared {
             self.given.push(Vec::new());
         }
         number
+    }
+
+    /// Somebody waits for a write to this word.
+    #[cold]
+    pub fn awaited(&mut self, address: u64) {
+        if self.atomics.add(address & !7) {
+            self.recent.search(address & !7);
+        }
     }
 
     /// A system call is made.
@@ -198,6 +208,11 @@ impl Threads {
     /// Number of instructions of all threads.
     pub fn instructions(&self) -> u64 {
         self.threads.iter().flatten().map(|thread| thread.instructions).sum()
+    }
+
+    /// Number of instructions of waits that are left out.
+    pub fn left_out(&self) -> u64 {
+        self.threads.iter().flatten().map(|thread| thread.spins.left_out).sum()
     }
 
     /// Threads that began.
@@ -298,6 +313,7 @@ impl Threads {
         for thread in &mut self.threads {
             let thread = thread.get_or_insert_with(Thread::default);
             fences.push(std::mem::take(&mut thread.fences.classes));
+            thread.turns.insert(&self.shared.recent.late(thread.number));
             turns.push(std::mem::take(&mut thread.turns));
         }
         Ok(Ending {

@@ -3,7 +3,9 @@
 //! Atomic instructions have tickets. A plain store to a word of atomic instructions (a lock release by `mov`) lies
 //! between two tickets of its thread. The values that other threads' atomic instructions read narrow its position.
 //!
-//! Every access has a time: an atomic instruction its ticket, a store a position just before a ticket. Times grow along
+//! A load of such a word has a ticket if it ended a wait.
+//!
+//! Every access has a time: an atomic instruction or a load its ticket, a store a position just before a ticket. Times grow along
 //! each thread and each word, so turns cannot deadlock.
 
 use super::packets::Wrong;
@@ -53,6 +55,59 @@ impl Part {
     }
 }
 
+/// A plain store of a thread.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    thread: u32,
+    at: At,
+}
+
+/// The last plain stores, of words that nobody is known to wait for: the recorder's threads write their traces when they
+/// like, so that a wait may come before the store that ended it, or behind it.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    /// A ring.
+    stores: Vec<Stored>,
+    next: usize,
+    /// Those of words that somebody was found to wait for.
+    late: Vec<Stored>,
+    /// How many words were looked for.
+    searches: u32,
+}
+
+/// The most of them: the traces of some buffers.
+const MOST_RECENT: usize = 1 << 18;
+
+/// The most words to look for: each takes a look at all stores.
+const MOST_SEARCHES: u32 = 1 << 12;
+
+impl Recent {
+    /// A thread has stored.
+    pub fn add(&mut self, thread: u32, at: At) {
+        let stored = Stored { thread, at };
+        match self.stores.get_mut(self.next) {
+            Some(oldest) => *oldest = stored,
+            None => self.stores.push(stored),
+        }
+        self.next = (self.next + 1) % MOST_RECENT;
+    }
+
+    /// Somebody waits for this word.
+    pub fn search(&mut self, word: u64) {
+        if self.searches < MOST_SEARCHES {
+            self.searches += 1;
+            self.late
+                .extend(self.stores.iter().filter(|stored| stored.at.word == word));
+        }
+    }
+
+    /// What a thread has stored to such words before they were known.
+    pub fn late(&self, thread: u32) -> Vec<At> {
+        let own = self.late.iter().filter(|stored| stored.thread == thread);
+        own.map(|stored| stored.at).collect()
+    }
+}
+
 /// A set of words, fast for few words.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
@@ -84,27 +139,40 @@ impl Words {
         self.hint[place] & bit != 0 && self.words.contains(&word)
     }
 
-    fn add(&mut self, word: u64) {
-        if !self.contains(word) {
-            let (place, bit) = Words::hash(word);
-            self.hint[place] |= bit;
-            self.words.insert(word);
+    /// Adds it; `false` if it was there.
+    pub fn add(&mut self, word: u64) -> bool {
+        if self.contains(word) {
+            return false;
         }
+        let (place, bit) = Words::hash(word);
+        self.hint[place] |= bit;
+        self.words.insert(word)
     }
+}
+
+/// What accesses a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AtKind {
+    /// An atomic instruction.
+    Atomic,
+    /// A plain store.
+    Store,
+    /// A load that ended a wait.
+    Load,
 }
 
 /// An access to a word.
 #[derive(Clone, Copy, Debug)]
-struct At {
+pub(super) struct At {
     step: u64,
     access: u16,
-    store: bool,
+    kind: AtKind,
     word: u64,
     /// The first ticket that may follow it, given many threads, and the thread's next ticket; for an atomic instruction
-    /// both are its own.
+    /// and a load both are its own.
     after: u64,
     until: u64,
-    /// For an atomic instruction: the value that it read.
+    /// For an atomic instruction and a load: the value that it read.
     old: Part,
     new: Part,
 }
@@ -193,7 +261,9 @@ impl Turns {
         ticket: u64,
         shared: &mut Shared,
     ) -> Result<(), Wrong> {
-        if ticket < self.first {
+        // Laps of a loop may have one in common, if they change nothing.
+        let is_repeated = ticket == self.last && old == new;
+        if ticket < self.first && !is_repeated {
             return Err(format!("ticket {ticket} comes after ticket {}", self.last).into());
         }
         self.ticket(ticket)?;
@@ -204,7 +274,7 @@ impl Turns {
             self.list.push(At {
                 step,
                 access,
-                store: false,
+                kind: AtKind::Atomic,
                 word,
                 after: ticket,
                 until: ticket,
@@ -218,18 +288,55 @@ impl Turns {
 
     /// A plain store to a word of atomic instructions.
     pub fn store(&mut self, index: usize, address: u64, new: Part) {
-        let (step, access, word) = (self.step, index as u16, Turn::word(address));
-        let (after, until, old) = (self.first, u64::MAX, Part::default());
-        self.list.push(At {
-            step,
-            access,
-            store: true,
-            word,
-            after,
-            until,
-            old,
+        let at = self.store_at(index, address, new);
+        self.list.push(at);
+    }
+
+    /// A plain store, with its word.
+    pub fn store_at(&self, index: usize, address: u64, new: Part) -> At {
+        At {
+            step: self.step,
+            access: index as u16,
+            kind: AtKind::Store,
+            word: Turn::word(address),
+            after: self.first,
+            until: u64::MAX,
+            old: Part::default(),
             new,
+        }
+    }
+
+    /// A load that ended a wait.
+    pub fn load(&mut self, index: usize, address: u64, found: Part, ticket: u64) -> Result<(), Wrong> {
+        self.ticket(ticket)?;
+        self.list.push(At {
+            step: self.step,
+            access: index as u16,
+            kind: AtKind::Load,
+            word: Turn::word(address),
+            after: ticket,
+            until: ticket,
+            old: found,
+            new: found,
         });
+        self.open = self.list.len();
+        Ok(())
+    }
+
+    /// Stores that were known too late.
+    pub fn insert(&mut self, late: &[At]) {
+        if late.is_empty() {
+            return;
+        }
+        self.list.extend(late);
+        self.list.sort_by_key(|at| (at.step, at.access));
+        let mut next = u64::MAX;
+        for at in self.list.iter_mut().rev() {
+            if at.kind == AtKind::Store {
+                at.until = at.until.min(next).max(at.after);
+            }
+            next = at.until;
+        }
     }
 }
 
@@ -239,7 +346,7 @@ struct Time {
     word: u64,
     /// The ticket, or the ticket just after it.
     ticket: u64,
-    /// Stores precede the atomic instruction of the ticket.
+    /// Stores precede the atomic instruction or the load of the ticket.
     atomic: bool,
     thread: u32,
     index: u32,
@@ -256,17 +363,15 @@ pub(super) fn place(threads: Vec<Turns>) -> Vec<Vec<TurnAt>> {
     let mut placed: Vec<Vec<TurnAt>> = vec![Vec::new(); threads.len()];
     let (mut word, mut before) = (None, 0u32);
     for time in times {
-        before = if word == Some(time.word) {
-            before.saturating_add(1)
-        } else {
-            0
-        };
-        word = Some(time.word);
-        let At { step, access, .. } = threads[time.thread as usize].list[time.index as usize];
+        if word.replace(time.word) != Some(time.word) {
+            before = 0;
+        }
+        let At { step, access, kind, .. } = threads[time.thread as usize].list[time.index as usize];
         placed[time.thread as usize].push(TurnAt {
             step,
             turn: Turn { access, before },
         });
+        before = before.saturating_add(u32::from(kind != AtKind::Load));
     }
     for turns in &mut placed {
         turns.sort_unstable_by_key(|at| (at.step, at.turn.access));
@@ -284,7 +389,7 @@ fn shared_words(threads: &[Turns]) -> Vec<Time> {
             all.push(Time {
                 word: at.word,
                 ticket: at.until,
-                atomic: !at.store,
+                atomic: at.kind != AtKind::Store,
                 thread,
                 index,
             });
@@ -314,9 +419,9 @@ fn times_of(thread: u32, turns: &Turns, threads: &[Turns], atomics: &[Time], tim
     let mut bound = u64::MAX;
     for (index, at) in turns.list.iter().enumerate().rev() {
         let known = atomics.partition_point(|time| time.word < at.word);
-        let ticket = match at.store {
-            false => at.until,
-            true => {
+        let ticket = match at.kind {
+            AtKind::Atomic | AtKind::Load => at.until,
+            AtKind::Store => {
                 bound = bound.min(at.until);
                 let (between, before) = between(atomics, at.word, at.after, bound);
                 let mut left = before.map_or(Part::default(), |time| found(time).new);
@@ -338,7 +443,7 @@ fn times_of(thread: u32, turns: &Turns, threads: &[Turns], atomics: &[Time], tim
             times.push(Time {
                 word: at.word,
                 ticket,
-                atomic: !at.store,
+                atomic: at.kind != AtKind::Store,
                 thread,
                 index: index as u32,
             });

@@ -354,7 +354,9 @@ impl<'i> Shape<'i> {
         let mut computed = !loads;
         for access in self.accesses {
             match access.kind {
-                AccessKind::Load => out.push(self.access(Kind::Load, *access), &[], &[Slot::LOADED]),
+                AccessKind::Load | AccessKind::LoadSeen => {
+                    out.push(self.access(Kind::Load, *access), &[], &[Slot::LOADED])
+                }
                 AccessKind::Update => {
                     out.push(self.access(Kind::UpdateLoad, *access), &[], &[Slot::LOADED]);
                     self.compute(out, &mut computed);

@@ -1,10 +1,10 @@
 //! The parts of a block's code that affect persistence, in program order.
 
 use super::op::{Fence, Flush};
-use crate::code::Sign;
+use crate::code::{instructions, Sign};
 use crate::stack::Frame;
 use crate::{Access, AccessKind, Block, Edit, Edits, Marker};
-use iced_x86::{Decoder, DecoderOptions, Instruction};
+use iced_x86::Instruction;
 
 /// A part of a block that may affect persistence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,7 @@ fn edited(point: Point, edits: &Edits) -> Option<Point> {
 
 fn recorded(block: &Block, turns: bool) -> Vec<Point> {
     let mut points = Vec::new();
-    let decoder = Decoder::with_ip(64, &block.code, block.pc, DecoderOptions::NONE);
-    let instructions: Vec<Instruction> = decoder.into_iter().take(block.instructions as usize).collect();
+    let instructions = instructions(block);
     let pc = |index: u16| instructions.get(usize::from(index)).map_or(block.pc, Instruction::ip);
     for (index, instruction) in (0..=u16::MAX).zip(&instructions) {
         if let Some(kind) = speaks(instruction) {

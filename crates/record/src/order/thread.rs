@@ -285,7 +285,7 @@ impl Sink<'_> {
 
     fn access(&mut self, pc: u64, kind: AccessKind, size: u16, address: u64, values: &[u64]) {
         match kind {
-            AccessKind::Load => self.load(pc, size, address),
+            AccessKind::Load | AccessKind::LoadSeen => self.load(pc, size, address),
             AccessKind::Atomic => {
                 self.put(pc, What::Fence(Fence::Locked));
                 self.store(pc, false, size, address, values);

@@ -1,6 +1,7 @@
 //! Damaged streams are refused or read, without further harm.
 
 use super::build::{code, collected, eight, Stream, LOCK, PM};
+use super::together::two;
 use proptest::prelude::*;
 use strandline_capture::{AccessKind, Control, Kind, Marker};
 
@@ -23,7 +24,14 @@ fn everything() -> Vec<u8> {
         0,
         &[atomic, LOCK, 0, 1, 3, store, 0x1000, PM, 4, PM + 8, 5, flush, PM, task],
     );
-    stream.trace(1, &[atomic, LOCK, 1, 1, 4, store, 0x1000, PM, Control::Cut.word(1)]);
+    let wait = stream.plain(&[AccessKind::LoadSeen]);
+    for laps in [
+        [wait, LOCK, 1, 4, wait, LOCK, 1, 4],
+        [wait, LOCK, 1, 4, wait, LOCK, 2, 4],
+    ] {
+        stream.trace(1, &laps);
+    }
+    stream.trace(1, &[atomic, LOCK, 1, 1, 5, store, 0x1000, PM, Control::Cut.word(1)]);
     stream.trace(
         0,
         &[
@@ -85,6 +93,16 @@ proptest! {
         let at = split.index(words.len() + 1);
         stream.trace(0, &words[..at]);
         stream.trace(0, &words[at..]);
+        try_all(&stream.end(0));
+    }
+
+    #[test]
+    fn any_loop_of_a_thread_is_a_trace_or_an_error(words in proptest::collection::vec(word(), 1..12), laps in 1usize..6) {
+        let mut stream = two();
+        stream.plain(&[AccessKind::Atomic, AccessKind::LoadSeen]);
+        stream.plain(&[AccessKind::LoadSeen]);
+        stream.plain(&[]);
+        stream.trace(1, &words.repeat(laps));
         try_all(&stream.end(0));
     }
 }

@@ -3,4 +3,5 @@
 mod build;
 mod damage;
 mod kept;
+mod spins;
 mod together;

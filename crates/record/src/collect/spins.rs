@@ -1,0 +1,393 @@
+//! Waits: a thread goes round a loop that changes nothing, until another thread has written what it reads.
+//!
+//! How many laps it makes is up to the recorder's own speed. So a wait is recorded as one: the laps are left out, and the
+//! read that ends it has its turn behind the write. A lap counts only if it was made twice with the same instructions,
+//! addresses and values, and it stores nothing but the same values to the stack. If the loop ends otherwise (a program may
+//! count its laps), all laps are recorded.
+
+use super::packets::Wrong;
+use super::thread::Known;
+use strandline_capture::{AccessKind, Control};
+
+/// The most items of a lap: blocks and system calls.
+const MOST: usize = 16;
+
+/// System calls that do nothing but let time pass: `sched_yield`, `nanosleep`, `clock_nanosleep`.
+const PASSES: [u64; 3] = [24, 35, 230];
+
+/// Records an item.
+type Taker<'t> = &'t mut dyn FnMut(&[u64]) -> Result<(), Wrong>;
+
+/// What becomes of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is part of what may be a wait.
+    Held,
+    /// It is recorded, perhaps after others that were held.
+    Taken { after: bool },
+}
+
+/// What an item may be to a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It has an effect, or ends early.
+    Acts,
+    /// It has none.
+    Passes,
+    /// It has none, and reads what others may write.
+    Watches,
+}
+
+/// What a thread does that may be a wait.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spins {
+    /// The items since one that watches, as they came.
+    items: Vec<Item>,
+    words: Vec<u64>,
+    lapping: Option<Lapping>,
+    /// Instructions of laps that are left out.
+    pub left_out: u64,
+    /// The accesses that have ended a wait, of the item that is taken.
+    pub ended_by: Vec<u16>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    start: usize,
+    end: usize,
+    /// Executions in a row, if it accesses nothing.
+    times: u64,
+}
+
+/// A thread that repeats the last items.
+#[derive(Clone, Copy, Debug)]
+struct Lapping {
+    /// The lap's first item.
+    from: usize,
+    /// Laps after it.
+    laps: u64,
+    /// The item that comes next, counted from the first, and how often it has come.
+    at: usize,
+    times: u64,
+    /// The latest ticket.
+    ticket: u64,
+}
+
+/// How two items compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Likeness {
+    Same,
+    /// The same instructions read something else.
+    Changed,
+    Other,
+}
+
+impl Role {
+    /// Of a whole block with these words.
+    pub fn of_block(known: &Known, item: &[u64]) -> Role {
+        match known.role {
+            Role::Watches if changes(known, item) => Role::Acts,
+            role => role,
+        }
+    }
+
+    /// Of something that is no block.
+    pub fn of_control(control: Control, payload: u64) -> Role {
+        match control {
+            Control::Syscall | Control::Returned if PASSES.contains(&payload) => Role::Passes,
+            _ => Role::Acts,
+        }
+    }
+}
+
+impl Spins {
+    /// Whether an item of this role is recorded at once.
+    #[inline]
+    pub fn pass(&self, role: Role) -> bool {
+        self.items.is_empty() && role != Role::Watches
+    }
+
+    /// Whether a wait has just been found whose end is not known.
+    pub fn begins(&self) -> bool {
+        self.lapping
+            .is_some_and(|lapping| (lapping.laps, lapping.at, lapping.times) == (1, 0, 0))
+    }
+
+    /// The addresses that the present lap reads and other threads may write.
+    pub fn awaited(&self, known: &[Known], found: &mut impl FnMut(u64)) {
+        let from = self.lapping.map_or(self.items.len(), |lapping| lapping.from);
+        for item in &self.items[from..] {
+            let item = &self.words[item.start..item.end];
+            if let Some((Control::Block, block)) = Control::of(item[0]) {
+                let seen = accesses(&known[block as usize], item).filter(|(kind, _)| *kind == AccessKind::LoadSeen);
+                seen.for_each(|(_, words)| found(words[0]));
+            }
+        }
+    }
+
+    /// Decides on the next item. `take` records those that were held.
+    pub fn offer(&mut self, item: &[u64], role: Role, known: &[Known], take: Taker<'_>) -> Result<Fate, Wrong> {
+        if let Some(lapping) = self.lapping {
+            let expected = self.items[lapping.from + lapping.at];
+            match alike(known, &self.words[expected.start..expected.end], item) {
+                Likeness::Same if role != Role::Acts => {
+                    self.goes_round(tickets(known, item).max());
+                    return Ok(Fate::Held);
+                }
+                Likeness::Changed => {
+                    self.ended_by = changed(known, &self.words[expected.start..expected.end], item);
+                    self.ends(known, take)?;
+                    return Ok(Fate::Taken { after: true });
+                }
+                _ => self.was_none(known, take)?,
+            }
+        }
+        if role == Role::Acts || self.items.len() == 2 * MOST {
+            self.release(take)?;
+        }
+        if self.pass(role) || role == Role::Acts {
+            return Ok(Fate::Taken { after: true });
+        }
+        self.hold(item, known);
+        Ok(Fate::Held)
+    }
+
+    /// The trace ends: a thread that waits then waits for ever.
+    pub fn finish(&mut self, known: &[Known], take: Taker<'_>) -> Result<(), Wrong> {
+        if let Some(lapping) = self.lapping.take() {
+            self.left_out += lapping.laps * self.instructions(known, lapping.from);
+        }
+        self.release(take)
+    }
+
+    fn hold(&mut self, item: &[u64], known: &[Known]) {
+        let again = self.items.last_mut().filter(|last| {
+            let is_empty = matches!(Control::of(item[0]), Some((Control::Block, _))) && item.len() == 1;
+            is_empty && self.words[last.start..last.end] == *item
+        });
+        if let Some(last) = again {
+            last.times += 1;
+            return;
+        }
+        let start = self.words.len();
+        self.words.extend_from_slice(item);
+        let end = self.words.len();
+        self.items.push(Item { start, end, times: 1 });
+        self.find_lap(known);
+    }
+
+    /// Whether the last items repeat those before them.
+    fn find_lap(&mut self, known: &[Known]) {
+        let count = self.items.len();
+        let same = |a: usize, b: usize| {
+            let [a, b] = [self.items[a], self.items[b]];
+            let words = |item: Item| &self.words[item.start..item.end];
+            a.times == b.times && alike(known, words(a), words(b)) == Likeness::Same
+        };
+        // An item that accesses nothing may come once more.
+        let last = self.items[count - 1];
+        if last.end - last.start == 1 {
+            return;
+        }
+        let length = (1..=count / 2).find(|length| (count - length..count).all(|at| same(at, at - length)));
+        let watches = |item: &Item| {
+            let block = Control::of(self.words[item.start]).filter(|(control, _)| *control == Control::Block);
+            block.is_some_and(|(_, block)| known[block as usize].role == Role::Watches)
+        };
+        let Some(length) = length.filter(|length| self.items[count - length..].iter().any(watches)) else {
+            return;
+        };
+        self.lapping = Some(Lapping {
+            from: count - 2 * length,
+            laps: 1,
+            at: 0,
+            times: 0,
+            ticket: self
+                .words_of(count - length..count)
+                .filter_map(|item| tickets(known, item).max())
+                .max()
+                .unwrap_or(0),
+        });
+        self.truncate(count - length);
+    }
+
+    fn words_of(&self, items: std::ops::Range<usize>) -> impl Iterator<Item = &[u64]> {
+        self.items[items].iter().map(|item| &self.words[item.start..item.end])
+    }
+
+    fn truncate(&mut self, items: usize) {
+        self.items.truncate(items);
+        self.words.truncate(self.items.last().map_or(0, |item| item.end));
+    }
+
+    /// The thread goes on with its lap.
+    fn goes_round(&mut self, ticket: Option<u64>) {
+        let Some(lapping) = &mut self.lapping else { return };
+        lapping.ticket = lapping.ticket.max(ticket.unwrap_or(0));
+        lapping.times += 1;
+        if lapping.times == self.items[lapping.from + lapping.at].times {
+            (lapping.at, lapping.times) = (lapping.at + 1, 0);
+        }
+        if lapping.from + lapping.at == self.items.len() {
+            (lapping.at, lapping.laps) = (0, lapping.laps + 1);
+        }
+    }
+}
+
+impl Spins {
+    /// The wait ends in its present lap, which is all that is recorded of it.
+    fn ends(&mut self, known: &[Known], take: Taker<'_>) -> Result<(), Wrong> {
+        if let Some(lapping) = self.lapping.take() {
+            self.left_out += lapping.laps * self.instructions(known, lapping.from);
+            self.truncate(lapping.from + lapping.at);
+        }
+        self.release(take)
+    }
+
+    /// It was no wait: all laps are recorded. Those that were not kept have the latest ticket: they changed nothing.
+    fn was_none(&mut self, known: &[Known], take: Taker<'_>) -> Result<(), Wrong> {
+        let Some(lapping) = self.lapping.take() else {
+            return Ok(());
+        };
+        self.record(&self.items, take)?;
+        let (_, lap) = self.items.split_at(lapping.from);
+        for item in lap {
+            let words = &mut self.words[item.start..item.end];
+            places_of_tickets(known, words)
+                .into_iter()
+                .for_each(|at| words[at] = lapping.ticket);
+        }
+        for _ in 0..lapping.laps {
+            self.record(lap, take)?;
+        }
+        self.record(&lap[..lapping.at], take)?;
+        let part = lap[lapping.at..].first().map(|item| Item {
+            times: lapping.times,
+            ..*item
+        });
+        self.record(part.as_slice(), take)?;
+        self.truncate(0);
+        Ok(())
+    }
+
+    /// What was held is recorded.
+    fn release(&mut self, take: Taker<'_>) -> Result<(), Wrong> {
+        self.record(&self.items, take)?;
+        self.truncate(0);
+        Ok(())
+    }
+
+    fn record(&self, items: &[Item], take: Taker<'_>) -> Result<(), Wrong> {
+        for item in items {
+            for _ in 0..item.times {
+                take(&self.words[item.start..item.end])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The instructions of the items from this one on.
+    fn instructions(&self, known: &[Known], from: usize) -> u64 {
+        let of = |item: &Item| match Control::of(self.words[item.start]) {
+            Some((Control::Block, block)) => item.times * u64::from(known[block as usize].instructions),
+            _ => 0,
+        };
+        self.items[from..].iter().map(of).sum()
+    }
+}
+
+/// The words of each access of a block that was executed whole, the address first.
+fn accesses<'i>(known: &'i Known, item: &'i [u64]) -> impl Iterator<Item = (AccessKind, &'i [u64])> {
+    let mut rest = &item[1..];
+    known.accesses.iter().map(move |access| {
+        let (words, behind) = rest.split_at(access.words().min(rest.len()));
+        rest = behind;
+        (access.kind, words)
+    })
+}
+
+/// Where tickets are among the words of an item.
+fn places_of_tickets(known: &[Known], item: &[u64]) -> Vec<usize> {
+    match Control::of(item[0]) {
+        Some((Control::Block, block)) => {
+            let mut end = 1;
+            let ends = known[block as usize].accesses.iter().map(|access| {
+                end += access.words();
+                (access.kind, end - 1)
+            });
+            let has_ticket = |kind: &AccessKind| matches!(kind, AccessKind::Atomic | AccessKind::LoadSeen);
+            ends.filter(|(kind, _)| has_ticket(kind)).map(|(_, at)| at).collect()
+        }
+        _ => vec![item.len() - 1],
+    }
+}
+
+/// Tickets of an item.
+fn tickets<'i>(known: &[Known], item: &'i [u64]) -> impl Iterator<Item = u64> + 'i {
+    places_of_tickets(known, item).into_iter().map(|at| item[at])
+}
+
+/// Whether a locked instruction of a block changes memory.
+fn changes(known: &Known, item: &[u64]) -> bool {
+    let mut atomics = accesses(known, item).filter(|(kind, _)| *kind == AccessKind::Atomic);
+    atomics.any(|(_, words)| {
+        let (old, new) = old_and_new(words);
+        old != new
+    })
+}
+
+/// What a locked instruction read and left.
+fn old_and_new(words: &[u64]) -> (&[u64], &[u64]) {
+    let both = &words[1..words.len() - 1];
+    both.split_at(both.len() / 2)
+}
+
+fn alike(known: &[Known], a: &[u64], b: &[u64]) -> Likeness {
+    if a[0] != b[0] || a.len() != b.len() {
+        return Likeness::Other;
+    }
+    match Control::of(a[0]) {
+        Some((Control::Block, block)) => blocks_alike(&known[block as usize], a, b),
+        // Its result.
+        Some((Control::Returned, _)) if a[1] != b[1] => Likeness::Other,
+        _ => Likeness::Same,
+    }
+}
+
+fn blocks_alike(known: &Known, a: &[u64], b: &[u64]) -> Likeness {
+    let mut likeness = Likeness::Same;
+    for ((kind, a), (_, b)) in accesses(known, a).zip(accesses(known, b)) {
+        match kind {
+            _ if a[0] != b[0] => return Likeness::Other,
+            AccessKind::LoadSeen | AccessKind::Atomic if is_changed(kind, a, b) => likeness = Likeness::Changed,
+            // What the block stores may depend on it.
+            _ if likeness == Likeness::Changed => {}
+            AccessKind::LoadSeen => {}
+            AccessKind::Atomic if a[..a.len() - 1] == b[..b.len() - 1] => {}
+            _ if a == b => {}
+            _ => return Likeness::Other,
+        }
+    }
+    likeness
+}
+
+/// Whether an access to the same address reads something else.
+fn is_changed(kind: AccessKind, a: &[u64], b: &[u64]) -> bool {
+    match kind {
+        AccessKind::LoadSeen => a[1] != b[1],
+        _ => old_and_new(a).0 != old_and_new(b).0,
+    }
+}
+
+/// The loads that read something else.
+fn changed(known: &[Known], a: &[u64], b: &[u64]) -> Vec<u16> {
+    let Some((Control::Block, block)) = Control::of(a[0]) else {
+        return Vec::new();
+    };
+    let known = &known[block as usize];
+    let pairs = accesses(known, a).zip(accesses(known, b)).zip(0..);
+    pairs
+        .filter(|(((kind, a), (_, b)), _)| *kind == AccessKind::LoadSeen && is_changed(*kind, a, b))
+        .map(|(_, index)| index)
+        .collect()
+}
