@@ -53,6 +53,8 @@ class RecordSpec:
     max_instructions: int | None = None
     pm_heap: bool = False
     """Whether what the program allocates is persistent memory, at fixed addresses."""
+    allocators: tuple[str, ...] = ()
+    """The functions whose allocations these are; none if all are."""
     tasks: tuple[str, ...] = ()
     """Functions each call of which is a task."""
     fork: str | None = None
@@ -158,6 +160,8 @@ def shortcomings(spec: RecordSpec, recorded: Recorded) -> list[str]:
 
 
 def _named(spec: RecordSpec, recorded: Recorded) -> str:
+    if spec.allocators and HEAP_FILE not in recorded.files:
+        return "--pm-heap names functions that allocate by malloc, new or anonymous mmap"
     if spec.pm_heap and HEAP_FILE not in recorded.files:
         return "--pm-heap needs a program that allocates, and that glibc's loader loads"
     if spec.pm or spec.pm_ranges or spec.pm_heap:
@@ -180,6 +184,8 @@ def options(spec: RecordSpec, pipe: str, heap: Path | None) -> Iterator[str]:
         yield from ("--pm-range", addresses)
     if spec.pm_heap and heap:
         yield from ("--pm-heap", str(heap))
+    for function in spec.allocators:
+        yield from ("--allocator", function)
     if spec.begin is not None:
         yield from ("--from", spec.begin)
     for function in spec.tasks:

@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[RecordSpec]:
     def record(spec: RecordSpec, *_: Any) -> Recorded:
         specs.append(spec)
         files = [str(path.resolve()) for path in spec.pm]
-        return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, [WARNING], files)
+        return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, 0, [WARNING], files)
 
     monkeypatch.setattr("strandline.cli.record.record", record)
     return specs
@@ -44,7 +44,8 @@ def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[
     limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5", "--pm-heap")
     tasks = ("--task", "a", "--task", "b", "--fork", "child")
     document = strandline("record", "-o", "b.strand", *limits, *tasks, "--json", "--", "./app", "--pm").document
-    assert set(document) == {"recording", "bytes", "program", "status", "threads", "totals", "warnings", "files"}
+    keys = {"recording", "bytes", "program", "status", "threads", "totals", "waiting", "warnings", "files"}
+    assert set(document) == keys
     assert strandline("record", "--", "bin/app").code == 0
     given = RecordSpec(
         *(("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5),
@@ -70,7 +71,7 @@ def test_a_recording_without_the_persistent_memory_that_was_asked_for_fails(
     totals = {**TOTALS, "persistent_stores": stores}
 
     def record(spec: RecordSpec, *_: Any) -> Recorded:
-        return Recorded(str(spec.out), 800, list(spec.program), 0, 1, totals, [], mapped)
+        return Recorded(str(spec.out), 800, list(spec.program), 0, 1, totals, 0, [], mapped)
 
     monkeypatch.setattr("strandline.cli.record.record", record)
     answer = strandline("record", "--pm", "/pm/pool", "--", "./app")
@@ -84,11 +85,36 @@ def test_the_options_of_the_launcher_are_those_of_the_request() -> None:
     spec = RecordSpec(
         *(("./app",), Path("a.strand"), (Path("pool"),), (), "marker", 5),
         pm_heap=True,
+        allocators=("new_node",),
         tasks=("one", "two"),
         fork="parent",
     )
-    asked = "--pipe p --pm pool --pm-heap h.so --from marker --task one --task two --fork parent --max-instructions 5"
+    asked = (
+        "--pipe p --pm pool --pm-heap h.so --allocator new_node --from marker --task one --task two --fork parent "
+        "--max-instructions 5"
+    )
     assert list(options(spec, "p", Path("h.so"))) == asked.split()
+
+
+def test_a_heap_is_all_that_is_allocated_or_what_functions_allocate(
+    strandline: Strandline, asked: list[RecordSpec]
+) -> None:
+    for words in ((), ("--pm-heap",), ("--pm-heap", "one", "--pm-heap", "two")):
+        assert strandline("record", *words, "--", "./app").code == 0
+    assert [(spec.pm_heap, spec.allocators) for spec in asked] == [(False, ()), (True, ()), (True, ("one", "two"))]
+    answer = strandline("record", "--pm-heap", "one", "--pm-heap", "--", "./app")
+    assert (answer.code, "name the functions, or none" in answer.err) == (2, True)
+    answer = strandline("record", "--pm-heap", "./app")
+    assert (answer.code, "write `--` before PROGRAM" in answer.err) == (2, True)
+
+
+def test_instructions_of_waiting_are_told(strandline: Strandline, monkeypatch: pytest.MonkeyPatch) -> None:
+    def record(spec: RecordSpec, *_: Any) -> Recorded:
+        return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, 1234, [], ["/pm/pool"])
+
+    monkeypatch.setattr("strandline.cli.record.record", record)
+    answer = strandline("record", "--", "./app")
+    assert "2 threads · 1,234 instructions of waiting left out" in answer.out
 
 
 def test_the_header_with_markers_is_in_the_package(strandline: Strandline) -> None:

@@ -91,12 +91,19 @@ static int note(struct dl_phdr_info *object, size_t size, void *unused_data) {
     return 0;
 }
 
+/* The recorder answers in place of this instruction: the user may have named functions whose allocations count. */
+static bool recorder_agrees(void) {
+    long answer = 1;
+    __asm__ volatile(".byte 0x0f, 0x1f, 0x80\n\t.long 0x53545280" : "+a"(answer));
+    return answer;
+}
+
 /* Whether memory for this caller is persistent. */
 static bool for_program(const void *caller) {
     if (!ready) return false;
     for (int i = 0; i < library_count; i++)
         if ((uintptr_t)caller >= libraries[i].start && (uintptr_t)caller < libraries[i].end) return false;
-    return true;
+    return recorder_agrees();
 }
 
 static void take_lock(void) {

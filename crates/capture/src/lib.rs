@@ -288,6 +288,10 @@ impl Control {
 /// effect. A program uses them to mark its structure. Any other multi-byte `nop` is no marker.
 pub const MARKER: u32 = 0x5354_5200;
 
+/// The displacement of the `nop` at which the heap library asks the recorder, by `rax`, whether it is to give persistent
+/// memory. No program has it.
+pub const HEAP_ASKS: u32 = MARKER + 0x80;
+
 /// The meaning of a marker; its number is added to [`MARKER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

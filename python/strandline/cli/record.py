@@ -43,8 +43,13 @@ def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> N
 )
 @click.option(
     "--pm-heap",
-    is_flag=True,
-    help="What the program allocates (malloc, new, anonymous mmap) is persistent memory, at fixed addresses.",
+    "pm_heaps",
+    multiple=True,
+    is_flag=False,
+    flag_value="",
+    metavar="[FUNCTION]",
+    help="What the program allocates (malloc, new, anonymous mmap) is persistent memory, at fixed addresses; with a "
+    "FUNCTION, what its calls allocate (repeatable).",
 )
 @click.option(
     "--from",
@@ -83,9 +88,10 @@ def record_(app: App, /, **given: Any) -> None:
     program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server
     --port 80
     """
+    allocators = _allocators(given["pm_heaps"])
     if not given["program"]:
         raise click.UsageError("give a PROGRAM to record after `--`")
-    spec = _spec(given)
+    spec = replace(_spec(given), allocators=allocators)
     with counter("recording", "instructions") as advance:
         recorded = record(spec, app.engine.collect, advance)
     lacking = shortcomings(spec, recorded)
@@ -104,13 +110,24 @@ def _spec(given: Mapping[str, Any]) -> RecordSpec:
         out=given["out"] or Path(stem(given["program"])),
         pm=given["pm"],
         pm_ranges=given["pm_ranges"],
-        pm_heap=given["pm_heap"],
+        pm_heap=bool(given["pm_heaps"]),
         begin=given["begin"],
         max_instructions=given["max_instructions"],
         tasks=given["tasks"],
         fork=given["fork"],
         quiet_stdout=given["as_json"],
     )
+
+
+def _allocators(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The functions that `--pm-heap` names."""
+    for name in names:
+        if "/" in name:
+            raise click.UsageError(f"--pm-heap {name}: no function has such a name; write `--` before PROGRAM")
+    named = tuple(name for name in names if name)
+    if named and len(named) < len(names):
+        raise click.UsageError("--pm-heap: name the functions, or none for all that the program allocates")
+    return named
 
 
 def _print(recorded: Recorded) -> None:

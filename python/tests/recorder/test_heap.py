@@ -44,6 +44,28 @@ def test_a_list_on_the_heap_is_judged(kind: str, fails: bool, tmp_path: Path) ->
     assert any(entry["finding"] == "stored_never_flushed" for entry in findings) == fails
 
 
+@pytest.mark.parametrize(("kind", "function"), [("wrapped", "persistent_alloc"), ("arena", "arena_open")])
+def test_a_programs_own_allocator_is_named(kind: str, function: str, tmp_path: Path) -> None:
+    # At -O2 the wrapper jumps to malloc.
+    program, recording = build(tmp_path, "allocator", "-O2"), tmp_path / "a.strand"
+    done = strandline(["record", "--pm-heap", function, "-o", str(recording), "--json", "--", str(program), kind])
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["files"], document["warnings"]) == (0, ["heap"], [])
+    # Two words of each of ten nodes, and none of the buffers that malloc gives to others.
+    assert document["totals"]["persistent_stores"] == 20
+    all_of_it = strandline(["record", "--pm-heap", "-o", str(recording), "--json", "--", str(program), kind])
+    assert json.loads(all_of_it.stdout)["totals"]["persistent_stores"] > 20
+
+
+def test_an_allocator_that_is_not_called_is_told(tmp_path: Path) -> None:
+    program, recording = build(tmp_path, "allocator"), tmp_path / "a.strand"
+    for function, what in (("persistent_alloc", "was not called"), ("no_such", "no function of this name")):
+        done = strandline(["record", "--pm-heap", function, "-o", str(recording), "--", str(program), "arena"])
+        assert done.returncode == 1
+        assert f"warning: --pm-heap {function}:" in done.stdout
+        assert what in done.stdout
+
+
 def test_the_heap_gives_each_object_its_own_bytes(tmp_path: Path) -> None:
     program = build(tmp_path, "allocates", "-fno-builtin")
     library = launcher().parent / HEAP

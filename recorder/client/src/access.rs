@@ -380,8 +380,17 @@ unsafe fn exchanged(instruction: *mut instr_t) -> Option<Exchanged> {
 /// The instruction is a decoded one of the program.
 pub unsafe fn marker(instruction: *mut instr_t) -> Option<Marker> {
     // SAFETY: the caller's promise.
+    Marker::of(unsafe { displacement(instruction) }?)
+}
+
+/// The displacement of a `nop` in the form of markers.
+///
+/// # Safety
+/// The instruction is a decoded one of the program.
+pub unsafe fn displacement(instruction: *mut instr_t) -> Option<u32> {
+    // SAFETY: the caller's promise.
     let displacement = unsafe { bytes(instruction) }.strip_prefix(&[0x0f, 0x1f, 0x80])?;
-    Marker::of(u32::from_le_bytes(displacement.try_into().ok()?))
+    Some(u32::from_le_bytes(displacement.try_into().ok()?))
 }
 
 /// The bytes of an instruction; none if DynamoRIO synthesised it.

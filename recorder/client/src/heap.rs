@@ -2,6 +2,13 @@
 
 use std::ops::Range;
 
+use dynamorio_sys::*;
+use strandline_capture::HEAP_ASKS;
+
+use crate::access;
+use crate::recorder;
+use crate::thread::Thread;
+
 /// The name of its file.
 pub const NAME: &str = "heap";
 
@@ -12,4 +19,29 @@ const ARENA: Range<u64> = 0x2000_0000_0000..0x2000_0000_0000 + (1 << 36);
 #[must_use]
 pub fn offset(range: &Range<u64>) -> Option<u64> {
     (ARENA.contains(&range.start) && range.end <= ARENA.end).then(|| range.start - ARENA.start)
+}
+
+/// Whether the heap library asks here whether it gives persistent memory.
+///
+/// # Safety
+/// The instruction is a decoded one of the program.
+#[must_use]
+pub unsafe fn asks(instruction: *mut instr_t) -> bool {
+    // SAFETY: the caller's promise.
+    recorder().options.pm_heap.is_some() && unsafe { access::displacement(instruction) } == Some(HEAP_ASKS)
+}
+
+/// Answers in the program's `rax`: it gives persistent memory in each call, or in those of named functions.
+pub fn answer() {
+    // SAFETY: in a clean call that reads and writes the program's registers.
+    unsafe {
+        let is_persistent = recorder().options.allocators.is_empty() || Thread::current().calls.allocates();
+        let drcontext = dr_get_current_drcontext();
+        let mut context: dr_mcontext_t = std::mem::zeroed();
+        context.size = std::mem::size_of::<dr_mcontext_t>();
+        context.flags = dr_mcontext_flags_t::DR_MC_INTEGER;
+        dr_get_mcontext(drcontext, &mut context);
+        context.__bindgen_anon_8.xax = u64::from(is_persistent);
+        dr_set_mcontext(drcontext, &mut context);
+    }
 }

@@ -217,16 +217,16 @@ unsafe fn watch_loads(
     all: &mut [Result<Vec<Found>, Unrecordable>],
 ) {
     let before_last = all.len() - 1;
-    let mut loads: Vec<&mut Found> = all[..before_last]
+    let mut loads: Vec<(usize, &mut Found)> = all[..before_last]
         .iter_mut()
-        .flatten()
-        .flatten()
-        .filter(|found| found.is_small_load())
+        .enumerate()
+        .flat_map(|(index, found)| found.iter_mut().flatten().map(move |found| (index, found)))
+        .filter(|(_, found)| found.is_small_load())
         .collect();
-    let operands: Vec<opnd_t> = loads.iter().map(|load| load.operand).collect();
+    let operands: Vec<_> = loads.iter().map(|(index, load)| (*index, load.operand)).collect();
     // SAFETY: the caller's promise.
     let may_wait = unsafe { waiting::may_wait(drcontext, instructions, &operands) };
-    for (load, _) in loads.iter_mut().zip(may_wait).filter(|(_, may_wait)| *may_wait) {
+    for ((_, load), _) in loads.iter_mut().zip(may_wait).filter(|(_, may_wait)| *may_wait) {
         load.watch();
     }
 }

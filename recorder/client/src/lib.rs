@@ -6,6 +6,7 @@
 mod access;
 mod atomic;
 mod block;
+mod calls;
 mod emit;
 mod heap;
 mod instrument;
@@ -21,7 +22,6 @@ mod signal;
 mod stream;
 mod sys;
 mod syscall;
-mod tasks;
 mod thread;
 mod waiting;
 
@@ -33,10 +33,10 @@ use dynamorio_sys::*;
 use strandline_capture::{Kind, NOBODY, VERSION};
 
 use block::Blocks;
+use calls::Calls;
 use lock::Lock;
 use options::Options;
 use stream::{words, Stream};
-use tasks::Tasks;
 use thread::{Birth, Thread, MUTE};
 
 /// DynamoRIO reads it: the version for which this client was built.
@@ -101,8 +101,8 @@ pub struct Recorder {
     symbols: Lock<BTreeSet<u64>>,
     /// The address of the C library's start function, whose argument is the address of `main`.
     libc_start: AtomicU64,
-    /// Functions whose calls are tasks.
-    tasks: Tasks,
+    /// Calls of named functions.
+    calls: Calls,
     /// Instructions that were written.
     written: AtomicU64,
     /// The recorded process.
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             written_by_kernel: Lock::new(kernel::Written::default()),
             symbols: Lock::new(BTreeSet::new()),
             libc_start: AtomicU64::new(0),
-            tasks: Tasks::default(),
+            calls: Calls::default(),
             written: AtomicU64::new(0),
             process: AtomicU64::new(syscall::process()),
             mapped_file: AtomicBool::new(false),
@@ -415,7 +415,7 @@ unsafe extern "C" fn exit() {
     let mut stream = recorder.stream.lock();
     recorder.written_by_kernel.lock().tell(&mut stream);
     if recorder.state() != State::Waiting {
-        recorder.tasks.tell(&mut stream);
+        recorder.calls.tell(&mut stream);
     } else {
         let what = match &recorder.options.from {
             options::From::Main => {

@@ -40,6 +40,8 @@ pub struct Options {
     pub ranges: Vec<(u64, u64)>,
     /// The heap library, if its arena is persistent memory.
     pub pm_heap: Option<String>,
+    /// Functions whose allocations are persistent memory; none if all are.
+    pub allocators: Vec<String>,
     /// When recording begins.
     pub from: From,
     /// Which process is recorded on.
@@ -60,6 +62,7 @@ impl Options {
             .iter()
             .for_each(|(start, end)| add("--pm-range", &format!("{start}:{end}")));
         self.pm_heap.iter().for_each(|library| add("--pm-heap", library));
+        self.allocators.iter().for_each(|function| add("--allocator", function));
         match &self.from {
             From::Main => {}
             From::Start => add("--from", "start"),
@@ -96,6 +99,7 @@ pub fn read() -> Option<Options> {
                 options.ranges.push((start.parse().ok()?, end.parse().ok()?));
             }
             "pm-heap" => options.pm_heap = Some(value),
+            "allocator" => options.allocators.push(value),
             "from" if value == "main" => options.from = From::Main,
             "from" if value == "start" => options.from = From::Start,
             "from" if value == "marker" => options.from = From::Marker,

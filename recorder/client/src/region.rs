@@ -13,7 +13,7 @@ use strandline_capture::{Kind, Marker};
 use crate::access;
 use crate::options::From;
 use crate::thread::Thread;
-use crate::{pm, recorder, tasks, State};
+use crate::{calls, heap, pm, recorder, State};
 
 /// An action at the entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,12 @@ pub enum Watch {
     End = 1,
     /// The C library starts the program with the address of `main` as argument.
     LibcStarts = 2,
-    /// A function is called whose calls are tasks.
-    TaskBegin = 3,
+    /// A named function is called.
+    Call = 3,
     /// Such a call may have returned.
-    TaskEnd = 4,
+    Return = 4,
+    /// The heap library asks whether what it is about to give is persistent memory.
+    Allocation = 5,
 }
 
 /// The function of C libraries whose argument is the address of `main`.
@@ -60,9 +62,8 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
             _ => None,
         };
         match (action, state) {
-            (None, State::Recording) if !recorder.options.tasks.is_empty() => {
-                recorder.tasks.watched(instr_get_app_pc(instruction) as u64)
-            }
+            (None, _) if heap::asks(instruction) => Some(Watch::Allocation),
+            (None, _) if calls::are_named() => recorder.calls.watched(instr_get_app_pc(instruction) as u64),
             _ => action,
         }
     }
@@ -73,7 +74,7 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
 /// # Safety
 /// DynamoRIO's list, in the first phase.
 pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
-    if recorder().options.from == From::Start && recorder().options.tasks.is_empty() {
+    if recorder().options.from == From::Start && !calls::are_named() && recorder().options.pm_heap.is_none() {
         return;
     }
     // SAFETY: the caller's promise.
@@ -115,12 +116,13 @@ pub unsafe fn watch(list: *mut instrlist_t) -> Option<Watch> {
 pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
     match watch {
         _ if watch == Watch::LibcStarts as i32 => return libc_starts(),
-        _ if watch == Watch::TaskBegin as i32 => return tasks::begins(address(low, high) as u64, stack()),
-        _ if watch == Watch::TaskEnd as i32 => return tasks::returned(address(low, high) as u64, stack()),
+        _ if watch == Watch::Call as i32 => return calls::begins(address(low, high) as u64, stack()),
+        _ if watch == Watch::Return as i32 => return calls::returned(address(low, high) as u64, stack()),
+        _ if watch == Watch::Allocation as i32 => return heap::answer(),
         _ if watch == Watch::Begin as i32 => begin(),
         _ => {
             // A call may return to the marker of the region's end.
-            tasks::returned(address(low, high) as u64, stack());
+            calls::returned(address(low, high) as u64, stack());
             stop();
         }
     }
@@ -218,7 +220,7 @@ pub fn forget_code() {
 pub unsafe fn look_for_symbol(module: &module_data_t, path: &str) {
     // SAFETY: the caller's promise.
     unsafe {
-        recorder().tasks.look_for(module, path);
+        recorder().calls.look_for(module, path);
         match &recorder().options.from {
             From::Symbol(name) => recorder().symbols.lock().extend(addresses(module, path, name)),
             From::Main => look_for_main(module, path),

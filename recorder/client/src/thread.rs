@@ -51,8 +51,8 @@ pub struct Thread {
     pub held: Option<usize>,
     /// Its current system call.
     pub call: crate::syscall::Call,
-    /// Calls that are tasks, the innermost last.
-    pub tasks: Vec<crate::tasks::Call>,
+    /// Its calls of named functions.
+    pub calls: crate::calls::InProgress,
 }
 
 // SAFETY: used by its own thread, or while that is stopped.
@@ -100,7 +100,7 @@ impl Thread {
                 whole: base,
                 held: None,
                 call: crate::syscall::Call::default(),
-                tasks: Vec::new(),
+                calls: crate::calls::InProgress::default(),
             })
         }
     }

@@ -17,51 +17,48 @@ const BRANCHES: u32 = 4;
 /// The longest instruction, in bytes.
 const LONGEST: usize = 16;
 
-/// The loads of a loop through this block by which a program may wait, one answer for each operand.
+/// Whether the program may wait by each of these loads, of instructions of this block: whether it may come to it again.
 ///
 /// # Safety
-/// The list is a block of the program, the operands are of its instructions.
-pub unsafe fn may_wait(drcontext: *mut c_void, block: &[*mut instr_t], loads: &[opnd_t]) -> Vec<bool> {
+/// The list is a block of the program, the operands are of the instructions of these numbers.
+pub unsafe fn may_wait(drcontext: *mut c_void, block: &[*mut instr_t], loads: &[(usize, opnd_t)]) -> Vec<bool> {
     // SAFETY: the caller's promise.
     unsafe {
-        let candidate = |load: &opnd_t| opnd_is_near_rel_addr(*load) != 0 || by_pointer(*load);
-        let is_quiet = block.iter().all(|instruction| is_quiet(*instruction));
-        if !is_quiet || !loads.iter().any(candidate) {
-            return vec![false; loads.len()];
-        }
-        let start = instr_get_app_pc(block[0]) as u64;
+        let quiet = block.iter().rev().take_while(|instruction| is_quiet(**instruction));
+        let quiet = block.len() - quiet.count();
         loads
             .iter()
-            .map(|load| {
-                candidate(load)
-                    && block.iter().all(|instruction| keeps(*instruction, *load))
-                    && block.last().is_some_and(|last| {
-                        Search {
-                            drcontext,
-                            start,
-                            load: *load,
-                        }
-                        .returns(*last)
-                    })
+            .map(|(index, load)| {
+                *index >= quiet && is_elsewhere(*load) && {
+                    let keeps = block[quiet..].iter().rev().take_while(|other| keeps(**other, *load));
+                    let first = block.len() - keeps.count();
+                    let search = Search {
+                        drcontext,
+                        entries: block.get(first..=*index).unwrap_or_default(),
+                        load: *load,
+                    };
+                    search.returns(block[block.len() - 1])
+                }
             })
             .collect()
     }
 }
 
-/// A search for a way back to a block's start.
-struct Search {
+/// A search for a way from a block's end back to a load.
+struct Search<'b> {
     drcontext: *mut c_void,
-    start: u64,
+    /// The block's instructions up to the load, from where the loop may come into it.
+    entries: &'b [*mut instr_t],
     load: opnd_t,
 }
 
-impl Search {
+impl Search<'_> {
     /// From behind the block's last instruction.
     unsafe fn returns(&self, last: *mut instr_t) -> bool {
         // SAFETY: the instruction is decoded.
         unsafe {
             let behind = instr_get_app_pc(last) as u64 + instr_length(self.drcontext, last) as u64;
-            self.after(last, behind, INSTRUCTIONS, BRANCHES)
+            !self.entries.is_empty() && self.after(last, behind, INSTRUCTIONS, BRANCHES)
         }
     }
 
@@ -90,7 +87,9 @@ impl Search {
 
     /// At this address of the program's code.
     unsafe fn at(&self, pc: u64, left: u32, branches: u32) -> bool {
-        if pc == self.start {
+        // SAFETY: the instructions are decoded.
+        let is_entry = |entry: &*mut instr_t| unsafe { instr_get_app_pc(*entry) } as u64 == pc;
+        if self.entries.iter().any(is_entry) {
             return true;
         }
         let Some(left) = left.checked_sub(1) else { return false };
@@ -147,10 +146,10 @@ unsafe fn keeps(instruction: *mut instr_t, load: opnd_t) -> bool {
     }
 }
 
-/// Memory at a pointer, not on the stack.
-unsafe fn by_pointer(operand: opnd_t) -> bool {
+/// Memory that other threads may know: at a pointer, or at a fixed place.
+unsafe fn is_elsewhere(operand: opnd_t) -> bool {
     // SAFETY: it is an operand.
-    unsafe { opnd_is_base_disp(operand) != 0 && !of_stack(operand) }
+    unsafe { opnd_is_near_rel_addr(operand) != 0 || opnd_is_near_base_disp(operand) != 0 && !of_stack(operand) }
 }
 
 /// Memory at the stack or frame pointer, as code does that is not optimised.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const USAGE: &str =
-    "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--pm-heap LIBRARY] [--from main|start|marker|SYMBOL] \
+    "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--pm-heap LIBRARY] [--allocator SYMBOL]... [--from main|start|marker|SYMBOL] \
     [--task SYMBOL]... [--fork parent|child] [--argv0 NAME] [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.
@@ -43,6 +43,7 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, Stri
             "--pm" => ("pm", resolved(&value()?)?.into_os_string()),
             "--pm-range" => ("pm-range", range(&value()?)?),
             "--pm-heap" => ("pm-heap", absolute(&value()?)?.into_os_string()),
+            "--allocator" => ("allocator", value()?),
             "--from" => ("from", value()?),
             "--task" => ("task", value()?),
             "--fork" => ("fork", process(&value()?)?),
@@ -166,8 +167,10 @@ mod tests {
 
     #[test]
     fn the_heap_library_has_a_full_path() {
-        let arguments = of(&["--pipe", "/p", "--pm-heap", "/l/heap.so", "--", "a"]).expect("these arguments are right");
+        let words = ["--pipe", "/p", "--pm-heap", "/l/heap.so", "--allocator", "f", "--", "a"];
+        let arguments = of(&words).expect("these arguments are right");
         assert_eq!(arguments.settings[1], ("pm-heap", "/l/heap.so".into()));
+        assert_eq!(arguments.settings[2], ("allocator", "f".into()));
         assert!(failure(&["--pipe", "/p", "--pm-heap"]).starts_with("--pm-heap needs a value"));
     }
 

@@ -35,7 +35,7 @@ impl Thread {
             }
             match access.kind {
                 AccessKind::Atomic => self.atomic(*access, index, after, shared)?,
-                AccessKind::LoadSeen => self.seen(*access, index, after)?,
+                AccessKind::LoadSeen => self.seen(*access, index, after, shared)?,
                 kind if kind.writes() => self.store(*access, index, after, shared),
                 _ => {}
             }
@@ -79,13 +79,20 @@ impl Thread {
         }
     }
 
-    fn seen(&mut self, access: Access, index: usize, after: &[u64]) -> Result<(), Wrong> {
+    /// A load by which the program may wait. If somebody has waited for the word, each such load has its turn: it may as well
+    /// come when there is nothing to wait for.
+    fn seen(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) -> Result<(), Wrong> {
         let (address, ticket) = (self.addresses[index], after[1]);
-        match self.spins.ended_by.contains(&(index as u16)) {
-            true => self
+        self.turns.ticket(ticket)?;
+        if shared.several {
+            let at = self
                 .turns
-                .load(index, address, part(address, access.size, after[0]), ticket),
-            false => self.turns.ticket(ticket),
+                .load_at(index, address, part(address, access.size, after[0]), ticket);
+            match shared.atomics.contains(address & !7) {
+                true => self.turns.load(at),
+                false => shared.recent.add(self.number, at),
+            }
         }
+        Ok(())
     }
 }

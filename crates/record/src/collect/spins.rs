@@ -47,8 +47,6 @@ pub(super) struct Spins {
     lapping: Option<Lapping>,
     /// Instructions of laps that are left out.
     pub left_out: u64,
-    /// The accesses that have ended a wait, of the item that is taken.
-    pub ended_by: Vec<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +133,6 @@ impl Spins {
                     return Ok(Fate::Held);
                 }
                 Likeness::Changed => {
-                    self.ended_by = changed(known, &self.words[expected.start..expected.end], item);
                     self.ends(known, take)?;
                     return Ok(Fate::Taken { after: true });
                 }
@@ -377,17 +374,4 @@ fn is_changed(kind: AccessKind, a: &[u64], b: &[u64]) -> bool {
         AccessKind::LoadSeen => a[1] != b[1],
         _ => old_and_new(a).0 != old_and_new(b).0,
     }
-}
-
-/// The loads that read something else.
-fn changed(known: &[Known], a: &[u64], b: &[u64]) -> Vec<u16> {
-    let Some((Control::Block, block)) = Control::of(a[0]) else {
-        return Vec::new();
-    };
-    let known = &known[block as usize];
-    let pairs = accesses(known, a).zip(accesses(known, b)).zip(0..);
-    pairs
-        .filter(|(((kind, a), (_, b)), _)| *kind == AccessKind::LoadSeen && is_changed(*kind, a, b))
-        .map(|(_, index)| index)
-        .collect()
 }

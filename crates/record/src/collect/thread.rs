@@ -324,7 +324,6 @@ impl Thread {
             Fate::Taken { after: false } => {}
         }
         self.execute(words, block, cut.unwrap_or(known.instructions), trace, shared)?;
-        self.spins.ended_by.clear();
         Ok(Some(next))
     }
 

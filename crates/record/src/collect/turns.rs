@@ -3,7 +3,7 @@
 //! Atomic instructions have tickets. A plain store to a word of atomic instructions (a lock release by `mov`) lies
 //! between two tickets of its thread. The values that other threads' atomic instructions read narrow its position.
 //!
-//! A load of such a word has a ticket if it ended a wait.
+//! A load has a ticket if threads may wait by it.
 //!
 //! Every access has a time: an atomic instruction or a load its ticket, a store a position just before a ticket. Times grow along
 //! each thread and each word, so turns cannot deadlock.
@@ -55,22 +55,22 @@ impl Part {
     }
 }
 
-/// A plain store of a thread.
+/// An access of a thread.
 #[derive(Clone, Copy, Debug)]
-struct Stored {
+struct Done {
     thread: u32,
     at: At,
 }
 
-/// The last plain stores, of words that nobody is known to wait for: the recorder's threads write their traces when they
-/// like, so that a wait may come before the store that ended it, or behind it.
+/// The last plain stores and loads, of words that nobody is known to wait for: threads write their traces when they like,
+/// so that a wait may come before the store that ended it, or behind it.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     /// A ring.
-    stores: Vec<Stored>,
+    accesses: Vec<Done>,
     next: usize,
     /// Those of words that somebody was found to wait for.
-    late: Vec<Stored>,
+    late: Vec<Done>,
     /// How many words were looked for.
     searches: u32,
 }
@@ -78,16 +78,16 @@ pub(super) struct Recent {
 /// The most of them: the traces of some buffers.
 const MOST_RECENT: usize = 1 << 18;
 
-/// The most words to look for: each takes a look at all stores.
+/// The most words to look for: each takes a look at all of them.
 const MOST_SEARCHES: u32 = 1 << 12;
 
 impl Recent {
-    /// A thread has stored.
+    /// A thread has accessed a word.
     pub fn add(&mut self, thread: u32, at: At) {
-        let stored = Stored { thread, at };
-        match self.stores.get_mut(self.next) {
-            Some(oldest) => *oldest = stored,
-            None => self.stores.push(stored),
+        let done = Done { thread, at };
+        match self.accesses.get_mut(self.next) {
+            Some(oldest) => *oldest = done,
+            None => self.accesses.push(done),
         }
         self.next = (self.next + 1) % MOST_RECENT;
     }
@@ -97,14 +97,14 @@ impl Recent {
         if self.searches < MOST_SEARCHES {
             self.searches += 1;
             self.late
-                .extend(self.stores.iter().filter(|stored| stored.at.word == word));
+                .extend(self.accesses.iter().filter(|done| done.at.word == word));
         }
     }
 
-    /// What a thread has stored to such words before they were known.
+    /// What a thread has done with such words before they were known.
     pub fn late(&self, thread: u32) -> Vec<At> {
-        let own = self.late.iter().filter(|stored| stored.thread == thread);
-        own.map(|stored| stored.at).collect()
+        let own = self.late.iter().filter(|done| done.thread == thread);
+        own.map(|done| done.at).collect()
     }
 }
 
@@ -157,7 +157,7 @@ enum AtKind {
     Atomic,
     /// A plain store.
     Store,
-    /// A load that ended a wait.
+    /// A load by which a thread may wait.
     Load,
 }
 
@@ -306,10 +306,15 @@ impl Turns {
         }
     }
 
-    /// A load that ended a wait.
-    pub fn load(&mut self, index: usize, address: u64, found: Part, ticket: u64) -> Result<(), Wrong> {
-        self.ticket(ticket)?;
-        self.list.push(At {
+    /// A load by which a thread may wait.
+    pub fn load(&mut self, at: At) {
+        self.list.push(at);
+        self.open = self.list.len();
+    }
+
+    /// A load that has taken this ticket, with its word.
+    pub fn load_at(&self, index: usize, address: u64, found: Part, ticket: u64) -> At {
+        At {
             step: self.step,
             access: index as u16,
             kind: AtKind::Load,
@@ -318,12 +323,10 @@ impl Turns {
             until: ticket,
             old: found,
             new: found,
-        });
-        self.open = self.list.len();
-        Ok(())
+        }
     }
 
-    /// Stores that were known too late.
+    /// Stores and loads whose words were known too late.
     pub fn insert(&mut self, late: &[At]) {
         if late.is_empty() {
             return;

@@ -1,4 +1,4 @@
-// Threads that take turns: by a ticket lock, or by a test-and-set lock whose waiters pause.
+// Threads that take turns: by a ticket lock, a test-and-set lock, or a word that says whose turn it is.
 // waiting POOL KIND TASKS: each of two threads increments a persistent counter so often.
 #include <fcntl.h>
 #include <immintrin.h>
@@ -20,7 +20,7 @@ static int held __attribute__((aligned(64)));
 static const char *kind;
 static long tasks;
 
-static uint64_t lock(void) {
+static uint64_t lock(uint64_t me) {
     uint64_t mine = 0;
     if (!strcmp(kind, "ticket")) {
         mine = __atomic_fetch_add(&ticket.next, 1, __ATOMIC_ACQ_REL);
@@ -30,6 +30,9 @@ static uint64_t lock(void) {
         mine = __atomic_fetch_add(&ticket.next, 1, __ATOMIC_ACQ_REL);
         while (ticket.serving != mine)
             sched_yield();
+    } else if (!strcmp(kind, "word")) {
+        while ((mine = ticket.serving) % 2 != me)
+            _mm_pause();
     } else {
         while (__atomic_exchange_n(&held, 1, __ATOMIC_ACQUIRE))
             _mm_mfence();
@@ -44,10 +47,9 @@ static void unlock(uint64_t mine) {
         ticket.serving = mine + 1;
 }
 
-static void *run(void *unused) {
-    (void)unused;
+static void *run(void *me) {
     for (long task = 0; task < tasks; task++) {
-        uint64_t mine = lock();
+        uint64_t mine = lock((uint64_t)me);
         for (int i = 0; i < 200; i++)
             *counter = *counter + 1;
         _mm_clflush((void *)counter);
@@ -67,8 +69,8 @@ int main(int argc, char **argv) {
         return 2;
     counter = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     pthread_t other;
-    pthread_create(&other, NULL, run, NULL);
-    run(NULL);
+    pthread_create(&other, NULL, run, (void *)1);
+    run((void *)0);
     pthread_join(other, NULL);
     printf("%lu\n", (unsigned long)*counter);
     return 0;

@@ -1,0 +1,189 @@
+//! Calls of named functions: tasks of programs without markers, and a program's own allocators.
+//!
+//! A task is in the trace as the two markers are, each a block of its own, at the function's entry and where the call
+//! returns to. What is allocated in a call of an allocator is persistent memory, which the heap library asks for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynamorio_sys::module_data_t;
+use strandline_capture::{Control, Kind, Marker};
+
+use crate::block::Block;
+use crate::lock::Lock;
+use crate::region::{self, Watch};
+use crate::stream::Stream;
+use crate::thread::Thread;
+use crate::{recorder, State};
+
+/// What the calls of a function are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Task,
+    Allocator,
+}
+
+/// The functions, and where they are called.
+pub struct Calls {
+    /// Their entries, with the indices of the functions.
+    entries: Lock<BTreeMap<u64, Vec<usize>>>,
+    /// Where calls return to.
+    returns: Lock<BTreeSet<u64>>,
+    /// Functions that were called.
+    called: Lock<BTreeSet<usize>>,
+}
+
+/// Calls of a thread that have not returned, the innermost last.
+#[derive(Default)]
+pub struct InProgress {
+    tasks: Vec<Call>,
+    allocators: Vec<Call>,
+}
+
+impl InProgress {
+    fn of(&mut self, role: Role) -> &mut Vec<Call> {
+        match role {
+            Role::Task => &mut self.tasks,
+            Role::Allocator => &mut self.allocators,
+        }
+    }
+
+    /// Whether the thread is in a call of an allocator.
+    #[must_use]
+    pub fn allocates(&self) -> bool {
+        !self.allocators.is_empty()
+    }
+}
+
+/// A call of such a function that has not returned.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    /// Where it returns to.
+    returns_to: u64,
+    /// The place of this address on the stack.
+    stack: u64,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Calls {
+            entries: Lock::new(BTreeMap::new()),
+            returns: Lock::new(BTreeSet::new()),
+            called: Lock::new(BTreeSet::new()),
+        }
+    }
+}
+
+/// The functions' names.
+fn functions() -> impl Iterator<Item = (Role, &'static String)> {
+    let options = &recorder().options;
+    let tasks = options.tasks.iter().map(|name| (Role::Task, name));
+    tasks.chain(options.allocators.iter().map(|name| (Role::Allocator, name)))
+}
+
+/// Whether there are any.
+pub fn are_named() -> bool {
+    functions().next().is_some()
+}
+
+impl Calls {
+    /// The action before the instruction at this address.
+    pub fn watched(&self, pc: u64) -> Option<Watch> {
+        if self.entries.lock().contains_key(&pc) {
+            return Some(Watch::Call);
+        }
+        self.returns.lock().contains(&pc).then_some(Watch::Return)
+    }
+
+    /// Searches a module for the functions.
+    ///
+    /// # Safety
+    /// DynamoRIO's description of a module.
+    pub unsafe fn look_for(&self, module: &module_data_t, path: &str) {
+        for (index, (_, name)) in functions().enumerate() {
+            // SAFETY: the caller's promise.
+            let found = unsafe { region::addresses(module, path, name) };
+            let mut entries = self.entries.lock();
+            for entry in found {
+                entries.entry(entry).or_default().push(index);
+            }
+        }
+    }
+
+    /// Warns of functions of which there was no call.
+    pub fn tell(&self, stream: &mut Stream) {
+        let entries = self.entries.lock();
+        let called = self.called.lock();
+        for (index, (role, name)) in functions().enumerate() {
+            let (option, when) = match role {
+                Role::Task => ("--task", " while the program was recorded"),
+                Role::Allocator => ("--pm-heap", ""),
+            };
+            let is_known = entries.values().any(|known| known.contains(&index));
+            let what = match (called.contains(&index), is_known) {
+                (true, _) => continue,
+                (false, true) => format!("{option} {name}: the function was not called{when}"),
+                (false, false) => format!(
+                    "{option} {name}: the program and its libraries have no function of this name: a compiler may have \
+                     inlined it (gcc -fno-inline), or its symbol was stripped"
+                ),
+            };
+            stream.packet(Kind::Warning, 0, &[what.as_bytes()]);
+        }
+    }
+}
+
+/// The functions at this address are called, and the return address is at `stack`. A task begins only if it is recorded.
+pub fn begins(pc: u64, stack: u64) {
+    let calls = &recorder().calls;
+    // SAFETY: in a clean call, at a function's entry: the call has stored the address.
+    let (thread, returns_to) = unsafe { (Thread::current(), (stack as *const u64).read()) };
+    let indices = calls.entries.lock().get(&pc).cloned().unwrap_or_default();
+    for index in indices {
+        let role = functions().nth(index).map_or(Role::Task, |(role, _)| role);
+        if role == Role::Task && recorder().state() != State::Recording {
+            continue;
+        }
+        calls.called.lock().insert(index);
+        let own = thread.calls.of(role);
+        // What jumped out of a call (`longjmp`, an exception) has left its part of the stack.
+        own.retain(|call| call.stack > stack);
+        own.push(Call { returns_to, stack });
+        if role == Role::Task && own.len() == 1 {
+            mark(thread, Marker::TaskBegin, pc);
+        }
+    }
+    let fresh = calls.returns.lock().insert(returns_to);
+    if fresh {
+        // Its code may be there already, without the watch.
+        region::forget(returns_to);
+    }
+}
+
+/// The program comes to an address to which such calls return.
+pub fn returned(pc: u64, stack: u64) {
+    // SAFETY: in a clean call.
+    let thread = unsafe { Thread::current() };
+    let returns = |call: &Call| call.returns_to == pc && call.stack < stack;
+    for role in [Role::Task, Role::Allocator] {
+        let own = thread.calls.of(role);
+        if own.last().is_some_and(returns) {
+            own.pop();
+            if role == Role::Task && own.is_empty() {
+                mark(thread, Marker::TaskEnd, pc);
+            }
+        }
+    }
+}
+
+/// Adds a block that is this marker alone.
+fn mark(thread: &mut Thread, marker: Marker, pc: u64) {
+    if recorder().state() != State::Recording {
+        return;
+    }
+    let code = [&[0x0f, 0x1f, 0x80][..], &marker.displacement().to_le_bytes()].concat();
+    let id = recorder()
+        .blocks
+        .lock()
+        .define(Block::new(pc, code, Vec::new(), vec![0], 0));
+    thread.push(&[Control::Block.word(u64::from(id))]);
+}
