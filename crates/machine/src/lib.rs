@@ -26,5 +26,5 @@ pub use system::{
     System, What,
 };
 pub use timeline::{Detail, Timeline};
-pub use trace::{Op, OpId, Seen, Trace, Traces};
+pub use trace::{Op, OpId, Seen, Trace, Traces, VolatileLines};
 pub use warm::{Contents, Ending, Unfinished, Warming};

@@ -4,8 +4,9 @@
 use crate::core::Kind;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use strandline_design::ByteMask;
-use strandline_isa::{Addr, CoreId, Flush, Line, Primitive};
+use strandline_isa::{Addr, CoreId, Flush, Line, Primitive, LINE_BYTES};
 use strandline_kernel::Cycles;
 
 /// What the cores executed, and in which order their stores became visible.
@@ -89,11 +90,13 @@ pub enum Op {
 }
 
 impl Op {
-    /// Whether it loads from volatile memory or stores to it, and orders nothing else.
-    fn is_volatile(&self) -> bool {
+    /// Where it loads from volatile memory or stores to it, if it orders nothing else.
+    fn volatile(&self) -> Option<Addr> {
         match self {
-            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => !addr.is_persistent(),
-            Op::Rmw { .. } | Op::Flush { .. } | Op::Primitive(_) | Op::Note(_) => false,
+            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => {
+                (!addr.is_persistent()).then_some(*addr)
+            }
+            Op::Rmw { .. } | Op::Flush { .. } | Op::Primitive(_) | Op::Note(_) => None,
         }
     }
 
@@ -134,18 +137,48 @@ pub enum Seen {
     Stale,
 }
 
+/// Lines of volatile memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VolatileLines {
+    /// One bit each.
+    bits: Vec<u64>,
+}
+
+impl VolatileLines {
+    /// Adds the line of an address.
+    pub fn add(&mut self, addr: Addr) {
+        let (word, bit) = Self::place(addr);
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        self.bits[word] |= bit;
+    }
+
+    /// Whether the line of an address is among them.
+    #[must_use]
+    pub fn contains(&self, addr: Addr) -> bool {
+        let (word, bit) = Self::place(addr);
+        self.bits.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
+    fn place(addr: Addr) -> (usize, u64) {
+        let line = addr.0 / LINE_BYTES;
+        ((line / 64) as usize, 1 << (line % 64))
+    }
+}
+
 /// What a trace has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Traces {
     /// There is no trace.
     #[default]
     Nothing,
     /// All operations.
     Everything,
-    /// All but loads and stores of volatile memory. Of a program with one thread and without annotations of locks, a
-    /// memory model orders what is left as before: a load or store that no other thread sees orders only what its
-    /// thread's program order does, and locked instructions stay.
-    Persistent,
+    /// All but loads and stores of volatile memory outside these lines. If the lines are those by which threads may
+    /// communicate, and the program does not annotate locks, a memory model orders what is left as before: a load or store
+    /// that no other thread sees orders only what its thread's program order does, and locked instructions stay.
+    Shared(Arc<VolatileLines>),
 }
 
 /// The index in the trace of what is not traced.
@@ -185,8 +218,10 @@ impl Tracer {
     #[cold]
     #[inline(never)]
     pub fn enter(&self, core: CoreId, op: Op) -> u32 {
-        if self.traces == Traces::Persistent && op.is_volatile() {
-            return UNTRACED;
+        if let (Traces::Shared(lines), Some(addr)) = (&self.traces, op.volatile()) {
+            if !lines.contains(addr) {
+                return UNTRACED;
+            }
         }
         let program = &mut self.trace.borrow_mut().programs[core.index()];
         program.push(op);

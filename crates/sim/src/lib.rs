@@ -32,8 +32,8 @@ pub use recording::{Recorded, RECORDING_MACHINE};
 pub use request::Field;
 pub use resolved::resolve;
 pub use run::{
-    design_named, observe, observe_design, observe_durable, observe_persistent, observe_until, outline, run,
-    run_edited, run_watched, unknown_design, Observation, Outline,
+    design_named, observe, observe_design, observe_durable, observe_shared, observe_until, outline, run, run_edited,
+    run_watched, unknown_design, Observation, Outline,
 };
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};

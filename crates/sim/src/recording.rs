@@ -9,6 +9,7 @@ use std::hash::Hasher;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::rc::Rc;
+use strandline_isa::Addr;
 use strandline_kernel::{Param, Params as Values};
 use strandline_machine::MachineConfig;
 use strandline_programs::Prepared;
@@ -84,6 +85,15 @@ impl Recorded {
     #[must_use]
     pub fn replayed(&self) -> &Replayed {
         &self.recorded.replayed
+    }
+
+    /// An address of each line of volatile memory by which its threads may communicate.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub(crate) fn shared(&self) -> Result<Vec<Addr>, Error> {
+        let shared = self.recorded.replayed.shared();
+        shared.map_err(|error| input(&self.path, &error))
     }
 
     /// Its threads.

@@ -5,13 +5,16 @@ use crate::record::{Measured, Record};
 use crate::{needs, recording, resolved, warm, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec};
 use serde_json::Value;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 use strandline_design::{About, AnyDesign};
 use strandline_designs::abouts;
 use strandline_isa::{Memory, LINE_BYTES};
 use strandline_kernel::{did_you_mean, Cycles};
 use strandline_machine::config::Warm;
-use strandline_machine::{Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline, Traces};
+use strandline_machine::{
+    Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline, Traces, VolatileLines,
+};
 use strandline_programs::Prepared;
 use strandline_record::Edits;
 
@@ -94,7 +97,13 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, a run without progress, or [`Error::Stopped`].
 pub fn observe_until(spec: &Spec, progress: &Progress) -> Result<Observation, Error> {
-    observed(spec, Traces::Everything, None, progress, |sets| registered(spec, sets))
+    observed(
+        spec,
+        |_| Ok(Traces::Everything),
+        None,
+        progress,
+        |sets| registered(spec, sets),
+    )
 }
 
 /// As [`observe`], without the trace, which is most of the data of a long run.
@@ -102,20 +111,30 @@ pub fn observe_until(spec: &Spec, progress: &Progress) -> Result<Observation, Er
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Traces::Nothing, None, &Progress::default(), |sets| {
-        registered(spec, sets)
-    })
+    observed(
+        spec,
+        |_| Ok(Traces::Nothing),
+        None,
+        &Progress::default(),
+        |sets| registered(spec, sets),
+    )
 }
 
-/// As [`observe`], without loads and stores of volatile memory in the trace: enough for the memory model of a program
-/// with one thread.
+/// As [`observe`], of a recording without markers of locks, whose trace has no loads and stores of volatile memory by which
+/// its threads do not communicate: enough for the memory model.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
-pub fn observe_persistent(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Traces::Persistent, None, &Progress::default(), |sets| {
-        registered(spec, sets)
-    })
+pub fn observe_shared(spec: &Spec) -> Result<Observation, Error> {
+    observed(spec, shared, None, &Progress::default(), |sets| registered(spec, sets))
+}
+
+fn shared(plan: &Plan) -> Result<Traces, Error> {
+    let mut lines = VolatileLines::default();
+    if let Source::Recording(recorded) = &plan.source {
+        recorded.shared()?.into_iter().for_each(|addr| lines.add(addr));
+    }
+    Ok(Traces::Shared(Arc::new(lines)))
 }
 
 /// Runs `spec` and keeps the journal, for a test of a few tasks that costs little more than they do.
@@ -161,9 +180,13 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_design(spec: &Spec, design: Box<AnyDesign>, patience: Cycles) -> Result<Observation, Error> {
-    observed(spec, Traces::Everything, Some(patience), &Progress::default(), |_| {
-        Ok(design)
-    })
+    observed(
+        spec,
+        |_| Ok(Traces::Everything),
+        Some(patience),
+        &Progress::default(),
+        |_| Ok(design),
+    )
 }
 
 /// As [`run_watched`], with a timeline.
@@ -186,13 +209,14 @@ pub(crate) fn recorded_by(spec: &Spec, detail: Detail, progress: &Progress) -> R
 
 fn observed(
     spec: &Spec,
-    trace: Traces,
+    trace: impl FnOnce(&Plan) -> Result<Traces, Error>,
     limit: Option<Cycles>,
     progress: &Progress,
     design: impl FnOnce(&Sets) -> Result<Box<AnyDesign>, Error>,
 ) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
+    let trace = trace(&plan)?;
     let prepared = prepare(spec, &plan)?;
     let program = prepared.program.clone();
     let options = Options {

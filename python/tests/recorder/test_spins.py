@@ -39,21 +39,9 @@ def test_a_wait_is_recorded_as_one_and_replayed_in_its_order(
     totals = recorded.document["totals"]
     assert totals["mfences"] <= 4 * TASKS
     assert totals["atomics"] <= 2 * TASKS + totals["mfences"] + 200
-    states = strandline(
-        [
-            "crash",
-            str(recorded.path),
-            "-d",
-            "x86",
-            "--points",
-            "100",
-            "--orders",
-            "1",
-            "--dump",
-            str(tmp_path / "states"),
-        ]
-    )
-    assert states.returncode == 0, states.stderr
+    in_one_order = ["-d", "x86", "--points", "100", "--orders", "1"]
+    dumped = strandline(["crash", str(recorded.path), *in_one_order, "--dump", str(tmp_path / "states")])
+    assert dumped.returncode == 0, dumped.stderr
     # The counter grows from state to state only if the threads' tasks follow each other as they did.
     values = [int.from_bytes(_state(tmp_path / "states", name)[:8], "little") for name in _names(tmp_path / "states")]
     assert values == sorted(values)

@@ -7,11 +7,11 @@ use crate::judge::order::{judge_named, Models};
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_record::order::Places;
-use strandline_record::{Access, AccessKind, RecordError, Recording, Step};
-use strandline_sim::{observe, observe_persistent, Error, Spec};
+use strandline_record::{Access, AccessKind, RecordError, Recording, SharedLines, Step};
+use strandline_sim::{observe, observe_shared, Error, Spec};
 
 /// Maximum number of operations of a judged recording, each of which the oracle keeps: accesses of up to 8 bytes,
-/// flushes and fences; of a single thread without accesses to volatile memory, except by locked instructions.
+/// flushes and fences, without accesses to volatile memory by which threads do not communicate.
 const MOST_OPERATIONS: u64 = 3_000_000;
 
 /// Maximum number of instructions of a recording that is run only for its judgement.
@@ -51,9 +51,10 @@ impl Judgement {
     /// The recording cannot be read.
     pub fn of(recording: &Recording) -> Result<Judgement, RecordError> {
         let operations = operations(recording)?;
-        let what = match is_alone(recording) {
-            true => "accesses to persistent memory, flushes and fences",
-            false => "accesses, flushes and fences",
+        let what = match (recording.has_lock_markers(), recording.threads().len()) {
+            (true, _) => "accesses, flushes and fences",
+            (false, 1) => "accesses to persistent memory, flushes and fences",
+            (false, _) => "accesses to memory that is persistent or shared, flushes and fences",
         };
         let not_judged = match operations > MOST_OPERATIONS {
             true => format!("it has more than {MOST_OPERATIONS} {what}"),
@@ -92,26 +93,23 @@ impl Judgement {
     }
 }
 
-/// Whether accesses to volatile memory say nothing of a recording's order: it has one thread, and no marker that makes an
-/// access one of a lock.
-fn is_alone(recording: &Recording) -> bool {
-    recording.threads().len() == 1 && !recording.has_lock_markers()
-}
-
-/// How runs of a recording are observed for their judgement.
+/// How runs of a recording are observed for their judgement. Of volatile memory only what threads share says something of
+/// their order, unless a marker makes an access one of a lock.
 pub fn observed_for(recording: &Recording) -> Observe<'static> {
-    match is_alone(recording) {
-        true => &observe_persistent,
-        false => &observe,
+    match recording.has_lock_markers() {
+        true => &observe,
+        false => &observe_shared,
     }
 }
 
 /// Number of operations that the oracle keeps, at most one more than the most.
 pub(super) fn operations(recording: &Recording) -> Result<u64, RecordError> {
     let places = Places::of(recording.regions());
-    let is_alone = is_alone(recording);
+    let keeps_all = recording.has_lock_markers();
+    let shared = SharedLines::of(recording)?;
     let keeps = |access: &Access, address: u64| {
-        !is_alone || access.kind.flushes() || access.kind == AccessKind::Atomic || places.of_address(address).is_some()
+        let is_ordering = access.kind.flushes() || access.kind == AccessKind::Atomic;
+        keeps_all || is_ordering || places.of_address(address).is_some() || shared.contains(address)
     };
     let mut operations = 0;
     for thread in 0..recording.threads().len() {

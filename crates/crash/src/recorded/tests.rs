@@ -235,11 +235,16 @@ fn a_state_says_what_it_has_and_lacks() {
 #[test]
 fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
     let folder = Folder::new("judged");
-    let path = folder.list(30, 1, true);
-    let recording = Recording::open(&path).expect("a recording");
-    let spec = spec(&path, "x86", 1);
-    // Of one thread, persistent memory is enough.
-    for observe in [&observe as Observe<'_>, observed_for(&recording)] {
+    // What the threads do not share need not be traced.
+    for (threads, is_whole) in [(1, true), (1, false), (2, true), (2, false)] {
+        let path = folder.list(30, threads, true);
+        let recording = Recording::open(&path).expect("a recording");
+        let spec = spec(&path, "x86", 1);
+        let observe = if is_whole {
+            &observe as Observe<'_>
+        } else {
+            observed_for(&recording)
+        };
         let judged = || judge_runs(&recording, &spec, 8, observe);
         let right = judged();
         assert_eq!(
@@ -268,10 +273,12 @@ fn a_recording_is_judged_by_the_number_of_its_operations() {
         assert_eq!(found, 7 * 30 * u64::from(threads));
     }
     // The pool has room for 16,000 nodes. Stores to the others do not count, but the rest does: five operations each.
-    let long = Recording::open(&folder.list(600_100, 1, true)).expect("a recording");
-    let judgement = Judgement::of(&long).expect("it can be read");
-    assert_eq!(
-        judgement.not_judged,
-        "it has more than 3000000 accesses to persistent memory, flushes and fences"
-    );
+    for (threads, what) in [
+        (1, "accesses to persistent memory, flushes and fences"),
+        (2, "accesses to memory that is persistent or shared, flushes and fences"),
+    ] {
+        let long = Recording::open(&folder.list(600_100 / u64::from(threads), threads, true)).expect("a recording");
+        let judgement = Judgement::of(&long).expect("it can be read");
+        assert_eq!(judgement.not_judged, format!("it has more than 3000000 {what}"));
+    }
 }

@@ -28,7 +28,7 @@ pub type Program = Pin<Box<dyn Future<Output = ()>>>;
 pub type Factory = Rc<dyn Fn(SimCpu) -> Program>;
 
 /// How to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Seed of everything random: jitter and forced evictions.
     pub seed: u64,

@@ -98,8 +98,8 @@ impl Running {
         let wants = design.wants();
         let durable = (!options.journal && wants.durable_lines).then(|| memory.persistent_half());
         let memory = Rc::new(memory);
-        let tracer =
-            (options.journal && options.trace != Traces::Nothing).then(|| Rc::new(Tracer::new(cores, options.trace)));
+        let traces = options.journal && options.trace != Traces::Nothing;
+        let tracer = traces.then(|| Rc::new(Tracer::new(cores, options.trace.clone())));
         let recorder = options.timeline.map(|detail| Rc::new(Recorder::new(cores, detail)));
         assert!(
             !options.journal || recorder.is_none(),

@@ -319,8 +319,10 @@ impl Thread {
         };
         match self.offer(&words[at..next], role, trace, shared)? {
             Fate::Held => return Ok(Some(next)),
-            // What was held has been read in between.
-            Fate::Taken { after: true } => drop(self.accesses(words, at + 1, known, trace.persistent)?),
+            Fate::Taken { after: true } => {
+                // What was held has been read in between.
+                self.accesses(words, at + 1, known, trace.persistent)?;
+            }
             Fate::Taken { after: false } => {}
         }
         self.execute(words, block, cut.unwrap_or(known.instructions), trace, shared)?;

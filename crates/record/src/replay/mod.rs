@@ -18,7 +18,7 @@ pub use space::{Lookup, Space};
 use crate::code::address_of;
 use crate::micro::Code;
 use crate::order::check_waits;
-use crate::{At, RecordError, Recording, PAGE_BYTES};
+use crate::{At, RecordError, Recording, SharedLines, PAGE_BYTES};
 use marks::Synced;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -99,6 +99,21 @@ impl Replayed {
     #[must_use]
     pub fn space(&self) -> &Space {
         &self.space
+    }
+
+    /// An address of each line of volatile memory by which threads may communicate, in simulated memory.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn shared(&self) -> Result<Vec<Addr>, RecordError> {
+        let lines = SharedLines::of(&self.recording)?;
+        let recorded = lines.addresses().map(|address| self.space.simulated(address));
+        let signals = self
+            .synced
+            .signals
+            .iter()
+            .filter_map(|number| self.space.signal(*number));
+        Ok(recorded.chain(signals).filter(|addr| !addr.is_persistent()).collect())
     }
 
     /// Simulated memory at the start of the recording.
