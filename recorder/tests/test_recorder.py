@@ -481,6 +481,18 @@ def test_a_task_has_one_beginning_and_one_end(tmp_path: Path, function: str, cal
     assert list(found.values()) == [calls, calls]
 
 
+def test_each_form_of_a_locked_instruction_has_what_it_reads_and_writes(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "exchanges")
+    assert done.returncode == 0, done.stderr
+    atomics = {a.address: a for a in recording.accesses if a.kind == stream.ATOMIC}
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert len(lines) == 4 * 4 + 5
+    for address, old, new in lines:
+        found = atomics[int(address, 16)]
+        values = (int.from_bytes(found.old, "little"), int.from_bytes(found.new, "little"))
+        assert values == (int(old), int(new)), (address, found)
+
+
 def test_locked_instructions_have_their_own_values_and_waiting_loads_what_they_see(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "locks")
     swapped, compared, serving = (int(address, 16) for address in done.stdout.split())

@@ -50,7 +50,7 @@ pub struct Found {
 pub enum Exchanged {
     /// `xchg`: before it the register has what it writes, and then what it has read.
     Swap(reg_id_t),
-    /// `xadd`: then the register has what it has read.
+    /// `xadd`: before it the register has what it adds, and then what it has read.
     Add(reg_id_t),
     /// `cmpxchg`: then `rax` has what it has read. If it succeeds, it writes this register.
     Compare(reg_id_t),
@@ -66,7 +66,7 @@ impl Exchanged {
     }
 
     /// The register that the instruction names.
-    pub fn other(self) -> reg_id_t {
+    pub fn named(self) -> reg_id_t {
         let (Self::Swap(register) | Self::Add(register) | Self::Compare(register)) = self;
         register
     }

@@ -55,9 +55,14 @@ pub extern "C" fn seen(address: i32, size: i32) {
     let words = thread.slot(address);
     // SAFETY: the block's words are in the buffer.
     unsafe {
-        *words.add(1) = 0;
+        // No locked instruction comes between what is read and the ticket.
+        let stripe = (*words >> 6) as usize % STRIPES;
+        let held = take(&recorder().stripes[stripe]);
         read(*words, words.add(1), size as usize);
         *words.add(2) = recorder().ticket();
+        if held {
+            recorder().stripes[stripe].store(false, Ordering::Release);
+        }
     }
 }
 

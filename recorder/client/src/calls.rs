@@ -25,7 +25,7 @@ enum Role {
 /// The functions, and where they are called.
 pub struct Calls {
     /// Their entries, with the indices of the functions.
-    entries: Lock<BTreeMap<u64, Vec<usize>>>,
+    entries: Lock<BTreeMap<u64, BTreeSet<usize>>>,
     /// Where calls return to.
     returns: Lock<BTreeSet<u64>>,
     /// Functions that were called.
@@ -47,10 +47,16 @@ impl InProgress {
         }
     }
 
-    /// Whether the thread is in a call of an allocator.
+    /// Whether the thread, whose stack ends here, is in a call of an allocator. A call that an exception has left is none.
+    ///
+    /// # Safety
+    /// The stack is readable from there on.
     #[must_use]
-    pub fn allocates(&self) -> bool {
-        !self.allocators.is_empty()
+    pub unsafe fn allocates(&self, stack: u64) -> bool {
+        // SAFETY: the caller's promise; a call's place is on the stack if it is above its end.
+        let is_there =
+            |call: &Call| call.stack > stack && unsafe { (call.stack as *const u64).read() } == call.returns_to;
+        self.allocators.iter().any(is_there)
     }
 }
 
@@ -104,9 +110,19 @@ impl Calls {
             let found = unsafe { region::addresses(module, path, name) };
             let mut entries = self.entries.lock();
             for entry in found {
-                entries.entry(entry).or_default().push(index);
+                entries.entry(entry).or_default().insert(index);
             }
         }
+    }
+
+    /// Whether a function of this role begins here; it then counts as called.
+    fn note(&self, pc: u64, role: Role) -> bool {
+        let entries = self.entries.lock();
+        let here = entries.get(&pc).into_iter().flatten();
+        let of_role = here.filter(|index| functions().nth(**index).is_some_and(|(found, _)| found == role));
+        let before = of_role.clone().count();
+        self.called.lock().extend(of_role);
+        before > 0
     }
 
     /// Warns of functions of which there was no call.
@@ -137,23 +153,21 @@ pub fn begins(pc: u64, stack: u64) {
     let calls = &recorder().calls;
     // SAFETY: in a clean call, at a function's entry: the call has stored the address.
     let (thread, returns_to) = unsafe { (Thread::current(), (stack as *const u64).read()) };
-    let indices = calls.entries.lock().get(&pc).cloned().unwrap_or_default();
-    for index in indices {
-        let role = functions().nth(index).map_or(Role::Task, |(role, _)| role);
-        if role == Role::Task && recorder().state() != State::Recording {
+    let mut is_followed = false;
+    for role in [Role::Task, Role::Allocator] {
+        if role == Role::Task && recorder().state() != State::Recording || !calls.note(pc, role) {
             continue;
         }
-        calls.called.lock().insert(index);
         let own = thread.calls.of(role);
         // What jumped out of a call (`longjmp`, an exception) has left its part of the stack.
         own.retain(|call| call.stack > stack);
         own.push(Call { returns_to, stack });
+        is_followed = true;
         if role == Role::Task && own.len() == 1 {
             mark(thread, Marker::TaskBegin, pc);
         }
     }
-    let fresh = calls.returns.lock().insert(returns_to);
-    if fresh {
+    if is_followed && calls.returns.lock().insert(returns_to) {
         // Its code may be there already, without the watch.
         region::forget(returns_to);
     }

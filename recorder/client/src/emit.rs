@@ -142,11 +142,13 @@ impl Place {
         });
     }
 
-    /// The program's value of a register that it is about to read, in another one.
+    /// The program's value of a register that it is about to read, in another one. It must not be reserved.
     pub fn program_value(self, register: reg_id_t, into: reg_id_t) {
-        // SAFETY: the register is reserved.
-        let got = unsafe { drreg_get_app_value(self.drcontext, self.list, self.before, register, into) };
+        // A value that was spilled comes back to its own register only, whatever the other one is.
+        // SAFETY: the register is the program's.
+        let got = unsafe { drreg_get_app_value(self.drcontext, self.list, self.before, register, register) };
         crate::expect(got == drreg_status_t_DRREG_SUCCESS, "a register is lost");
+        self.copy(into, register);
     }
 
     /// Copies a register.

@@ -21,27 +21,27 @@ pub fn offset(range: &Range<u64>) -> Option<u64> {
     (ARENA.contains(&range.start) && range.end <= ARENA.end).then(|| range.start - ARENA.start)
 }
 
-/// Whether the heap library asks here whether it gives persistent memory.
+/// Whether the heap library asks here whether it gives persistent memory. Without an answer it does.
 ///
 /// # Safety
 /// The instruction is a decoded one of the program.
 #[must_use]
 pub unsafe fn asks(instruction: *mut instr_t) -> bool {
     // SAFETY: the caller's promise.
-    recorder().options.pm_heap.is_some() && unsafe { access::displacement(instruction) } == Some(HEAP_ASKS)
+    !recorder().options.allocators.is_empty() && unsafe { access::displacement(instruction) } == Some(HEAP_ASKS)
 }
 
-/// Answers in the program's `rax`: it gives persistent memory in each call, or in those of named functions.
+/// Answers in the program's `rax`: it gives persistent memory in calls of named functions.
 pub fn answer() {
     // SAFETY: in a clean call that reads and writes the program's registers.
     unsafe {
-        let is_persistent = recorder().options.allocators.is_empty() || Thread::current().calls.allocates();
         let drcontext = dr_get_current_drcontext();
         let mut context: dr_mcontext_t = std::mem::zeroed();
         context.size = std::mem::size_of::<dr_mcontext_t>();
-        context.flags = dr_mcontext_flags_t::DR_MC_INTEGER;
+        context.flags = dr_mcontext_flags_t::DR_MC_ALL;
         dr_get_mcontext(drcontext, &mut context);
-        context.__bindgen_anon_8.xax = u64::from(is_persistent);
+        let allocates = Thread::current().calls.allocates(context.__bindgen_anon_4.xsp);
+        context.__bindgen_anon_8.xax = u64::from(allocates);
         dr_set_mcontext(drcontext, &mut context);
     }
 }

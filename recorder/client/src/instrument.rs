@@ -378,7 +378,13 @@ fn addresses(place: Place, step: &Step) {
     if shifts {
         place.take_flags();
     }
-    let (address, end) = (place.take(), place.take());
+    let bits: Vec<reg_id_t> = step
+        .accesses
+        .iter()
+        .filter_map(|access| access.found.bit)
+        .map(widened)
+        .collect();
+    let (address, end) = (place.take_other(&bits), place.take_other(&bits));
     for access in &step.accesses {
         address_of(place, &access.found, address, end);
         place.load(end, recorder().slots.next(place.drcontext));
@@ -402,7 +408,7 @@ fn addresses(place: Place, step: &Step) {
             0,
             &[access.back, i32::from(access.found.size)],
         );
-        swapped(place, access);
+        about_to_write(place, access);
     }
 }
 
@@ -447,8 +453,8 @@ fn values(place: Place, step: &Step) {
         let (back, size) = (access.back, i32::from(access.found.size));
         match (access.found.kind, access.found.value) {
             (AccessKind::Atomic, _) => {
-                let is_swap = matches!(access.found.exchanged, Some(Exchanged::Swap(_)));
-                place.call(atomic::after as *mut c_void, 0, &[back, size, i32::from(is_swap)]);
+                let is_known = access.found.exchanged.is_some();
+                place.call(atomic::after as *mut c_void, 0, &[back, size, i32::from(is_known)]);
                 if let Some(registers) = access.found.exchanged {
                     exchanged(place, access, registers);
                 }
@@ -465,28 +471,39 @@ fn values(place: Place, step: &Step) {
     }
 }
 
-/// Saves what the previous instruction, a locked one, has read and written, as its registers say, in place of what was in
-/// memory before and after it.
+/// Saves what the previous instruction, a locked one, has read and written, as its registers say.
 fn exchanged(place: Place, access: &Planned, exchanged: Exchanged) {
     let (size, old) = (usize::from(access.found.size), exchanged.old());
     // The registers have the program's values, even if it never reads them again.
-    let kept = [old, exchanged.other()];
+    let kept = [old, exchanged.named()];
     let end = place.take_other(&kept);
     place.load(end, recorder().slots.next(place.drcontext));
     place.store(memory(end, 8 - access.back, size), old, size);
-    if let Exchanged::Compare(written) = exchanged {
-        let new = place.take_other(&kept);
-        place.copy(new, written);
-        place.copy_unless_equal(new, old);
-        place.store(memory(end, 16 - access.back, size), new, size);
-        place.give_back(new);
+    let new = memory(end, 16 - access.back, size);
+    match exchanged {
+        Exchanged::Swap(_) => {}
+        Exchanged::Add(_) => {
+            let sum = place.take_other(&kept);
+            place.load(sum, memory(end, 16 - access.back, 8));
+            place.add_scaled(sum, old, 1);
+            place.store(new, sum, size);
+            place.give_back(sum);
+        }
+        Exchanged::Compare(written) => {
+            let left = place.take_other(&kept);
+            place.copy(left, written);
+            place.copy_unless_equal(left, old);
+            place.store_long(end, 16 - access.back, 0);
+            place.store(new, left, size);
+            place.give_back(left);
+        }
     }
     place.give_back(end);
 }
 
-/// Saves what `xchg` is about to write.
-fn swapped(place: Place, access: &Planned) {
-    let Some(Exchanged::Swap(register)) = access.found.exchanged else {
+/// Saves what `xchg` is about to write, or `xadd` to add, in place of what is there then.
+fn about_to_write(place: Place, access: &Planned) {
+    let Some(Exchanged::Swap(register) | Exchanged::Add(register)) = access.found.exchanged else {
         return;
     };
     let (new, end) = (place.take_other(&[register]), place.take_other(&[register]));

@@ -74,7 +74,7 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
 /// # Safety
 /// DynamoRIO's list, in the first phase.
 pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
-    if recorder().options.from == From::Start && !calls::are_named() && recorder().options.pm_heap.is_none() {
+    if recorder().options.from == From::Start && !calls::are_named() {
         return;
     }
     // SAFETY: the caller's promise.

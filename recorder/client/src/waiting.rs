@@ -102,11 +102,10 @@ impl Search<'_> {
             }
             let instruction = instr_create(self.drcontext);
             let next = decode_from_copy(self.drcontext, bytes.as_mut_ptr(), pc as *mut u8, instruction);
-            let length = next as u64 - bytes.as_ptr() as u64;
             let found = !next.is_null()
                 && is_quiet(instruction)
                 && keeps(instruction, self.load)
-                && self.after(instruction, pc + length, left, branches);
+                && self.after(instruction, pc + (next as u64 - bytes.as_ptr() as u64), left, branches);
             instr_destroy(self.drcontext, instruction);
             found
         }

@@ -1,6 +1,7 @@
 //! The effects of blocks on fences, locks and turns.
 
 use super::packets::Wrong;
+use super::spins::Lap;
 use super::thread::{Known, Thread};
 use super::threads::Shared;
 use super::turns::part;
@@ -74,7 +75,7 @@ impl Thread {
             let new = part(address, access.size, after[0]);
             match shared.atomics.contains(address & !7) {
                 true => self.turns.store(index, address, new),
-                false => shared.recent.add(self.number, self.turns.store_at(index, address, new)),
+                false => self.turns.store_elsewhere(index, address, new),
             }
         }
     }
@@ -84,14 +85,10 @@ impl Thread {
     fn seen(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) -> Result<(), Wrong> {
         let (address, ticket) = (self.addresses[index], after[1]);
         self.turns.ticket(ticket)?;
-        if shared.several {
-            let at = self
-                .turns
-                .load_at(index, address, part(address, access.size, after[0]), ticket);
-            match shared.atomics.contains(address & !7) {
-                true => self.turns.load(at),
-                false => shared.recent.add(self.number, at),
-            }
+        if shared.several && self.lap == Lap::Kept {
+            let is_awaited = shared.atomics.contains(address & !7);
+            let found = part(address, access.size, after[0]);
+            self.turns.load(index, address, found, is_awaited);
         }
         Ok(())
     }

@@ -15,8 +15,18 @@ const MOST: usize = 16;
 /// System calls that do nothing but let time pass: `sched_yield`, `nanosleep`, `clock_nanosleep`.
 const PASSES: [u64; 3] = [24, 35, 230];
 
-/// Records an item.
-type Taker<'t> = &'t mut dyn FnMut(&[u64]) -> Result<(), Wrong>;
+/// Records an item, which may be one of a lap that was left out.
+type Taker<'t> = &'t mut dyn FnMut(&[u64], Lap) -> Result<(), Wrong>;
+
+/// Of which lap an item is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Lap {
+    /// Of one that was kept, or of none.
+    #[default]
+    Kept,
+    /// Of one that repeats another. It has the latest ticket of all.
+    Repeated,
+}
 
 /// What becomes of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +91,14 @@ enum Likeness {
 }
 
 impl Role {
-    /// Of a whole block with these words.
-    pub fn of_block(known: &Known, item: &[u64]) -> Role {
+    /// Of a whole block with these words. `matters` says whether a store to an address does, although it is one to the stack
+    /// by the look of it.
+    pub fn of_block(known: &Known, item: &[u64], matters: impl Fn(u64) -> bool) -> Role {
+        let stores =
+            |(kind, words): (AccessKind, &[u64])| kind.writes() && kind != AccessKind::Atomic && matters(words[0]);
         match known.role {
             Role::Watches if changes(known, item) => Role::Acts,
+            Role::Passes | Role::Watches if accesses(known, item).any(stores) => Role::Acts,
             role => role,
         }
     }
@@ -142,7 +156,7 @@ impl Spins {
         if role == Role::Acts || self.items.len() == 2 * MOST {
             self.release(take)?;
         }
-        if self.pass(role) || role == Role::Acts {
+        if self.pass(role) {
             return Ok(Fate::Taken { after: true });
         }
         self.hold(item, known);
@@ -235,7 +249,7 @@ impl Spins {
     /// The wait ends in its present lap, which is all that is recorded of it.
     fn ends(&mut self, known: &[Known], take: Taker<'_>) -> Result<(), Wrong> {
         if let Some(lapping) = self.lapping.take() {
-            self.left_out += lapping.laps * self.instructions(known, lapping.from);
+            self.left_out += (lapping.laps + 1) * self.instructions(known, lapping.from);
             self.truncate(lapping.from + lapping.at);
         }
         self.release(take)
@@ -246,7 +260,7 @@ impl Spins {
         let Some(lapping) = self.lapping.take() else {
             return Ok(());
         };
-        self.record(&self.items, take)?;
+        self.record(&self.items, Lap::Kept, take)?;
         let (_, lap) = self.items.split_at(lapping.from);
         for item in lap {
             let words = &mut self.words[item.start..item.end];
@@ -255,29 +269,29 @@ impl Spins {
                 .for_each(|at| words[at] = lapping.ticket);
         }
         for _ in 0..lapping.laps {
-            self.record(lap, take)?;
+            self.record(lap, Lap::Repeated, take)?;
         }
-        self.record(&lap[..lapping.at], take)?;
+        self.record(&lap[..lapping.at], Lap::Repeated, take)?;
         let part = lap[lapping.at..].first().map(|item| Item {
             times: lapping.times,
             ..*item
         });
-        self.record(part.as_slice(), take)?;
+        self.record(part.as_slice(), Lap::Repeated, take)?;
         self.truncate(0);
         Ok(())
     }
 
     /// What was held is recorded.
     fn release(&mut self, take: Taker<'_>) -> Result<(), Wrong> {
-        self.record(&self.items, take)?;
+        self.record(&self.items, Lap::Kept, take)?;
         self.truncate(0);
         Ok(())
     }
 
-    fn record(&self, items: &[Item], take: Taker<'_>) -> Result<(), Wrong> {
+    fn record(&self, items: &[Item], lap: Lap, take: Taker<'_>) -> Result<(), Wrong> {
         for item in items {
             for _ in 0..item.times {
-                take(&self.words[item.start..item.end])?;
+                take(&self.words[item.start..item.end], lap)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::accesses::{cut_of, Reach};
 use super::locks::{Fences, Held};
 use super::packets::{number, Wrong};
-use super::spins::{Fate, Role, Spins};
+use super::spins::{Fate, Lap, Role, Spins};
 use super::threads::Shared;
 use super::turns::Turns;
 use crate::code::{instructions, signs, stores_to_stack, Sign};
@@ -103,6 +103,8 @@ pub(super) struct Thread {
     pub held: Held,
     pub turns: Turns,
     pub spins: Spins,
+    /// Of which lap the item is that is recorded.
+    pub lap: Lap,
     syscall: Option<(u64, u64)>,
     /// The futex address on which the thread waits.
     pub waits: Option<u64>,
@@ -134,6 +136,7 @@ impl Thread {
         trace: &mut Trace<'_, W>,
         shared: &mut Shared,
     ) -> Result<(), RecordError> {
+        self.turns.search(&shared.awaited);
         let mut words = std::mem::take(&mut self.words);
         let carried = words.len() as u64;
         words.extend(bytes.chunks_exact(8).map(number));
@@ -151,7 +154,7 @@ impl Thread {
         if last {
             self.words.clear();
             let mut spins = std::mem::take(&mut self.spins);
-            let finished = spins.finish(trace.known, &mut |item| self.take(item, trace, shared));
+            let finished = spins.finish(trace.known, &mut |item, lap| self.take(item, lap, trace, shared));
             self.spins = spins;
             return finished.map_err(|wrong| wrong.at(place));
         }
@@ -202,7 +205,7 @@ impl Thread {
         }
         let mut spins = std::mem::take(&mut self.spins);
         let known = trace.known;
-        let fate = spins.offer(item, role, known, &mut |item| self.take(item, trace, shared));
+        let fate = spins.offer(item, role, known, &mut |item, lap| self.take(item, lap, trace, shared));
         if spins.begins() {
             spins.awaited(known, &mut |address| shared.awaited(address));
         }
@@ -211,7 +214,25 @@ impl Thread {
     }
 
     /// Records a whole item that was held.
-    fn take<W: Write>(&mut self, item: &[u64], trace: &mut Trace<'_, W>, shared: &mut Shared) -> Result<(), Wrong> {
+    fn take<W: Write>(
+        &mut self,
+        item: &[u64],
+        lap: Lap,
+        trace: &mut Trace<'_, W>,
+        shared: &mut Shared,
+    ) -> Result<(), Wrong> {
+        self.lap = lap;
+        let taken = self.take_item(item, trace, shared);
+        self.lap = Lap::Kept;
+        taken
+    }
+
+    fn take_item<W: Write>(
+        &mut self,
+        item: &[u64],
+        trace: &mut Trace<'_, W>,
+        shared: &mut Shared,
+    ) -> Result<(), Wrong> {
         match Control::of(item[0]) {
             Some((Control::Block, block)) => {
                 let known = &trace.known[block as usize];
@@ -315,7 +336,11 @@ impl Thread {
         };
         let role = match cut {
             Some(_) => Role::Acts,
-            None => Role::of_block(known, &words[at..next]),
+            None if !shared.several => Role::Acts,
+            None => {
+                let matters = |address| trace.persistent.contains(address) || shared.atomics.contains(address & !7);
+                Role::of_block(known, &words[at..next], matters)
+            }
         };
         match self.offer(&words[at..next], role, trace, shared)? {
             Fate::Held => return Ok(Some(next)),

@@ -2,7 +2,7 @@
 
 use super::packets::{wrong, Packet};
 use super::thread::{Thread, Trace};
-use super::turns::{place, Join, Recent, Words};
+use super::turns::{place, Join, Words};
 use crate::error::RecordError;
 use crate::format::{Ending, WaitAt};
 use crate::recording::Event;
@@ -23,8 +23,8 @@ pub(super) struct Shared {
     pub several: bool,
     /// Words that atomic instructions have accessed, or for which threads have waited.
     pub atomics: Words,
-    /// The last stores to other words.
-    pub recent: Recent,
+    /// Words for which threads have waited and which no atomic instruction had accessed before.
+    pub awaited: Vec<u64>,
     /// Words that the kernel cleared at the ends of threads.
     pub ended: Ended,
     numbers: HashMap<Cause, u32>,
@@ -112,7 +112,7 @@ impl Shared {
     #[cold]
     pub fn awaited(&mut self, address: u64) {
         if self.atomics.add(address & !7) {
-            self.recent.search(address & !7);
+            self.awaited.push(address & !7);
         }
     }
 
@@ -313,7 +313,8 @@ impl Threads {
         for thread in &mut self.threads {
             let thread = thread.get_or_insert_with(Thread::default);
             fences.push(std::mem::take(&mut thread.fences.classes));
-            thread.turns.insert(&self.shared.recent.late(thread.number));
+            thread.turns.search(&self.shared.awaited);
+            thread.turns.insert_late();
             turns.push(std::mem::take(&mut thread.turns));
         }
         Ok(Ending {

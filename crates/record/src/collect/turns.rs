@@ -55,56 +55,47 @@ impl Part {
     }
 }
 
-/// An access of a thread.
-#[derive(Clone, Copy, Debug)]
-struct Done {
-    thread: u32,
-    at: At,
-}
-
-/// The last plain stores and loads, of words that nobody is known to wait for: threads write their traces when they like,
-/// so that a wait may come before the store that ended it, or behind it.
+/// A thread's last plain stores and watched loads of words that nobody is known to wait for. Threads write their traces when
+/// they like, so that a wait may come behind the store that ended it.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+struct Recent {
     /// A ring.
-    accesses: Vec<Done>,
-    next: usize,
-    /// Those of words that somebody was found to wait for.
-    late: Vec<Done>,
-    /// How many words were looked for.
-    searches: u32,
+    accesses: Vec<At>,
+    /// How many there were, of which those from `open` on lack the ticket after them.
+    count: usize,
+    open: usize,
+    /// How many awaited words were looked for.
+    searched: usize,
+    /// Those of awaited words.
+    late: Vec<At>,
 }
 
-/// The most of them: the traces of some buffers.
-const MOST_RECENT: usize = 1 << 18;
+/// The most of them: the stores of some buffers.
+const MOST_RECENT: usize = 1 << 16;
 
 /// The most words to look for: each takes a look at all of them.
-const MOST_SEARCHES: u32 = 1 << 12;
+const MOST_SEARCHES: usize = 1 << 12;
 
 impl Recent {
-    /// A thread has accessed a word.
-    pub fn add(&mut self, thread: u32, at: At) {
-        let done = Done { thread, at };
-        match self.accesses.get_mut(self.next) {
-            Some(oldest) => *oldest = done,
-            None => self.accesses.push(done),
+    fn add(&mut self, at: At) {
+        match self.accesses.get_mut(self.count % MOST_RECENT) {
+            Some(oldest) => *oldest = at,
+            None => self.accesses.push(at),
         }
-        self.next = (self.next + 1) % MOST_RECENT;
+        self.count += 1;
     }
 
-    /// Somebody waits for this word.
-    pub fn search(&mut self, word: u64) {
-        if self.searches < MOST_SEARCHES {
-            self.searches += 1;
-            self.late
-                .extend(self.accesses.iter().filter(|done| done.at.word == word));
+    /// Changes the accesses from this one on.
+    fn change(&mut self, from: usize, change: impl Fn(&mut At)) {
+        for number in from.max(self.count.saturating_sub(MOST_RECENT))..self.count {
+            change(&mut self.accesses[number % MOST_RECENT]);
         }
     }
 
-    /// What a thread has done with such words before they were known.
-    pub fn late(&self, thread: u32) -> Vec<At> {
-        let own = self.late.iter().filter(|done| done.thread == thread);
-        own.map(|done| done.at).collect()
+    /// The thread took a ticket.
+    fn ticket(&mut self, ticket: u64) {
+        self.change(self.open, |at| at.until = ticket.max(at.after));
+        self.open = self.count;
     }
 }
 
@@ -187,8 +178,9 @@ pub(super) struct Join {
     pub address: u64,
     /// The other's last ticket.
     pub ended: u64,
-    /// The list index of the first access after it.
+    /// The first access after it, in the list and among the recent ones.
     from: usize,
+    recent: usize,
 }
 
 /// A thread's accesses to synchronisation words.
@@ -204,6 +196,7 @@ pub(super) struct Turns {
     /// The minimum ticket of the next atomic instruction.
     first: u64,
     list: Vec<At>,
+    recent: Recent,
     /// From this index on, stores lack the ticket after them.
     open: usize,
 }
@@ -219,6 +212,7 @@ impl Turns {
             at.until = ticket.max(at.after);
         }
         self.open = self.list.len();
+        self.recent.ticket(ticket);
         self.last = ticket;
         self.first = ticket + 1;
         Ok(())
@@ -228,12 +222,13 @@ impl Turns {
     pub fn accessed_ended(&mut self, step: u64, address: u64, ended: u64) {
         let known = |join: &Join| join.address == address && join.ended == ended;
         if !self.joins.iter().chain(&self.open_joins).any(known) {
-            let from = self.list.len();
+            let (from, recent) = (self.list.len(), self.recent.count);
             self.open_joins.push(Join {
                 step,
                 address,
                 ended,
                 from,
+                recent,
             });
         }
     }
@@ -246,6 +241,8 @@ impl Turns {
                 for at in &mut self.list[join.from.max(self.open)..] {
                     at.after = at.after.max(join.ended + 1);
                 }
+                let open = join.recent.max(self.recent.open);
+                self.recent.change(open, |at| at.after = at.after.max(join.ended + 1));
                 self.joins.push(join);
             }
         }
@@ -292,8 +289,13 @@ impl Turns {
         self.list.push(at);
     }
 
-    /// A plain store, with its word.
-    pub fn store_at(&self, index: usize, address: u64, new: Part) -> At {
+    /// A plain store to a word that nobody is known to wait for.
+    pub fn store_elsewhere(&mut self, index: usize, address: u64, new: Part) {
+        let at = self.store_at(index, address, new);
+        self.recent.add(at);
+    }
+
+    fn store_at(&self, index: usize, address: u64, new: Part) -> At {
         At {
             step: self.step,
             access: index as u16,
@@ -306,39 +308,46 @@ impl Turns {
         }
     }
 
-    /// A load by which a thread may wait.
-    pub fn load(&mut self, at: At) {
-        self.list.push(at);
-        self.open = self.list.len();
-    }
-
-    /// A load that has taken this ticket, with its word.
-    pub fn load_at(&self, index: usize, address: u64, found: Part, ticket: u64) -> At {
-        At {
+    /// A load by which a thread may wait; it has just taken a ticket.
+    pub fn load(&mut self, index: usize, address: u64, found: Part, is_awaited: bool) {
+        let at = At {
             step: self.step,
             access: index as u16,
             kind: AtKind::Load,
             word: Turn::word(address),
-            after: ticket,
-            until: ticket,
+            after: self.last,
+            until: self.last,
             old: found,
             new: found,
+        };
+        match is_awaited {
+            true => {
+                self.list.push(at);
+                self.open = self.list.len();
+            }
+            false => {
+                self.recent.add(at);
+                self.recent.open = self.recent.count;
+            }
         }
     }
 
-    /// Stores and loads whose words were known too late.
-    pub fn insert(&mut self, late: &[At]) {
-        if late.is_empty() {
-            return;
+    /// Looks for what the thread has done with words that have since been found to be awaited.
+    pub fn search(&mut self, awaited: &[u64]) {
+        let recent = &mut self.recent;
+        let fresh = awaited.get(recent.searched..awaited.len().min(MOST_SEARCHES));
+        for word in fresh.unwrap_or_default() {
+            let found = recent.accesses.iter().filter(|at| at.word == *word);
+            recent.late.extend(found);
         }
-        self.list.extend(late);
-        self.list.sort_by_key(|at| (at.step, at.access));
-        let mut next = u64::MAX;
-        for at in self.list.iter_mut().rev() {
-            if at.kind == AtKind::Store {
-                at.until = at.until.min(next).max(at.after);
-            }
-            next = at.until;
+        recent.searched = awaited.len();
+    }
+
+    /// Adds what was found.
+    pub fn insert_late(&mut self) {
+        if !self.recent.late.is_empty() {
+            self.list.append(&mut self.recent.late);
+            self.list.sort_by_key(|at| (at.step, at.access));
         }
     }
 }

@@ -145,7 +145,7 @@ proptest! {
             Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => Some(*addr),
             _ => None,
         });
-        let some = |addr: &Addr| !addr.is_persistent() && (addr.0 / LINE_BYTES ^ seed) % 2 == 0;
+        let some = |addr: &Addr| !addr.is_persistent() && ((addr.0 / LINE_BYTES) ^ seed) % 2 == 0;
         places.filter(some).for_each(|addr| lines.add(addr));
         let part = run(seed, cores, length, Traces::Shared(Arc::new(lines.clone()))).journal.trace;
         let kept = |op: &&Op| match op {

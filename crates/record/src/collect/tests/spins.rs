@@ -21,7 +21,7 @@ fn lap(block: u64, reads: u64, ticket: u64) -> [u64; 4] {
 }
 
 /// A ticket lock of two threads: the first hands it on while the second waits, which waits so often.
-fn handed_on(laps: u64, is_seen_first: bool) -> Recording {
+fn handed_on(laps: u64, is_seen_first: bool) -> (Recording, u64) {
     let mut stream = two();
     let (add, wait, store) = (
         stream.plain(&[Atomic]),
@@ -45,15 +45,17 @@ fn handed_on(laps: u64, is_seen_first: bool) -> Recording {
             stream.trace(1, &second);
         }
     }
-    collected(&stream.end(0)).expect("a good stream").0
+    let (recording, collected) = collected(&stream.end(0)).expect("a good stream");
+    (recording, collected.waiting)
 }
 
 #[test]
 fn a_wait_is_one_read_behind_the_write_that_ends_it() {
     for is_seen_first in [true, false] {
         for laps in [2, 3, 700] {
-            let recording = handed_on(laps, is_seen_first);
+            let (recording, waiting) = handed_on(laps, is_seen_first);
             let name = format!("{laps} laps, {is_seen_first}");
+            assert_eq!(waiting, laps, "{name}: a lap is one instruction");
             // Steps: a wait for the thread's start, add, the read, two stores.
             assert_eq!(
                 blocks(&recording, 1),
@@ -69,7 +71,8 @@ fn a_wait_is_one_read_behind_the_write_that_ends_it() {
 
 #[test]
 fn a_lap_that_is_made_once_is_recorded() {
-    let recording = handed_on(1, true);
+    let (recording, waiting) = handed_on(1, true);
+    assert_eq!(waiting, 0);
     let expected = [None, Some(0), Some(1), Some(1), Some(2), Some(2)];
     assert_eq!(blocks(&recording, 1), expected);
     assert_eq!(turns(&recording, 1), [(1, 0, 1)], "what no wait reads has no turn");
@@ -177,5 +180,48 @@ fn a_lap_that_is_cut_short_is_recorded() {
     assert_eq!(
         blocks(&recording, 1),
         [None, Some(0), Some(0), Some(0), Some(0), Some(0)]
+    );
+}
+
+/// The blocks of a thread whose loop stores what it has read, at an address by the register of this instruction.
+fn storing(store: &[u8], address: u64, values: [u64; 4]) -> usize {
+    let recording = second(|stream| {
+        let accesses = [
+            strandline_capture::Access {
+                instruction: 0,
+                kind: LoadSeen,
+                size: 8,
+            },
+            strandline_capture::Access {
+                instruction: 1,
+                kind: Store,
+                size: 8,
+            },
+        ];
+        let wait = stream.block(&[&[0x90], store].concat(), 2, &accesses);
+        let laps = values.into_iter().zip(5..);
+        let lap = |(value, ticket)| [wait, SERVING, u64::from(ticket == 8), ticket, address, value];
+        laps.flat_map(lap).collect()
+    });
+    blocks(&recording, 1).len() - 1
+}
+
+#[test]
+fn a_lap_may_store_the_same_to_the_stack() {
+    // `mov [rsp + 8], rax`, `mov [rbp + 8], rax`, `mov [rdi + 8], rax`.
+    let (of_stack, of_frame, elsewhere) = (
+        &[0x48, 0x89, 0x44, 0x24, 0x08],
+        &[0x48, 0x89, 0x45, 0x08],
+        &[0x48, 0x89, 0x47, 0x08],
+    );
+    let stack = 0x7fff_0000;
+    assert_eq!(storing(of_stack, stack, [3, 3, 3, 4]), 1, "what is read may be stored");
+    assert_eq!(storing(of_frame, stack, [3, 3, 3, 4]), 1);
+    assert_eq!(storing(of_stack, stack, [3, 4, 5, 6]), 4, "another value each time");
+    assert_eq!(storing(elsewhere, stack, [3, 3, 3, 4]), 4, "another register");
+    assert_eq!(
+        storing(of_frame, PM, [3, 3, 3, 4]),
+        4,
+        "the frame pointer may be any pointer"
     );
 }
