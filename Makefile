@@ -40,7 +40,7 @@ test: $(VENV)/.dev ## Set up, and run all tests and linters; the last line count
 # DynamoRIO takes minutes to build; target/recorder keeps it, and cargo rebuilds it only after a change. The command needs
 # no compiled module, so `make setup` need not be first.
 .PHONY: recorder
-recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandline record' uses (needs cmake, compilers and libclang)
+recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandline record' uses (needs cmake, compilers, zlib and libclang)
 	@PYTHONPATH=python $(PY) -m strandline setup-recorder
 
 .PHONY: test-recorder

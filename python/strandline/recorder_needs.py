@@ -1,7 +1,8 @@
 """Checks for the recorder's build dependencies: what is missing is found before DynamoRIO is built.
 
 cargo builds the recorder, and cmake DynamoRIO, with C and C++ compilers. bindgen makes its bindings: it parses the
-headers with libclang, clang's own headers (`stddef.h`) and those of the C library. Each is tried on a few lines.
+headers with libclang, clang's own headers (`stddef.h`) and those of the C library. DynamoRIO reads symbols with zlib.
+Each is tried on a few lines.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 RUST = "install Rust 1.85 or newer from https://rustup.rs and try again"
-PACKAGES = "run 'sudo apt-get install cmake make gcc g++ libc6-dev libclang-dev' and try again"
+PACKAGES = "run 'sudo apt-get install cmake make gcc g++ libc6-dev libclang-dev zlib1g-dev' and try again"
 
 C = "#include <stddef.h>\n#include <stdio.h>\nsize_t size;\n"
+ZLIB = "#include <zlib.h>\n"
 CXX = "#include <cstddef>\n#include <new>\nstd::size_t size;\n"
 
 LIBRARIES = ("libclang.so", "libclang-*.so", "libclang.so.*", "libclang-*.so.*")
@@ -52,6 +54,8 @@ def _missing_package() -> str | None:
             return (
                 f"{compiler} compiles no {'C++' if language == 'c++' else 'C'} program that includes a standard header"
             )
+    if not compiles(os.environ.get("CC", "cc"), "c", ZLIB):
+        return "zlib.h not found"
     libraries = list(libclangs())
     if not libraries:
         return "libclang not found (libclang-cpp is another library)"

@@ -20,7 +20,7 @@ from strandline.interrupts import terminated_as_interrupted
 from strandline.recorder import HEAP, LAUNCHER, OVERRIDE, home
 from strandline.recorder_needs import missing
 
-NEEDS = "cargo, cmake, make, C and C++ compilers, and libclang"
+NEEDS = "cargo, cmake, make, C and C++ compilers, zlib and libclang"
 TAKES = "about 3 minutes of processor time, and a part of it if it was built here before"
 
 BUILT_FROM = "built-from"

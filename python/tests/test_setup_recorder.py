@@ -126,6 +126,14 @@ def test_what_is_missing_is_said_in_a_line_before_anything_is_built(
     answer = strandline("setup-recorder", "--source", str(source))
     assert answer.err.startswith(f"{lack}/bin/false compiles no C program that includes a standard header: run 'sudo")
     assert (answer.code, answer.err.count("\n")) == (2, 1)
+    # A compiler that takes every program but one with zlib's header.
+    (cargo.parent / "compiler").write_text(
+        "#!/bin/sh\nwhile read -r line; do case $line in *zlib*) exit 1;; esac; done\n"
+    )
+    for variable in ("CC", "CXX"):
+        monkeypatch.setenv(variable, str(cargo.parent / "compiler"))
+    answer = strandline("setup-recorder", "--source", str(source))
+    assert answer.err.startswith(f"{lack}zlib.h not found: run 'sudo apt-get install cmake make ")
     assert not (source / "target").exists()
 
 

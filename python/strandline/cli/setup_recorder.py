@@ -25,8 +25,8 @@ def setup_recorder(source: Path | None, as_json: bool) -> None:
     """Build the recorder, which `strandline record` needs, once.
 
     It takes about 3 minutes of processor time, because it builds DynamoRIO. It needs cargo, cmake, make, C and C++
-    compilers, and libclang; what is missing is named before anything is built. An interrupted build goes on where it
-    was. A recorder that was built from the same sources stays as it is.
+    compilers, zlib and libclang; what is missing is named before anything is built. An interrupted build goes on where
+    it was. A recorder that was built from the same sources stays as it is.
 
     An installed wheel has no sources of the recorder: name a clone of strandline's repository, or its unpacked source
     distribution, by --source. The recorder is installed in the environment of this command, or in the folder that
