@@ -55,6 +55,8 @@ pub(super) struct Spins {
     items: Vec<Item>,
     words: Vec<u64>,
     lapping: Option<Lapping>,
+    /// A lap has just been found.
+    begins: bool,
     /// Instructions of laps that are left out.
     pub left_out: u64,
 }
@@ -98,7 +100,7 @@ impl Role {
             |(kind, words): (AccessKind, &[u64])| kind.writes() && kind != AccessKind::Atomic && matters(words[0]);
         match known.role {
             Role::Watches if changes(known, item) => Role::Acts,
-            Role::Passes | Role::Watches if accesses(known, item).any(stores) => Role::Acts,
+            Role::Passes | Role::Watches if known.stores && accesses(known, item).any(stores) => Role::Acts,
             role => role,
         }
     }
@@ -119,10 +121,9 @@ impl Spins {
         self.items.is_empty() && role != Role::Watches
     }
 
-    /// Whether a wait has just been found whose end is not known.
-    pub fn begins(&self) -> bool {
-        self.lapping
-            .is_some_and(|lapping| (lapping.laps, lapping.at, lapping.times) == (1, 0, 0))
+    /// Whether the last item was found to begin what may be a wait.
+    pub fn begins(&mut self) -> bool {
+        std::mem::take(&mut self.begins)
     }
 
     /// The addresses that the present lap reads and other threads may write.
@@ -208,22 +209,22 @@ impl Spins {
         let Some(length) = length.filter(|length| self.items[count - length..].iter().any(watches)) else {
             return;
         };
+        // The first lap may have begun before: with what came first, not with what was seen to repeat first.
+        let mut from = count - 2 * length;
+        while from > 0 && same(from - 1, from - 1 + length) {
+            from -= 1;
+        }
+        let done = count - from;
+        let items = self.items[from..].iter().map(|item| &self.words[item.start..item.end]);
         self.lapping = Some(Lapping {
-            from: count - 2 * length,
-            laps: 1,
-            at: 0,
+            from,
+            laps: (done / length - 1) as u64,
+            at: done % length,
             times: 0,
-            ticket: self
-                .words_of(count - length..count)
-                .filter_map(|item| tickets(known, item).max())
-                .max()
-                .unwrap_or(0),
+            ticket: items.filter_map(|item| tickets(known, item).max()).max().unwrap_or(0),
         });
-        self.truncate(count - length);
-    }
-
-    fn words_of(&self, items: std::ops::Range<usize>) -> impl Iterator<Item = &[u64]> {
-        self.items[items].iter().map(|item| &self.words[item.start..item.end])
+        self.begins = true;
+        self.truncate(from + length);
     }
 
     fn truncate(&mut self, items: usize) {

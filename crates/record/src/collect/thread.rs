@@ -24,7 +24,7 @@ pub(super) struct Known {
     /// It has a fence, a flush, a non-temporal store, an atomic instruction or a load that takes a ticket.
     special: bool,
     /// It has a store that may release a lock.
-    stores: bool,
+    pub stores: bool,
     /// What a whole execution may be to a wait, if its locked instructions change nothing.
     pub role: Role,
 }

@@ -130,6 +130,20 @@ fn a_lap_may_pause_yield_and_have_several_blocks() {
 }
 
 #[test]
+fn a_wait_is_left_out_from_its_first_lap_on() {
+    let recording = second(|stream| {
+        let (wait, pause, store) = (stream.plain(&[LoadSeen]), stream.plain(&[]), stream.plain(&[Store]));
+        let mut words: Vec<u64> = (5..9)
+            .flat_map(|ticket| [&lap(wait, 0, ticket)[..], &[pause]].concat())
+            .collect();
+        words.extend(lap(wait, 1, 9));
+        words.extend([store, PM, 1]);
+        words
+    });
+    assert_eq!(blocks(&recording, 1), [None, Some(0), Some(2)]);
+}
+
+#[test]
 fn a_locked_instruction_that_fails_is_a_lap_until_it_does_not() {
     let recording = second(|stream| {
         let (xchg, store) = (stream.plain(&[Atomic]), stream.plain(&[Store]));
