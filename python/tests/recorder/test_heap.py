@@ -44,7 +44,9 @@ def test_a_list_on_the_heap_is_judged(kind: str, fails: bool, tmp_path: Path) ->
     assert any(entry["finding"] == "stored_never_flushed" for entry in findings) == fails
 
 
-@pytest.mark.parametrize(("kind", "function"), [("wrapped", "persistent_alloc"), ("arena", "arena_open")])
+@pytest.mark.parametrize(
+    ("kind", "function"), [("wrapped", "persistent_alloc"), ("arena", "arena_open"), ("left", "persistent_alloc")]
+)
 def test_a_programs_own_allocator_is_named(kind: str, function: str, tmp_path: Path) -> None:
     # At -O2 the wrapper jumps to malloc.
     program, recording = build(tmp_path, "allocator", "-O2"), tmp_path / "a.strand"

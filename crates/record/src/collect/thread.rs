@@ -222,26 +222,17 @@ impl Thread {
         shared: &mut Shared,
     ) -> Result<(), Wrong> {
         self.lap = lap;
-        let taken = self.take_item(item, trace, shared);
-        self.lap = Lap::Kept;
-        taken
-    }
-
-    fn take_item<W: Write>(
-        &mut self,
-        item: &[u64],
-        trace: &mut Trace<'_, W>,
-        shared: &mut Shared,
-    ) -> Result<(), Wrong> {
         match Control::of(item[0]) {
             Some((Control::Block, block)) => {
                 let known = &trace.known[block as usize];
                 self.accesses(item, 1, known, trace.persistent)?;
-                self.execute(item, block, known.instructions, trace, shared)
+                self.execute(item, block, known.instructions, trace, shared)?;
             }
-            Some((control, payload)) => self.control(control, payload, &item[1..], trace, shared),
-            None => Ok(()),
+            Some((control, payload)) => self.control(control, payload, &item[1..], trace, shared)?,
+            None => {}
         }
+        self.lap = Lap::Kept;
+        Ok(())
     }
 
     fn control<W: Write>(
