@@ -1,8 +1,9 @@
 //! Finds the accesses of a recording that synchronise threads, for designs whose programs annotate them.
 //!
-//! An x86 program synchronises by locked instructions, and by plain loads and stores of the same words. So a locked
-//! instruction acquires and releases. For each word that any locked instruction of the recording accesses, stores
-//! release and loads acquire. Only the first word of a store counts.
+//! An x86 program synchronises by locked instructions, and by plain loads and stores of the same words or of those for which
+//! a thread has waited. So a locked instruction acquires and releases. For each word that any locked instruction of the
+//! recording accesses, or an access that has a turn, stores release and loads acquire. Only the first word of a store
+//! counts.
 
 use super::walk::{Cursor, Walk};
 use crate::micro::Op;
@@ -14,7 +15,7 @@ use strandline_isa::{Addr, Intent, Lowering, Replay};
 /// How the threads of a recording synchronise; empty with one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Synced {
-    /// The words of locked instructions.
+    /// The words of locked instructions, and those whose plain accesses have turns.
     words: HashSet<u64>,
     /// The numbers of the signals that threads give.
     pub signals: Vec<u32>,
@@ -44,6 +45,10 @@ impl Synced {
                                 synced.words.insert(Turn::word(address.saturating_add(*size - 1)));
                             }
                         }
+                        for turn in executed.turns {
+                            let address = executed.addresses.get(usize::from(turn.access));
+                            synced.words.extend(address.map(|address| Turn::word(*address)));
+                        }
                     }
                 }
             }
@@ -58,7 +63,7 @@ impl Synced {
         self.words.is_empty() && self.signals.is_empty()
     }
 
-    /// Whether some locked instruction accesses the word of this recorded address.
+    /// Whether threads synchronise by the word of this recorded address.
     #[must_use]
     pub fn contains(&self, recorded: u64) -> bool {
         self.words.contains(&Turn::word(recorded))

@@ -128,3 +128,31 @@ fn who_starts_a_thread_releases_and_the_thread_acquires() {
     let seen = marked(&tape.save("started"));
     assert_eq!((told(&seen, 0).as_str(), told(&seen, 1).as_str()), ("S>s", "l<S"));
 }
+
+/// A thread updates persistent memory and hands a word on by a plain store; the other one reads the word, which is its turn
+/// or not, and updates, too.
+fn handed_on(name: &str, has_turns: bool) -> PathBuf {
+    let mut tape = Tape::new();
+    let giving = [access(0, Update, 8), access(1, Store, 8)];
+    let gives = tape.block(0x40_0000, &giving, |a| {
+        a.add(qword_ptr(rdi), 1)?;
+        a.mov(qword_ptr(rsi), rax)
+    });
+    let taking = [access(0, Load, 8), access(1, Update, 8)];
+    let takes = tape.block(0x41_0000, &taking, |a| {
+        a.mov(rax, qword_ptr(rsi))?;
+        a.add(qword_ptr(rdi), 1)
+    });
+    let turns = |turn: (u16, u32)| if has_turns { vec![turn] } else { Vec::new() };
+    tape.run_in_turn(0, gives, &[PM, LOCK], &[1, 0], &turns((1, 0)));
+    tape.run_in_turn(1, takes, &[LOCK, PM], &[2], &turns((0, 1)));
+    tape.save(name)
+}
+
+#[test]
+fn a_word_for_which_a_thread_waited_is_released_and_acquired() {
+    let seen = marked(&handed_on("handed", true));
+    assert_eq!((told(&seen, 0).as_str(), told(&seen, 1).as_str()), ("LS>s", "l<LS"));
+    let seen = marked(&handed_on("unwaited", false));
+    assert_eq!((told(&seen, 0).as_str(), told(&seen, 1).as_str()), ("LSs", "lLS"));
+}
