@@ -17,7 +17,8 @@ const BRANCHES: u32 = 4;
 /// The longest instruction, in bytes.
 const LONGEST: usize = 16;
 
-/// Whether the program may wait by each of these loads, of instructions of this block: whether it may come to it again.
+/// Whether the program may wait by each of these loads, of instructions of this block: whether it may come to it again, or to
+/// another load of the same that it may come to again. (A compiler may test once before a loop and then in it.)
 ///
 /// # Safety
 /// The list is a block of the program, the operands are of the instructions of these numbers.
@@ -32,10 +33,12 @@ pub unsafe fn may_wait(drcontext: *mut c_void, block: &[*mut instr_t], loads: &[
                 *index >= quiet && is_elsewhere(*load) && {
                     let keeps = block[quiet..].iter().rev().take_while(|other| keeps(**other, *load));
                     let first = block.len() - keeps.count();
+                    let entries = block.get(first..=*index).unwrap_or_default();
                     let search = Search {
                         drcontext,
-                        entries: block.get(first..=*index).unwrap_or_default(),
+                        entries: entries.iter().map(|entry| instr_get_app_pc(*entry) as u64).collect(),
                         load: *load,
+                        is_first: true,
                     };
                     search.returns(block[block.len() - 1])
                 }
@@ -44,15 +47,17 @@ pub unsafe fn may_wait(drcontext: *mut c_void, block: &[*mut instr_t], loads: &[
     }
 }
 
-/// A search for a way from a block's end back to a load.
-struct Search<'b> {
+/// A search for a way from a load back to it.
+struct Search {
     drcontext: *mut c_void,
-    /// The block's instructions up to the load, from where the loop may come into it.
-    entries: &'b [*mut instr_t],
+    /// The addresses from where a loop comes to the load: of its block's instructions up to it.
+    entries: Vec<u64>,
     load: opnd_t,
+    /// Another load of the same may be the loop's.
+    is_first: bool,
 }
 
-impl Search<'_> {
+impl Search {
     /// From behind the block's last instruction.
     unsafe fn returns(&self, last: *mut instr_t) -> bool {
         // SAFETY: the instruction is decoded.
@@ -87,9 +92,7 @@ impl Search<'_> {
 
     /// At this address of the program's code.
     unsafe fn at(&self, pc: u64, left: u32, branches: u32) -> bool {
-        // SAFETY: the instructions are decoded.
-        let is_entry = |entry: &*mut instr_t| unsafe { instr_get_app_pc(*entry) } as u64 == pc;
-        if self.entries.iter().any(is_entry) {
+        if self.entries.contains(&pc) {
             return true;
         }
         let Some(left) = left.checked_sub(1) else { return false };
@@ -102,12 +105,30 @@ impl Search<'_> {
             }
             let instruction = instr_create(self.drcontext);
             let next = decode_from_copy(self.drcontext, bytes.as_mut_ptr(), pc as *mut u8, instruction);
+            let behind = pc + (next as u64).wrapping_sub(bytes.as_ptr() as u64);
             let found = !next.is_null()
                 && is_quiet(instruction)
                 && keeps(instruction, self.load)
-                && self.after(instruction, pc + (next as u64 - bytes.as_ptr() as u64), left, branches);
+                && (self.repeats(instruction, pc, behind) || self.after(instruction, behind, left, branches));
             instr_destroy(self.drcontext, instruction);
             found
+        }
+    }
+
+    /// Whether this instruction loads the same, and the program may come to it again.
+    unsafe fn repeats(&self, instruction: *mut instr_t, pc: u64, behind: u64) -> bool {
+        // SAFETY: it is decoded, indices are below the count.
+        unsafe {
+            let mut sources = (0..instr_num_srcs(instruction) as u32).map(|index| instr_get_src(instruction, index));
+            let again = Search {
+                drcontext: self.drcontext,
+                entries: vec![pc],
+                load: self.load,
+                is_first: false,
+            };
+            self.is_first
+                && sources.any(|source| opnd_same(source, self.load) != 0)
+                && again.after(instruction, behind, INSTRUCTIONS, BRANCHES)
         }
     }
 }
