@@ -53,9 +53,10 @@ impl InProgress {
     /// The stack is readable from there on.
     #[must_use]
     pub unsafe fn allocates(&self, stack: u64) -> bool {
-        // SAFETY: the caller's promise; a call's place is on the stack if it is above its end.
+        // A function that the allocator has jumped to has the same place of its return address, which may be the stack's end.
+        // SAFETY: the caller's promise; a call's place is on the stack if it is not below its end.
         let is_there =
-            |call: &Call| call.stack > stack && unsafe { (call.stack as *const u64).read() } == call.returns_to;
+            |call: &Call| call.stack >= stack && unsafe { (call.stack as *const u64).read() } == call.returns_to;
         self.allocators.iter().any(is_there)
     }
 }

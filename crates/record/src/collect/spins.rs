@@ -164,7 +164,7 @@ impl Spins {
         Ok(Fate::Held)
     }
 
-    /// The trace ends: a thread that waits then waits for ever.
+    /// The trace ends. Of a wait without an end one lap is recorded.
     pub fn finish(&mut self, known: &[Known], take: Taker<'_>) -> Result<(), Wrong> {
         if let Some(lapping) = self.lapping.take() {
             self.left_out += lapping.laps * self.instructions(known, lapping.from);
