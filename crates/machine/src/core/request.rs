@@ -43,8 +43,8 @@ pub enum Request {
         operand: u64,
         issue: u64,
     },
-    /// A primitive, dispatched in this cycle.
-    Primitive { primitive: Primitive, at: u64 },
+    /// A primitive, which has been dispatched.
+    Primitive { primitive: Primitive },
     /// To pass the design what it has claimed, which retires then.
     Claimed { ordering: Ordering, retires: u64 },
     /// That `times` counted writes to a word are visible.

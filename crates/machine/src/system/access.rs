@@ -258,7 +258,7 @@ impl Running {
         entry.join(core, access, alone);
         if entry.owned && entry.dirty && line.is_persistent() && self.wants.handed_over_clean {
             entry.dirty = false;
-            self.write_back(line, self.hw.now);
+            self.write_back(line, self.hw.now());
         }
         let state = entry.hand_over(access);
         self.hw.llc.set_latest(line, entry);
@@ -394,7 +394,7 @@ impl Running {
 
     /// Releases an evicted line that the design held: to the LLC, or to memory.
     pub(super) fn release_line(&mut self, level: Level, core: CoreId, line: Line) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         self.hw.record(move |recorder, _| recorder.woken(Who::Line(line), now));
         let joins = level == Level::Private
             && self

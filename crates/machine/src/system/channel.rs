@@ -25,8 +25,8 @@ impl Hardware {
         let distance = u64::from(core.0.abs_diff(controller.0));
         let takes = latency + channel.step.0 * distance + more;
         let start = match channel.occupancy {
-            Cycles(0) => self.now,
-            occupancy => self.channels.bus.book(Cycles(self.now), occupancy).0,
+            Cycles(0) => self.now(),
+            occupancy => self.channels.bus.book(Cycles(self.now()), occupancy).0,
         };
         let arrives = start + takes + self.jitter();
         self.keep_channel_order(core, arrives)

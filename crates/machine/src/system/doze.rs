@@ -80,7 +80,7 @@ impl Running {
                 return matches!(self.hw.hart(core).state, ProgramState::Ended);
             }
         }
-        self.request(core, Request::Order);
+        self.takes_turn(core);
         true
     }
 

@@ -27,12 +27,12 @@ impl Running {
 
     /// Drains one entry, or stores that hit; whether one store has left for the caches or the design.
     fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
+        let at = shared.drain.next.get();
+        self.hw.clock.begin(at);
         if !self.wants_room(core) && shared.drain_hits(horizon) {
             self.drained_hits(core);
             return false;
         }
-        let at = shared.drain.next.get();
-        (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         if shared.drain.shut.get() {
             self.wait_for_buffer(core);
             return false;
@@ -129,7 +129,7 @@ impl Running {
                     e.owned = done.max(at + 1);
                 }
                 Err(Blocked::Filling(filled)) => {
-                    e.owned = filled + 1;
+                    e.owned = (filled + 1).max(at);
                     e.waited = e.waited.saturating_add(1);
                 }
                 Err(Blocked::Until(_)) => unreachable!("it waits"),
@@ -186,7 +186,7 @@ impl Running {
         let found = shared.kept.borrow().iter().position(|e| e.number == id.0);
         let Some(index) = found else { return };
         let entry = shared.kept.borrow()[index];
-        let now = self.hw.now;
+        let now = self.hw.now();
         self.hw
             .record(move |recorder, _| recorder.woken(Who::Kept(core, id.0), now));
         if !store_hits(&shared, &entry, now) {
@@ -390,7 +390,7 @@ impl Running {
 
     /// The queue's head waits for flushes, or for the design.
     fn stop_drain(&mut self, core: CoreId) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         let drain = &self.hw.hart(core).core.drain;
         drain.next.set(u64::MAX);
         drain.head_waits.begin(now);
@@ -414,7 +414,7 @@ impl Running {
 
     /// Looks at the queue's head again now.
     pub(super) fn retry_drain(&mut self, core: CoreId) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         _ = self.hw.waiters.wake_store_queue(core, |_| true);
         self.hw.record(move |recorder, _| recorder.woken(Who::Queue(core), now));
         let hart = self.hw.hart(core);

@@ -52,7 +52,7 @@ impl Event {
 
 impl Running {
     pub(super) fn event(&mut self, at: u64, event: Event) {
-        (self.hw.now, self.hw.step) = (at, at);
+        self.hw.clock.begin(at);
         self.hw.record(move |recorder, _| event.acts(recorder));
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
@@ -91,15 +91,15 @@ impl Running {
     pub(super) fn buffer_done(&mut self, core: CoreId, slot: u64) {
         self.hw
             .record(move |recorder, at| recorder.acknowledged(Origin::Buffer { core, slot }, at));
-        let step = self.hw.step;
+        let now = self.hw.now();
         let hart = self.hw.hart(core);
         if let Some(index) = hart.buffer.iter().position(|b| b.slot == slot) {
             let flush = hart.buffer.remove(index);
-            hart.buffer_usage.leaves(step);
+            hart.buffer_usage.leaves(now);
             if flush.is_head {
                 hart.core.drain.shut.set(false);
                 let head = hart.core.queue.borrow().front().map_or(0, |head| head.number);
-                self.leave(core, head, self.hw.now);
+                self.leave(core, head, now);
             }
             self.complete(core, flush.context);
         } else if let Some(index) = hart.combining.iter().position(|b| b.slot == slot) {
@@ -114,10 +114,10 @@ impl Running {
 
     /// Completes one store, flush or primitive of a core.
     pub(super) fn complete(&mut self, core: CoreId, context: u8) {
-        let (now, step) = (self.hw.now, self.hw.step);
+        let now = self.hw.now();
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(now);
-        hart.core.complete(context, step);
+        hart.core.complete(context, now);
         if !hart.when_drained.is_empty() && hart.core.is_drained(Some(context)) {
             self.message_drained(core);
         }
@@ -161,7 +161,7 @@ impl Running {
 
     /// Sends the design the messages that waited for a context that is drained.
     pub(super) fn message_drained(&mut self, core: CoreId) {
-        let now = Cycles(self.hw.now);
+        let now = Cycles(self.hw.now());
         let hart = &mut self.hw.harts[core.index()];
         let (shared, events) = (&hart.core, &mut self.hw.events);
         hart.when_drained.retain(|(context, message)| {
@@ -179,7 +179,7 @@ impl Running {
 
     /// Retires the held fence of a core now.
     fn release(&mut self, id: CoreId) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         self.hw.record(move |recorder, _| recorder.fence_retires(id, now));
         let (core, waiters) = self.hw.waits_of(id);
         core.window.release(now);
@@ -192,7 +192,7 @@ impl Running {
             if fenced {
                 core.window.stall_fence(now);
             }
-            core.turn.next_op.set(core.window.cycle());
+            core.turn.next_op.set(core.window.cycle().max(now));
             self.hw.record(move |recorder, _| recorder.woken(Who::Program(id), now));
             self.hw.hart(id).state = ProgramState::Runnable;
         }
@@ -201,7 +201,7 @@ impl Running {
     /// Resumes a core's program that has waited for a design's gate, or for its own stores and
     /// flushes.
     fn resume(&mut self, core: CoreId, then: Then) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         self.hw
             .record(move |recorder, _| recorder.woken(Who::Program(core), now));
         let hart = self.hw.hart(core);
@@ -238,15 +238,15 @@ impl Running {
                 Command::Perform { core, id } => self.perform_kept(core, id),
                 Command::RollBack { core, checkpoint } => _ = self.roll_back(core, checkpoint),
                 Command::Interrupt(core) => self.interrupt(core),
-                Command::CrashStateChanged => self.crash_image_changes(self.hw.step, None),
+                Command::CrashStateChanged => self.crash_image_changes(self.hw.now(), None),
             }
         }
     }
 
     fn open(&mut self, gate: Key) {
         self.opened = match self.opened {
-            (at, times) if at == self.hw.step => (at, times + 1),
-            _ => (self.hw.step, 0),
+            (at, times) if at == self.hw.now() => (at, times + 1),
+            _ => (self.hw.now(), 0),
         };
         // Its waiters stay, so that the report names them.
         if !self.may_repeat(self.opened.1) {

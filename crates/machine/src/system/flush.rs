@@ -78,7 +78,7 @@ impl Running {
 
     /// Performs a flush that the design sends; the design gets its acknowledgement.
     pub(super) fn design_flush(&mut self, core: CoreId, line: Line, flush: Flush, tag: Key) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         self.hw.record(move |recorder, _| {
             recorder.woken(Who::Flush(core, line), now);
             recorder.design_flush(core, line, tag, now);

@@ -1,6 +1,7 @@
 //! The machine's state outside of the design.
 
 use super::channel::Channels;
+use super::clock::Clock;
 use super::doze::Doze;
 use super::events::Event;
 use super::rollback::Checkpoints;
@@ -23,14 +24,7 @@ use strandline_kernel::{Cycles, Events, Rng};
 /// Everything but the design and the programs.
 pub struct Hardware {
     pub machine: MachineConfig,
-    /// The earliest time for which anything may be posted: that of the current event, or the
-    /// furthest that a core has reached since the last event. It decreases at an event, since a
-    /// core may be ahead of the next one: its program runs ahead of its store queue, and within
-    /// `simulation.slack`.
-    pub now: u64,
-    /// The time of the current event, of the store queue's departure or of the current request;
-    /// never after `now`.
-    pub step: u64,
+    pub clock: Clock,
     pub memory: Rc<Memory>,
     pub harts: Vec<Hart>,
     pub turns: Turns,
@@ -329,7 +323,7 @@ impl Hardware {
                 .fold(0, |mask, byte| mask | 1u64 << (8 * index + byte));
         }
         if stale != 0 {
-            self.stale_since.get_or_insert(Cycles(self.now));
+            self.stale_since.get_or_insert(Cycles(self.now()));
             if let Some(tracer) = self.tracer() {
                 tracer.stale(line, stale);
             }
@@ -379,11 +373,17 @@ impl Hardware {
         self.recent.push_back((core, line));
     }
 
-    /// Lets the recorder of the timeline, if there is one, record what happens in this step.
+    /// The present ([`Clock`]).
+    #[inline(always)]
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Lets the recorder of the timeline, if there is one, record what happens now.
     #[inline(always)]
     pub fn record(&self, record: impl FnOnce(&Recorder, u64)) {
         if let Some(recorder) = &self.recorder {
-            seldom(|| record(recorder, self.step));
+            seldom(|| record(recorder, self.now()));
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod channel;
+mod clock;
 mod doze;
 mod drain;
 mod events;

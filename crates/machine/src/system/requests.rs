@@ -40,15 +40,13 @@ impl Supplied {
 impl Running {
     /// Handles a core's request at its next dispatch; true if its program continues at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
-        let hart = self.hw.hart(core);
-        let at = hart.core.turn.next_op.get();
-        (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
+        if request == Request::Order {
+            return self.takes_turn(core);
+        }
+        let at = self.hw.core(core).turn.next_op.get();
+        self.hw.clock.advance(at);
         let hart = self.hw.hart(core);
         match request {
-            Request::Order => {
-                hart.state = ProgramState::Runnable;
-                return false;
-            }
             Request::Released { blocks } => {
                 let then = Then::GoOn { fenced: blocks };
                 return self.wait(core, Condition::Retired(core), then);
@@ -100,7 +98,7 @@ impl Running {
                 Some(answer) => answer,
                 None => return false,
             },
-            Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
+            Request::Primitive { primitive } => Ok(self.primitive(core, primitive)),
             Request::Claimed { ordering, retires } => {
                 let context = self.hw.core(core).context.now.get();
                 self.design
@@ -119,7 +117,19 @@ impl Running {
         self.answer(core, request, answer)
     }
 
+    /// A program goes on in its next turn, which is no earlier than what acts now: it may lag behind a locked instruction
+    /// of its own. To ask for a turn is no action: however far ahead the turn is, the present stays as it is. Always
+    /// returns false.
+    pub(super) fn takes_turn(&mut self, core: CoreId) -> bool {
+        let now = self.hw.now();
+        let hart = self.hw.hart(core);
+        hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(now));
+        hart.state = ProgramState::Runnable;
+        false
+    }
+
     fn answer(&mut self, core: CoreId, request: Request, answer: Result<Response, Blocked>) -> bool {
+        let now = self.hw.now();
         let hart = self.hw.hart(core);
         let go = match answer {
             Ok(response) => {
@@ -129,7 +139,7 @@ impl Running {
                 true
             }
             Err(Blocked::Filling(filled)) => {
-                hart.core.turn.next_op.set(filled + 1);
+                hart.core.turn.next_op.set((filled + 1).max(now));
                 hart.core.waited.set(hart.core.waited.get() + 1);
                 hart.state = ProgramState::Again(request.again());
                 false
@@ -286,12 +296,13 @@ impl Running {
             return None;
         }
         let at = issue.max(shared.window.retired()).max(shared.drain.last.get());
-        if at > shared.turn.next_op.get() {
+        let now = self.hw.now();
+        if at > now {
             shared.turn.next_op.set(at);
-            hart.state = ProgramState::Again(request);
+            self.hw.hart(core).state = ProgramState::Again(request);
             return None;
         }
-        self.send_all_combined(core, at);
+        self.send_all_combined(core, now);
         if self.hw.machine.core.lock_orders_flushes {
             if let Some(until) = self.design.locked_waits_for(core) {
                 if !self.hw.core(core).holds(until) {
@@ -299,7 +310,6 @@ impl Running {
                 }
             }
         }
-        let now = at.max(self.hw.now.min(shared.turn.next_op.get()));
         if self.hw.hart(core).speculates() {
             if let Some(kept) = self.keep_locked(core, addr, op, operand, now) {
                 return Some(kept);
@@ -356,10 +366,11 @@ impl Running {
         self.visible(core, &entry, at);
     }
 
-    fn primitive(&mut self, core: CoreId, primitive: Primitive, at: u64) -> Response {
+    fn primitive(&mut self, core: CoreId, primitive: Primitive) -> Response {
+        let now = self.hw.now();
         // A change of context is not a fence.
         if !matches!(primitive, Primitive::Setctx(_)) {
-            self.send_all_combined(core, at);
+            self.send_all_combined(core, now);
         }
         let answer = match self.hw.core(core).asks(Hook::Primitive) {
             true => self.design.primitive(&mut self.hw, core, primitive),
@@ -367,7 +378,6 @@ impl Running {
         };
         let admission = self.hw.core(core).admits(primitive, answer);
         Response {
-            done: at,
             dispatched: self.dispatched(core, admission),
             ..Response::default()
         }

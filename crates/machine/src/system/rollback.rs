@@ -66,7 +66,7 @@ impl Hardware {
 impl Running {
     /// Makes a speculatively retired fence certain: its condition holds.
     pub(super) fn confirm(&mut self, core: CoreId, number: u64) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         self.hw
             .record(move |recorder, _| recorder.woken(Who::Speculation(core, number), now));
         self.hw.hart(core).core.notes.confirm(number, now);
@@ -142,9 +142,9 @@ impl Running {
             .record(move |recorder, at| recorder.rolls_back(core, checkpoint, recorded, at));
         self.hw.waiters.forget_core(core, saved.speculations());
         self.begin_anew(core, &saved);
-        let (now, step) = (self.hw.now, self.hw.step);
+        let now = self.hw.now();
         for entry in self.void_stores(core, &saved) {
-            self.hw.hart(core).core.complete(entry.context, step);
+            self.hw.hart(core).core.complete(entry.context, now);
         }
         let hart = self.hw.hart(core);
         hart.core.restore(&saved);
@@ -175,9 +175,9 @@ impl Running {
     /// Removes the stores that the core has made since: from the store queue, and from the design's
     /// kept stores.
     fn void_stores(&mut self, core: CoreId, saved: &Saved) -> Vec<Entry> {
-        let step = self.hw.step;
+        let now = self.hw.now();
         let shared = &self.hw.hart(core).core;
-        let mut void = shared.queue.borrow_mut().remove_younger(saved.newest_entry(), step);
+        let mut void = shared.queue.borrow_mut().remove_younger(saved.newest_entry(), now);
         shared.kept.borrow_mut().retain(|entry| {
             let stays = entry.number <= saved.newest_entry();
             if !stays {

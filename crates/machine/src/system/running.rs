@@ -1,6 +1,7 @@
 //! A machine with its design and programs: cores and events in global time order.
 
 use super::channel::Channels;
+use super::clock::Clock;
 use super::hardware::{Hardware, Hart, ProgramState, Tally};
 use super::run::{poll, Factory, Heartbeat, Options, Outcome, Program, Remote};
 use super::stuck::{describe, Standstill, Stuck};
@@ -141,8 +142,7 @@ impl Running {
             })
             .collect();
         let hw = Hardware {
-            now: 0,
-            step: 0,
+            clock: Clock::default(),
             memory,
             harts,
             turns: Turns::new(cores),
@@ -268,6 +268,7 @@ impl Running {
             self.event(at.0, event);
             return Ok(None);
         }
+        self.hw.clock.begin(at);
         let others = self.before_others(second).min(last);
         let hart = self.hw.hart(core);
         if hart.core.drain.next.get() == at {
@@ -375,8 +376,8 @@ impl Running {
 
     pub(super) fn ended(&mut self, id: CoreId) {
         self.programs[id.index()] = None;
-        let now = self.hw.harts[id.index()].core.turn.next_op.get();
-        self.send_all_combined(id, now);
+        self.hw.clock.advance(self.hw.harts[id.index()].core.turn.next_op.get());
+        self.send_all_combined(id, self.hw.now());
         self.hw.hart(id).state = ProgramState::Ended;
         self.maybe_start();
     }
@@ -398,7 +399,7 @@ impl Running {
             .harts
             .iter()
             .map(|h| h.core.window.cycle().max(h.core.window.retired()));
-        let at = times.max().unwrap_or(0);
+        let at = times.max().unwrap_or(0).max(self.hw.now());
         self.start = Start {
             at,
             stats: self.totals(),
@@ -536,7 +537,7 @@ impl Running {
     #[inline(always)]
     fn record_counts(&self) {
         self.hw
-            .record(|recorder, at| recorder.count(at, self.design.counters(Cycles(self.hw.now))));
+            .record(|recorder, at| recorder.count(at, self.design.counters(Cycles(at))));
     }
 }
 
@@ -582,7 +583,7 @@ impl Watch {
     #[cold]
     #[inline(never)]
     fn look_closely(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
-        self.reached = self.reached.max(hw.now);
+        self.reached = self.reached.max(hw.now());
         let cores = || hw.harts.iter().map(|hart| &*hart.core);
         self.remote.ended.store(Heartbeat::Tasks.of(cores()), Ordering::Relaxed);
         if self.remote.stop.load(Ordering::Relaxed) {
@@ -594,8 +595,8 @@ impl Watch {
             self.since = self.reached;
         }
         self.stands = match self.stands {
-            (at, looks) if at == hw.step => (at, looks + 1),
-            _ => (hw.step, 0),
+            (at, looks) if at == hw.now() => (at, looks + 1),
+            _ => (hw.now(), 0),
         };
         if self.stands.1 == MOST_LOOKS {
             return Err(describe(hw, design, Standstill::Instant));

@@ -14,7 +14,7 @@ use strandline_kernel::Cycles;
 
 impl Services<Keys> for Hardware {
     fn now(&self) -> Cycles {
-        Cycles(self.now)
+        Cycles(self.now())
     }
 
     fn cores(&self) -> usize {
@@ -50,7 +50,7 @@ impl Services<Keys> for Hardware {
 
     fn send(&mut self, at: Cycles, message: Key) {
         self.record(move |recorder, _| recorder.message_sent(message));
-        self.events.post(Cycles(at.0.max(self.now)), Event::Message(message));
+        self.events.post(Cycles(at.0.max(self.now())), Event::Message(message));
     }
 
     fn skip(&mut self, hook: Hook) {
@@ -92,7 +92,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles) {
-        if at.0 > self.now {
+        if at.0 > self.now() {
             return self.events.post(at, Event::Perform { core, id });
         }
         self.commands.push_back(Command::Perform { core, id });
@@ -118,7 +118,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {
-        let now = self.now;
+        let now = self.now();
         let id = self.send_write(line, data, Some(core), Some(tag), now);
         self.writes.wait_for(id, Origin::Design { core, tag });
     }
@@ -146,7 +146,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {
-        let now = self.now;
+        let now = self.now();
         let request = WriteRequest {
             line,
             data,
@@ -169,11 +169,11 @@ impl Services<Keys> for Hardware {
     fn read_line(&mut self, line: Line) -> Cycles {
         let controller = Hardware::controller_of(self, line);
         if self.controllers[controller.0 as usize].holds(line) {
-            return Cycles(self.now);
+            return Cycles(self.now());
         }
         self.tally.pm_reads += 1;
         self.record(move |recorder, at| recorder.read(at));
-        let now = self.now;
+        let now = self.now();
         Cycles(self.controllers[controller.0 as usize].media.read(line, now))
     }
 
@@ -223,7 +223,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: Key) {
-        let at = self.now + Hardware::to_controller(self);
+        let at = self.now() + Hardware::to_controller(self);
         self.events
             .post(Cycles(at), Event::CommitArrives { controller, core, tag });
         self.tally.commits += 1;

@@ -55,7 +55,11 @@ pub fn describe(hw: &Hardware, design: &AnyDesign, how: Standstill) -> Stuck {
         .chain(hw.waiters.held().filter_map(describe_held))
         .chain(design.waits())
         .collect();
-    Stuck { at: hw.now, how, waits }
+    Stuck {
+        at: hw.now(),
+        how,
+        waits,
+    }
 }
 
 /// What the design holds that is not a core's, and until when.
@@ -147,7 +151,7 @@ fn describe_request(request: Request) -> String {
         Request::Walk { addr, .. } => format!("a page walk for {addr}"),
         Request::Own { addr, .. } => format!("a store's request to own {addr}"),
         Request::Locked { addr, .. } => format!("a locked instruction at {addr}"),
-        Request::Primitive { primitive, .. } => primitive.to_string(),
+        Request::Primitive { primitive } => primitive.to_string(),
         other => format!("{other:?}"),
     }
 }

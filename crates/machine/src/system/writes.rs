@@ -108,7 +108,7 @@ impl Running {
 
     #[inline(never)]
     fn persist_accepted(&mut self, write: WriteId) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         let request = *self.hw.writes.get(write);
         match self.wants.domain {
             Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
@@ -173,7 +173,7 @@ impl Running {
 
     #[inline(always)]
     pub(super) fn issue(&mut self, controller: ControllerId) {
-        if self.hw.controllers[controller.0 as usize].wants_look(self.hw.now) {
+        if self.hw.controllers[controller.0 as usize].wants_look(self.hw.now()) {
             self.issue_queued(controller);
             if self.hw.controllers[controller.0 as usize].frees_at_issue() {
                 self.admit_waiting(controller);
@@ -191,7 +191,7 @@ impl Running {
     /// Issues all writes that the media can accept now, and schedules the next look.
     #[inline(never)]
     fn issue_queued(&mut self, controller: ControllerId) {
-        let now = self.hw.now;
+        let now = self.hw.now();
         loop {
             let (design, writes) = (&*self.design, &self.hw.writes);
             let may = |write: WriteId| design.may_issue(controller, writes.get(write));
@@ -245,7 +245,7 @@ impl Running {
         self.hw.writes.remove(write);
         let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
         if !saved && self.hw.keeps_durable() && self.wants.domain == Domain::Controllers {
-            self.persist(self.hw.now, &request);
+            self.persist(self.hw.now(), &request);
         }
         self.design.reached_media(&mut self.hw, controller, &request);
     }

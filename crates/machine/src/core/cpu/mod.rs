@@ -226,7 +226,7 @@ impl Core {
         };
         let Some(plain) = plain else {
             *stage = Stage::Requested(at);
-            return self.request(Request::Primitive { primitive, at });
+            return self.request(Request::Primitive { primitive });
         };
         self.end_primitive(primitive, at, plain);
         Poll::Ready(())
