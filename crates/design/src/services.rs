@@ -34,9 +34,11 @@ pub struct WriteRequest<T> {
 /// core, a flush or a write, is deferred: the machine carries it out after the design has returned,
 /// in the order of the calls. These services are marked *deferred*.
 pub trait Services<T: Types> {
-    /// The time at which the machine asks. It never decreases between questions of cores. At an event
-    /// it is the event's time, which is up to `simulation.slack` earlier than the question before,
-    /// since cores may run ahead of events.
+    /// The present of what the machine asks about: the cycle of the event, of the departure from a store queue, or of the
+    /// core's turn. Nothing that happens now has an effect before. A core's program runs ahead of its turn by up to
+    /// `simulation.slack`, so the present may be that much earlier than at the question before, which was another core's;
+    /// questions of one core, and events, come in time order. Times that a design keeps are compared with that in mind:
+    /// [`crate::Occupancy`] adds no cycles for a report that comes late.
     fn now(&self) -> Cycles;
 
     /// How many cores there are.

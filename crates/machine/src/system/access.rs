@@ -376,7 +376,10 @@ impl Running {
         self.hw.line_tags.remove(line);
     }
 
+    /// Writes a line back that leaves the caches at `at`; now, if that was before. A core whose load has waited for a line
+    /// in flight goes on with loads that were dispatched behind it, and their victims leave at once.
     fn write_back(&mut self, line: Line, at: u64) {
+        let at = at.max(self.hw.now());
         if line.is_persistent() {
             let data = self.hw.memory.line(line);
             self.hw.send_write(line, data, None, None, at);

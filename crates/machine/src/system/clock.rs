@@ -34,6 +34,11 @@ impl Clock {
         self.now = self.now.max(at);
     }
 
+    /// Whether a later step may begin at `at`.
+    pub fn may_act(&self, at: u64) -> bool {
+        at >= self.step
+    }
+
     /// The present. Nothing that happens now has an effect before.
     #[inline(always)]
     pub fn now(&self) -> u64 {

@@ -27,12 +27,13 @@ impl Running {
 
     /// Drains one entry, or stores that hit; whether one store has left for the caches or the design.
     fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
-        let at = shared.drain.next.get();
-        self.hw.clock.begin(at);
         if !self.wants_room(core) && shared.drain_hits(horizon) {
             self.drained_hits(core);
             return false;
         }
+        // Behind what has drained.
+        let at = shared.drain.next.get();
+        self.hw.clock.begin(at);
         if shared.drain.shut.get() {
             self.wait_for_buffer(core);
             return false;
@@ -135,7 +136,8 @@ impl Running {
                 Err(Blocked::Until(_)) => unreachable!("it waits"),
             }
         }
-        shared.drain.next.set(next_time(shared));
+        // Entries behind one that had lost its line may have been ready before.
+        shared.drain.next.set(next_time(shared).max(at));
     }
 
     /// Asks the design whether a store or locked instruction may become visible; its core owns the
@@ -201,7 +203,7 @@ impl Running {
                     if answer.is_ok() {
                         kept.owned = again;
                     }
-                    self.hw.events.post(Cycles(again), Event::Perform { core, id });
+                    self.hw.post(again, Event::Perform { core, id });
                 }
                 Err(Blocked::Until(until)) => {
                     let condition = Condition::of(core, until);

@@ -71,7 +71,7 @@ impl Running {
         self.hw
             .record(move |recorder, _| recorder.flush_sent(core, entry.op, slot, at));
         if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
-            self.hw.events.post(Cycles(found.at), Event::BufferDone { core, slot });
+            self.hw.post(found.at, Event::BufferDone { core, slot });
         }
         Ok(true)
     }
@@ -93,9 +93,7 @@ impl Running {
         match found {
             Ok(found) => {
                 if !self.write_found(core, line, &found, Origin::Design { core, tag }) {
-                    self.hw
-                        .events
-                        .post(Cycles(found.at), Event::DesignFlushed { core, tag });
+                    self.hw.post(found.at, Event::DesignFlushed { core, tag });
                 }
             }
             Err(until) => {
@@ -125,8 +123,8 @@ impl Running {
         };
         match write {
             Some(_) if broken(Rule::AcknowledgedAfterBackend) => {
-                let at = Cycles(found.at + self.hw.to_controller());
-                self.hw.events.post(at, origin.done());
+                let at = found.at + self.hw.to_controller();
+                self.hw.post(at, origin.done());
                 true
             }
             Some(id) => {
@@ -308,7 +306,7 @@ impl Running {
         let found = Found { dirty: true, at };
         if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
             self.hw.dram.write(at);
-            self.hw.events.post(Cycles(at + 1), Event::BufferDone { core, slot });
+            self.hw.post(at + 1, Event::BufferDone { core, slot });
         }
         if broken(Rule::CombiningKeepsRest) {
             self.zero_unwritten(line, mask);

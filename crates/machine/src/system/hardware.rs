@@ -215,8 +215,7 @@ impl Hardware {
         let (id, arrives) = self.writes.add(request, at + takes);
         let controller = self.controller_of(line);
         self.record(move |recorder, _| recorder.sent(id, &request, controller.0, at));
-        self.events
-            .post(Cycles(arrives), Event::Arrives { controller, write: id });
+        self.post(arrives, Event::Arrives { controller, write: id });
         id
     }
 
@@ -377,6 +376,17 @@ impl Hardware {
     #[inline(always)]
     pub fn now(&self) -> u64 {
         self.clock.now()
+    }
+
+    /// Posts an event for `at`, which is no earlier than what has acted.
+    #[inline(always)]
+    pub fn post(&mut self, at: u64, event: Event) {
+        debug_assert!(
+            self.clock.may_act(at),
+            "{event:?} is posted for {at}, before {:?}",
+            self.clock
+        );
+        self.events.post(Cycles(at), event);
     }
 
     /// Lets the recorder of the timeline, if there is one, record what happens now.

@@ -50,7 +50,7 @@ impl Services<Keys> for Hardware {
 
     fn send(&mut self, at: Cycles, message: Key) {
         self.record(move |recorder, _| recorder.message_sent(message));
-        self.events.post(Cycles(at.0.max(self.now())), Event::Message(message));
+        self.post(at.0.max(self.now()), Event::Message(message));
     }
 
     fn skip(&mut self, hook: Hook) {
@@ -93,7 +93,7 @@ impl Services<Keys> for Hardware {
 
     fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles) {
         if at.0 > self.now() {
-            return self.events.post(at, Event::Perform { core, id });
+            return self.post(at.0, Event::Perform { core, id });
         }
         self.commands.push_back(Command::Perform { core, id });
     }
@@ -141,7 +141,7 @@ impl Services<Keys> for Hardware {
     fn send_in_order(&mut self, core: CoreId, to: ControllerId, message: Key) -> Cycles {
         let arrives = self.through_channel(core, to, 0);
         self.record(move |recorder, _| recorder.message_sent(message));
-        self.events.post(Cycles(arrives), Event::Message(message));
+        self.post(arrives, Event::Message(message));
         Cycles(arrives)
     }
 
@@ -224,8 +224,7 @@ impl Services<Keys> for Hardware {
 
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: Key) {
         let at = self.now() + Hardware::to_controller(self);
-        self.events
-            .post(Cycles(at), Event::CommitArrives { controller, core, tag });
+        self.post(at, Event::CommitArrives { controller, core, tag });
         self.tally.commits += 1;
     }
 
@@ -256,7 +255,7 @@ impl Hardware {
     fn sent(&mut self, core: CoreId, write: WriteId, tag: Key, arrives: u64) -> Cycles {
         let controller = Hardware::controller_of(self, self.writes.get(write).line);
         self.record(|recorder, at| recorder.sent(write, self.writes.get(write), controller.0, at));
-        self.events.post(Cycles(arrives), Event::Arrives { controller, write });
+        self.post(arrives, Event::Arrives { controller, write });
         self.writes.wait_for(write, Origin::Design { core, tag });
         Cycles(arrives)
     }

@@ -204,7 +204,7 @@ impl Running {
                         write,
                         bytes,
                     };
-                    self.hw.events.post(Cycles(done), event);
+                    self.hw.post(done, event);
                     if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr && self.hw.keeps_durable() {
                         let request = *self.hw.writes.get(write);
                         self.persist(now, &request);
@@ -213,7 +213,7 @@ impl Running {
                 Err(again) => {
                     if again < queue.look_at {
                         queue.look_at = again;
-                        self.hw.events.post(Cycles(again), Event::Look { controller });
+                        self.hw.post(again, Event::Look { controller });
                     }
                     return;
                 }
