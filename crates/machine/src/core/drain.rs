@@ -105,8 +105,14 @@ impl Core {
         if self.observer.marks_entries.get() {
             self.mark(&mut queue, number);
         }
-        if queue.len() == 1 || !self.drain.by_itself.get() {
-            let at = self.leaves_at(ready, false);
+        self.may_leave_next(&queue, ready, false);
+    }
+
+    /// The entry just allocated may be the next to leave: the head of the queue, or any where entries leave out of order.
+    #[inline(always)]
+    fn may_leave_next(&self, queue: &StoreQueue, ready: u64, with_last: bool) {
+        if queue.len() == 1 || !self.drain.in_order {
+            let at = self.leaves_at(ready, with_last);
             self.drain.next.set(self.drain.next.get().min(at));
         }
     }
@@ -145,10 +151,7 @@ impl Core {
         if let Some(entry) = queue.get_mut(number) {
             entry.op = op;
         }
-        if queue.len() == 1 || !self.drain.by_itself.get() {
-            let at = self.leaves_at(ready, true);
-            self.drain.next.set(self.drain.next.get().min(at));
-        }
+        self.may_leave_next(&queue, ready, true);
     }
 
     /// Whether the store queue has room.

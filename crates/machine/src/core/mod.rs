@@ -126,6 +126,8 @@ enum Mode {
 /// Which turn of the machine the program has.
 #[derive(Default)]
 pub struct Turn {
+    /// When the turn began. Dispatch may lag behind it.
+    pub began: Cell<u64>,
     /// The time up to which the program may run before another core or event.
     pub horizon: Cell<u64>,
     /// Before this time no other core and no event acts, as far as is known.

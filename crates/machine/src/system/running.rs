@@ -282,7 +282,9 @@ impl Running {
             let slack = self.hw.machine.simulation.slack.0;
             let horizon = others.saturating_add(slack).min(last);
             if !self.dozes(core, horizon) {
-                self.hw.core(core).turn.horizon.set(horizon);
+                let turn = &self.hw.core(core).turn;
+                turn.began.set(at);
+                turn.horizon.set(horizon);
                 return Ok(self.may_run(core).then_some(Stop::Program(core)));
             }
         }

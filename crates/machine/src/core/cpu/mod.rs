@@ -286,7 +286,8 @@ impl Core {
                 self.hold();
             }
             Dispatched::Entered => {
-                let ready = self.window.retire(at + 1);
+                // A change of context behind a held fence, whose retirement is unknown, enters the queue in this turn.
+                let ready = self.window.retire(at + 1).max(self.turn.began.get());
                 self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
             }
             Dispatched::EnteredHeld => {
