@@ -154,6 +154,77 @@ def quantity(record: Record, name: str) -> float:
     return record.number(name) if derive is None else derive(record)
 
 
+#: Keys that add up over the timed region: the longer it is, the larger they are.
+TOTALS = frozenset(
+    (
+        "blocked_cycles",
+        "blocking_dependences",
+        "bloom_false_positives",
+        "bloom_lookups",
+        "blt_full",
+        "buffer_coalesced",
+        "buffer_stall_cycles",
+        "checkpoint_waits",
+        "coalesced",
+        "cross_dependences",
+        "delay_records",
+        "dependence_wait_cycles",
+        "design_stall_cycles",
+        "drains",
+        "early_flushes",
+        "early_flushes_safe_in_flight",
+        "epoch_epoch",
+        "epoch_persist",
+        "epochs",
+        "epochs_undone",
+        "eviction_flushes",
+        "fence_stall_cycles",
+        "fences",
+        "fetch_stall_cycles",
+        "flushes",
+        "instructions",
+        "inter_thread_flushes",
+        "intra_thread_flushes",
+        "l1_blocked_cycles",
+        "late_stores",
+        "loads",
+        "nacks",
+        "page_walks",
+        "persist_epoch",
+        "persist_persist",
+        "pm_reads",
+        "pm_write_bytes",
+        "pm_writes",
+        "queue_persist_stall_cycles",
+        "rollbacks",
+        "ssb_full",
+        "ssb_hits",
+        "stale_loads",
+        "stores",
+        "switch_instructions",
+        "tlb_misses",
+        "undo_records",
+        "volatile_dependences",
+        "walk_cycles",
+        "walk_loads",
+        "window_fence_stall_cycles",
+    )
+)
+
+#: Likewise of the quantities that are compared.
+_GROW = TOTALS | {"cycles", "persist_stall_cycles", "fence_only_stall_cycles"}
+
+
+def comparable(record: Record, name: str) -> float:
+    """A quantity as runs are compared by it: what grows with the timed region is divided by the run's tasks.
+
+    The region ends with the first thread's last task, so that runs of several threads may end different numbers of
+    tasks. A recording may have no tasks; its work is equal under all designs.
+    """
+    value = quantity(record, name)
+    return value / record.number("tasks") if name in _GROW and record.fields.get("tasks") else value
+
+
 #: Per cent of the tasks, of which a record says how long the slowest takes.
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 

@@ -8,7 +8,7 @@ counters! {
     /// Counts of the timed region, all cores together unless stated otherwise.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Stats {
-        /// Tasks ended.
+        /// Tasks ended in the timed region, which the first thread's last task ends.
         tasks: u64 = Sum of "tasks",
         /// Tasks in flight a thread, on the core with the most: 1 without coroutines; with
         /// `--window auto` the number that it chose.

@@ -11,7 +11,7 @@ from strandline.errors import InputError
 from strandline.figures.figure import Cell, FigureData, place
 from strandline.figures.plot_spec import MEAN, QUANTILE, Lines, Scatter
 from strandline.figures.spec import Labels, Metric
-from strandline.records import QUANTILES, quantile, quantity
+from strandline.records import QUANTILES, comparable, quantile, quantity
 from strandline.views.chart import Kind
 from strandline.views.interval import interval
 
@@ -99,13 +99,14 @@ def _numbers(metric: Metric, cells: Iterable[Cell]) -> list[Value]:
 def _number(metric: Metric, cell: Cell, cells: Mapping[tuple[tuple[str, str], ...], Cell]) -> Value | None:
     if not metric.takes(cell.labels):
         return None
-    mine = quantity(cell.record, metric.quantity)
     if not metric.baseline:
+        mine = quantity(cell.record, metric.quantity)
         return Value(metric.key, cell.labels, mine, cell.best, strict=cell.strict, tasks=_tasks(cell))
     baseline = cells[place({**cell.labels, **metric.baseline})]
     if baseline is cell and not metric.baseline_shown:
         return None
-    theirs = quantity(baseline.record, metric.baseline_quantity or metric.quantity)
+    mine = comparable(cell.record, metric.quantity)
+    theirs = comparable(baseline.record, metric.baseline_quantity or metric.quantity)
     above, below = (theirs, mine) if metric.inverse else (mine, theirs)
     if below == 0:
         raise InputError(f"metric {metric.key}: {metric.quantity} of {_name(cell)} is divided by 0: choose another")

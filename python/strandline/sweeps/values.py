@@ -9,7 +9,7 @@ from typing import Any
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.figures.spec import Setting
-from strandline.records import STORAGE_OF, Record, quantity
+from strandline.records import STORAGE_OF, Record, comparable, quantity
 from strandline.sweeps.plan import Point
 from strandline.sweeps.spec import SPEEDUP, Sweep
 from strandline.views.interval import Interval, interval
@@ -74,10 +74,8 @@ def _quantity(record: Record, name: str) -> float | None:
 
 
 def _speedup(mine: Record, base: Record) -> float | None:
-    # A recording may have no tasks; its work is equal under all designs.
-    time = "cycles_per_task" if mine.fields.get("tasks") else "cycles"
-    mine_takes, base_takes = _quantity(mine, time), _quantity(base, time)
-    return base_takes / mine_takes if mine_takes and base_takes is not None else None
+    mine_takes = comparable(mine, "cycles")
+    return comparable(base, "cycles") / mine_takes if mine_takes else None
 
 
 TITLES = {"million_tasks_per_second": "M tasks/s"}

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strandline.records import Record, quantity
+from strandline.records import Record, comparable, quantity
 from strandline.views.numbers import counted, percent, significant, whole
 from strandline.views.table import Column, Table
 
-COLUMNS = (
-    Column("design", numeric=False),
-    Column("M tasks/s"),
-    Column("speedup"),
-    Column("cycles"),
-    Column("instructions"),
-    Column("fence stalls"),
-    Column("PM writes"),
-    Column("recovers", numeric=False),
-)
+COUNTS = {
+    "cycles": "cycles",
+    "instructions": "instructions",
+    "fence_stall_cycles": "fence stalls",
+    "pm_writes": "PM writes",
+}
+"""Counts of the table, with their titles."""
 
 SHARED = (Column("window"), Column("latency p50"), Column("p99"))
 """Further columns if tasks share a thread: their number, and the cycles of each."""
@@ -26,10 +23,22 @@ VERDICTS = {True: "yes", False: "NO", None: "-"}
 
 
 def comparison(records: Sequence[Record]) -> Table:
-    """One row per design; speedups are relative to the first."""
+    """One row per design; speedups are relative to the first. Counts are per task if the numbers of tasks differ."""
     shared = any(record.fields.get("switch_instructions") is not None for record in records)
-    rows = ((*_row(record, records[0]), *(_sharing(record) if shared else ())) for record in records)
-    return Table((*COLUMNS, *(SHARED if shared else ())), tuple(rows))
+    each = len({record.number("tasks") for record in records}) > 1
+    rows = ((*_row(record, records[0], each), *(_sharing(record) if shared else ())) for record in records)
+    return Table((*_columns(each), *(SHARED if shared else ())), tuple(rows))
+
+
+def _columns(per_task: bool) -> tuple[Column, ...]:
+    counts = (Column(f"{title}/task" if per_task else title) for title in COUNTS.values())
+    return (
+        Column("design", numeric=False),
+        Column("M tasks/s"),
+        Column("speedup"),
+        *counts,
+        Column("recovers", numeric=False),
+    )
 
 
 def _sharing(record: Record) -> tuple[str, ...]:
@@ -40,22 +49,22 @@ def _sharing(record: Record) -> tuple[str, ...]:
     )
 
 
-def _row(record: Record, baseline: Record) -> tuple[str, ...]:
-    cycles, stalls = record.number("cycles"), record.number("fence_stall_cycles")
-    # A recording may have no markers and so no tasks. Its work is equal under all designs.
-    tasks = record.number("tasks")
-    time = "cycles_per_task" if tasks else "cycles"
-    speedup = quantity(baseline, time) / quantity(record, time)
+def _row(record: Record, baseline: Record, per_task: bool) -> tuple[str, ...]:
+    counts = {key: _count(record, key, per_task) for key in COUNTS}
+    share = percent(record.number("fence_stall_cycles"), record.number("cycles") * record.number("cores"))
+    counts["fence_stall_cycles"] += f" ({share})"
     return (
         record.text("design"),
-        significant(quantity(record, "million_tasks_per_second")) if tasks else "-",
-        f"{speedup:.2f}",
-        whole(cycles),
-        whole(record.number("instructions")),
-        f"{whole(stalls)} ({percent(stalls, cycles * record.number('cores'))})",
-        whole(record.number("pm_writes")),
+        # A recording may have no markers and so no tasks.
+        significant(quantity(record, "million_tasks_per_second")) if record.number("tasks") else "-",
+        f"{comparable(baseline, 'cycles') / comparable(record, 'cycles'):.2f}",
+        *counts.values(),
         VERDICTS[record.fields.get("recovers")],
     )
+
+
+def _count(record: Record, key: str, per_task: bool) -> str:
+    return significant(comparable(record, key)) if per_task else whole(record.number(key))
 
 
 STALLS = (
@@ -99,10 +108,19 @@ def circumstances(records: Sequence[Record]) -> str:
         (
             f"{first.text('workload')} on machine {first.text('machine')} at {first.clock_ghz:g} GHz",
             counted(first.count("threads"), "thread"),
-            counted(first.count("tasks"), "task"),
+            _tasks(records),
             f"warm-up {first.text('warmup')}",
             f"simulated at {host} MIPS",
             "fence stalls in per cent of all cores' cycles",
             *(() if reading == AS_RECORDED else (f"fences: {reading}",)),
         )
     )
+
+
+def _tasks(records: Sequence[Record]) -> str:
+    """The tasks of the runs; and when their counts end, if that is before the last task."""
+    ended = max(record.count("tasks") for record in records)
+    wanted = (records[0].fields.get("spec") or {}).get("tasks") or ended
+    if all(record.count("tasks") == wanted for record in records):
+        return counted(wanted, "task")
+    return f"{counted(wanted, 'task')}, timed until the first thread's last one"

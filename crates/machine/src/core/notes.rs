@@ -324,6 +324,11 @@ impl Notes {
         self.latencies.borrow_mut().add(at.saturating_sub(begun));
     }
 
+    /// Whether no note waits for a fence or a join.
+    pub fn are_settled(&self) -> bool {
+        self.unsettled.borrow().is_empty()
+    }
+
     /// Tasks that have ended.
     pub fn tasks(&self) -> u64 {
         self.tasks.get()

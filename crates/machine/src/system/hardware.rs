@@ -454,6 +454,11 @@ impl Hart {
         pending.usage.until(end, pending.contexts.get())
     }
 
+    /// When its last instruction so far retired, and its last store and flush so far completed.
+    pub fn done_at(&self) -> u64 {
+        self.settled.max(self.core.window.retired())
+    }
+
     /// When its program runs next, as far as it knows.
     pub fn next_op_at(&self) -> u64 {
         match self.state {

@@ -9,6 +9,7 @@ mod events;
 mod flush;
 mod hardware;
 mod look;
+mod region;
 mod requests;
 mod rollback;
 mod run;

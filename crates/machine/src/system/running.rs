@@ -3,18 +3,17 @@
 use super::channel::Channels;
 use super::clock::Clock;
 use super::hardware::{Hardware, Hart, ProgramState, Tally};
-use super::run::{poll, Factory, Heartbeat, Options, Outcome, Program, Remote};
+use super::region::Region;
+use super::run::{poll, Factory, Heartbeat, Options, Program, Remote};
 use super::stuck::{describe, Standstill, Stuck};
 use super::turns::{Turn, Turns};
-use super::waiters::{Condition, Waiters};
+use super::waiters::Waiters;
 use crate::cache::{LineTags, Llc};
 use crate::config::MachineConfig;
 use crate::core::{Answers, Core, Counted, Duties, Keeps, Noted, Request, SimCpu, FRAME_BYTES};
 use crate::crash_image::CrashImage;
-use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
-use crate::stats::Stats;
-use crate::timeline::{Recorder, Who};
+use crate::timeline::Recorder;
 use crate::trace::{Tracer, Traces};
 use std::any::Any;
 use std::collections::{HashSet, VecDeque};
@@ -24,7 +23,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 use strandline_design::{AnyDesign, Domain, Wants};
 use strandline_isa::{Addr, Code, CoreId, Memory};
-use strandline_kernel::{Counts, Cycles, Events, Rng};
+use strandline_kernel::{Cycles, Events, Rng};
 use strandline_rules::any_broken;
 
 /// A machine with a design in it and programs on its cores. It does all but run a program: a program that runs asks it
@@ -41,8 +40,8 @@ pub struct Running {
     /// Creates a core's program anew, if that is possible.
     pub(super) factories: Vec<Option<Factory>>,
     pub(super) options: Options,
-    tracer: Option<Rc<Tracer>>,
-    start: Start,
+    pub(super) tracer: Option<Rc<Tracer>>,
+    pub(super) region: Region,
     pub(super) watch: Watch,
     /// A core was interrupted whose program does not poll: the run is over.
     pub(super) halted: bool,
@@ -60,15 +59,6 @@ pub enum Stop {
     Later,
     /// A core's program is to be run.
     Program(CoreId),
-}
-
-/// The counts at the start of the timed region.
-#[derive(Default)]
-struct Start {
-    at: u64,
-    stats: Stats,
-    /// The design's counters at the start are still to be read: events precede it.
-    asks_design: bool,
 }
 
 impl Answers for Running {
@@ -177,7 +167,7 @@ impl Running {
             factories: (0..cores).map(|_| None).collect(),
             options,
             tracer,
-            start: Start::default(),
+            region: Region::default(),
             watch: Watch::default(),
             halted: false,
             repeats: false,
@@ -258,8 +248,8 @@ impl Running {
         }
         let next_event = self.hw.events.next_at().0;
         let Turn { at, core, second } = self.hw.next_turn();
-        if self.start.asks_design && at.min(next_event) >= self.start.at {
-            self.ask_at_start();
+        if self.region.is_watched() && self.bounds_region(at.min(next_event)) {
+            return Ok(None);
         }
         if next_event <= at {
             let Some((at, event)) = self.hw.events.pop() else {
@@ -311,7 +301,7 @@ impl Running {
         let hart = &self.hw.harts[core.index()];
         let again = first == core && at < next_event && at <= last && hart.core.drain.next.get() == at;
         let others = self.before_others(second).min(last);
-        (again && !self.start.asks_design).then(|| others.min(hart.next_op_at()))
+        (again && !self.region.is_watched()).then(|| others.min(hart.next_op_at()))
     }
 
     fn finished(&self) -> Result<Option<Stop>, Stuck> {
@@ -382,156 +372,11 @@ impl Running {
         self.send_all_combined(id, self.hw.now());
         self.hw.hart(id).state = ProgramState::Ended;
         self.maybe_start();
-    }
-
-    /// Starts the timed region once every program has reached the start line.
-    pub(super) fn maybe_start(&mut self) {
-        let waiters = &self.hw.waiters;
-        let stands = |h: &Hart| {
-            let waits = waiters.of_program(h.core.id).map(|(condition, _)| condition);
-            waits == Some(Condition::Started) && h.core.notes.is_certain()
-        };
-        let has_ended = |h: &Hart| matches!(h.state, ProgramState::Ended);
-        let harts = &self.hw.harts;
-        if !harts.iter().all(|h| stands(h) || has_ended(h)) || !harts.iter().any(stands) {
-            return;
-        }
-        let times = self
-            .hw
-            .harts
-            .iter()
-            .map(|h| h.core.window.cycle().max(h.core.window.retired()));
-        let at = times.max().unwrap_or(0).max(self.hw.now());
-        self.start = Start {
-            at,
-            stats: self.totals(),
-            asks_design: true,
-        };
-        self.hw.record(|recorder, _| {
-            let ended = self.hw.harts.iter().map(|hart| hart.core.notes.tasks());
-            recorder.start(at, ended.collect());
-        });
-        self.hw.turns.touch_all();
-        for hart in &mut self.hw.harts {
-            hart.core.notes.take_latencies();
-            let waiters = &mut self.hw.waiters;
-            if waiters
-                .wake_program(hart.core.id, |at| at == Condition::Started)
-                .is_some()
-            {
-                if let Some(recorder) = &self.hw.recorder {
-                    recorder.woken(Who::Program(hart.core.id), at);
-                }
-                hart.core.window.redirect(at);
-                hart.core.turn.next_op.set(at);
-                hart.state = ProgramState::Runnable;
-            }
-        }
-    }
-
-    /// What the design had counted when the timed region began.
-    fn ask_at_start(&mut self) {
-        self.start.asks_design = false;
-        self.start.stats.design = self.design.counters(Cycles(self.start.at));
-        self.hw.harts.iter().for_each(|hart| hart.starts(self.start.at));
-        self.hw
-            .record(|recorder, _| recorder.start_counts(&self.start.stats.design));
-    }
-
-    /// Counts since the run began.
-    fn totals(&self) -> Stats {
-        let cores = || self.hw.harts.iter().map(|h| &*h.core);
-        let sum = |f: &dyn Fn(&Core) -> u64| cores().map(f).sum::<u64>();
-        let tally = self.hw.tally;
-        let instructions = sum(&|c| c.window.instructions());
-        Stats {
-            tasks: sum(&|c| c.notes.tasks()),
-            instructions,
-            instructions_simulated: instructions,
-            loads: sum(&|c| c.counts.loads.get()),
-            stores: sum(&|c| c.counts.stores.get()),
-            flushes: sum(&|c| c.counts.flushes.get()),
-            fences: sum(&|c| c.counts.fences.get()),
-            mispredictions: sum(&|c| c.counts.mispredictions.get()),
-            jumps: sum(&|c| c.counts.jumps.get()),
-            jumps_mispredicted: sum(&|c| c.counts.jumps_mispredicted.get()),
-            switch_instructions: Some(sum(&|c| c.notes.library())),
-            window: cores().map(|c| c.notes.window()).max().unwrap_or(1),
-            fence_stall_cycles: sum(&|c| c.window.stalls().fence.get()),
-            window_fence_stall_cycles: sum(&|c| c.window.stalls().window_behind_fence.get()),
-            buffer_stall_cycles: sum(&|c| c.window.stalls().buffer.get()),
-            design_stall_cycles: sum(&|c| c.window.stalls().design_buffer.get()),
-            queue_persist_stall_cycles: sum(&|c| c.window.stalls().queue_persists.get()),
-            fetch_stall_cycles: sum(&|c| c.window.stalls().fetch.get()),
-            tlb_misses: sum(&|c| c.tlb.counts.misses.get()),
-            page_walks: sum(&|c| c.tlb.counts.walks.get()),
-            walk_loads: sum(&|c| c.tlb.counts.loads.get()),
-            walk_cycles: sum(&|c| c.tlb.counts.cycles.get()),
-            pm_reads: tally.pm_reads,
-            pm_writes: tally.pm_writes,
-            pm_write_bytes: tally.pm_write_bytes,
-            coalesced: tally.coalesced,
-            commits: tally.commits,
-            pcommits: sum(&|c| c.counts.pcommits.get()),
-            pcommits_in_flight_max: cores()
-                .map(|c| c.counts.pcommits_in_flight_max.get())
-                .max()
-                .unwrap_or(0),
-            stores_during_pcommits: sum(&|c| c.counts.stores_during_pcommits.get()),
-            ..Stats::default()
-        }
-    }
-
-    pub(super) fn outcome(&mut self) -> Outcome {
-        self.wake_all();
-        let end = self
-            .hw
-            .harts
-            .iter()
-            .map(|h| h.settled.max(h.core.window.retired()))
-            .max()
-            .unwrap_or(0);
-        if self.start.asks_design {
-            self.ask_at_start();
-        }
-        let harts = &self.hw.harts;
-        let totals = Stats {
-            design: self.design.counters(Cycles(end)),
-            store_queue: harts.iter().map(|hart| hart.store_queue(end)).sum(),
-            writeback_buffer: harts.iter().map(|hart| hart.writeback_buffer(end)).sum(),
-            context_table: self
-                .wants
-                .contexts
-                .then(|| harts.iter().map(|hart| hart.context_table(end)).sum()),
-            ..self.totals()
-        };
-        let mut stats = totals.clone().since(&self.start.stats);
-        stats.cycles = Cycles(end).since(Cycles(self.start.at));
-        for hart in &self.hw.harts {
-            stats.task_latency.merge(&hart.core.notes.take_latencies());
-        }
-        let timeline = self.hw.recorder.take().map(|recorder| {
-            recorder.count(end, totals.design.clone());
-            recorder.take(end, &self.notes())
-        });
-        let journal = self.hw.crash_image.take().map(|image| Journal {
-            durable: image.into_changes(),
-            notes: self.notes(),
-            visible_at: self.tracer.as_ref().map(|t| t.take_times()).unwrap_or_default(),
-            trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
-            halted: self.halted,
-            stale_since: self.hw.stale_since,
-        });
-        Outcome {
-            stats,
-            journal,
-            timeline,
-            halted: self.halted,
-        }
+        self.maybe_end();
     }
 
     /// Takes each core's notes.
-    fn notes(&self) -> Vec<Vec<Noted>> {
+    pub(super) fn notes(&self) -> Vec<Vec<Noted>> {
         self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect()
     }
 

@@ -42,7 +42,7 @@ impl Recorder {
             }
             before.to.get_or_insert(at);
         }
-        if state.stopped.is_some() {
+        if state.is_closed() {
             return;
         }
         let write = match who {
@@ -89,7 +89,7 @@ impl Recorder {
             .into_iter()
             .zip(before.into_iter().chain(std::iter::repeat(("", 0))))
         {
-            if now > before && state.stopped.is_none() {
+            if now > before && !state.is_closed() {
                 state.counts.push(Count {
                     at,
                     name,

@@ -188,10 +188,13 @@ impl Lane {
     /// The core goes back to where it was then, and replays what was before: its counts are as they were.
     pub fn rolls_back(&self, mark: LaneMark) {
         let state = &mut *self.state.borrow_mut();
+        state.suspended = true;
+        if state.stopped {
+            return;
+        }
         state.stalls.truncate(mark.stalls);
         let void = state.instructions.iter_mut().skip(mark.instructions);
         void.for_each(|instruction| instruction.void = true);
-        state.suspended = true;
     }
 
     /// The replay has ended.

@@ -48,7 +48,7 @@ impl Default for Detail {
 pub struct Timeline {
     /// When the timed region begins.
     pub start: u64,
-    /// When the last program, store and flush were done.
+    /// When the timed region ends: the first program was done, or the last one, store and flush.
     pub end: u64,
     /// When recording stopped, if there were too many operations.
     #[serde(skip)]

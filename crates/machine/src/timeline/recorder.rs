@@ -36,6 +36,9 @@ pub struct OpMark {
 #[derive(Default)]
 pub(super) struct State {
     pub started: Option<u64>,
+    /// Tasks that each core had ended when the timed region did, if that was before the run's end: nothing counts
+    /// from then on.
+    pub over: Option<Vec<u64>>,
     /// When recording stopped, for there was too much.
     pub stopped: Option<u64>,
     /// Tasks that each core had ended then.
@@ -100,14 +103,21 @@ impl Recorder {
         state.counted = counters.clone();
     }
 
+    /// The timed region ends before the run: what begins from now on is not recorded. `ended`: the tasks that each core
+    /// has ended.
+    pub fn end(&self, ended: Vec<u64>) {
+        self.state.borrow_mut().over = Some(ended);
+        self.lanes.iter().for_each(|lane| lane.stops());
+    }
+
     /// An operation of a core enters its store queue, or executes: its number.
     pub fn enter(&self, core: CoreId, op: &trace::Op, dispatched: u64, context: u8) -> u32 {
         let state = &mut *self.state.borrow_mut();
-        if state.ops.len() >= self.most && state.stopped.is_none() {
+        if state.ops.len() >= self.most && !state.is_closed() {
             state.stopped = Some(dispatched);
             self.lanes.iter().for_each(|lane| lane.stops());
         }
-        if state.stopped.is_some() {
+        if state.is_closed() {
             return UNTRACED;
         }
         let number = state.ops.len() as u32;
@@ -187,7 +197,7 @@ impl Recorder {
     pub fn fence_held(&self, core: CoreId) {
         self.lane(core).holds();
         let state = &mut *self.state.borrow_mut();
-        if state.stopped.is_some() {
+        if state.is_closed() {
             return;
         }
         let Some(&op) = state.latest.get(&core) else { return };
@@ -247,6 +257,10 @@ impl Recorder {
         let state = &mut *self.state.borrow_mut();
         state.held.remove(&core);
         state.end_speculation(core, checkpoint..=Checkpoint(u64::MAX), at, true);
+        if state.over.is_some() {
+            // The record counts them: they were rolled back behind its region.
+            return;
+        }
         let younger = state.ops.iter_mut().skip(mark.ops);
         let void = younger.filter(|op| op.core == core.0 && op.visible.is_none());
         void.for_each(|op| op.void = true);
@@ -274,7 +288,7 @@ impl Recorder {
             counts: Table(state.counts),
             speculations: Table(state.speculations),
             reads: state.reads,
-            spans: spans(notes, &state.ended),
+            spans: spans(notes, &state.ended, state.over.as_deref()),
             ..Timeline::default()
         };
         let waits = state.waits.into_iter();
@@ -288,6 +302,11 @@ impl Recorder {
 }
 
 impl State {
+    /// Whether nothing more is recorded: there was too much, or the timed region is over.
+    pub fn is_closed(&self) -> bool {
+        self.stopped.is_some() || self.over.is_some()
+    }
+
     fn end_speculation(
         &mut self,
         core: CoreId,

@@ -49,8 +49,8 @@ pub enum What {
 }
 
 /// The spans of all cores, from their notes in program order. `before`: the tasks that each core had ended before the
-/// timed region.
-pub fn spans(notes: &[Vec<Noted>], before: &[u64]) -> Table<Span> {
+/// timed region; `over`: those that each had ended when it was over, unless all counts.
+pub fn spans(notes: &[Vec<Noted>], before: &[u64], over: Option<&[u64]>) -> Table<Span> {
     let mut all = Vec::new();
     for (core, notes) in notes.iter().enumerate() {
         let mut reader = Reader {
@@ -58,7 +58,9 @@ pub fn spans(notes: &[Vec<Noted>], before: &[u64]) -> Table<Span> {
             ..Reader::default()
         };
         notes.iter().for_each(|noted| reader.read(noted));
-        reader.count_tasks(before.get(core).copied().unwrap_or(0));
+        let first = before.get(core).copied().unwrap_or(0);
+        let last = over.and_then(|over| over.get(core)).copied().unwrap_or(u64::MAX);
+        reader.count_tasks(first, last);
         all.extend(reader.spans);
     }
     Table(all)
@@ -95,8 +97,8 @@ impl Reader {
         }
     }
 
-    /// Marks the tasks that have ended, but for the first of them.
-    fn count_tasks(&mut self, before: u64) {
+    /// Marks the tasks that have ended, from the first of these numbers up to the last.
+    fn count_tasks(&mut self, first: u64, last: u64) {
         let tasks = self
             .spans
             .iter_mut()
@@ -105,7 +107,8 @@ impl Reader {
         ended.sort_by_key(|span| span.to);
         ended
             .into_iter()
-            .skip(before as usize)
+            .take(last as usize)
+            .skip(first as usize)
             .for_each(|span| span.counted = true);
     }
 
@@ -193,7 +196,7 @@ mod tests {
             (What::Commit, 0, 5, Some(9)),
             (What::Region, 0, 6, None),
         ];
-        assert_eq!(found(&spans(&notes(&read), &[0])), expected);
+        assert_eq!(found(&spans(&notes(&read), &[0], None)), expected);
     }
 
     #[test]
@@ -208,20 +211,24 @@ mod tests {
             (8, Note::Running(Running::Task(0))),
             (9, Note::TaskEnd),
         ];
-        let tasks: Vec<_> = found(&spans(&notes(&read), &[0]));
+        let tasks: Vec<_> = found(&spans(&notes(&read), &[0], None));
         let tasks: Vec<_> = tasks.into_iter().filter(|(what, ..)| *what == What::Task).collect();
         assert_eq!(tasks, [(What::Task, 0, 1, Some(9)), (What::Task, 1, 5, Some(7))]);
     }
 
     #[test]
-    fn tasks_that_had_ended_before_are_not_counted() {
+    fn tasks_that_ended_outside_of_the_region_are_not_counted() {
         let read = [
             (1, Note::TaskBegin),
             (2, Note::TaskEnd),
             (3, Note::TaskBegin),
             (4, Note::TaskEnd),
         ];
-        let counted: Vec<bool> = spans(&notes(&read), &[1]).0.iter().map(|span| span.counted).collect();
-        assert_eq!(counted, [false, true]);
+        let counted = |over| {
+            let spans = spans(&notes(&read), &[1], over);
+            spans.0.iter().map(|span| span.counted).collect::<Vec<bool>>()
+        };
+        assert_eq!(counted(None), [false, true]);
+        assert_eq!(counted(Some(&[1])), [false, false], "the region ended with the first");
     }
 }

@@ -65,7 +65,7 @@ impl Recorder {
     /// A write is sent to its controller.
     pub fn sent(&self, id: WriteId, request: &WriteRequest<Key>, controller: u16, at: u64) {
         let state = &mut *self.state.borrow_mut();
-        if state.stopped.is_some() {
+        if state.is_closed() {
             state.rows.remove(&id);
             return;
         }
@@ -91,7 +91,7 @@ impl Recorder {
 
     fn write(&self, id: WriteId, change: impl FnOnce(&mut Write, bool)) {
         let state = &mut *self.state.borrow_mut();
-        let timed = state.started.is_some();
+        let timed = state.started.is_some() && state.over.is_none();
         if let Some(&row) = state.rows.get(&id) {
             change(&mut state.writes[row as usize], timed);
         }
@@ -153,7 +153,7 @@ impl Recorder {
     /// A line is read from persistent memory.
     pub fn read(&self, at: u64) {
         let state = &mut *self.state.borrow_mut();
-        if state.stopped.is_none() {
+        if !state.is_closed() {
             state.reads.push(at);
         }
     }

@@ -13,6 +13,7 @@ mod outputs;
 mod pcommits;
 mod presets;
 mod random;
+mod region;
 mod replay;
 mod seam;
 mod sleep;
