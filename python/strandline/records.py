@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import hypot
 from typing import Any
 
 from strandline.errors import InputError
@@ -38,6 +39,17 @@ class Record:
     def count(self, key: str) -> int:
         """The value of `key` as a whole number; an `InputError` if the run has none."""
         return int(self.number(key))
+
+    @property
+    def error(self) -> float | None:
+        """Half the width of the 95 % interval of the cycles of a task, as a share of them; `None` if it is unknown."""
+        half, cycles = self.fields.get("error_cycles"), self.fields.get("cycles")
+        return half / cycles if isinstance(half, int) and cycles else None
+
+    @property
+    def drifts(self) -> bool:
+        """Whether its tasks come ever faster or slower, so that its mean depends on its length."""
+        return self.fields.get("drifts") is True
 
     @property
     def clock_ghz(self) -> float:
@@ -94,6 +106,12 @@ RECOVERS = "recovers_or_not"
 
 #: The stalls that persist ordering causes. No cycle is in two of them.
 PERSIST_STALLS = ("fence_stall_cycles", "design_stall_cycles", "queue_persist_stall_cycles")
+
+
+def ratio_error(one: Record, other: Record) -> float | None:
+    """The error of the ratio of two runs' cycles, as a share: theirs are independent. `None` if one has none."""
+    return None if one.error is None or other.error is None else hypot(one.error, other.error)
+
 
 #: Quantities that are not themselves keys of a record.
 DERIVED: Mapping[str, Callable[[Record], float]] = {

@@ -89,6 +89,10 @@ class FakeNative:
         self.specs: list[dict[str, Any]] = []
         self.cannot_run: dict[str, str] = {}
         """Needs of designs that no machine meets."""
+        self.errors: dict[str, float] = {}
+        """Half the widths of the intervals of designs, as shares of their cycles."""
+        self.drifting: set[str] = set()
+        """Designs whose tasks come ever slower."""
         self._seconds_a_run = seconds_a_run
 
     def memory(self, spec: RunSpec, /) -> dict[str, Any]:
@@ -127,7 +131,12 @@ class FakeNative:
         self.specs.append(asdict(spec))
         _check(asdict(spec))
         time.sleep(self._seconds_a_run)
-        return _record(asdict(spec))
+        return {**_record(asdict(spec)), **self._error(spec)}
+
+    def _error(self, spec: RunSpec) -> dict[str, Any]:
+        """The interval of a run, which records have and most tests do not show."""
+        cycles, share = _record(asdict(spec))["cycles"], self.errors.get(spec.design)
+        return {} if share is None else {"error_cycles": round(cycles * share), "drifts": spec.design in self.drifting}
 
     def build(self) -> dict[str, str]:
         return dict(BUILD)

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
 from strandline.records import Record
+from strandline.views.numbers import give_or_take
 
 
 def test_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
@@ -30,8 +32,38 @@ def test_throughput_is_at_the_machines_clock(strandline: Strandline) -> None:
 
 def test_fence_stalls_are_a_share_of_all_cores_cycles(strandline: Strandline) -> None:
     # On 4 cores, 10,000 tasks of 320 cycles take 800,000 cycles, in which 4 cores stall 2,000,000 of 3,200,000.
-    out = strandline("run", "sps", "-d", "x86", "--threads", "4").out
-    assert "2,000,000 (62%)" in out
+    lines = strandline("run", "sps", "-d", "x86", "--threads", "4").out.splitlines()
+    assert lines[2].split()[5] == "62%"
+
+
+def test_throughput_and_speedup_have_their_intervals(
+    strandline: Strandline, native: FakeNative, snapshot: SnapshotAssertion
+) -> None:
+    # The speedup of unordered over x86 is 320 / 120, and off by the root of 0.03 x 0.03 + 0.04 x 0.04.
+    native.errors, native.drifting = {"x86": 0.03, "unordered": 0.04}, {"unordered"}
+    answer = strandline("run", "sps", "-d", "x86,unordered,eadr")
+    rows = [line.split("   ") for line in answer.out.splitlines()[2:5]]
+    assert f"{2200 / 320:.2f} ± 0.21" in rows[0], "rounded up"
+    assert f"{320 / 120:.2f} ± {0.05 * 320 / 120 + 0.005:.2f}" in rows[1]
+    assert "±" not in answer.out.splitlines()[4], "eadr has none"
+    assert answer.out == snapshot
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "shown"),
+    [
+        (3.314, 0.0201, "3.31 ± 0.03"),
+        (3.314, 0.02, "3.31 ± 0.02"),
+        (3.314, 0.000001, "3.31 ± 0.01"),
+        (3.314, 0.0, "3.31 ± 0.00"),
+        (3.314, None, "3.31"),
+        (0.0123, 0.0042, "0.0123 ± 0.0042"),
+        (1834.0, 99.5, "1,834 ± 100"),
+        (0.0, 0.0, "0 ± 0"),
+    ],
+)
+def test_an_interval_is_rounded_up_to_the_digits_of_its_number(value: float, half: float | None, shown: str) -> None:
+    assert give_or_take(value, half) == shown
 
 
 def test_json_holds_the_records_and_nothing_else(strandline: Strandline) -> None:

@@ -2,6 +2,7 @@
 //!
 //! It knows no persistence, processors or programs.
 
+mod batches;
 mod calendar;
 mod cycles;
 mod events;
@@ -11,8 +12,10 @@ mod number_hasher;
 mod params;
 mod rng;
 mod stats;
+mod steady;
 mod type_name;
 
+pub use batches::{Batches, Pace};
 pub use calendar::Calendar;
 pub use cycles::Cycles;
 pub use events::Events;
@@ -22,4 +25,5 @@ pub use number_hasher::NumberHasher;
 pub use params::{Param, ParamError, Params};
 pub use rng::Rng;
 pub use stats::Histogram;
+pub use steady::{drifts, half_width, LEAST_BATCHES};
 pub use type_name::TypeName;

@@ -76,6 +76,27 @@ impl Histogram {
         self.max
     }
 
+    /// How many values lie in buckets up to that of `value`.
+    #[must_use]
+    pub fn at_most(&self, value: u64) -> u64 {
+        self.buckets.iter().take(bucket_of(value) + 1).sum()
+    }
+
+    /// How many values lie in buckets before that of `value`.
+    #[must_use]
+    pub fn below(&self, value: u64) -> u64 {
+        self.buckets.iter().take(bucket_of(value)).sum()
+    }
+
+    /// By how much a quantile of this value may exceed the value that it stands for: the width of its bucket.
+    #[must_use]
+    pub fn resolution(value: u64) -> u64 {
+        match bucket_of(value) {
+            0 => 0,
+            bucket => bucket_top(bucket) - bucket_top(bucket - 1) - 1,
+        }
+    }
+
     /// The smallest bucket top that at least a share `q` (0 to 1) of the values does not exceed; `None` without values.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<u64> {

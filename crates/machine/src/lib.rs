@@ -20,7 +20,7 @@ mod warm;
 pub use crate::core::{Noted, SimCpu};
 pub use config::{paper_preset_names, preset_names, ConfigError, MachineConfig, ParamInfo};
 pub use journal::{Durable, Journal};
-pub use stats::{Occupied, Stats};
+pub use stats::{Latencies, Occupied, Stats};
 pub use system::{
     CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Remote, Standstill, Stuck,
     System, What,

@@ -1,8 +1,9 @@
 //! The counts of a run's timed region.
 
+use crate::core::Core;
 use std::iter::Sum;
 use strandline_design::Counters;
-use strandline_kernel::{counters, Cycles, Histogram};
+use strandline_kernel::{counters, Batches, Cycles, Histogram, Pace};
 
 counters! {
     /// Counts of the timed region, all cores together unless stated otherwise.
@@ -60,9 +61,9 @@ counters! {
         coalesced: u64 = Sum of "writes",
     }
     beside {
-        /// Cycles from a task's start to its acknowledgement.
+        /// Cycles from a task's start to its acknowledgement, and when tasks ended.
         #[serde(skip)]
-        task_latency: Histogram = Derived,
+        latencies: Latencies = Derived,
         /// Instructions of the whole run, warm-up included: what the host simulated.
         #[serde(skip)]
         instructions_simulated: u64 = Max,
@@ -99,6 +100,42 @@ counters! {
         /// What the design counted.
         #[serde(flatten)]
         design: Counters = Sum,
+    }
+}
+
+/// Cycles from a task's start to its acknowledgement, by the time of its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latencies {
+    batches: Batches,
+    /// The cycle in which the timed region ended.
+    end: u64,
+}
+
+impl Latencies {
+    /// Those of tasks of these cores, whose timed region ended at `end`.
+    pub(crate) fn of<'c>(cores: impl Iterator<Item = &'c Core>, end: u64) -> Latencies {
+        let mut each = cores.map(|core| core.notes.take_latencies());
+        let mut batches = each.next().unwrap_or_default();
+        each.for_each(|core| batches.merge(core));
+        Latencies { batches, end }
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Histogram {
+        self.batches.all()
+    }
+
+    /// How often tasks ended.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        self.batches.pace(self.end)
+    }
+
+    /// Half the width of the 95 % interval of the quantile `q` (0 to 1), in cycles; `None` if there are too few tasks.
+    #[must_use]
+    pub fn half_width_of_quantile(&self, q: f64) -> Option<u64> {
+        self.batches.half_width_of_quantile(q, self.end)
     }
 }
 

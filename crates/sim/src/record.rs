@@ -57,6 +57,17 @@ keys! {
     /// Values computed from counts and from the design's structures.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Derived {
+        /// Half the width of the 95 % interval of `cycles`, by the means of batches of equal time; the cycles of a task, and
+        /// tasks a second, are off by the same share. Null if there are too few tasks.
+        error_cycles: Option<u64> = Derived of "cycles",
+        /// Half the width of the 95 % interval of `task_latency_p50_cycles`; null if there are too few tasks, or if it is not
+        /// within the latencies of the run.
+        task_latency_p50_error_cycles: Option<u64> = Derived of "cycles",
+        /// Half the width of the 95 % interval of `task_latency_p99_cycles`; null likewise.
+        task_latency_p99_error_cycles: Option<u64> = Derived of "cycles",
+        /// Whether tasks come ever faster or slower in the timed region (a test at 1 %), so that its mean depends on its
+        /// length; null if there are too few tasks.
+        drifts: Option<bool> = Derived of "",
         /// Maximum number of a core's `pcommit`s that are executed and not completed, for designs with `pcommit`.
         pcommits_in_flight_max: Option<u64> = Max of "pcommits",
         /// Stores, locked instructions and flushes that a core executes while one of its `pcommit`s is not completed, over
@@ -158,7 +169,8 @@ impl Record {
     /// The record of a run with the counts `stats`.
     #[must_use]
     pub fn of(spec: &Spec, plan: &Plan, about: &About, stats: &Stats, measured: &Measured) -> Record {
-        let latency = |percent| stats.task_latency.quantile(f64::from(percent) / 100.0);
+        let latencies = stats.latencies.all();
+        let latency = |percent| latencies.quantile(f64::from(percent) / 100.0);
         Record {
             origin: Origin::of(&measured.resolved),
             ran: Ran::of(spec, plan, about),
@@ -257,7 +269,13 @@ impl Derived {
     fn of(stats: &Stats, measured: &Measured) -> Derived {
         // Designs that send no commits complete no pcommit.
         let pcommits = stats.pcommits.min(stats.commits);
+        let (pace, latencies) = (stats.latencies.pace(), &stats.latencies);
+        let of_cycles = |share: f64| (share * stats.cycles.0 as f64).round() as u64;
         Derived {
+            error_cycles: pace.half_width().map(of_cycles),
+            task_latency_p50_error_cycles: latencies.half_width_of_quantile(0.5),
+            task_latency_p99_error_cycles: latencies.half_width_of_quantile(0.99),
+            drifts: pace.drifts(),
             pcommits_in_flight_max: (pcommits > 0).then_some(stats.pcommits_in_flight_max),
             stores_per_pcommit: (pcommits > 0).then(|| stats.stores_during_pcommits as f64 / stats.pcommits as f64),
             buffer_occupancy_mean: stats.design.buffer_occupancy_mean(),

@@ -43,8 +43,10 @@ class Runs(Result):
         tables = (runs.comparison(self.records), *filter(None, more))
         left_out = (Line(f"left out: {'; '.join(self.left_out)}", DIM),) if self.left_out else ()
         settings = Line(runs.circumstances(self.records), DIM)
+        drift = runs.drifting(self.records)
+        remarks = (*((Line(drift, DIM),) if drift else ()), *left_out)
         parts = (part for table in tables for part in (table, Line()))
-        return Page((*parts, settings, *left_out, *reused(self.reused)))
+        return Page((*parts, settings, *remarks, *reused(self.reused)))
 
     def columns(self) -> Columns:
         """A row a record."""

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 
 def significant(value: float, digits: int = 3) -> str:
     """At least `digits` significant digits in plain notation and the whole integer part: 0.0123, 1.25, 1,834."""
+    return "0" if value == 0 else f"{value:,.{decimals_of(value, digits)}f}"
+
+
+def decimals_of(value: float, digits: int = 3) -> int:
+    """The decimals of `significant`."""
     if value == 0:
-        return "0"
+        return 0
     magnitude = abs(value)
     decimals = 0
     while decimals < 12 and round(magnitude, decimals) < 10 ** (digits - 1 - decimals):
         decimals += 1
-    return f"{value:,.{decimals}f}"
+    return decimals
+
+
+def give_or_take(value: float, half: float | None, decimals: int | None = None) -> str:
+    """A number and half the width of its interval, if it has one, with equal decimals: 3.31 ± 0.02.
+
+    The decimals are those of three significant digits. The interval is rounded up: it is never shown as narrower.
+    """
+    shown = decimals_of(value) if decimals is None else decimals
+    if half is None:
+        return f"{value:,.{shown}f}"
+    # What the binary fraction adds in the 9th digit is no reason to round up.
+    up = ceil(round(half * 10**shown, 9)) / 10**shown
+    return f"{value:,.{shown}f} ± {up:,.{shown}f}"
 
 
 def number(value: float) -> str:

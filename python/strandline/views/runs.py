@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strandline.records import Record, comparable, quantity
-from strandline.views.numbers import counted, percent, significant, whole
+from strandline.records import Record, comparable, quantity, ratio_error
+from strandline.views.interval import PER_CENT
+from strandline.views.numbers import counted, give_or_take, percent, significant, whole
 from strandline.views.table import Column, Table
 
 COUNTS = {
     "cycles": "cycles",
     "instructions": "instructions",
-    "fence_stall_cycles": "fence stalls",
     "pm_writes": "PM writes",
 }
 """Counts of the table, with their titles."""
@@ -31,40 +31,59 @@ def comparison(records: Sequence[Record]) -> Table:
 
 
 def _columns(per_task: bool) -> tuple[Column, ...]:
-    counts = (Column(f"{title}/task" if per_task else title) for title in COUNTS.values())
+    counts = {key: Column(f"{title}/task" if per_task else title) for key, title in COUNTS.items()}
     return (
         Column("design", numeric=False),
         Column("M tasks/s"),
         Column("speedup"),
-        *counts,
+        counts["cycles"],
+        counts["instructions"],
+        Column("fence stalls"),
+        counts["pm_writes"],
         Column("recovers", numeric=False),
     )
 
 
 def _sharing(record: Record) -> tuple[str, ...]:
-    latencies = (record.fields[f"task_latency_{share}_cycles"] for share in ("p50", "p99"))
-    return (
-        whole(record.number("window")),
-        *("-" if latency is None else whole(latency) for latency in latencies),
-    )
+    return (whole(record.number("window")), *(_latency(record, share) for share in ("p50", "p99")))
+
+
+def _latency(record: Record, share: str) -> str:
+    latency, half = (record.fields.get(f"task_latency_{share}{of}_cycles") for of in ("", "_error"))
+    return "-" if latency is None else give_or_take(latency, half, decimals=0)
 
 
 def _row(record: Record, baseline: Record, per_task: bool) -> tuple[str, ...]:
     counts = {key: _count(record, key, per_task) for key in COUNTS}
-    share = percent(record.number("fence_stall_cycles"), record.number("cycles") * record.number("cores"))
-    counts["fence_stall_cycles"] += f" ({share})"
+    stalls = percent(record.number("fence_stall_cycles"), record.number("cycles") * record.number("cores"))
     return (
         record.text("design"),
-        # A recording may have no markers and so no tasks.
-        significant(quantity(record, "million_tasks_per_second")) if record.number("tasks") else "-",
-        f"{comparable(baseline, 'cycles') / comparable(record, 'cycles'):.2f}",
-        *counts.values(),
+        _throughput(record),
+        _speedup(record, baseline),
+        counts["cycles"],
+        counts["instructions"],
+        stalls,
+        counts["pm_writes"],
         VERDICTS[record.fields.get("recovers")],
     )
 
 
 def _count(record: Record, key: str, per_task: bool) -> str:
     return significant(comparable(record, key)) if per_task else whole(record.number(key))
+
+
+def _throughput(record: Record) -> str:
+    # A recording may have no markers and so no tasks.
+    if not record.number("tasks"):
+        return "-"
+    value = quantity(record, "million_tasks_per_second")
+    return give_or_take(value, None if record.error is None else value * record.error)
+
+
+def _speedup(record: Record, baseline: Record) -> str:
+    speedup = comparable(baseline, "cycles") / comparable(record, "cycles")
+    error = None if record is baseline else ratio_error(record, baseline)
+    return give_or_take(speedup, None if error is None else speedup * error, decimals=2)
 
 
 STALLS = (
@@ -112,6 +131,7 @@ def circumstances(records: Sequence[Record]) -> str:
             f"warm-up {first.text('warmup')}",
             f"simulated at {host} MIPS",
             "fence stalls in per cent of all cores' cycles",
+            *((f"±: {PER_CENT} % interval",) if any(record.error is not None for record in records) else ()),
             *(() if reading == AS_RECORDED else (f"fences: {reading}",)),
         )
     )
@@ -124,3 +144,9 @@ def _tasks(records: Sequence[Record]) -> str:
     if all(record.count("tasks") == wanted for record in records):
         return counted(wanted, "task")
     return f"{counted(wanted, 'task')}, timed until the first thread's last one"
+
+
+def drifting(records: Sequence[Record]) -> str | None:
+    """The line on runs whose means depend on their length, if there are any."""
+    names = [record.text("design") for record in records if record.drifts]
+    return f"drift, so that the mean depends on --tasks: {', '.join(names)}" if names else None

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use strandline_isa::{Note, Running};
-use strandline_kernel::{Cycles, Histogram};
+use strandline_kernel::{Batches, Cycles};
 use strandline_rules::{broken, Rule};
 
 /// A note and its time. An acknowledgement becomes true when the fence before it has retired, an
@@ -60,7 +60,7 @@ pub struct Notes {
     library_since: Cell<Option<u64>>,
     library: Cell<u64>,
     window: Cell<u32>,
-    latencies: RefCell<Histogram>,
+    latencies: RefCell<Batches>,
     kept: RefCell<Vec<Noted>>,
     unsettled: RefCell<Vec<Unsettled>>,
     /// Notes so far that could not be settled at once.
@@ -321,7 +321,7 @@ impl Notes {
 
     fn end_task(&self, begun: u64, at: u64) {
         self.tasks.set(self.tasks.get() + 1);
-        self.latencies.borrow_mut().add(at.saturating_sub(begun));
+        self.latencies.borrow_mut().add(at, at.saturating_sub(begun));
     }
 
     /// Whether no note waits for a fence or a join.
@@ -344,8 +344,13 @@ impl Notes {
         self.window.get()
     }
 
-    /// Takes the task latencies, in cycles, recorded since the last call.
-    pub fn take_latencies(&self) -> Histogram {
+    /// Forgets the latencies of tasks so far: the timed region starts at `at`.
+    pub fn starts(&self, at: u64) {
+        self.latencies.replace(Batches::since(at));
+    }
+
+    /// Takes the latencies of tasks, in cycles, by the time of their ends since the timed region's start.
+    pub fn take_latencies(&self) -> Batches {
         self.latencies.take()
     }
 

@@ -9,9 +9,9 @@ use super::running::Running;
 use super::waiters::Condition;
 use crate::core::Core;
 use crate::journal::Journal;
-use crate::stats::Stats;
+use crate::stats::{Latencies, Stats};
 use crate::timeline::Who;
-use strandline_kernel::{Counts, Cycles, Histogram};
+use strandline_kernel::{Counts, Cycles};
 
 /// The timed region of a run.
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub struct Region {
 struct End {
     at: u64,
     totals: Stats,
-    latencies: Histogram,
+    latencies: Latencies,
 }
 
 impl Region {
@@ -75,7 +75,7 @@ impl Running {
             .record(|recorder, _| recorder.start(at, self.region.ended.clone()));
         self.hw.turns.touch_all();
         for hart in &mut self.hw.harts {
-            hart.core.notes.take_latencies();
+            hart.core.notes.starts(at);
             let waiters = &mut self.hw.waiters;
             if waiters
                 .wake_program(hart.core.id, |at| at == Condition::Started)
@@ -204,10 +204,7 @@ impl Running {
     /// The counts up to now, at `at`.
     fn counted(&self, at: u64) -> End {
         let harts = &self.hw.harts;
-        let mut latencies = Histogram::default();
-        for hart in harts {
-            latencies.merge(&hart.core.notes.take_latencies());
-        }
+        let latencies = Latencies::of(harts.iter().map(|hart| &*hart.core), at);
         let contexts = || harts.iter().map(|hart| hart.context_table(at)).sum();
         End {
             at,
@@ -238,7 +235,7 @@ impl Running {
         let mut stats = end.totals.since(&self.region.before);
         stats.cycles = Cycles(end.at).since(Cycles(self.region.start));
         stats.instructions_simulated = simulated;
-        stats.task_latency.merge(&end.latencies);
+        stats.latencies = end.latencies;
         let journal = self.hw.crash_image.take().map(|image| Journal {
             durable: image.into_changes(),
             notes: self.notes(),

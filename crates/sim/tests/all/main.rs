@@ -3,6 +3,7 @@
 mod bbb;
 mod contributing;
 mod cosplay;
+mod error;
 mod hops;
 mod keys;
 mod monotone;
