@@ -29,8 +29,8 @@ class Claims(Result):
 
     @property
     def hold(self) -> bool:
-        """Whether no measured claim fails."""
-        return not any(outcome.holds is False for outcome in self.outcomes)
+        """Whether no measured claim fails; one that is undecided does not."""
+        return not any(outcome.holds is False and not outcome.undecided for outcome in self.outcomes)
 
     def page(self) -> Page:
         """A row a claim."""

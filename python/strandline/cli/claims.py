@@ -28,8 +28,8 @@ def claims(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Compare the papers' claims with measurements.
 
     Runs what the claims need; without CLAIM, all claims. A claim is not measurable if strandline lacks one of its
-    designs or workloads. Runs in the run store are not repeated. Exits with 1 if a measured claim does not hold, else
-    with 0.
+    designs or workloads. Runs in the run store are not repeated. A claim is undecided if its interval crosses the
+    bound, so that longer runs must decide. Exits with 1 if a measured claim does not hold, else with 0.
     """
     session = app.session(given)
     with interruptible(session):

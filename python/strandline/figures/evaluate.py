@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from strandline.engine import Engine
-from strandline.figures import asap, cosplay, dpo, sp, strandweaver
+from strandline.figures import asap, chance, cosplay, dpo, sp, strandweaver
 from strandline.figures.claims import Claim, holds
 from strandline.figures.figure import FigureData
 from strandline.figures.measure import Measure
@@ -37,6 +37,10 @@ class Outcome:
     records: tuple[Record, ...]
     beside: Mapping[str, float] = field(default_factory=dict)
     """Values that are shown and not judged."""
+    error: Any = None
+    """Half the width of the 95 % interval of each measured number, in the measurement's shape; `None` of others."""
+    undecided: bool = False
+    """Whether chance may have decided the verdict: the interval crosses its bound."""
 
     def keys(self) -> dict[str, Any]:
         """The outcome as JSON shows it."""
@@ -49,6 +53,8 @@ class Outcome:
             "measured": self.measured,
             "beside": self.beside,
             "holds": self.holds,
+            "error": self.error,
+            "undecided": self.undecided,
             "reason": self.reason,
             "mechanism": self.claim.mechanism,
             "records": [record.fields for record in self.records],
@@ -113,4 +119,16 @@ def measured(claim: Claim, figure: FigureData) -> Outcome:
     measure = MEASURES[claim.id]
     data = figure.where(measure.keep)
     result = measure.take(data)
-    return Outcome(claim, result.value, holds(claim, result), None, tuple(data.records), result.beside)
+    verdict = holds(claim, result)
+    drawn = [measure.take(each) for each in chance.draws(data)]
+    others = sum(holds(claim, each) is not verdict for each in drawn)
+    return Outcome(
+        claim,
+        result.value,
+        verdict,
+        None,
+        tuple(data.records),
+        result.beside,
+        chance.half_widths(result.value, [each.value for each in drawn]),
+        others > chance.SURE * len(drawn),
+    )
