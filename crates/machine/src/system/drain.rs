@@ -9,7 +9,6 @@ use crate::core::{Core, Entry, Kind, StoreQueue};
 use crate::timeline::{Who, Why};
 use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Until, Write, WriteKind};
 use strandline_isa::{CoreId, Flush, Primitive};
-use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl Running {

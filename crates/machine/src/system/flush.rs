@@ -12,7 +12,6 @@ use crate::memory::Origin;
 use crate::timeline::Who;
 use strandline_design::{Access, Key, Until};
 use strandline_isa::{Addr, CoreId, Flush, Line};
-use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl Origin {
