@@ -113,6 +113,25 @@ def window(given: int | str) -> int | str:
     return given if given == "auto" else _number(given, "tasks", "auto")
 
 
+def precision(given: float | str) -> float:
+    """Half the width of an interval as a share, from a per cent (`1%`) or the share itself (0.01)."""
+    text = str(given)
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    # One of more, such as 1 for 1 %, would end every run at once.
+    if not 0 < share <= COARSEST:
+        raise InputError(
+            f"`{text}` is no precision: give a per cent such as 1%, more than 0% and at most {COARSEST:.0%}"
+        )
+    return share
+
+
+COARSEST = 0.5
+"""The largest precision; `sim::Plan` has it too."""
+
+
 def _number(given: int | str, what: str, instead: str) -> int:
     text = str(given)
     if not WHOLE.fullmatch(text) or not 1 <= int(text) <= LARGEST:

@@ -93,6 +93,8 @@ class FakeNative:
         """Half the widths of the intervals of designs, as shares of their cycles."""
         self.drifting: set[str] = set()
         """Designs whose tasks come ever slower."""
+        self.ended: dict[str, str] = {}
+        """Why runs of designs with a precision ended."""
         self._seconds_a_run = seconds_a_run
 
     def memory(self, spec: RunSpec, /) -> dict[str, Any]:
@@ -131,7 +133,11 @@ class FakeNative:
         self.specs.append(asdict(spec))
         _check(asdict(spec))
         time.sleep(self._seconds_a_run)
-        return {**_record(asdict(spec)), **self._error(spec)}
+        record = {**_record(asdict(spec)), **self._error(spec)}
+        if spec.precision is not None and spec.design in self.ended:
+            precision = {"share": spec.precision, "ended": self.ended[spec.design]}
+            record["params"] = {**record["params"], "precision": precision}
+        return record
 
     def _error(self, spec: RunSpec) -> dict[str, Any]:
         """The interval of a run, which records have and most tests do not show."""
@@ -375,6 +381,7 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "machine": "cosplay",
             "runtime": "undo",
             "tasks": 10_000,
+            "drift": "orders fill" if name == "tpcc" else None,
             "parameters": [
                 {**SHARED, "key": "rows", "default": 100_000, "max": 10**9, "help": "elements of the array"}
             ],

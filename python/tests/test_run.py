@@ -75,7 +75,7 @@ def test_json_holds_the_records_and_nothing_else(strandline: Strandline) -> None
 
 def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNative) -> None:
     options = "-m cosplay --runtime undo --threads 2 --tasks 30 --window 4 --coroutines lean --bmo 100 --seed 9"
-    assignments = "--set machine.core.rob_entries=128 --set runtime.log_batch=4"
+    assignments = "--precision 2% --set machine.core.rob_entries=128 --set runtime.log_batch=4"
     assert strandline("run", "tatp", "-d", "x86", *options.split(), *assignments.split()).code == 0
     assert native.specs == [
         {
@@ -93,10 +93,28 @@ def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNat
             "figure": None,
             "warm": None,
             "recovers": True,
+            "precision": 0.02,
             "parameters": {},
             "checksum": None,
         }
     ]
+
+
+def test_how_runs_with_a_precision_ended_is_said(strandline: Strandline, native: FakeNative) -> None:
+    native.ended = {"x86": "precise", "eadr": "drifts"}
+    lines = strandline("run", "sps", "-d", "x86,eadr", "--precision", "1%").out.splitlines()
+    assert lines[-2:] == ["as precise as asked: x86 (10,000)", "all tasks, since they drift: eadr (10,000)"]
+    native.ended = {"x86": "not stationary"}
+    line = strandline("run", "tpcc", "-d", "x86", "--precision", "1%").out.splitlines()[-1]
+    assert line == "all tasks, since the workload is not stationary (orders fill): x86 (10,000)"
+
+
+@pytest.mark.parametrize("text", ["1", "0%", "60%", "-1%", "nan%", "one"])
+def test_a_precision_is_a_share(strandline: Strandline, text: str) -> None:
+    answer = strandline("run", "sps", "-d", "x86", "--precision", text)
+    assert (answer.code, answer.out) == (2, "")
+    assert f"`{text}` is no precision: give a per cent such as 1%, more than 0% and at most 50%" in answer.err
+    assert len(answer.err.splitlines()) == 1
 
 
 def test_a_window_may_be_found_while_the_program_runs(strandline: Strandline, native: FakeNative) -> None:

@@ -45,7 +45,8 @@ fn workloads() -> Value {
         let named = |name: &str, summary: String| {
             json!({
                 "name": name, "paper": about.paper, "summary": summary, "machine": about.machine,
-                "runtime": about.runtime, "lock": about.lock.name(), "tasks": about.tasks, "parameters": parameters,
+                "runtime": about.runtime, "lock": about.lock.name(), "tasks": about.tasks, "drift": about.drift,
+                "parameters": parameters,
             })
         };
         let by_another_name = |alias: &strandline_workloads::Alias| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use strandline_design::{About, Counter, Counters, OwnCounts};
 use strandline_designs::own_counters_of_all;
 use strandline_kernel::{keys, Adds, Key, TypeName};
-use strandline_machine::Stats;
+use strandline_machine::{Outcome, Stats};
 use strandline_runtime::Window;
 
 keys! {
@@ -110,8 +110,9 @@ keys! {
         /// Further settings and counts: the clock, the slack, the bytes of the design's structures (`storage`), the
         /// coroutine library (`coroutines`) and its mispredicted jumps (`jumps_mispredicted`), `window` if it is
         /// `auto`, how the LLC began (`warm`: `rule`, and of a steady start why it `ended`, the `tasks` that it took,
-        /// the `lines` in the LLC and the `dirty_lines` among them), and the values of `--set`. For a recording also
-        /// its file, the replay policy and the policy's counts (`recording_...`).
+        /// the `lines` in the LLC and the `dirty_lines` among them), with `--precision` its `share` and why the run `ended`
+        /// (`precision`: `precise`, after all `tasks`, because it `drifts`, or as it is `not stationary`), and the values
+        /// of `--set`. For a recording also its file, the replay policy and the policy's counts (`recording_...`).
         params: Params = Derived of "",
         /// Wall time of the host.
         host_seconds: f64 = Derived of "seconds",
@@ -168,7 +169,8 @@ pub struct Measured {
 impl Record {
     /// The record of a run with the counts `stats`.
     #[must_use]
-    pub fn of(spec: &Spec, plan: &Plan, about: &About, stats: &Stats, measured: &Measured) -> Record {
+    pub fn of(spec: &Spec, plan: &Plan, about: &About, outcome: &Outcome, measured: &Measured) -> Record {
+        let stats = &outcome.stats;
         let latencies = stats.latencies.all();
         let latency = |percent| latencies.quantile(f64::from(percent) / 100.0);
         Record {
@@ -182,7 +184,7 @@ impl Record {
             own: own_counters(&stats.design.own),
             derived: Derived::of(stats, measured),
             recovers: None,
-            params: params(spec, plan, stats, measured),
+            params: params(spec, plan, outcome, measured),
             host_seconds: measured.host_seconds,
             host_mips: stats.instructions_simulated as f64 / measured.host_seconds / 1e6,
         }
@@ -292,16 +294,32 @@ impl Derived {
     }
 }
 
+/// Why a run with a precision ended.
+fn ended(plan: &Plan, outcome: &Outcome) -> &'static str {
+    match plan.precision {
+        None => "not stationary",
+        Some(_) if outcome.is_precise => "precise",
+        Some(_) if outcome.stats.latencies.pace().drifts() == Some(true) => "drifts",
+        Some(_) => "tasks",
+    }
+}
+
 /// The values of `params`: the clock, the sharing of threads, the replay, the parts of storage, and the user's
 /// settings.
-fn params(spec: &Spec, plan: &Plan, stats: &Stats, measured: &Measured) -> Params {
+fn params(spec: &Spec, plan: &Plan, outcome: &Outcome, measured: &Measured) -> Params {
     let mut params = Params::new();
+    if let Some(share) = spec.precision {
+        params.insert(
+            "precision".into(),
+            json!({"share": share, "ended": ended(plan, outcome)}),
+        );
+    }
     params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));
     params.insert("slack_cycles".into(), json!(plan.machine.simulation.slack.0));
     params.insert("warm".into(), measured.warm.clone());
     if let Some(sharing) = plan.sharing {
         params.insert("coroutines".into(), json!(sharing.library.to_string()));
-        params.insert("jumps_mispredicted".into(), json!(stats.jumps_mispredicted));
+        params.insert("jumps_mispredicted".into(), json!(outcome.stats.jumps_mispredicted));
         if sharing.window == Window::Auto {
             params.insert("window".into(), json!("auto"));
         }

@@ -205,6 +205,9 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
     if let Some(runtime) = &spec.runtime {
         return refuse(&format!("--runtime {runtime}"));
     }
+    if let Some(precision) = spec.precision {
+        return refuse(&format!("--precision {}%", 100.0 * precision));
+    }
     if let Some(window) = spec.window {
         return refuse(&format!("--window {window}"));
     }

@@ -78,6 +78,7 @@ fn run_plan(spec: &Spec, plan: &Plan, progress: &Progress) -> Result<Record, Err
         seed: spec.seed,
         heartbeat: heartbeat(plan),
         code: plan.code,
+        precision: plan.precision,
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
@@ -192,6 +193,11 @@ pub fn observe_design(spec: &Spec, design: Box<AnyDesign>, patience: Cycles) -> 
 /// As [`run_watched`], with a timeline.
 pub(crate) fn recorded_by(spec: &Spec, detail: Detail, progress: &Progress) -> Result<(Record, Timeline, Plan), Error> {
     let plan = Plan::of(spec)?;
+    if spec.precision.is_some() {
+        return Err(Error::Input(
+            "--precision: a timeline has the whole run; leave the option out".to_owned(),
+        ));
+    }
     progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
     let prepared = prepare(spec, &plan)?;
     let options = Options {
@@ -291,7 +297,7 @@ fn recorded(
         warm: executed.begun.clone(),
         host_seconds: started.elapsed().as_secs_f64(),
     };
-    let record = Record::of(spec, plan, &about, &executed.outcome.stats, &measured);
+    let record = Record::of(spec, plan, &about, &executed.outcome, &measured);
     Ok((record, executed, about))
 }
 

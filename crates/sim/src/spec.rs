@@ -11,7 +11,7 @@ use std::rc::Rc;
 use strandline_isa::Code;
 use strandline_kernel::{did_you_mean, Params, TypeName};
 use strandline_machine::config::Warm;
-use strandline_machine::MachineConfig;
+use strandline_machine::{MachineConfig, Precision};
 use strandline_record::Edits;
 use strandline_runtime::{code_of, runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
@@ -50,6 +50,9 @@ request! {
         warm: Option<u64> = None,
         /// Whether crash states are visited too, for the record.
         recovers: bool = false,
+        /// Ends the run once half the 95 % interval of the cycles of a task is at most this share of them, if its program
+        /// is stationary and its tasks do not drift; `tasks` is then the most. The run has all its tasks if `None`.
+        precision: Option<f64> = None,
         /// Values by `SCOPE.KEY` that replace the defaults and the machine's file: all of them, as in a record, or
         /// none.
         parameters: BTreeMap<String, String> = BTreeMap::new(),
@@ -127,6 +130,8 @@ pub struct Plan {
     pub tasks: u64,
     /// Warm-up tasks of each thread.
     pub warm_tasks: u64,
+    /// The precision at which the run ends, if it may end early.
+    pub precision: Option<Precision>,
     /// How tasks share a thread, if they do.
     pub sharing: Option<Sharing>,
     /// How regions are made failure-atomic.
@@ -183,12 +188,13 @@ impl Plan {
         };
         let cores = cores_for(threads, machine.cores)?;
         Ok(Plan {
-            source,
             machine,
             threads,
             cores,
             tasks,
             warm_tasks,
+            precision: precision(spec, &source, threads)?,
+            source,
             sharing,
             logging,
             code,
@@ -245,6 +251,11 @@ impl Source {
         }
     }
 
+    /// Whether a task's time does not depend on how many have ended before it.
+    fn is_stationary(&self) -> bool {
+        matches!(self, Source::Workload(about) if about.drift.is_none())
+    }
+
     /// What records call it.
     pub(crate) fn name(&self, spec: &Spec) -> String {
         match self {
@@ -269,6 +280,29 @@ impl Source {
         }
         Ok(describe(&spec.workload)?.machine)
     }
+}
+
+/// Tasks of each thread, and of all, before which no run ends early: fewer have few and short batches.
+const LEAST_TASKS: (u64, u64) = (100, 1_000);
+
+/// The largest precision: an interval of half the mean says nothing.
+const COARSEST: f64 = 0.5;
+
+/// When the run ends early; never if its program is not stationary.
+fn precision(spec: &Spec, source: &Source, threads: u64) -> Result<Option<Precision>, Error> {
+    let Some(share) = spec.precision else {
+        return Ok(None);
+    };
+    if !(share > 0.0 && share <= COARSEST) {
+        return Err(Error::Input(format!(
+            "--precision {}%: must be more than 0% and at most {}%",
+            100.0 * share,
+            100.0 * COARSEST
+        )));
+    }
+    let (each, all) = LEAST_TASKS;
+    let least_tasks = all.max(each * threads);
+    Ok(source.is_stationary().then_some(Precision { share, least_tasks }))
 }
 
 pub(crate) fn in_range(option: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {

@@ -32,6 +32,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 1000,
+    drift: None,
     params: PARAMS,
     small: &[("stride", "256"), ("blocks", "4"), ("writes", "3")],
 };

@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
     runtime: "log-p-sf",
     lock: LockKind::Test,
     tasks: 100_000,
+    drift: None,
     params: PARAMS,
     small: &[
         ("vertices", "6"),

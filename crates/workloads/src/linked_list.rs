@@ -27,6 +27,7 @@ pub const ABOUT: About = About {
     runtime: "log-p-sf",
     lock: LockKind::Test,
     tasks: 50_000,
+    drift: Some("the list grows from a few hundred nodes to its limit, and with it the way to a key"),
     params: PARAMS,
     small: &[
         ("keys", "24"),

@@ -34,6 +34,9 @@ pub struct About {
     pub lock: LockKind,
     /// Default number of tasks of a run, all threads together.
     pub tasks: u64,
+    /// Why a task's time depends on how many have ended before it, so that a mean depends on the length of the run; `None`
+    /// if tasks are stationary.
+    pub drift: Option<&'static str>,
     /// What can be set.
     pub params: &'static [Param],
     /// Keys and values that make it small: threads contend, crash images are cheap, and the ring of its log has the
@@ -271,6 +274,8 @@ mod tests {
                 );
                 assert!(about.params[..i].iter().all(|other| other.name != param.name));
             }
+            let why = about.drift.unwrap_or("why");
+            assert!(!why.is_empty() && !why.ends_with('.'), "{}: a part of a line", about.name);
             let small = Params::parse("workload", about.params, about.small.iter().copied()).unwrap();
             assert_ne!(small, Params::defaults(about.params), "{}", about.name);
         }

@@ -51,6 +51,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 100_000,
+    drift: None,
     params: PARAMS,
     small: &[("rows", "16"), ("log_records", "6")],
 };

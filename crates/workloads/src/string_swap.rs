@@ -40,6 +40,7 @@ pub const ABOUT: About = About {
     runtime: "log-p-sf",
     lock: LockKind::Test,
     tasks: 500_000,
+    drift: None,
     params: PARAMS,
     small: &[("strings", "6"), ("init_ops", "10"), ("log_records", "36")],
 };

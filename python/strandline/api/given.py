@@ -42,6 +42,7 @@ def base_run(
     settings: Settings,
     seed: int,
     recovers: bool,
+    precision: float | str | None = None,
 ) -> RunSpec:
     """The run under the first design."""
     return RunSpec(
@@ -57,6 +58,7 @@ def base_run(
         seed=words.whole(seed, 0),
         set=words.settings(settings),
         recovers=recovers,
+        precision=None if precision is None else words.precision(precision),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,8 @@ class Listing(Result):
         if self.kind != "keys":
             columns.append(Column("paper", numeric=False, prose=True, narrowest=SHORT, spare=True))
             keys.append("paper")
-        return Table(tuple(columns), tuple(tuple(_cell(entry.get(key)) for key in keys) for entry in self.entries))
+        rows = ({**entry, "summary": _summary(entry)} for entry in self.entries)
+        return Table(tuple(columns), tuple(tuple(_cell(row.get(key)) for key in keys) for row in rows))
 
     def _parameters(self) -> Table:
         keys = PARAMETERS[self.kind]
@@ -96,6 +97,12 @@ class Listing(Result):
             for key in keys
         )
         return Table(columns, tuple(tuple(_cell(each.get(key)) for key in keys) for each in self.entries))
+
+
+def _summary(entry: Mapping[str, Any]) -> str:
+    """What an entry is; of a workload that is not stationary, why its tasks drift."""
+    drift = entry.get("drift")
+    return f"{entry['summary']} (not stationary: {drift})" if drift else str(entry["summary"])
 
 
 def _cell(value: Any) -> str:

@@ -43,10 +43,16 @@ class Runs(Result):
         tables = (runs.comparison(self.records), *filter(None, more))
         left_out = (Line(f"left out: {'; '.join(self.left_out)}", DIM),) if self.left_out else ()
         settings = Line(runs.circumstances(self.records), DIM)
-        drift = runs.drifting(self.records)
-        remarks = (*((Line(drift, DIM),) if drift else ()), *left_out)
+        told = (*runs.ends(self.records, self._drift()), runs.drifting(self.records))
+        remarks = (*(Line(line, DIM) for line in told if line), *left_out)
         parts = (part for table in tables for part in (table, Line()))
         return Page((*parts, settings, *remarks, *reused(self.reused)))
+
+    def _drift(self) -> str | None:
+        """Why the workload is not stationary."""
+        name = self.records[0].text("workload")
+        found = (each.get("drift") for each in self._engine.listing("workloads") if each["name"] == name)
+        return next(found, None)
 
     def columns(self) -> Columns:
         """A row a record."""

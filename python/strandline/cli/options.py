@@ -127,6 +127,13 @@ _RUN_OPTIONS = (
 )
 
 
+precision_option = click.option(
+    "--precision",
+    type=parsed(words.precision),
+    metavar="PERCENT",
+    help="End a run once half the 95% interval of its cycles per task is at most this share, such as 1%. --tasks is "
+    "the most; runs whose tasks drift have so many.",
+)
 out_file_option = click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -17,6 +17,7 @@ from strandline.cli.options import (
     fresh_option,
     from_option,
     out_file_option,
+    precision_option,
     refuse,
     run_options_of,
     store_option,
@@ -37,6 +38,7 @@ WITH_FROM = ("record", "jobs", "as_json")
     help="How a recording's fences are read: mfence as sfence and clflush as clwb (flush), as recorded, or as flushes "
     "where that is sound. [default: auto]",
 )
+@precision_option
 @out_file_option
 @fresh_option
 @store_option

@@ -34,6 +34,13 @@ class RunKeys(Table, frozen=True, kw_only=True):
     window: Annotated[FromOne | Literal["auto"] | UnsetType, says("tasks in flight per thread (coroutines)")] = UNSET
     coroutines: Annotated[str | UnsetType, says("coroutine library: `paper` or `lean`")] = UNSET
     bmo: Annotated[FromZero | UnsetType, says("latency of backend memory operations, in cycles")] = UNSET
+    precision: Annotated[
+        float | UnsetType,
+        says(
+            "end a run once half the 95 % interval of its cycles per task is at most this share, such as 0.01; `tasks` "
+            "is the most"
+        ),
+    ] = UNSET
 
 
 RUN_KEYS = RunKeys.__struct_fields__

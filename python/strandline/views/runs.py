@@ -138,12 +138,40 @@ def circumstances(records: Sequence[Record]) -> str:
 
 
 def _tasks(records: Sequence[Record]) -> str:
-    """The tasks of the runs; and when their counts end, if that is before the last task."""
-    ended = max(record.count("tasks") for record in records)
-    wanted = (records[0].fields.get("spec") or {}).get("tasks") or ended
-    if all(record.count("tasks") == wanted for record in records):
+    """The tasks of the runs. With a precision each run ends by itself; otherwise counts may end before the last task."""
+    numbers = sorted({record.count("tasks") for record in records})
+    if any(_ended(record) for record in records):
+        return counted(numbers[0], "task") if len(numbers) == 1 else f"{whole(numbers[0])} to {whole(numbers[-1])} tasks"
+    wanted = (records[0].fields.get("spec") or {}).get("tasks") or numbers[-1]
+    if numbers == [wanted]:
         return counted(wanted, "task")
     return f"{counted(wanted, 'task')}, timed until the first thread's last one"
+
+
+ENDED = {
+    "precise": "as precise as asked",
+    "tasks": "all tasks, and not as precise as asked",
+    "drifts": "all tasks, since they drift",
+    "not stationary": "all tasks, since the workload is not stationary",
+}
+"""Why a run with a precision ended."""
+
+
+def ends(records: Sequence[Record], drift: str | None) -> list[str]:
+    """How runs with a precision ended, with the tasks of each. `drift` is why the workload is not stationary."""
+    lines = []
+    for ended, why in ENDED.items():
+        those = [record for record in records if _ended(record) == ended]
+        if those:
+            names = (f"{each.text('design')} ({whole(each.count('tasks'))})" for each in those)
+            reason = f" ({drift})" if ended == "not stationary" and drift else ""
+            lines.append(f"{why}{reason}: {', '.join(names)}")
+    return lines
+
+
+def _ended(record: Record) -> str | None:
+    precision = record.fields.get("params", {}).get("precision")
+    return None if precision is None else str(precision["ended"])
 
 
 def drifting(records: Sequence[Record]) -> str | None:

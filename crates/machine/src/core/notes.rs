@@ -1,6 +1,6 @@
 //! A program's notes on its tasks and regions, with the times at which they became true.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use strandline_isa::{Note, Running};
 use strandline_kernel::{Batches, Cycles};
 use strandline_rules::{broken, Rule};
@@ -347,6 +347,11 @@ impl Notes {
     /// Forgets the latencies of tasks so far: the timed region starts at `at`.
     pub fn starts(&self, at: u64) {
         self.latencies.replace(Batches::since(at));
+    }
+
+    /// The latencies of tasks so far.
+    pub fn latencies(&self) -> Ref<'_, Batches> {
+        self.latencies.borrow()
     }
 
     /// Takes the latencies of tasks, in cycles, by the time of their ends since the timed region's start.

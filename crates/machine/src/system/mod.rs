@@ -9,6 +9,7 @@ mod events;
 mod flush;
 mod hardware;
 mod look;
+mod precision;
 mod region;
 mod requests;
 mod rollback;
@@ -22,5 +23,6 @@ mod walk;
 mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued, What};
+pub use precision::Precision;
 pub use run::{poll, Factory, Heartbeat, Options, Outcome, Program, Remote, System};
 pub use stuck::{Standstill, Stuck};

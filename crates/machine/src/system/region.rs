@@ -71,6 +71,7 @@ impl Running {
             asks_design: true,
             ..Region::default()
         };
+        self.looks.start(self.region.before.tasks);
         self.hw
             .record(|recorder, _| recorder.start(at, self.region.ended.clone()));
         self.hw.turns.touch_all();
@@ -189,6 +190,11 @@ impl Running {
         done.map(|(hart, _)| hart.done_at()).min()
     }
 
+    /// Whether the region has ended before the run.
+    pub(super) fn region_has_ended(&self) -> bool {
+        self.region.end.is_some()
+    }
+
     /// Ends the region: what happens from now on is not counted.
     fn end_region(&mut self, at: u64) {
         self.wake_all();
@@ -249,6 +255,7 @@ impl Running {
             journal,
             timeline,
             halted: self.halted,
+            is_precise: self.looks.enough,
         }
     }
 }

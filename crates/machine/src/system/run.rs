@@ -1,6 +1,7 @@
 //! The run, and the programs that it runs.
 
 use super::look::CoreView;
+use super::precision::Precision;
 use super::running::{Running, Stop};
 use super::stuck::Stuck;
 use crate::config::MachineConfig;
@@ -44,6 +45,8 @@ pub struct Options {
     pub heartbeat: Heartbeat,
     /// How the programs were compiled.
     pub code: Code,
+    /// How well the cycles of a task are to be known, after which the run ends; without it, it ends with its programs.
+    pub precision: Option<Precision>,
 }
 
 /// What the watchdog counts as progress.
@@ -85,6 +88,7 @@ impl Default for Options {
             patience: Cycles(100_000_000),
             heartbeat: Heartbeat::Tasks,
             code: Code::Optimized,
+            precision: None,
         }
     }
 }
@@ -102,6 +106,8 @@ pub struct Outcome {
     /// ([`strandline_design::Services::interrupt`]) whose program does not poll. The durable state
     /// is that of a power failure at that moment.
     pub halted: bool,
+    /// The run ended before its programs, once [`Options::precision`] was reached.
+    pub is_precise: bool,
 }
 
 /// A machine with a design in it and programs on its cores.

@@ -3,6 +3,7 @@
 use super::channel::Channels;
 use super::clock::Clock;
 use super::hardware::{Hardware, Hart, ProgramState, Tally};
+use super::precision::Looks;
 use super::region::Region;
 use super::run::{poll, Factory, Heartbeat, Options, Program, Remote};
 use super::stuck::{describe, Standstill, Stuck};
@@ -43,6 +44,7 @@ pub struct Running {
     pub(super) tracer: Option<Rc<Tracer>>,
     pub(super) region: Region,
     pub(super) watch: Watch,
+    pub(super) looks: Looks,
     /// A core was interrupted whose program does not poll: the run is over.
     pub(super) halted: bool,
     /// Something is repeated within one cycle without end.
@@ -169,6 +171,7 @@ impl Running {
             tracer,
             region: Region::default(),
             watch: Watch::default(),
+            looks: Looks::default(),
             halted: false,
             repeats: false,
             opened: (0, 0),
@@ -229,7 +232,10 @@ impl Running {
         if self.repeats {
             return Err(describe(&self.hw, &*self.design, Standstill::Instant));
         }
-        self.watch.look(&self.hw, &*self.design, &self.options)
+        if self.watch.look(&self.hw, &*self.design, &self.options)? {
+            self.look_for_precision();
+        }
+        Ok(())
     }
 
     /// Whether the machine may do this for the `times`-th time within one cycle. If not, the run ends as stuck.
@@ -243,7 +249,7 @@ impl Running {
     #[inline(always)]
     fn step(&mut self, last: u64) -> Result<Option<Stop>, Stuck> {
         self.record_counts();
-        if self.halted {
+        if self.halted | self.looks.enough {
             return Ok(Some(Stop::Ended));
         }
         let next_event = self.hw.events.next_at().0;
@@ -418,12 +424,13 @@ const MOST_REPEATS: u32 = 1 << 16;
 const MOST_PATIENCE: u64 = 64;
 
 impl Watch {
+    /// Whether it has looked.
     #[inline(always)]
-    fn look(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
+    fn look(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<bool, Stuck> {
         self.steps += 1;
         match self.steps % LOOK_EVERY {
-            0 => self.look_closely(hw, design, options),
-            _ => Ok(()),
+            0 => self.look_closely(hw, design, options).map(|()| true),
+            _ => Ok(false),
         }
     }
 

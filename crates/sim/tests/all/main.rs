@@ -11,6 +11,7 @@ mod native;
 mod observe;
 mod pace;
 mod pmem_spec;
+mod precision;
 mod refused;
 mod replay;
 mod resolved;

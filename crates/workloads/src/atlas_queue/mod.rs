@@ -46,6 +46,7 @@ pub const ABOUT: About = About {
     runtime: "atlas",
     lock: LockKind::Pthread,
     tasks: 8_000,
+    drift: Some("how threads wait for the two locks settles within thousands of tasks only"),
     params: PARAMS,
     small: &[("nodes", "6"), ("log_records", "20")],
 };

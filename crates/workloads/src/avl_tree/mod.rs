@@ -28,6 +28,7 @@ pub const ABOUT: About = About {
     runtime: "log-p-sf",
     lock: LockKind::Test,
     tasks: 50_000,
+    drift: None,
     params: &params(1_000_000, MOST_RECORDS),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "378")],
 };

@@ -37,6 +37,7 @@ pub const ABOUT: About = About {
     runtime: "log-p-sf",
     lock: LockKind::Test,
     tasks: 50_000,
+    drift: None,
     params: &params(1_000_000, records(lines(MOST_KEYS), TwoThree::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "190")],
 };

@@ -64,6 +64,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 100_000,
+    drift: None,
     params: PARAMS,
     small: &[
         ("keys", "40"),

@@ -47,6 +47,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 20_000,
+    drift: None,
     params: PARAMS,
     small: &[("queues", "3"), ("nodes", "4"), ("log_records", "24")],
 };

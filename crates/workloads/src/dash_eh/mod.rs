@@ -49,6 +49,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 40_000,
+    drift: Some("keys fill all segments evenly, so that these split at about the same time"),
     params: PARAMS,
     small: &[
         ("keys", "400"),

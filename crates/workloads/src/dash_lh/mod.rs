@@ -59,6 +59,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 40_000,
+    drift: Some("the table grows, and its segments split"),
     params: PARAMS,
     small: &[
         ("keys", "400"),

@@ -44,6 +44,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Pthread,
     tasks: 10_000,
+    drift: Some("a batch of 1,024 puts is merged at once, and the lists of versions are empty at first"),
     params: PARAMS,
     small: &[
         ("keys", "12"),

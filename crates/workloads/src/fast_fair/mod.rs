@@ -71,6 +71,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 24_000,
+    drift: None,
     params: PARAMS,
     small: &[
         ("keys", "40"),

@@ -33,6 +33,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     lock: LockKind::Test,
     tasks: 50_000,
+    drift: None,
     params: PARAMS,
     small: &[
         ("keys", "24"),

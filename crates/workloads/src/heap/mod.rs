@@ -48,6 +48,9 @@ pub const ABOUT: About = About {
     runtime: "atlas",
     lock: LockKind::Pthread,
     tasks: 8_000,
+    drift: Some(
+        "a deletion takes the least element: what is left has ever higher priorities, and new elements rise further",
+    ),
     params: PARAMS,
     small: &[("nodes", "16"), ("log_records", "58")],
 };

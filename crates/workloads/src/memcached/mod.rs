@@ -38,6 +38,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     lock: LockKind::Pthread,
     tasks: 8_000,
+    drift: Some("the cache is empty at first: ever more sets find an older item of their key, which they unlink"),
     params: PARAMS,
     small: &[
         ("keys", "24"),

@@ -56,6 +56,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     lock: LockKind::Test,
     tasks: 50_000,
+    drift: None,
     params: PARAMS,
     small: &[("rows", "6"), ("reads", "20"), ("log_records", "84")],
 };

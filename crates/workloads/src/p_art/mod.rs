@@ -60,6 +60,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 100_000,
+    drift: Some("the tree grows, and its nodes are replaced by larger ones"),
     params: PARAMS,
     small: &[
         ("keys", "40"),

@@ -50,6 +50,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 100_000,
+    drift: Some("the table fills and doubles"),
     params: PARAMS,
     small: &[
         ("keys", "40"),

@@ -49,6 +49,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 100_000,
+    drift: Some("the trie grows, and its nodes split"),
     params: PARAMS,
     small: &[
         ("keys", "60"),

@@ -39,6 +39,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     lock: LockKind::Test,
     tasks: 50_000,
+    drift: None,
     params: PARAMS,
     small: &[("keys", "24"), ("log_records", "174")],
 };

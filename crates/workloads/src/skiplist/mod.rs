@@ -45,6 +45,7 @@ pub const ABOUT: About = About {
     runtime: "atlas",
     lock: LockKind::Pthread,
     tasks: 2_000,
+    drift: Some("four insertions for each deletion or search: the list grows, and with it the way to a key"),
     params: PARAMS,
     small: &[
         ("keys", "24"),

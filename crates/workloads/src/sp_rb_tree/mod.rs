@@ -32,6 +32,7 @@ pub const ABOUT: About = About {
     runtime: "log-p-sf",
     lock: LockKind::Test,
     tasks: 50_000,
+    drift: None,
     params: &params(1_500_000, records(lines(MOST_KEYS), RedBlack::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "890")],
 };

@@ -37,6 +37,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 5_000,
+    drift: Some("new orders fill slots that no order has had"),
     params: PARAMS,
     small: &[
         ("districts", "3"),

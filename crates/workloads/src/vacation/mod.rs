@@ -43,6 +43,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     lock: LockKind::Pthread,
     tasks: 40_000,
+    drift: Some("customers have no reservations at first: their lists grow"),
     params: PARAMS,
     small: &[
         ("relations", "5"),

@@ -34,6 +34,7 @@ def run(
     bmo: int | None = None,
     set: Settings = (),  # noqa: A002 - as `--set`
     seed: int = 1,
+    precision: float | str | None = None,
     out: Place | None = None,
     jobs: int | None = None,
     fresh: bool = False,
@@ -52,6 +53,8 @@ def run(
     - `bmo`: cycles that the backend memory operations add to a persist.
     - `set`: parameters, as `{"machine.core.rob_entries": 128}`; `sl.explain` describes each.
     - `seed`: of the random numbers.
+    - `precision`: end a run once half the 95 % interval of its cycles per task is at most this share, as 0.01 or `1%`;
+      `tasks` is the most.
     - `out`: a file for the records: .json, .jsonl, .csv or .parquet.
     - `jobs`: parallel runs; by default as many as there are cores.
     - `store`: the folder of the run store, or `off`; `fresh` makes runs anew that it has.
@@ -64,7 +67,9 @@ def run(
     """
     designs = words.designs(design)
     base = base_run(
-        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=True
+        *(workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed),
+        recovers=True,
+        precision=precision,
     )
     from strandline.api.runs import compare
 
