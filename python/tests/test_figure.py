@@ -200,3 +200,32 @@ def test_seeds_give_means_and_their_intervals(strandline: Strandline) -> None:
     for value in document["values"]:
         assert value["low"] <= value["value"] <= value["high"]
     assert "±" in strandline("figure", "cosplay-table-3", "--seeds", "2", "--force").out
+
+
+def test_values_have_the_intervals_of_their_runs_on_request(strandline: Strandline, native: FakeNative) -> None:
+    native.errors = {"x86": 0.03, "unordered": 0.04}
+    plain = strandline("figure", "cosplay-1", "--json", "--store", "off").document["values"]
+    assert all("low" not in value for value in plain)
+    found = strandline("figure", "cosplay-1", "--json", "--intervals", "--force", "--store", "off").document["values"]
+    assert [value["value"] for value in found] == [value["value"] for value in plain]
+    # A slowdown has the errors of both runs, 5 %. The interval of 200 draws is known to a seventh.
+    halves = [(value["high"] - value["low"]) / 2 / value["value"] for value in found]
+    assert all(0.042 < half < 0.064 for half in halves), halves
+    shown = strandline("figure", "cosplay-1", "--intervals", "--force").out
+    assert "±" in shown
+    assert "Whiskers: 95 % interval of the runs" in Path("out/cosplay-1/chart.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("figure", "more", "line"),
+    [
+        ("cosplay-1", ["--seeds", "2"], "--intervals: 2 seeds have an interval of their own: leave it out, or --seeds"),
+        ("cosplay-2", [], "--intervals: cosplay-2 shows no values of runs: leave it out"),
+    ],
+)
+def test_intervals_are_refused_where_there_are_none(
+    strandline: Strandline, native: FakeNative, figure: str, more: list[str], line: str
+) -> None:
+    answer = strandline("figure", figure, "--intervals", *more)
+    assert (answer.code, answer.out, answer.err) == (2, "", f"strandline: {line}\n")
+    assert native.specs == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -186,6 +186,7 @@ def figure(session: Session, figure_id: str, options: Options, target: Target | 
     spec = session.experiments.any_figure(figure_id)
     if target is not None:
         _own(target.folder)
+    options.check(figure_id, isinstance(spec, FigureSpec))
     if isinstance(spec, LitmusFigure):
         if options.tasks is not None:
             raise InputError(f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out")
@@ -196,7 +197,7 @@ def figure(session: Session, figure_id: str, options: Options, target: Target | 
     with from_file(figure_id) if figure_id.endswith(".toml") else nullcontext():
         planned = _tasks(session.engine, runs_of(spec, options))
     with _written(target, spec.id, planned) as staging:
-        data = figures(session, [spec], options)[spec.id]
+        data = replace(figures(session, [spec], options)[spec.id], intervals=options.intervals)
         short = looks.shortened(session.engine, spec, options)
         remarks = [short] if short else []
         found = Figure(data, _outcomes(session, data), session.reused, remarks, session.experiments.claims())

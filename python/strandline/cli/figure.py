@@ -37,6 +37,7 @@ from strandline.views.plot_size import NO_PICTURE
 @picture_options
 @seed_option
 @click.option("--seeds", type=AT_LEAST_ONE, default=1, show_default=True, help="Number of seeds, from --seed up.")
+@click.option("--intervals", is_flag=True, help="Show the 95% interval of each value, from those of its runs.")
 @jobs_option
 @json_option
 @click.pass_obj
@@ -55,7 +56,7 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     """
     folder = given["out"] or Path("out") / app.experiments.any_figure(given["figure_id"]).id
     session = app.session(given)
-    options = Options(given["seed"], given["tasks"], given["seeds"])
+    options = Options(given["seed"], given["tasks"], given["seeds"], given["intervals"])
     target = Target(folder, given["force"], given["style"])
     with interruptible(session):
         found = run_figure(session, given["figure_id"], options, target)

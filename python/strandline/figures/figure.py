@@ -22,6 +22,15 @@ class Options:
     """Replaces the figure's or the workload's own number."""
     seeds: int = 1
     """Number of seeds from `seed` up; the figure shows means over them."""
+    intervals: bool = False
+    """Whether values have the intervals of their runs."""
+
+    def check(self, figure: str, has_runs: bool) -> None:
+        """An `InputError` if intervals are wanted where there are none, or others."""
+        if self.intervals and not has_runs:
+            raise InputError(f"--intervals: {figure} shows no values of runs: leave it out")
+        if self.intervals and self.seeds > 1:
+            raise InputError(f"--intervals: {self.seeds} seeds have an interval of their own: leave it out, or --seeds")
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,8 @@ class FigureData:
     cells: tuple[Cell, ...]
     others: tuple[FigureData, ...] = ()
     """The same figure with further seeds."""
+    intervals: bool = False
+    """Whether its values have the intervals of their runs."""
 
     @property
     def seeds(self) -> tuple[FigureData, ...]:
@@ -79,7 +90,7 @@ class FigureData:
     def where(self, keep: Callable[[Labels], bool]) -> FigureData:
         """The part of the figure at the points that `keep` accepts."""
         cells = tuple(cell for cell in self.cells if keep(cell.labels))
-        return FigureData(self.spec, cells, tuple(other.where(keep) for other in self.others))
+        return replace(self, cells=cells, others=tuple(other.where(keep) for other in self.others))
 
 
 def place(labels: Labels) -> tuple[tuple[str, str], ...]:

@@ -53,7 +53,8 @@ def meanings(data: FigureData, note: str | None) -> list[str]:
     above += ["Blue: better than the baseline; red: worse"] if data.spec.plot.kind is Kind.GRID else []
     above += _of_bounds(data.spec)
     if len(data.seeds) == 1:
-        return above
+        shown = data.intervals and data.spec.plot.kind is not Kind.CDF
+        return [*above, f"Whiskers: {PER_CENT} % interval of the runs"] if shown else above
     whiskers = "" if data.spec.plot.kind is Kind.CDF else f"; whiskers: {PER_CENT} % confidence interval of the mean"
     return [*above, f"Means of {len(data.seeds)} seeds{whiskers}"]
 

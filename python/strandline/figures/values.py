@@ -8,6 +8,7 @@ from statistics import fmean, geometric_mean, median_low
 from typing import Any
 
 from strandline.errors import InputError
+from strandline.figures import chance
 from strandline.figures.figure import Cell, FigureData, place
 from strandline.figures.plot_spec import MEAN, QUANTILE, Lines, Scatter
 from strandline.figures.spec import Labels, Metric
@@ -31,7 +32,7 @@ class Value:
     strict: Any = None
     """The value of the searched key with the least quantity."""
     interval: tuple[float, float] | None = None
-    """The confidence interval of a mean over seeds."""
+    """The confidence interval: of a mean over seeds, or of the runs if the figure shows theirs."""
     tasks: int | None = None
     """The tasks of the run; `None` for a mean over places."""
 
@@ -124,7 +125,19 @@ def _name(cell: Cell) -> str:
 
 def with_means(data: FigureData) -> list[Value]:
     """What the plot shows: all values, with means at the right end of the x axis if it has them, or means alone."""
-    return _over_seeds([_with_means_of_seed(each) for each in data.seeds])
+    found = _over_seeds([_with_means_of_seed(each) for each in data.seeds])
+    return _with_intervals(found, data) if data.intervals else found
+
+
+def _with_intervals(found: Sequence[Value], data: FigureData) -> list[Value]:
+    """The values with the intervals of their runs; none of values that do not depend on time."""
+    drawn = zip(*(with_means(each) for each in chance.draws(data)), strict=True)
+    return [_within(value, group) for value, group in zip(found, drawn, strict=False)] or list(found)
+
+
+def _within(value: Value, drawn: Iterable[Value]) -> Value:
+    half = chance.half_widths(value.value, [each.value for each in drawn])
+    return value if half is None else replace(value, interval=(value.value - half, value.value + half))
 
 
 def _with_means_of_seed(data: FigureData) -> list[Value]:

@@ -158,6 +158,7 @@ def figure(
     tasks: int | None = None,
     seed: int = 1,
     seeds: int = 1,
+    intervals: bool = False,
     out: Place | None = None,
     force: bool = False,
     format: Names | None = None,  # noqa: A002 as the command line has it
@@ -174,6 +175,7 @@ def figure(
     - `figure_id`: an id (`sl.listing("figures")`), or the path of a TOML file.
     - `tasks`: of each run, in place of the figure's; a shorter figure says so.
     - `seeds`: how many, from `seed` up; values are then means.
+    - `intervals`: show the 95 % interval of each value, from those of its runs.
     - `out`: a folder for its files, if given; `force` replaces a longer or another figure there.
     - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`) and `title` are of the
       picture in `out`.
@@ -190,7 +192,8 @@ def figure(
     from strandline.figures.figure import Options
     from strandline.views.plot_size import style
 
-    options = Options(words.whole(seed, 0), None if tasks is None else words.whole(tasks, 1), words.whole(seeds, 1))
+    most = None if tasks is None else words.whole(tasks, 1)
+    options = Options(words.whole(seed, 0), most, words.whole(seeds, 1), intervals)
     looks = style(None if format is None else words.formats(format), width, title)
     target = None if out is None else figures.Target(Path(out), force, looks)
     return figures.figure(session(jobs, store, fresh), os.fspath(figure_id), options, target)
