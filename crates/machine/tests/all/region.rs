@@ -33,7 +33,7 @@ fn it_ends_with_the_first_program_that_is_done() {
     assert!((398..=400).contains(&uneven.tasks), "{}", uneven.tasks);
     assert!((398..=402).contains(&uneven.fences), "{}", uneven.fences);
     assert!(uneven.pm_writes <= 400, "{}", uneven.pm_writes);
-    assert_eq!(uneven.tasks, uneven.task_latency.count());
+    assert_eq!(uneven.tasks, uneven.latencies.all().count());
 }
 
 #[test]
