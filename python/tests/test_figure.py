@@ -8,11 +8,13 @@ from typing import Any
 
 import polars
 import pytest
+from msgspec.structs import replace
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
 from strandline.figures.experiments import repository_experiments
+from strandline.figures.figure import Options, runs_of
 from strandline.records import Record
 from strandline.views import files
 
@@ -229,3 +231,20 @@ def test_intervals_are_refused_where_there_are_none(
     answer = strandline("figure", figure, "--intervals", *more)
     assert (answer.code, answer.out, answer.err) == (2, "", f"strandline: {line}\n")
     assert native.specs == []
+
+
+def test_runs_of_figures_and_claims_end_once_they_are_precise(strandline: Strandline, native: FakeNative) -> None:
+    strandline("figure", "cosplay-table-3", "--store", "off")
+    assert {spec["precision"] for spec in native.specs} == {None}
+    native.specs.clear()
+    strandline("figure", "cosplay-table-3", "--precision", "2%", "--force", "--store", "off")
+    strandline("claims", "cosplay-table3", "--precision", "2%", "--store", "off")
+    assert {spec["precision"] for spec in native.specs} == {0.02}
+    remark = "Runs of stationary workloads end once their time is known to 2 % (95 % interval)"
+    assert remark in Path("out/cosplay-table-3/chart.json").read_text(encoding="utf-8")
+
+
+def test_a_figures_own_precision_counts() -> None:
+    figure = repository_experiments().figure("cosplay-table-3")
+    own = replace(figure, fixed={**figure.fixed, "precision": 0.05})
+    assert {run.precision for run in runs_of(own, Options(precision=0.01))} == {0.05}

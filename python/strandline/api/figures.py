@@ -198,8 +198,8 @@ def figure(session: Session, figure_id: str, options: Options, target: Target | 
         planned = _tasks(session.engine, runs_of(spec, options))
     with _written(target, spec.id, planned) as staging:
         data = replace(figures(session, [spec], options)[spec.id], intervals=options.intervals)
-        short = looks.shortened(session.engine, spec, options)
-        remarks = [short] if short else []
+        told = (looks.shortened(session.engine, spec, options), looks.precise(options))
+        remarks = [remark for remark in told if remark]
         found = Figure(data, _outcomes(session, data), session.reused, remarks, session.experiments.claims())
         if target and staging:
             found.write(staging, session.engine, target.style)

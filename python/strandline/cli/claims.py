@@ -10,13 +10,22 @@ from strandline.api import claims as api
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
-from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, store_option, tasks_option
+from strandline.cli.options import (
+    fresh_option,
+    jobs_option,
+    json_option,
+    precision_option,
+    seed_option,
+    store_option,
+    tasks_option,
+)
 from strandline.figures.figure import Options
 
 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=name_of("claims"))
 @tasks_option
+@precision_option
 @fresh_option
 @store_option
 @seed_option
@@ -33,6 +42,7 @@ def claims(ctx: click.Context, app: App, /, **given: Any) -> None:
     """
     session = app.session(given)
     with interruptible(session):
-        found = api.claims(session, given["ids"], Options(given["seed"], given["tasks"]))
+        options = Options(given["seed"], given["tasks"], precision=given["precision"])
+        found = api.claims(session, given["ids"], options)
     output.print_json(found.document()) if given["as_json"] else output.show(found.page())
     ctx.exit(0 if found.hold else 1)

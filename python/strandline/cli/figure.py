@@ -17,6 +17,7 @@ from strandline.cli.options import (
     fresh_option,
     jobs_option,
     json_option,
+    precision_option,
     seed_option,
     store_option,
     tasks_option,
@@ -37,6 +38,7 @@ from strandline.views.plot_size import NO_PICTURE
 @picture_options
 @seed_option
 @click.option("--seeds", type=AT_LEAST_ONE, default=1, show_default=True, help="Number of seeds, from --seed up.")
+@precision_option
 @click.option("--intervals", is_flag=True, help="Show the 95% interval of each value, from those of its runs.")
 @jobs_option
 @json_option
@@ -56,7 +58,7 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     """
     folder = given["out"] or Path("out") / app.experiments.any_figure(given["figure_id"]).id
     session = app.session(given)
-    options = Options(given["seed"], given["tasks"], given["seeds"], given["intervals"])
+    options = Options(given["seed"], given["tasks"], given["seeds"], given["intervals"], given["precision"])
     target = Target(folder, given["force"], given["style"])
     with interruptible(session):
         found = run_figure(session, given["figure_id"], options, target)

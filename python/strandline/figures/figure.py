@@ -24,11 +24,14 @@ class Options:
     """Number of seeds from `seed` up; the figure shows means over them."""
     intervals: bool = False
     """Whether values have the intervals of their runs."""
+    precision: float | None = None
+    """Ends runs early, as the key of a run does, but for those whose figure has a precision of its own."""
 
     def check(self, figure: str, has_runs: bool) -> None:
         """An `InputError` if intervals are wanted where there are none, or others."""
-        if self.intervals and not has_runs:
-            raise InputError(f"--intervals: {figure} shows no values of runs: leave it out")
+        for option, given in (("--intervals", self.intervals), ("--precision", self.precision is not None)):
+            if given and not has_runs:
+                raise InputError(f"{option}: {figure} shows no values of runs: leave it out")
         if self.intervals and self.seeds > 1:
             raise InputError(f"--intervals: {self.seeds} seeds have an interval of their own: leave it out, or --seeds")
 
@@ -136,6 +139,8 @@ def run_of(settings: Mapping[str, Any], options: Options, recovers: bool = False
         raise InputError("a figure's runs need a workload and a design: name both in [fixed] or an axis")
     if options.tasks is not None:
         keys["tasks"] = options.tasks
+    if options.precision is not None:
+        keys.setdefault("precision", options.precision)
     return RunSpec(**keys, set=overrides, seed=options.seed, recovers=recovers)
 
 

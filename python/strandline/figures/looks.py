@@ -86,6 +86,14 @@ def shortened(engine: Engine, spec: FigureSpec, options: Options) -> str | None:
     return f"Run shorter than its full length: {_range(runs)} in place of {_range(fulls)} tasks a run"
 
 
+def precise(options: Options) -> str | None:
+    """The remark of a figure whose runs end once they are precise."""
+    if options.precision is None:
+        return None
+    share = f"{100 * options.precision:g} % ({PER_CENT} % interval)"
+    return f"Runs of stationary workloads end once their time is known to {share}"
+
+
 def _range(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"

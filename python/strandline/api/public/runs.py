@@ -159,6 +159,7 @@ def figure(
     seed: int = 1,
     seeds: int = 1,
     intervals: bool = False,
+    precision: float | str | None = None,
     out: Place | None = None,
     force: bool = False,
     format: Names | None = None,  # noqa: A002 as the command line has it
@@ -175,7 +176,7 @@ def figure(
     - `figure_id`: an id (`sl.listing("figures")`), or the path of a TOML file.
     - `tasks`: of each run, in place of the figure's; a shorter figure says so.
     - `seeds`: how many, from `seed` up; values are then means.
-    - `intervals`: show the 95 % interval of each value, from those of its runs.
+    - `intervals`: show the 95 % interval of each value, from those of its runs; `precision` as for `sl.run`.
     - `out`: a folder for its files, if given; `force` replaces a longer or another figure there.
     - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`) and `title` are of the
       picture in `out`.
@@ -193,7 +194,7 @@ def figure(
     from strandline.views.plot_size import style
 
     most = None if tasks is None else words.whole(tasks, 1)
-    options = Options(words.whole(seed, 0), most, words.whole(seeds, 1), intervals)
+    options = Options(words.whole(seed, 0), most, words.whole(seeds, 1), intervals, _share(precision))
     looks = style(None if format is None else words.formats(format), width, title)
     target = None if out is None else figures.Target(Path(out), force, looks)
     return figures.figure(session(jobs, store, fresh), os.fspath(figure_id), options, target)
@@ -205,6 +206,7 @@ def claims(
     *,
     tasks: int | None = None,
     seed: int = 1,
+    precision: float | str | None = None,
     jobs: int | None = None,
     fresh: bool = False,
     store: Place | None = None,
@@ -212,7 +214,7 @@ def claims(
     """Compares papers' claims with measurements; without `claim` all of them.
 
     The arguments: `claim`, ids (`sl.listing("claims")`) separated by commas or in a list; `tasks`, of each run in place
-    of the figures' own; `seed`; `jobs`, `store` and `fresh` as for `sl.run`.
+    of the figures' own; `seed`; `precision`, `jobs`, `store` and `fresh` as for `sl.run`.
 
     An `InputError` for an unknown id.
 
@@ -223,7 +225,8 @@ def claims(
     from strandline.figures.figure import Options
 
     ids = words.names(claim, "claim", "cosplay-fig1-adr,cosplay-table3") if claim else ()
-    options = Options(words.whole(seed, 0), None if tasks is None else words.whole(tasks, 1))
+    most = None if tasks is None else words.whole(tasks, 1)
+    options = Options(words.whole(seed, 0), most, precision=_share(precision))
     return api.claims(session(jobs, store, fresh), ids, options)
 
 
@@ -263,6 +266,10 @@ def prune_store(*, keep: int | str | None = None, older: str | None = None, stor
 
     most, seconds = None if keep is None else pruning.size(keep), None if older is None else pruning.age(older)
     return stores.pruned(session(None).engine, _path(store), most, seconds)
+
+
+def _share(precision: float | str | None) -> float | None:
+    return None if precision is None else words.precision(precision)
 
 
 def _path(place: Place | None) -> str | None:
