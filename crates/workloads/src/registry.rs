@@ -275,7 +275,11 @@ mod tests {
                 assert!(about.params[..i].iter().all(|other| other.name != param.name));
             }
             let why = about.drift.unwrap_or("why");
-            assert!(!why.is_empty() && !why.ends_with('.'), "{}: a part of a line", about.name);
+            assert!(
+                !why.is_empty() && !why.ends_with('.'),
+                "{}: a part of a line",
+                about.name
+            );
             let small = Params::parse("workload", about.params, about.small.iter().copied()).unwrap();
             assert_ne!(small, Params::defaults(about.params), "{}", about.name);
         }
