@@ -56,5 +56,9 @@ impl Running {
         let pace = Pace::of(latencies.iter().map(|core| &**core), self.hw.now());
         self.looks.enough =
             pace.drifts() == Some(false) && pace.half_width().is_some_and(|half| half <= precision.share);
+        drop(latencies);
+        if self.looks.enough {
+            self.end_region(self.hw.now());
+        }
     }
 }

@@ -196,7 +196,7 @@ impl Running {
     }
 
     /// Ends the region: what happens from now on is not counted.
-    fn end_region(&mut self, at: u64) {
+    pub(super) fn end_region(&mut self, at: u64) {
         self.wake_all();
         self.region.ends_soon = false;
         self.region.end = Some(self.counted(at));
