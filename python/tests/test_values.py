@@ -17,7 +17,7 @@ from strandline.figures.figure import FigureData, Options, plan
 from strandline.figures.figure_file import load_runs
 from strandline.figures.spec import FigureSpec
 from strandline.figures.values import values, with_means
-from strandline.records import QUANTILES
+from strandline.records import QUANTILES, Record, comparable
 from strandline.views.table import Table
 
 SEARCHING = """title = "T"
@@ -227,3 +227,12 @@ def test_the_tasks_option_goes_before_the_figure() -> None:
     runs = {trial.spec for each in plan(spec, Options(tasks=5)) for trial in each.trials}
     assert {run.tasks for run in runs} == {5}
     assert runs == {replace(run, tasks=5) for run in runs}
+
+
+def test_what_grows_with_a_run_is_compared_by_task() -> None:
+    record = Record({"tasks": 4, "cycles": 100, "pm_writes": 8, "storage_bytes": 64})
+    assert comparable(record, "cycles") == 25
+    assert comparable(record, "pm_writes") == 2
+    assert comparable(record, "storage_bytes") == 64
+    without = Record({"tasks": 0, "cycles": 100})
+    assert comparable(without, "cycles") == 100, "a recording's work is equal under all designs"

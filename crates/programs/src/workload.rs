@@ -6,7 +6,7 @@ use std::rc::Rc;
 use strandline_isa::{Image, Memory};
 use strandline_machine::Factory;
 use strandline_runtime::{
-    run_thread, run_warming, run_window, BuildPlan, HostBytes, Logging, Sharing, ThreadPlan, Workload,
+    run_thread, run_warming, run_window, BuildPlan, HostBytes, Logging, Sharing, ThreadPlan, Window, Workload,
 };
 use strandline_workloads::{with_workload, Error, Visitor};
 
@@ -76,6 +76,14 @@ impl Plan {
         }
     }
 
+    /// The lanes of a thread that warms: those of its window, or one if the window is still to be found.
+    fn warming_lanes(self) -> usize {
+        match self.sharing.map(|sharing| sharing.window) {
+            Some(Window::Fixed(window)) => window as usize,
+            Some(Window::Auto) | None => 1,
+        }
+    }
+
     /// A thread that warms. Its random numbers are others: it would otherwise execute the tasks of the run.
     fn warming(self, thread: u64) -> ThreadPlan {
         ThreadPlan {
@@ -91,7 +99,8 @@ impl Visitor for Plan {
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Prepared {
         let workload = Rc::new(workload);
         let threads = (0..self.threads).map(|thread| thread_of(workload.clone(), self.thread(thread), self.sharing));
-        let warming = (0..self.threads).map(|thread| warming(workload.clone(), self.warming(thread)));
+        let lanes = self.warming_lanes();
+        let warming = (0..self.threads).map(|thread| warming(workload.clone(), self.warming(thread), lanes));
         Prepared {
             memory,
             threads: threads.collect(),
@@ -118,11 +127,12 @@ fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: 
     }
 }
 
-/// A thread that warms caches, which have no time: its tasks come one after the other, whatever shares a thread in the run.
-fn warming<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan) -> Factory {
+/// A thread that warms caches, which have no time: its tasks come one after the other, in as many lanes as share a thread
+/// in the run.
+fn warming<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, lanes: usize) -> Factory {
     Rc::new(move |cpu| {
         let workload = workload.clone();
-        Box::pin(async move { run_warming(&*workload, &cpu, plan).await })
+        Box::pin(async move { run_warming(&*workload, &cpu, plan, lanes).await })
     })
 }
 

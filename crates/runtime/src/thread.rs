@@ -56,7 +56,7 @@ pub struct ThreadState<'c, C: Cpu> {
 
 /// Runs one thread: warming tasks, the start line, the tasks that count.
 pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: ThreadPlan) {
-    let mut state = open(workload, cpu, plan).await;
+    let mut state = open(workload, cpu, plan, plan.thread).await;
     let mut progress = resumed(&mut state);
     loop {
         let tasks = if progress.timed { plan.tasks } else { plan.warm_tasks };
@@ -71,27 +71,35 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
     }
 }
 
-/// Runs one thread that warms caches, for as long as it is to go on. Nothing of it is left open.
-pub async fn run_warming<W: Workload, C: Warms>(workload: &W, cpu: &C, plan: ThreadPlan) {
-    let mut state = open(workload, cpu, plan).await;
+/// Runs one thread that warms caches, for as long as it is to go on. Its lanes run a task each in turn. Nothing of it is
+/// left open.
+pub async fn run_warming<W: Workload, C: Warms>(workload: &W, cpu: &C, plan: ThreadPlan, lanes: usize) {
+    let mut states = Vec::with_capacity(lanes);
+    for slot in 0..lanes {
+        states.push(open(workload, cpu, plan, plan.thread * lanes + slot).await);
+    }
+    let mut slot = 0;
     while cpu.goes_on().await {
         cpu.note(Note::TaskBegin);
-        crate::restart::run_task(workload, &mut state).await;
+        crate::restart::run_task(workload, &mut states[slot]).await;
         cpu.note(Note::TaskEnd);
+        slot = (slot + 1) % lanes;
     }
-    state.log.close().await;
+    for state in &mut states {
+        state.log.close().await;
+    }
 }
 
-/// The state of a thread that runs one task at a time.
-async fn open<'c, W: Workload, C: Cpu>(workload: &W, cpu: &'c C, plan: ThreadPlan) -> ThreadState<'c, C> {
+/// The state of a lane that runs one task at a time.
+async fn open<'c, W: Workload, C: Cpu>(workload: &W, cpu: &'c C, plan: ThreadPlan, lane: usize) -> ThreadState<'c, C> {
     let logs = workload.logs();
     ThreadState {
         cpu,
         thread: plan.thread,
         threads: plan.threads,
-        lane: plan.thread,
-        random: logs.random(cpu, plan.seed, plan.thread),
-        log: Log::open(cpu, &logs, plan.thread).await,
+        lane,
+        random: logs.random(cpu, plan.seed, lane),
+        log: Log::open(cpu, &logs, lane).await,
     }
 }
 

@@ -109,10 +109,11 @@ keys! {
         recovers: Option<bool> = Derived of "",
         /// Further settings and counts: the clock, the slack, the bytes of the design's structures (`storage`), the
         /// coroutine library (`coroutines`) and its mispredicted jumps (`jumps_mispredicted`), `window` if it is
-        /// `auto`, how the LLC began (`warm`: `rule`, and of a steady start why it `ended`, the `tasks` that it took,
-        /// the `lines` in the LLC and the `dirty_lines` among them), with `--precision` its `share` and why the run `ended`
-        /// (`precision`: `precise`, after all `tasks`, because it `drifts`, or as it is `not stationary`), and the values
-        /// of `--set`. For a recording also its file, the replay policy and the policy's counts (`recording_...`).
+        /// `auto`, how the caches began (`warm`: `rule`, and of a steady start why it `ended`, the `tasks` that it took,
+        /// the `lines` in the LLC, the `dirty_lines` among them, and what was `unsettled` at its bound), with
+        /// `--precision` its `share` and why the run `ended` (`precision`: `precise`, after all `tasks`, because it
+        /// `drifts`, or as it is `not stationary`), and the values of `--set`. For a recording also its file, the replay
+        /// policy and the policy's counts (`recording_...`).
         params: Params = Derived of "",
         /// Wall time of the host.
         host_seconds: f64 = Derived of "seconds",
@@ -175,7 +176,7 @@ impl Record {
         let latency = |percent| latencies.quantile(f64::from(percent) / 100.0);
         Record {
             origin: Origin::of(&measured.resolved),
-            ran: Ran::of(spec, plan, about),
+            ran: Ran::of(spec, plan, about, &measured.warm),
             stats: Stats {
                 switch_instructions: plan.sharing.and(stats.switch_instructions),
                 ..stats.clone()
@@ -251,7 +252,7 @@ impl Origin {
 }
 
 impl Ran {
-    fn of(spec: &Spec, plan: &Plan, about: &About) -> Ran {
+    fn of(spec: &Spec, plan: &Plan, about: &About, warm: &Value) -> Ran {
         Ran {
             figure: spec.figure.clone(),
             workload: plan.source.name(spec),
@@ -262,7 +263,7 @@ impl Ran {
             threads: plan.threads,
             bmo_cycles: plan.machine.controllers.bmo_latency.0,
             seed: spec.seed,
-            warmup: plan.warmup(),
+            warmup: plan.warmup_to(&crate::warm::in_words(warm)),
         }
     }
 }

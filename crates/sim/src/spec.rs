@@ -214,14 +214,19 @@ impl Plan {
         }
     }
 
-    /// The warm-up of the caches, for the record.
+    /// The warm-up of the caches, if it reaches a steady state where that is wanted.
     #[must_use]
     pub fn warmup(&self) -> String {
+        self.warmup_to("shared cache in a steady state")
+    }
+
+    /// The warm-up of the caches, for the record. `steady`: what a steady start has reached.
+    pub(crate) fn warmup_to(&self, steady: &str) -> String {
         let recorded = matches!(self.source, Source::Recording(_));
         let llc = match self.machine.simulation.warm {
             Warm::Cold => "empty shared cache",
             Warm::Steady | Warm::Footprint if recorded => "touched pages in the shared cache",
-            Warm::Steady => "shared cache in a steady state",
+            Warm::Steady => steady,
             Warm::Footprint => "footprint in the shared cache",
         };
         let tasks = self.warm_tasks;

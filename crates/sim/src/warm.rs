@@ -1,4 +1,4 @@
-//! Initial contents of the LLC.
+//! Initial contents of the caches.
 
 use crate::play::ended;
 use crate::{Error, Plan, Progress, Source};
@@ -18,8 +18,8 @@ pub enum Begin {
     Steady(Box<Contents>),
 }
 
-/// Tasks of a steady start for each of the run, at most. Without a core's timing, a task costs the host at most half as
-/// much, so that the start costs no more than the run.
+/// Tasks of a steady start for each of the run, at most, unless these cost the host next to nothing. Without a core's
+/// timing, a task costs the host at most half as much, so that the start costs no more than the run.
 const TASKS_OF_ONE: u64 = 2;
 
 /// Tasks of a steady start, at most; none where the run begins in another way.
@@ -103,14 +103,31 @@ impl Begin {
             Ending::Fits => "fits",
             Ending::Bound => "bound",
         };
-        json!({
+        let mut described = json!({
             "rule": "steady",
             "ended": ended,
             "tasks": contents.tasks,
             "lines": contents.lines,
             "dirty_lines": contents.dirty,
-        })
+        });
+        if !contents.unsettled.is_empty() {
+            described["unsettled"] = json!(contents.unsettled);
+        }
+        described
     }
+}
+
+/// What a steady start has reached, as `params.warm` of the record describes it.
+pub fn in_words(warm: &Value) -> String {
+    let Some(unsettled) = warm["unsettled"].as_array() else {
+        return "shared cache in a steady state".to_owned();
+    };
+    let names: Vec<&str> = unsettled.iter().filter_map(Value::as_str).collect();
+    format!(
+        "no steady state after {} tasks ({} still change)",
+        warm["tasks"],
+        names.join(", ")
+    )
 }
 
 /// The parts of `footprint` that are in the cache once all of its lines have been put there in order; all of it if parts

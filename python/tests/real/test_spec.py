@@ -12,6 +12,7 @@ from strandline import engine
 from strandline.cli.crash import crash
 from strandline.cli.run import run
 from strandline.figures import spec as figures
+from strandline.records import TOTALS
 from strandline.timelines import Part
 
 from .conftest import Installed
@@ -76,3 +77,8 @@ def test_the_build_is_a_version_and_a_commit() -> None:
     build = engine.load().build()
     assert build["version"] == importlib.metadata.version("strandline")
     assert re.fullmatch(r"[0-9a-f]{12}(-dirty-[0-9a-f]{8})?|unknown", build["commit"])
+
+
+def test_runs_are_compared_by_task_in_all_that_adds_up() -> None:
+    keys = engine.load().listing("keys")
+    assert {key["name"] for key in keys if key["adds"] == "sum"} == {*TOTALS, "tasks"}

@@ -12,4 +12,4 @@ pub use llc::{Llc, LlcLine, Sharers};
 pub use misses::Misses;
 pub use private::{Fill, Private, Victim};
 pub use tags::{State, Tags};
-pub use untimed::Untimed;
+pub use untimed::{Parts, Untimed};

@@ -2,7 +2,7 @@
 
 use super::{Misses, State, Tags};
 use crate::config;
-use strandline_isa::Line;
+use strandline_isa::{Line, LINE_BYTES};
 use strandline_rules::{broken, Rule};
 
 /// The private levels of one core.
@@ -214,6 +214,16 @@ impl Private {
             Some(State::Modified) => self.l1_latency,
             _ => self.latency(),
         }
+    }
+
+    /// The lines that are here.
+    pub fn count(&self) -> u64 {
+        self.l2.as_ref().unwrap_or(&self.l1).count()
+    }
+
+    /// The lines that it can hold, at its last level.
+    pub fn capacity(l1: &config::Cache, l2: Option<&config::Cache>) -> u64 {
+        l2.unwrap_or(l1).bytes / LINE_BYTES
     }
 
     /// The result of a look-up of a line that is not here.

@@ -144,6 +144,11 @@ impl Tags {
         self.entries[base] = key(line) | state as u64;
     }
 
+    /// The lines that are here.
+    pub fn count(&self) -> u64 {
+        self.entries.iter().filter(|entry| **entry != 0).count() as u64
+    }
+
     /// Removes `line` and returns its former state.
     pub fn remove(&mut self, line: Line) -> Option<State> {
         let set = self.set(line);

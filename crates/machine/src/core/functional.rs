@@ -1,13 +1,14 @@
 //! Execution without time: plain memory, and the tags of caches.
 
-use super::tlb::tables;
+use super::predictor::Branches;
+use super::tlb::{tables, Tlb};
 use super::{Core, Duties, Kind, Mode, Window};
 use crate::cache::Untimed;
 use crate::config::MachineConfig;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::Poll;
-use strandline_isa::{Addr, CoreId, Flush, Lowering, Memory, Note, Rmw};
+use strandline_isa::{Addr, CoreId, Flush, Lowering, Memory, Note, Rmw, Site};
 
 /// Accesses after which a thread's turn ends within a task: others may hold the lock that it waits for.
 const TURN: u32 = 4096;
@@ -22,6 +23,8 @@ pub struct Functional {
     pub idle: Cell<u64>,
     /// Programs begin no more tasks.
     pub over: Cell<bool>,
+    /// Accesses of all programs, which take the most of the host's time.
+    pub work: Cell<u64>,
     /// Accesses in this turn.
     accesses: Cell<u32>,
 }
@@ -34,6 +37,7 @@ impl Functional {
             tasks: Cell::new(0),
             idle: Cell::new(0),
             over: Cell::new(false),
+            work: Cell::new(0),
             accesses: Cell::new(0),
         }
     }
@@ -43,6 +47,7 @@ impl Functional {
     fn ends_turn(&self) -> bool {
         let accesses = self.accesses.get();
         self.accesses.set(accesses + 1);
+        self.work.set(self.work.get() + 1);
         accesses >= TURN && {
             self.accesses.set(0);
             true
@@ -78,7 +83,41 @@ impl Functional {
     }
 }
 
+/// What a core without time has learnt: its translations and predictions.
+pub struct Learnt {
+    tlb: Tlb,
+    branches: Branches,
+}
+
 impl Core {
+    /// What it has learnt.
+    pub fn into_learnt(self) -> Learnt {
+        Learnt {
+            tlb: self.tlb,
+            branches: self.branches,
+        }
+    }
+
+    /// Begins with what a core without time has learnt.
+    pub fn begin_with(&self, learnt: Learnt) {
+        self.branches.restore(&learnt.branches);
+        self.tlb.begin_with(learnt.tlb);
+    }
+
+    /// The predictor learns a branch, which takes no time.
+    pub(super) fn learns_branch(&self, taken: bool, site: Site) {
+        if !self.branches.predictor.predict(site.0, taken) {
+            self.counts.mispredictions.set(self.counts.mispredictions.get() + 1);
+        }
+    }
+
+    /// The predictor of targets learns an indirect jump, which takes no time.
+    pub(super) fn learns_jump(&self, to: u64, site: Site) {
+        if !self.branches.targets.predict(site.0, to) {
+            self.counts.mispredictions.set(self.counts.mispredictions.get() + 1);
+        }
+    }
+
     /// A core without time.
     pub fn functional(
         id: CoreId,

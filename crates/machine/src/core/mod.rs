@@ -31,7 +31,7 @@ pub use counted::Counted;
 pub use counts::Counts;
 pub use cpu::SimCpu;
 pub use frame::{Frame, FRAME_BYTES};
-pub use functional::Functional;
+pub use functional::{Functional, Learnt};
 pub use hooks::Hooks;
 pub use notes::{Keeps, Noted, Notes, Now};
 pub use queue::{Entry, Kind, Lost, StoreQueue};

@@ -157,9 +157,14 @@ impl System {
         self.idle_mut().warm(addresses);
     }
 
-    /// Begins with these contents of the shared cache.
+    /// Begins with these caches, translations and predictors.
     pub fn begin_with(&mut self, contents: Contents) {
-        self.idle_mut().hw.llc = contents.llc;
+        let hw = &mut self.idle_mut().hw;
+        hw.llc = contents.llc;
+        for (hart, (private, learnt)) in hw.harts.iter().zip(contents.cores) {
+            hart.core.private.replace(private);
+            hart.core.begin_with(learnt);
+        }
     }
 
     /// The design, for its state.

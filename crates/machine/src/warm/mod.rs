@@ -1,14 +1,17 @@
-//! A start in a steady state: the program's threads run on plain memory and the tags of the caches, until the LLC holds
-//! what it would hold long after the program has begun. The timed run begins with that memory and these tags.
+//! A start in a steady state: the program's threads run on plain memory, the tags of the caches, the TLBs and the
+//! predictors, until these hold what they would hold long after the program has begun. The timed run begins with them.
 //!
-//! Lines that are dirty in the LLC then are durable too, as if each had been written back a moment before and made dirty
-//! again. Their evictions write them once more.
+//! Lines that are dirty in the caches then are durable too, as if each had been written back a moment before and made
+//! dirty again. Their evictions from the LLC write them once more.
 
-use crate::cache::{Llc, Untimed};
+mod settling;
+
+use crate::cache::{Llc, Parts, Private, Untimed};
 use crate::config::MachineConfig;
 use crate::core::tlb::Tlb;
-use crate::core::{Core, Functional, SimCpu};
+use crate::core::{Core, Functional, Learnt, SimCpu};
 use crate::system::{poll, Factory, Program};
+use settling::{Kind, Part, Settling};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,37 +20,38 @@ use strandline_isa::{CoreId, Memory};
 
 /// Turns of a thread without the end of any task, after which a program counts as stuck.
 const MOST_IDLE: u64 = 1 << 16;
-/// How often the LLC takes in as many lines as it has, before it counts as turned over. A set of 16 ways takes in 16
-/// lines on average while the LLC takes in all of its lines, but some sets take in half as many.
+/// Accesses of all threads before the bound ends a warming, so that short runs begin as long ones do: some 25 ms of the host.
+const LEAST: u64 = 1 << 18;
+/// How often a cache takes in as many lines as it has, before it counts as turned over. A set of 16 ways takes in 16
+/// lines on average while a cache takes in all of its lines, but some sets take in half as many.
 const TURNOVERS: u64 = 2;
-/// Tasks after which the program is first asked whether the LLC holds all that it accesses.
-const FIRST: u64 = 256;
-/// The LLC still fills if it takes in more than this part of its lines while the number of tasks doubles.
-const FILLS: u64 = 1024;
-
 /// Why the warming has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The LLC has turned over: it has taken in twice as many lines as it has.
+    /// The LLC has turned over: it has taken in twice as many lines as it has. All else has settled.
     TurnedOver,
     /// The LLC holds all that the program accesses: while the number of tasks doubled it evicted nothing, and took in
-    /// hardly a line.
+    /// hardly a line. All else has settled.
     Fits,
-    /// Neither within the tasks allowed.
+    /// The tasks allowed have run before that.
     Bound,
 }
 
-/// The contents of an LLC, and how they came about.
+/// The contents of caches, TLBs and predictors, and how they came about.
 pub struct Contents {
     pub(crate) llc: Llc,
+    /// The private levels of each core with a thread, its translations and its predictors.
+    pub(crate) cores: Vec<(Private, Learnt)>,
     /// Tasks that ran.
     pub tasks: u64,
     /// Lines in the LLC.
     pub lines: u64,
-    /// Dirty ones.
+    /// Lines that are dirty in it or in a private level.
     pub dirty: u64,
     /// Why it ended.
     pub ending: Ending,
+    /// What had not settled when it ended, in words; nothing unless it ended at its bound.
+    pub unsettled: Vec<&'static str>,
 }
 
 /// Why there is nothing to begin with.
@@ -65,6 +69,10 @@ pub struct Warming {
     memory: Rc<Memory>,
     /// Where table entries lie.
     tlb: Tlb,
+    /// Translations of a core's TLB.
+    entries: u64,
+    cores: Vec<Rc<Core>>,
+    settling: Settling,
     /// Those that have not ended.
     programs: Vec<Program>,
 }
@@ -76,17 +84,22 @@ impl Warming {
     pub fn new(machine: &MachineConfig, design: &AnyDesign, memory: Memory, threads: Vec<Factory>) -> Warming {
         let shared = Rc::new(Functional::new(Untimed::new(machine, &design.wants(), threads.len())));
         let (memory, lowering) = (Rc::new(memory), design.lowering());
-        let start = |(index, factory): (usize, Factory)| {
+        let core = |index: usize| {
             let id = CoreId(index as u16);
             let core = Core::functional(id, machine, memory.clone(), lowering, shared.clone());
-            factory(SimCpu::new(Rc::new(core)))
+            Rc::new(core)
         };
-        let programs = threads.into_iter().enumerate().map(start).collect();
+        let cores: Vec<Rc<Core>> = (0..threads.len()).map(core).collect();
+        let started = threads.into_iter().zip(&cores);
+        let programs = started.map(|(factory, core)| factory(SimCpu::new(core.clone())));
         Warming {
+            programs: programs.collect(),
             shared,
             memory,
             tlb: Tlb::new(&machine.tlb),
-            programs,
+            entries: machine.tlb.l1_entries.max(machine.tlb.l2_entries),
+            cores,
+            settling: Settling::default(),
         }
     }
 
@@ -100,18 +113,17 @@ impl Warming {
     }
 
     /// Runs the threads in turn, a task each, for `most` tasks at most, until the LLC has turned over or holds all that
-    /// they access; then to the end of the tasks that have begun. What it has left in memory and in the LLC.
+    /// they access, and all else has settled; then to the end of the tasks that have begun. What it has left.
     ///
     /// # Errors
     /// It was told to stop, or no task ends.
     pub fn run(mut self, most: u64, stop: &AtomicBool) -> Result<(Memory, Contents), Unfinished> {
-        let mut growth = Growth::default();
         let mut ending = None;
         while !self.programs.is_empty() {
             if stop.load(Ordering::Relaxed) {
                 return Err(Unfinished::Stopped);
             }
-            ending = ending.or_else(|| self.ending(most, &mut growth));
+            ending = ending.or_else(|| self.ending(most));
             self.shared.over.set(ending.is_some());
             self.turn()?;
         }
@@ -130,61 +142,78 @@ impl Warming {
     }
 
     fn contents(self, ending: Ending) -> (Memory, Contents) {
-        let Warming { shared, memory, .. } = self;
+        let unsettled = match ending {
+            Ending::Bound => self.unsettled(),
+            Ending::TurnedOver | Ending::Fits => Vec::new(),
+        };
+        let Warming {
+            shared, memory, cores, ..
+        } = self;
         let tasks = shared.tasks.get();
-        let shared = Rc::into_inner(shared).expect("no program has it");
-        let (llc, lines, dirty) = shared.caches.into_inner().into_llc();
+        let cores = cores.into_iter().map(|core| sole(core).into_learnt());
+        let learnt: Vec<Learnt> = cores.collect();
+        let Parts {
+            llc,
+            private,
+            lines,
+            dirty,
+        } = sole(shared).caches.into_inner().into_parts();
         let contents = Contents {
             llc,
+            cores: private.into_iter().zip(learnt).collect(),
             tasks,
             lines,
             dirty,
             ending,
+            unsettled,
         };
-        (Rc::into_inner(memory).expect("no program has it"), contents)
+        (sole(memory), contents)
     }
 
-    fn ending(&self, most: u64, growth: &mut Growth) -> Option<Ending> {
-        let (tasks, caches) = (self.shared.tasks.get(), self.shared.caches.borrow());
-        if caches.taken >= TURNOVERS * caches.capacity {
-            return Some(Ending::TurnedOver);
+    /// Why the warming ends now, if it does.
+    fn ending(&mut self, most: u64) -> Option<Ending> {
+        let tasks = self.shared.tasks.get();
+        if self.settling.is_due(tasks) {
+            let parts = self.parts();
+            self.settling.look(tasks, &self.shared.caches.borrow(), &parts);
         }
-        if tasks >= most {
-            return Some(Ending::Bound);
+        match self.settling.has_settled() {
+            true if self.has_turned_over() => Some(Ending::TurnedOver),
+            true if self.settling.llc_fits() => Some(Ending::Fits),
+            _ => (tasks >= most && self.shared.work.get() >= LEAST).then_some(Ending::Bound),
         }
-        (tasks >= growth.until && !growth.goes_on(tasks, &caches)).then_some(Ending::Fits)
+    }
+
+    /// What has not settled, in words.
+    fn unsettled(&self) -> Vec<&'static str> {
+        let llc = (!self.has_turned_over() && !self.settling.llc_fits()).then_some("LLC");
+        llc.into_iter().chain(self.settling.unsettled()).collect()
+    }
+
+    /// Whether the LLC has.
+    fn has_turned_over(&self) -> bool {
+        let caches = self.shared.caches.borrow();
+        caches.taken >= TURNOVERS * caches.capacity
+    }
+
+    /// How far each part of each core has come.
+    fn parts(&self) -> Vec<Part> {
+        let caches = self.shared.caches.borrow();
+        let cores = self.cores.iter().zip(caches.filled());
+        let parts = cores.flat_map(|(core, filled)| {
+            [
+                Part::new(Kind::Private, filled, Some(caches.private_capacity)),
+                Part::new(Kind::Tlb, core.tlb.counts.walks.get(), Some(self.entries)),
+                Part::new(Kind::Predictors, core.counts.mispredictions.get(), None),
+            ]
+        });
+        parts.collect()
     }
 }
 
-/// How the LLC's contents have grown while the number of tasks doubles.
-struct Growth {
-    until: u64,
-    taken: u64,
-    evicted: u64,
-}
-
-impl Default for Growth {
-    fn default() -> Growth {
-        Growth {
-            until: FIRST,
-            // Whatever the first tasks take in counts as growth.
-            taken: 0,
-            evicted: u64::MAX,
-        }
-    }
-}
-
-impl Growth {
-    /// Whether they have grown since the last question, or lines were evicted. Asks again after as many tasks again.
-    fn goes_on(&mut self, tasks: u64, caches: &Untimed) -> bool {
-        let grows = caches.evicted != self.evicted || caches.taken - self.taken > caches.capacity / FILLS;
-        *self = Growth {
-            until: 2 * tasks,
-            taken: caches.taken,
-            evicted: caches.evicted,
-        };
-        grows
-    }
+/// What no program has any more.
+fn sole<T>(shared: Rc<T>) -> T {
+    Rc::into_inner(shared).expect("no program has it")
 }
 
 #[cfg(test)]

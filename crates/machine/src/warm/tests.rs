@@ -1,4 +1,5 @@
 use super::*;
+use crate::cache::State;
 use crate::core::tlb::tables;
 use crate::system::{Options, System};
 use std::collections::BTreeMap;
@@ -135,13 +136,10 @@ impl Table {
 
 fn lines(mut contents: Contents) -> BTreeMap<Line, bool> {
     let mut lines = BTreeMap::new();
+    let cores = &contents.cores;
     contents.llc.change_all(|line, known| {
-        assert_eq!(
-            (known.owned, known.sharers.cores().count()),
-            (false, 0),
-            "no core has it"
-        );
-        _ = lines.insert(line, known.dirty);
+        let modified = |core: strandline_isa::CoreId| cores[core.index()].0.state(line) == Some(State::Modified);
+        _ = lines.insert(line, known.dirty || known.sharers.cores().any(modified));
     });
     assert_eq!(contents.lines, lines.len() as u64);
     assert_eq!(contents.dirty, lines.values().filter(|dirty| **dirty).count() as u64);

@@ -11,6 +11,10 @@ const FILLED: u64 = u64::MAX;
 /// The private levels of all cores, and the LLC.
 pub struct Untimed {
     private: Vec<Private>,
+    /// Lines that each core's private levels have evicted for others.
+    replaced: Vec<u64>,
+    /// Lines of a core's private levels.
+    pub private_capacity: u64,
     llc: Llc,
     /// A flush leaves its core's line writable.
     keeps_ownership: bool,
@@ -32,6 +36,8 @@ impl Untimed {
         let private = || Private::new(&machine.l1, machine.l2.as_ref());
         Untimed {
             private: (0..cores).map(|_| private()).collect(),
+            replaced: vec![0; cores],
+            private_capacity: Private::capacity(&machine.l1, machine.l2.as_ref()),
             llc: Llc::new(&machine.llc),
             keeps_ownership: machine.core.clwb_keeps_ownership,
             handed_over_clean: wants.handed_over_clean,
@@ -114,8 +120,10 @@ impl Untimed {
         self.llc.set_latest(line, known);
         let private = &mut self.private[core.index()];
         if held {
-            private.upgrade(line, state);
-        } else if let Some(victim) = private.fill(line, state) {
+            return private.upgrade(line, state);
+        }
+        if let Some(victim) = private.fill(line, state) {
+            self.replaced[core.index()] += 1;
             self.leaves_private(core, victim);
         }
     }
@@ -144,6 +152,13 @@ impl Untimed {
         }
     }
 
+    /// Lines that each core's private levels have taken in beside those that other cores took from them: those that are
+    /// there, and those that others have replaced.
+    pub fn filled(&self) -> impl Iterator<Item = u64> + '_ {
+        let private = self.private.iter().zip(&self.replaced);
+        private.map(|(private, replaced)| private.count() + replaced)
+    }
+
     /// Removes a line from all caches.
     fn drive_out(&mut self, line: Line) {
         let Some(known) = self.llc.peek(line) else { return };
@@ -153,21 +168,44 @@ impl Untimed {
         self.llc.remove(line);
     }
 
-    /// The LLC once all private levels have written back what is dirty in them, and are empty. How many lines it holds,
-    /// and how many of them are dirty.
-    pub fn into_llc(mut self) -> (Llc, u64, u64) {
+    /// The LLC with its directory, and the private levels of each core. How many lines the LLC holds, and how many of them
+    /// are dirty there or in a private level.
+    ///
+    /// A persistent line that is dirty in a private level is exclusive there and dirty in the LLC: it is durable, and no
+    /// design has seen the store that made it dirty, as it must before such a line is taken from its core. Its eviction
+    /// from the LLC writes it.
+    pub fn into_parts(mut self) -> Parts {
         let (mut lines, mut dirty) = (0, 0);
         let private = &mut self.private;
         self.llc.change_all(|line, known| {
             for core in known.sharers.cores() {
-                known.dirty |= private[core.index()].remove(line);
+                let private = &mut private[core.index()];
+                let modified = private.state(line) == Some(State::Modified);
+                dirty += u64::from(modified && !line.is_persistent());
+                known.dirty |= modified && line.is_persistent() && private.clean(line, true);
             }
-            (known.owned, known.sharers) = (false, Sharers::default());
             lines += 1;
             dirty += u64::from(known.dirty);
         });
-        (self.llc, lines, dirty)
+        Parts {
+            llc: self.llc,
+            private: self.private,
+            lines,
+            dirty,
+        }
     }
+}
+
+/// Caches with what they hold.
+pub struct Parts {
+    /// The LLC.
+    pub llc: Llc,
+    /// The private levels of each core.
+    pub private: Vec<Private>,
+    /// Lines in the LLC.
+    pub lines: u64,
+    /// Those that are dirty there or in a private level.
+    pub dirty: u64,
 }
 
 #[cfg(test)]

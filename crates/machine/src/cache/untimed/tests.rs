@@ -18,8 +18,8 @@ fn caches(wants: &Wants) -> Untimed {
 fn left(accesses: impl FnOnce(&mut Untimed)) -> (u64, u64) {
     let mut caches = caches(&Wants::default());
     accesses(&mut caches);
-    let (_, lines, dirty) = caches.into_llc();
-    (lines, dirty)
+    let parts = caches.into_parts();
+    (parts.lines, parts.dirty)
 }
 
 fn line(number: u64) -> Line {
@@ -60,7 +60,7 @@ fn a_flush_that_invalidates_and_a_non_temporal_store_leave_no_line() {
     };
     let mut caches = caches(&cached);
     caches.write_nt(ONE, P);
-    assert_eq!(caches.into_llc().2, 1);
+    assert_eq!(caches.into_parts().dirty, 1);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn another_core_takes_over_that_a_line_is_dirty_unless_the_design_hands_it_over_
     caches.write(TWO, P);
     caches.flush(P, Flush::Clwb);
     caches.read(ONE, P);
-    assert_eq!(caches.into_llc().2, 0);
+    assert_eq!(caches.into_parts().dirty, 0);
 }
 
 #[test]
@@ -104,10 +104,32 @@ fn the_llc_evicts_the_least_recently_used_line_from_the_private_levels_too() {
     caches.read(TWO, line(4));
     caches.read(ONE, line(0));
     assert_eq!((caches.taken, caches.evicted), (6, 2));
-    let (llc, lines, dirty) = caches.into_llc();
-    assert_eq!((lines, dirty), (4, 2));
+    let parts = caches.into_parts();
+    assert_eq!((parts.lines, parts.dirty), (4, 2));
     assert_eq!(
-        [0, 1, 2].map(|number| llc.peek(line(number)).is_some()),
+        [0, 1, 2].map(|number| parts.llc.peek(line(number)).is_some()),
         [true, false, true]
     );
+}
+
+#[test]
+fn private_levels_are_kept_with_their_states_and_no_persistent_line_is_modified_there() {
+    let mut caches = caches(&Wants::default());
+    let volatile = Line(7);
+    caches.write(ONE, volatile);
+    caches.write(ONE, P);
+    caches.read(TWO, line(1));
+    let Parts {
+        llc, private, dirty, ..
+    } = caches.into_parts();
+    let states = |at: Line| [0, 1].map(|core: usize| private[core].state(at));
+    assert_eq!(states(volatile), [Some(State::Modified), None]);
+    assert_eq!(states(P), [Some(State::Exclusive), None]);
+    assert_eq!(states(line(1)), [None, Some(State::Exclusive)]);
+    // The directory knows the owners; the persistent line is dirty in the LLC.
+    let known = |at| llc.peek(at).expect("the LLC includes the private levels");
+    assert_eq!((known(P).dirty, known(volatile).dirty, dirty), (true, false, 2));
+    for (at, core) in [(volatile, ONE), (P, ONE), (line(1), TWO)] {
+        assert_eq!((known(at).owned, known(at).sharers), (true, Sharers::only(core)));
+    }
 }

@@ -11,7 +11,7 @@ impl Scheduling for SimCpu {
         match &self.core.mode {
             Mode::Registers => self.core.jumps(target, to, site),
             Mode::Stack(frame) => frame.jump(target, to, site),
-            Mode::Functional(_) => {}
+            Mode::Functional(_) => self.core.learns_jump(to, site),
         }
     }
 

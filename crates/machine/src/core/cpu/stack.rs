@@ -33,7 +33,7 @@ impl Core {
         match &self.mode {
             Mode::Registers => self.branches_on(condition, taken, site),
             Mode::Stack(frame) => frame.branch(condition, taken, site),
-            Mode::Functional(_) => {}
+            Mode::Functional(_) => self.learns_branch(taken, site),
         }
     }
 

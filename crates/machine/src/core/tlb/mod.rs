@@ -88,6 +88,15 @@ impl Tlb {
         }
     }
 
+    /// Begins with the translations of another core, all of which have arrived. Its counts are its own.
+    pub fn begin_with(&self, other: Tlb) {
+        self.latest.set(other.latest.get());
+        if let (Some(mine), Some(theirs)) = (&self.levels, other.levels) {
+            let (mine, theirs) = (&mut *mine.borrow_mut(), theirs.into_inner());
+            (mine.first, mine.second, mine.upper) = (theirs.first, theirs.second, theirs.upper);
+        }
+    }
+
     /// The lines of these addresses, those of a page behind the table entries that a walk for it loads.
     pub fn lines_with_entries(&self, addresses: Range<u64>) -> impl Iterator<Item = Line> + '_ {
         let mut page_before = u64::MAX;
