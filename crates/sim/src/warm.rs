@@ -124,7 +124,7 @@ pub fn in_words(warm: &Value) -> String {
     };
     let names: Vec<&str> = unsettled.iter().filter_map(Value::as_str).collect();
     format!(
-        "no steady state after {} tasks ({} still change)",
+        "no steady state after {} tasks (not settled: {})",
         warm["tasks"],
         names.join(", ")
     )

@@ -155,7 +155,7 @@ fn a_start_that_its_bound_ended_is_not_called_steady() {
     assert_eq!(begun["ended"], json!("bound"));
     let unsettled = begun["unsettled"].as_array().expect("they are named");
     assert!(unsettled.contains(&json!("LLC")), "{begun}");
-    let words = format!("no steady state after {} tasks (LLC", begun["tasks"]);
+    let words = format!("no steady state after {} tasks (not settled: LLC", begun["tasks"]);
     assert!(record.ran.warmup.starts_with(&words), "{}", record.ran.warmup);
 }
 
