@@ -72,6 +72,8 @@ pub struct Warming {
     /// Translations of a core's TLB.
     entries: u64,
     cores: Vec<Rc<Core>>,
+    /// Accesses before the bound ends it.
+    least: u64,
     settling: Settling,
     /// Those that have not ended.
     programs: Vec<Program>,
@@ -99,6 +101,7 @@ impl Warming {
             tlb: Tlb::new(&machine.tlb),
             entries: machine.tlb.l1_entries.max(machine.tlb.l2_entries),
             cores,
+            least: LEAST,
             settling: Settling::default(),
         }
     }
@@ -180,7 +183,7 @@ impl Warming {
         match self.settling.has_settled() {
             true if self.has_turned_over() => Some(Ending::TurnedOver),
             true if self.settling.llc_fits() => Some(Ending::Fits),
-            _ => (tasks >= most && self.shared.work.get() >= LEAST).then_some(Ending::Bound),
+            _ => (tasks >= most && self.shared.work.get() >= self.least).then_some(Ending::Bound),
         }
     }
 
