@@ -67,6 +67,9 @@ counters! {
         /// Instructions of the whole run, warm-up included: what the host simulated.
         #[serde(skip)]
         instructions_simulated: u64 = Max,
+        /// Tasks ended since the timed region's start, those after its end included.
+        #[serde(skip)]
+        tasks_to_the_end: u64 = Max,
         /// Branches and indirect jumps mispredicted.
         #[serde(skip)]
         mispredictions: u64 = Sum,

@@ -232,7 +232,7 @@ impl Running {
             self.ask_at_start();
         }
         let last = self.hw.harts.iter().map(Hart::done_at).max().unwrap_or(0);
-        let simulated = self.totals().instructions;
+        let whole = self.totals();
         let end = self.region.end.take().unwrap_or_else(|| self.counted(last));
         let timeline = self.hw.recorder.take().map(|recorder| {
             recorder.count(end.at, end.totals.design.clone());
@@ -240,7 +240,8 @@ impl Running {
         });
         let mut stats = end.totals.since(&self.region.before);
         stats.cycles = Cycles(end.at).since(Cycles(self.region.start));
-        stats.instructions_simulated = simulated;
+        stats.instructions_simulated = whole.instructions;
+        stats.tasks_to_the_end = whole.tasks - self.region.before.tasks;
         stats.latencies = end.latencies;
         let journal = self.hw.crash_image.take().map(|image| Journal {
             durable: image.into_changes(),

@@ -47,7 +47,7 @@ fn regions_are_aborted_and_every_task_ends() {
         for cores in [4, 6] {
             let record = run_with(cores, controllers);
             let found = format!("{cores} cores, {controllers} controllers");
-            assert_eq!(record.stats.tasks, TASKS, "{found}");
+            assert_eq!(record.stats.tasks_to_the_end, TASKS, "{found}");
             assert!(record.own["stale_loads"] > Some(0), "{found}: no load was stale");
         }
     }

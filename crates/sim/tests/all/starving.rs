@@ -22,7 +22,7 @@ fn stores_whose_lines_share_a_set_do_not_drive_each_other_out_for_ever() {
         set,
         ..Spec::new("pc", "x86")
     };
-    assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(8));
+    assert_eq!(run(&spec).map(|record| record.stats.tasks_to_the_end), Ok(8));
 }
 
 /// A slot without a task, because the window shrinks or the run ends, still holds regions that others depend on.
@@ -37,7 +37,7 @@ fn slots_without_a_task_leave_no_region_that_others_wait_for() {
         set: vec!["workload.rows=64".to_owned(), "runtime.log_batch=2".to_owned()],
         ..Spec::new("sps", "cosplay")
     };
-    assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(40));
+    assert_eq!(run(&spec).map(|record| record.stats.tasks_to_the_end), Ok(40));
 }
 
 /// A merge that finds its child locked lets it go first: its holder waits for the node that the merge holds.
@@ -50,7 +50,7 @@ fn merges_of_p_art_let_the_holder_of_their_child_pass() {
         set: set.map(|set| format!("workload.{set}")).to_vec(),
         ..Spec::new("p-art", "x86")
     };
-    assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(200));
+    assert_eq!(run(&spec).map(|record| record.stats.tasks_to_the_end), Ok(200));
 }
 
 #[test]

@@ -150,8 +150,8 @@ fn check(spec: &Spec) -> Result<(), String> {
     check_occupancy(&once, most_contexts(spec))?;
     let observed = observe(spec).map_err(|error| error.to_string())?;
     for record in [&once, &observed.record] {
-        if Some(record.stats.tasks) != spec.tasks {
-            return Err(format!("{} tasks ended", record.stats.tasks));
+        if Some(record.stats.tasks_to_the_end) != spec.tasks {
+            return Err(format!("{} tasks ended", record.stats.tasks_to_the_end));
         }
     }
     let program = &observed.program;
@@ -225,6 +225,6 @@ fn cores_that_wait_for_locks_of_one_line_do_not_take_it_from_each_other_for_ever
             ..small(TPCC, "freeswitch")
         };
         spec.set.push(format!("design.contexts={contexts}"));
-        assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(tasks));
+        assert_eq!(run(&spec).map(|record| record.stats.tasks_to_the_end), Ok(tasks));
     }
 }
