@@ -44,6 +44,8 @@ macro_rules! rules {
     };
 }
 
+pub mod time;
+
 /// A rule of any crate or family.
 #[derive(Clone, Copy, Debug)]
 pub struct Breakable {

@@ -3,6 +3,8 @@
 use crate::config::MachineConfig;
 use strandline_isa::Line;
 use strandline_kernel::{Calendar, Cycles};
+use strandline_rules::broken;
+use strandline_rules::time::Rule;
 
 /// Persistent media: the cost of a read or write of a line, and their concurrency.
 pub struct Media {
@@ -237,9 +239,10 @@ impl Media {
         };
         let done = at + latency.max(self.times.write_line);
         self.banks[bank.index()].busy = done;
+        let times = 1 + u64::from(broken(Rule::PortBookedOnce));
         Taken {
             done,
-            port: at + self.times.write_line,
+            port: at + times * self.times.write_line,
             bytes: 64,
         }
     }

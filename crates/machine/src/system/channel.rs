@@ -4,6 +4,8 @@ use super::hardware::Hardware;
 use strandline_design::ControllerId;
 use strandline_isa::CoreId;
 use strandline_kernel::{Calendar, Cycles};
+use strandline_rules::broken;
+use strandline_rules::time::Rule;
 
 /// The channels of all cores, and the bus that they share.
 #[derive(Default)]
@@ -25,6 +27,7 @@ impl Hardware {
         let distance = u64::from(core.0.abs_diff(controller.0));
         let takes = latency + channel.step.0 * distance + more;
         let start = match channel.occupancy {
+            _ if broken(Rule::ChannelIsOccupied) => self.now(),
             Cycles(0) => self.now(),
             occupancy => self.channels.bus.book(Cycles(self.now()), occupancy).0,
         };

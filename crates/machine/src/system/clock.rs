@@ -9,6 +9,9 @@
 //! of its store queue). When an op is dispatched, executes and retires are timestamps inside a core: a load behind a locked
 //! instruction is dispatched before the turn in which it asks for its line. They are passed as `at` or `issue`.
 
+use strandline_rules::broken;
+use strandline_rules::time::Rule;
+
 /// The present, in cycles.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
@@ -25,7 +28,12 @@ impl Clock {
         if at < self.step {
             acts_in_the_past(at, self.step);
         }
-        (self.step, self.now) = (at, at);
+        let now = match broken(Rule::StepInItsOwnCycle) {
+            true => self.step,
+            false if broken(Rule::TurnIsNoAction) => self.now.max(at),
+            false => at,
+        };
+        (self.step, self.now) = (at, now);
     }
 
     /// What acts in this step has gone on to `at`, or lags behind the present.

@@ -1,5 +1,6 @@
 //! Events at controllers and in write-back buffers, in time order, and the waiters that they wake.
 
+use super::clock::Clock;
 use super::hardware::{Command, ProgramState};
 use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
@@ -9,6 +10,8 @@ use crate::timeline::{Recorder, Who};
 use strandline_design::{ControllerId, Key, StoreId, WriteId};
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
+use strandline_rules::broken;
+use strandline_rules::time::Rule;
 
 /// An event outside of the cores.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +55,14 @@ impl Event {
 
 impl Running {
     pub(super) fn event(&mut self, at: u64, event: Event) {
+        if broken(Rule::TurnIsNoAction) {
+            self.hw.clock = Clock::default();
+        }
         self.hw.clock.begin(at);
         self.hw.record(move |recorder, _| event.acts(recorder));
+        if broken(Rule::EveryWakeArrives) {
+            self.repair_wakes(None);
+        }
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
             Event::OnMedia {
@@ -121,7 +130,33 @@ impl Running {
         if !hart.when_drained.is_empty() && hart.core.is_drained(Some(context)) {
             self.message_drained(core);
         }
-        self.look_at_waits(core);
+        if !self.loses_wake(core) {
+            self.look_at_waits(core);
+        }
+    }
+
+    /// Whether the waiters of a core hear nothing of what has completed: broken rules. They are woken by
+    /// [`Running::repair_wakes`].
+    #[inline(always)]
+    fn loses_wake(&self, core: CoreId) -> bool {
+        let others_run = || {
+            let others = self.hw.harts.iter().filter(|hart| hart.core.id != core);
+            others
+                .into_iter()
+                .any(|hart| !matches!(hart.state, ProgramState::Ended))
+        };
+        broken(Rule::WokenByItsOwn) && others_run() || broken(Rule::EveryWakeArrives) && self.hw.now() % 3 == 0
+    }
+
+    /// Wakes the waiters of the other cores, of whose wakes some are lost.
+    #[cold]
+    pub(super) fn repair_wakes(&mut self, by: Option<CoreId>) {
+        for core in 0..self.hw.harts.len() {
+            let core = CoreId(core as u16);
+            if by != Some(core) {
+                self.look_at_waits(core);
+            }
+        }
     }
 
     /// Wakes a core's waiters for its stores and flushes.
@@ -179,7 +214,12 @@ impl Running {
 
     /// Retires the held fence of a core now.
     fn release(&mut self, id: CoreId) {
-        let now = self.hw.now();
+        let present = self.hw.now();
+        let now = match present {
+            now if broken(Rule::WokenAtOnce) => now + self.hw.machine.simulation.slack.0,
+            now if broken(Rule::WokenNoEarlier) => now.saturating_sub(4),
+            now => now,
+        };
         self.hw.record(move |recorder, _| recorder.fence_retires(id, now));
         let (core, waiters) = self.hw.waits_of(id);
         core.window.release(now);
@@ -192,7 +232,7 @@ impl Running {
             if fenced {
                 core.window.stall_fence(now);
             }
-            core.turn.next_op.set(core.window.cycle().max(now));
+            core.turn.next_op.set(core.window.cycle().max(present));
             self.hw.record(move |recorder, _| recorder.woken(Who::Program(id), now));
             self.hw.hart(id).state = ProgramState::Runnable;
         }

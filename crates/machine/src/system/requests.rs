@@ -11,7 +11,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
-use strandline_rules::{broken, Rule};
+use strandline_rules::{broken, time, Rule};
 
 /// The bytes of a load that the design has.
 #[derive(Clone, Copy, Debug)]
@@ -123,8 +123,12 @@ impl Running {
     pub(super) fn takes_turn(&mut self, core: CoreId) -> bool {
         let now = self.hw.now();
         let hart = self.hw.hart(core);
-        hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(now));
+        let turn = hart.core.turn.next_op.get().max(now);
+        hart.core.turn.next_op.set(turn);
         hart.state = ProgramState::Runnable;
+        if broken(time::Rule::TurnIsNoAction) {
+            self.hw.clock.advance(turn);
+        }
         false
     }
 

@@ -25,7 +25,8 @@ use std::task::Poll;
 use strandline_design::{AnyDesign, Domain, Wants};
 use strandline_isa::{Addr, Code, CoreId, Memory};
 use strandline_kernel::{Cycles, Events, Rng};
-use strandline_rules::any_broken;
+use strandline_rules::time::Rule;
+use strandline_rules::{any_broken, broken};
 
 /// A machine with a design in it and programs on its cores. It does all but run a program: a program that runs asks it
 /// ([`Answers`]).
@@ -259,6 +260,12 @@ impl Running {
         }
         if next_event <= at {
             let Some((at, event)) = self.hw.events.pop() else {
+                if broken(Rule::EveryWakeArrives) {
+                    self.repair_wakes(None);
+                    if self.hw.next_turn().at != u64::MAX {
+                        return Ok(None);
+                    }
+                }
                 return self.finished();
             };
             self.event(at.0, event);
@@ -275,8 +282,10 @@ impl Running {
                 .turn
                 .alone
                 .set(second.min(next_event).min(last.saturating_add(1)));
-            let slack = self.hw.machine.simulation.slack.0;
-            let horizon = others.saturating_add(slack).min(last);
+            let horizon = others.saturating_add(self.hw.machine.simulation.slack.0).min(last);
+            if broken(Rule::WokenByItsOwn) {
+                self.repair_wakes(Some(core));
+            }
             if !self.dozes(core, horizon) {
                 let turn = &self.hw.core(core).turn;
                 turn.began.set(at);
@@ -350,9 +359,10 @@ impl Running {
     #[inline(always)]
     fn asked(&mut self, id: CoreId, request: Request) -> bool {
         let goes_on = self.request(id, request);
-        let slack = self.hw.machine.simulation.slack.0;
         let next_event = self.hw.events.next_at().0;
-        let event = next_event.saturating_sub(1).saturating_add(slack);
+        let event = next_event
+            .saturating_sub(1)
+            .saturating_add(self.hw.machine.simulation.slack.0);
         let core = &self.hw.harts[id.index()].core;
         core.turn.horizon.set(core.turn.horizon.get().min(event));
         // The request may have woken another core.
