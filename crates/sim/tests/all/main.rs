@@ -6,6 +6,7 @@ mod cosplay;
 mod error;
 mod hops;
 mod keys;
+mod laws;
 mod monotone;
 mod native;
 mod observe;

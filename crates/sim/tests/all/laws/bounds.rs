@@ -1,0 +1,107 @@
+//! Bounds: no design beats what the documentation calls a bound, and no run is faster for more work.
+
+use super::{cases, cycles, judge, spec, Verdict};
+
+/// A bound, and designs that do all that it does and more.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub bound: &'static str,
+    pub design: &'static str,
+}
+
+const fn row(bound: &'static str, design: &'static str) -> Row {
+    Row { bound, design }
+}
+
+const SHORT: [Row; 7] = [
+    row("volatile", "x86"),
+    row("volatile", "eadr"),
+    row("volatile", "asap-rp"),
+    row("unordered", "x86"),
+    row("unordered", "cosplay"),
+    row("eadr", "asap-ep"),
+    row("eadr", "bbb"),
+];
+
+const THOROUGH: [Row; 18] = [
+    SHORT[0],
+    SHORT[1],
+    SHORT[2],
+    SHORT[3],
+    SHORT[4],
+    SHORT[5],
+    SHORT[6],
+    row("volatile", "unordered"),
+    row("volatile", "hops-rp"),
+    row("volatile", "strandweaver"),
+    row("volatile", "pmem-spec"),
+    row("volatile", "lb-pp"),
+    row("unordered", "dccvap"),
+    row("unordered", "x86-pcommit"),
+    row("unordered", "sbatch"),
+    row("eadr", "hops-ep"),
+    row("eadr", "asap-rp"),
+    row("eadr", "lb-pp"),
+];
+
+/// Threads that contend for locks run in another order under another design: single runs differ by this share.
+const NOISE: f64 = 0.03;
+
+/// A workload with its threads.
+const PROGRAMS: [(&str, u64); 2] = [("sps", 1), ("hashmap", 4)];
+
+pub fn holds(row: Row, (workload, threads): (&str, u64)) -> Verdict {
+    let set = match workload {
+        "sps" => vec!["workload.rows=4000".to_owned()],
+        _ => vec!["workload.keys=4000".to_owned(), "workload.buckets=4000".to_owned()],
+    };
+    let [bound, other] =
+        [row.bound, row.design].map(|design| cycles(&spec(workload, design, "asap", threads, 120, &set)));
+    match other >= bound * (1.0 - NOISE) {
+        true => Ok(()),
+        false => Err(format!(
+            "{row:?}, {workload} on {threads} threads: {other} cycles, {bound} of the bound"
+        )),
+    }
+}
+
+#[test]
+fn no_design_beats_a_bound() {
+    for program in PROGRAMS {
+        judge(cases(&SHORT, &THOROUGH).into_iter().map(|row| holds(row, program)));
+    }
+}
+
+/// Twice the additions never make a run faster.
+fn monotone(design: &str, threads: u64) -> Verdict {
+    let mut last = 0.0;
+    for think in [0, 500, 1_000, 2_000] {
+        let now = cycles(&spec(
+            "queue",
+            design,
+            "asap",
+            threads,
+            80,
+            &[format!("runtime.think={think}"), "runtime.lock=ticket".to_owned()],
+        ));
+        if now < last * (1.0 - NOISE) {
+            return Err(format!(
+                "{design}, {threads} threads: {now} cycles with {think} additions a task, {last} with fewer"
+            ));
+        }
+        last = now;
+    }
+    Ok(())
+}
+
+#[test]
+fn more_work_makes_no_run_faster() {
+    let short = ["x86", "eadr", "asap-rp", "strandweaver"];
+    let all = super::designs();
+    let designs = cases(&short, &all);
+    judge(
+        designs
+            .iter()
+            .flat_map(|design| [1, 4].map(|threads| monotone(design, threads))),
+    );
+}

@@ -1,0 +1,52 @@
+//! Independence: cores that share nothing take as long as one.
+
+use super::programs::{machine, program, regions, run, think};
+use super::{cases, designs, judge, Verdict};
+use std::cell::Cell;
+use std::rc::Rc;
+use strandline_isa::{Addr, Cpu};
+
+/// Regions of each core, and the share by which they may take longer beside others.
+const REGIONS: u64 = 20;
+const TOLERANCE: f64 = 0.02;
+
+/// Cycles of the slowest of so many cores, which compute for different times and load a line of their own before each of
+/// two rounds of regions.
+fn slowest(design: &str, cores: usize, additions: u64) -> Result<u64, String> {
+    let mut machine = machine("asap", design, 64);
+    // Ample, so that the cores share nothing.
+    machine.pm.write_gbps = 64.0;
+    machine.pm.read_gbps = 64.0;
+    let took = Rc::new(Cell::new(0));
+    let begins = |core: usize| {
+        let slowest = took.clone();
+        program(move |cpu| {
+            let (own, slowest) = (Rc::new(Cell::new(0)), slowest.clone());
+            async move {
+                regions(cpu.clone(), REGIONS, own.clone()).await;
+                slowest.set(slowest.get().max(own.get()));
+                let sum = think(&cpu, additions * core as u64);
+                cpu.load(Addr((1 << 14) + 4096 * core as u64), sum, 8).await;
+            }
+        })
+    };
+    run(&machine, design, false, &(0..cores).map(begins).collect::<Vec<_>>())?;
+    Ok(took.get())
+}
+
+pub fn holds(design: &str, cores: usize) -> Verdict {
+    let [one, all] = [slowest(design, 1, 3_000)?, slowest(design, cores, 3_000)?];
+    match (all as f64 / one as f64 - 1.0).abs() <= TOLERANCE {
+        true => Ok(()),
+        false => Err(format!(
+            "{design}: {REGIONS} regions take {one} cycles on one core, {all} on the slowest of {cores}"
+        )),
+    }
+}
+
+#[test]
+fn cores_that_share_nothing_take_as_long_as_one() {
+    for cores in cases(&[2], &[2, 4, 8]) {
+        judge(designs().into_iter().map(|design| holds(design, cores)));
+    }
+}
