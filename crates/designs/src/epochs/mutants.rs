@@ -88,7 +88,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-frontier-rp/own-frontier", "asap-frontier-rp", B(Epochs::RecoveryTakesLargest.any()), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-rp/moves-unfenced", "asap-frontier-rp", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-frontier-strand.
-    mutant("asap-frontier-strand/strands-share-frontier", "asap-frontier-strand", B(Parts::FrontierHasStrands.any()), &TWO_CONTROLLERS, &[R]).about_seed(83601),
+    mutant("asap-frontier-strand/strands-share-frontier", "asap-frontier-strand", B(Parts::FrontierHasStrands.any()), &TWO_CONTROLLERS, &[R]).about_seed(428001),
     mutant("asap-frontier-strand/conflicts-concurrent", "asap-frontier-strand", B(Epochs::StrandsOfALineInOrder.any()), &TWO_CONTROLLERS, &[T]),
     mutant("asap-frontier-strand/moves-unfenced", "asap-frontier-strand", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
 ];

@@ -18,7 +18,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("sp-adr/stores-leave-early", "sp-adr", B(Speculative::SpStoresWaitForCommit.any()), &[], &[P]),
     mutant("sp-adr/announcements-stay", "sp-adr", B(Rule::RollBackTakesNotesBack.any()), &[], &[P, E]),
     mutant("sp-adr/void-stores-stay", "sp-adr", B(Speculative::SpRollBackVoidsStores.any()), &[], &[P]).shows(Shows::Refused("Stuck")),
-    mutant("sp-adr/locked-passes-buffer", "sp-adr", B(Speculative::SpLockedAwaitsBuffer.any()), &[], &[R]).about_seed(8501),
+    mutant("sp-adr/locked-passes-buffer", "sp-adr", B(Speculative::SpLockedAwaitsBuffer.any()), &[], &[R]).about_seed(226001),
     mutant("sp-adr/loads-not-in-table", "sp-adr", B(Speculative::SpTableHoldsLoads.any()), &[], &[P]),
     mutant("sp-adr/roll-back-resets-filter", "sp-adr", B(Speculative::SpRollBackKeepsFilter.any()), &[], &[P]),
 ];
