@@ -6,7 +6,7 @@ use crate::{Error, Plan, Scope, Source, Spec};
 use serde::Serialize;
 use strandline_isa::{Memory, LINE_BYTES};
 use strandline_machine::config::Cache;
-use strandline_machine::MachineConfig;
+use strandline_machine::{MachineConfig, LEAST_ACCESSES};
 use strandline_runtime::HostBytes;
 use strandline_workloads::About;
 
@@ -92,8 +92,12 @@ impl MemoryNeed {
 /// Bytes that the tasks of a steady start touch, at most.
 fn touched_by_warming(plan: &Plan, host: &HostBytes) -> u64 {
     let lines = TOUCHED_LLCS.saturating_mul(plan.machine.llc.bytes) / LINE_BYTES;
-    most_tasks(plan)
+    let tasks = most_tasks(plan);
+    // Few tasks are followed by others until the caches and predictors may have settled.
+    let least = if tasks > 0 { LEAST_ACCESSES * LINE_BYTES } else { 0 };
+    tasks
         .saturating_mul(host.each_task)
+        .max(least)
         .min(lines.saturating_mul(Memory::BLOCK_BYTES))
 }
 

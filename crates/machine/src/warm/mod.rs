@@ -21,7 +21,7 @@ use strandline_isa::{CoreId, Memory};
 /// Turns of a thread without the end of any task, after which a program counts as stuck.
 const MOST_IDLE: u64 = 1 << 16;
 /// Accesses of all threads before the bound ends a warming, so that short runs begin as long ones do: some 25 ms of the host.
-const LEAST: u64 = 1 << 18;
+pub const LEAST_ACCESSES: u64 = 1 << 18;
 /// How often a cache takes in as many lines as it has, before it counts as turned over. A set of 16 ways takes in 16
 /// lines on average while a cache takes in all of its lines, but some sets take in half as many.
 const TURNOVERS: u64 = 2;
@@ -101,7 +101,7 @@ impl Warming {
             tlb: Tlb::new(&machine.tlb),
             entries: machine.tlb.l1_entries.max(machine.tlb.l2_entries),
             cores,
-            least: LEAST,
+            least: LEAST_ACCESSES,
             settling: Settling::default(),
         }
     }
