@@ -138,10 +138,11 @@ def circumstances(records: Sequence[Record]) -> str:
 
 
 def _tasks(records: Sequence[Record]) -> str:
-    """The tasks of the runs. With a precision each run ends by itself; otherwise counts may end before the last task."""
+    """The tasks of the runs. With a precision each ends by itself; otherwise counts may end before the last task."""
     numbers = sorted({record.count("tasks") for record in records})
     if any(_ended(record) for record in records):
-        return counted(numbers[0], "task") if len(numbers) == 1 else f"{whole(numbers[0])} to {whole(numbers[-1])} tasks"
+        few, many = whole(numbers[0]), whole(numbers[-1])
+        return counted(numbers[0], "task") if few == many else f"{few} to {many} tasks"
     wanted = (records[0].fields.get("spec") or {}).get("tasks") or numbers[-1]
     if numbers == [wanted]:
         return counted(wanted, "task")

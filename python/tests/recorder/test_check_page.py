@@ -19,14 +19,31 @@ PARTS = PAGE.read_text(encoding="utf-8").split("\n## ")
 SECTIONS = [part for part in PARTS if steps(part)]
 
 
-@pytest.mark.parametrize("part", SECTIONS, ids=lambda part: part.partition("\n")[0])
-def test_a_sections_commands_print_what_the_page_shows(part: str, tmp_path: Path) -> None:
-    folder = tmp_path.resolve()
+#: How the host schedules a recorded program's threads decides which orders its recording allows. The page shows the
+#: usual ones, which a loaded host may miss.
+TRIES = 3
+
+
+def differs(part: str, folder: Path) -> str | None:
+    """The first command of a section, run in this folder, that does not print what the page shows."""
+    folder.mkdir()
     prepare(PAGE, folder)
     for step in steps(part):
         code, printed = run(step, folder, environment(STRANDLINE.parent))
         assert (step.command, code) == (step.command, step.code), printed
-        assert says(step, printed), f"{step.command}\nprints\n{printed}\nand the page says\n{step.output}"
+        if not says(step, printed):
+            return f"{step.command}\nprints\n{printed}\nand the page says\n{step.output}"
+    return None
+
+
+@pytest.mark.parametrize("part", SECTIONS, ids=lambda part: part.partition("\n")[0])
+def test_a_sections_commands_print_what_the_page_shows(part: str, tmp_path: Path) -> None:
+    found = None
+    for attempt in range(TRIES):
+        found = differs(part, tmp_path.resolve() / str(attempt))
+        if found is None:
+            return
+    pytest.fail(found)
 
 
 def workflow(folder: Path) -> list[str]:
