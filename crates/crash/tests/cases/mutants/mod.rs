@@ -35,9 +35,11 @@ const PROGRAMS: &[(&str, u64, Option<u64>)] = &[
     ("tatp", 4, None),
     ("tpcc", 1, None),
     ("tpcc", 3, None),
-    ("cq", 4, Some(64)),
+    ("cq", 4, Some(200)),
 ];
 const POINTS: u64 = 400;
+/// Of those with more tasks.
+const MORE_POINTS: u64 = 4000;
 
 /// Number of machines for each litmus test of a mutant, and of random programs: the rarest bug occurs on one of several
 /// thousand.
@@ -161,7 +163,8 @@ fn exploration(mutant: &Mutant, planted: &Planted) -> Option<Found> {
             set: mutant.sets_of(workload).map(str::to_owned).collect(),
             ..Spec::new(*workload, mutant.design)
         };
-        explored(planted, &spec, Points::Count(POINTS))
+        let points = if tasks.is_some() { MORE_POINTS } else { POINTS };
+        explored(planted, &spec, Points::Count(points))
     });
     telling(runs, mutant.must_show(Catcher::Exploration))
 }
