@@ -26,7 +26,7 @@ use strandline_sim::Spec;
 use table::{Broken, Catcher, Mutant, Shows};
 
 /// The explored programs, with their threads and, if these are more than usual, their tasks; in this order until one fails.
-/// Numbers that wrap, and what few controllers are told, show in long runs only.
+/// Bugs of epoch numbers that wrap need long runs.
 const PROGRAMS: &[(&str, u64, Option<u64>)] = &[
     ("sps", 1, None),
     ("sps", 4, None),
