@@ -38,12 +38,13 @@ def differs(part: str, folder: Path) -> str | None:
 
 @pytest.mark.parametrize("part", SECTIONS, ids=lambda part: part.partition("\n")[0])
 def test_a_sections_commands_print_what_the_page_shows(part: str, tmp_path: Path) -> None:
-    found = None
+    found = []
     for attempt in range(TRIES):
-        found = differs(part, tmp_path.resolve() / str(attempt))
-        if found is None:
+        difference = differs(part, tmp_path.resolve() / str(attempt))
+        if difference is None:
             return
-    pytest.fail(found)
+        found.append(difference)
+    pytest.fail("\n\n".join(found))
 
 
 def workflow(folder: Path) -> list[str]:
