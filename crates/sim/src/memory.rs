@@ -92,9 +92,11 @@ impl MemoryNeed {
 /// Bytes that the tasks of a steady start touch, at most.
 fn touched_by_warming(plan: &Plan, host: &HostBytes) -> u64 {
     let lines = TOUCHED_LLCS.saturating_mul(plan.machine.llc.bytes) / LINE_BYTES;
-    let tasks = most_tasks(plan);
+    let Some(tasks) = most_tasks(plan) else {
+        return 0;
+    };
     // Few tasks are followed by others until the caches and predictors may have settled.
-    let least = if tasks > 0 { LEAST_ACCESSES * LINE_BYTES } else { 0 };
+    let least = plan.threads.saturating_mul(LEAST_ACCESSES * LINE_BYTES);
     tasks
         .saturating_mul(host.each_task)
         .max(least)

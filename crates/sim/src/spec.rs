@@ -257,7 +257,7 @@ impl Source {
     }
 
     /// Whether a task's time does not depend on how many have ended before it.
-    fn is_stationary(&self) -> bool {
+    pub(crate) fn is_stationary(&self) -> bool {
         matches!(self, Source::Workload(about) if about.drift.is_none())
     }
 

@@ -18,19 +18,24 @@ pub enum Begin {
     Steady(Box<Contents>),
 }
 
-/// Tasks of a steady start for each of the run, at most, unless these cost the host next to nothing. Without a core's
+/// Tasks of a steady start for each of the run, at most. Without a core's
 /// timing, a task costs the host at most half as much, so that the start costs no more than the run.
 const TASKS_OF_ONE: u64 = 2;
 
-/// Tasks of a steady start, at most; none where the run begins in another way.
-pub fn most_tasks(plan: &Plan) -> u64 {
-    match (plan.machine.simulation.warm, &plan.source) {
-        (Warm::Steady, Source::Workload(_)) => {
-            let of_run = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
-            of_run.saturating_mul(TASKS_OF_ONE)
-        }
-        _ => 0,
+/// Tasks of a steady start, at most, unless these cost the host next to nothing; `None` where the run begins in another
+/// way.
+///
+/// A program that is not stationary, such as one whose structure grows, has no more than what costs nothing, whatever the
+/// run's length: else a longer run would begin with a larger structure.
+pub fn most_tasks(plan: &Plan) -> Option<u64> {
+    if plan.machine.simulation.warm != Warm::Steady || !matches!(plan.source, Source::Workload(_)) {
+        return None;
     }
+    let of_run = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
+    Some(match plan.source.is_stationary() {
+        true => of_run.saturating_mul(TASKS_OF_ONE),
+        false => 0,
+    })
 }
 
 /// How the run of a prepared program begins: memory, and the LLC.
@@ -59,7 +64,7 @@ pub fn begin(
             for addresses in latest(footprint, &machine.llc) {
                 warming.put(addresses);
             }
-            let left = ended(|| warming.run(most_tasks(plan), &progress.remote().stop))?;
+            let left = ended(|| warming.run(most_tasks(plan).unwrap_or(0), &progress.remote().stop))?;
             let (memory, contents) = left.map_err(not_begun)?;
             Ok((restarted(&memory, program), Begin::Steady(Box::new(contents))))
         }

@@ -20,7 +20,8 @@ use strandline_isa::{CoreId, Memory};
 
 /// Turns of a thread without the end of any task, after which a program counts as stuck.
 const MOST_IDLE: u64 = 1 << 16;
-/// Accesses of all threads before the bound ends a warming, so that short runs begin as long ones do: some 25 ms of the host.
+/// Accesses of a thread, on average, before the bound ends a warming, so that short runs begin as long ones do: some 25 ms
+/// of the host.
 pub const LEAST_ACCESSES: u64 = 1 << 18;
 /// How often a cache takes in as many lines as it has, before it counts as turned over. A set of 16 ways takes in 16
 /// lines on average while a cache takes in all of its lines, but some sets take in half as many.
@@ -100,8 +101,8 @@ impl Warming {
             memory,
             tlb: Tlb::new(&machine.tlb),
             entries: machine.tlb.l1_entries.max(machine.tlb.l2_entries),
+            least: LEAST_ACCESSES * cores.len() as u64,
             cores,
-            least: LEAST_ACCESSES,
             settling: Settling::default(),
         }
     }
