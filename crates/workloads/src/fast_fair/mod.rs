@@ -71,7 +71,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     lock: LockKind::Test,
     tasks: 24_000,
-    drift: None,
+    drift: Some("the tree grows, and with it the way to a key"),
     params: PARAMS,
     small: &[
         ("keys", "40"),
