@@ -114,8 +114,10 @@ def window(given: int | str) -> int | str:
 
 
 def precision(given: float | str) -> float:
-    """Half the width of an interval as a share, from a per cent (`1%`) or the share itself (0.01)."""
+    """Half the width of an interval as a share, from a per cent (`1%`) or the share itself (0.01); 0 of `off`."""
     text = str(given)
+    if text == "off":
+        return 0.0
     try:
         share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -123,7 +125,7 @@ def precision(given: float | str) -> float:
     # One of more, such as 1 for 1 %, would end every run at once.
     if not 0 < share <= COARSEST:
         raise InputError(
-            f"`{text}` is no precision: give a per cent such as 1%, more than 0% and at most {COARSEST:.0%}"
+            f"`{text}` is no precision: give a per cent such as 1%, more than 0% and at most {COARSEST:.0%}, or `off`"
         )
     return share
 

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from conftest import Strandline
 from fake_native import FakeNative
 from strandline.figures.experiments import repository_experiments
-from strandline.figures.figure import Options, runs_of
+from strandline.figures.figure import Options, run_of, runs_of
 from strandline.records import Record
 from strandline.views import files
 
@@ -235,7 +235,11 @@ def test_intervals_are_refused_where_there_are_none(
 
 def test_runs_of_figures_and_claims_end_once_they_are_precise(strandline: Strandline, native: FakeNative) -> None:
     strandline("figure", "cosplay-table-3", "--store", "off")
+    assert {spec["precision"] for spec in native.specs} == {0.01}
+    native.specs.clear()
+    strandline("figure", "cosplay-table-3", "--precision", "off", "--force", "--store", "off")
     assert {spec["precision"] for spec in native.specs} == {None}
+    assert "Runs have all of their tasks" in Path("out/cosplay-table-3/chart.json").read_text(encoding="utf-8")
     native.specs.clear()
     strandline("figure", "cosplay-table-3", "--precision", "2%", "--force", "--store", "off")
     strandline("claims", "cosplay-table3", "--precision", "2%", "--store", "off")
@@ -248,3 +252,11 @@ def test_a_figures_own_precision_counts() -> None:
     figure = repository_experiments().figure("cosplay-table-3")
     own = replace(figure, fixed={**figure.fixed, "precision": 0.05})
     assert {run.precision for run in runs_of(own, Options(precision=0.01))} == {0.05}
+    whole = replace(figure, fixed={**figure.fixed, "precision": 0})
+    assert {run.precision for run in runs_of(whole, Options(precision=0.01))} == {None}
+
+
+def test_a_figure_of_a_recording_has_no_usual_precision() -> None:
+    recording = Path(__file__).parents[2] / "recordings"
+    names = sorted(recording.glob("*.strand"))
+    assert {run_of({"workload": str(name), "design": "x86"}, Options()).precision for name in names} == {None}

@@ -1,7 +1,7 @@
 """`python -m tools.measure.converge`: how short a run of the figures may be.
 
-Twenty runs, as the figures have them, of all of their tasks and of a fourth and a sixteenth of them. The rate of a short
-run should be within 1 % of the whole run's, or their intervals should overlap. A run that is not stationary says why.
+Twenty runs, as the figures have them, of all of their tasks and of a fourth and a sixteenth of them. The rate of a
+short run should be within 1 % of the whole run's, or differ by no more than both intervals together.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def base_run(
         seed=words.whole(seed, 0),
         set=words.settings(settings),
         recovers=recovers,
-        precision=None if precision is None else words.precision(precision),
+        precision=None if precision is None else words.precision(precision) or None,
     )
 
 

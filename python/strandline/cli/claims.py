@@ -25,7 +25,7 @@ from strandline.figures.figure import Options
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=name_of("claims"))
 @tasks_option
-@precision_option
+@precision_option("1%")
 @fresh_option
 @store_option
 @seed_option

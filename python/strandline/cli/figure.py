@@ -38,7 +38,7 @@ from strandline.views.plot_size import NO_PICTURE
 @picture_options
 @seed_option
 @click.option("--seeds", type=AT_LEAST_ONE, default=1, show_default=True, help="Number of seeds, from --seed up.")
-@precision_option
+@precision_option("1%")
 @click.option("--intervals", is_flag=True, help="Show the 95% interval of each value, from those of its runs.")
 @jobs_option
 @json_option

@@ -127,13 +127,17 @@ _RUN_OPTIONS = (
 )
 
 
-precision_option = click.option(
-    "--precision",
-    type=parsed(words.precision),
-    metavar="PERCENT",
-    help="End a run once half the 95% interval of its cycles per task is at most this share, such as 1%. --tasks is "
-    "the most; runs whose tasks drift have so many.",
-)
+def precision_option(usual: str) -> Callable[[Command], Command]:
+    """`--precision` of a command whose runs usually end so."""
+    return click.option(
+        "--precision",
+        type=parsed(words.precision),
+        metavar="PERCENT|off",
+        help="End a run once half the 95% interval of its cycles per task is at most this share, such as 1%. --tasks "
+        f"is the most; runs whose tasks drift have so many.  [default: {usual}]",
+    )
+
+
 out_file_option = click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),

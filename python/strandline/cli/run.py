@@ -38,7 +38,7 @@ WITH_FROM = ("record", "jobs", "as_json")
     help="How a recording's fences are read: mfence as sfence and clflush as clwb (flush), as recorded, or as flushes "
     "where that is sound. [default: auto]",
 )
-@precision_option
+@precision_option("off")
 @out_file_option
 @fresh_option
 @store_option

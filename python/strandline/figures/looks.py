@@ -87,9 +87,11 @@ def shortened(engine: Engine, spec: FigureSpec, options: Options) -> str | None:
 
 
 def precise(options: Options) -> str | None:
-    """The remark of a figure whose runs end once they are precise."""
+    """The remark of a figure whose runs end earlier or later than usual."""
     if options.precision is None:
         return None
+    if not options.precision:
+        return "Runs have all of their tasks"
     share = f"{100 * options.precision:g} % ({PER_CENT} % interval)"
     return f"Runs of stationary workloads end once their time is known to {share}"
 

@@ -37,8 +37,8 @@ class RunKeys(Table, frozen=True, kw_only=True):
     precision: Annotated[
         float | UnsetType,
         says(
-            "end a run once half the 95 % interval of its cycles per task is at most this share, such as 0.01; `tasks` "
-            "is the most"
+            "end a run once half the 95 % interval of its cycles per task is at most this share, 0.01 if not given; "
+            "`tasks` is the most; 0: no run ends early"
         ),
     ] = UNSET
 

@@ -176,7 +176,8 @@ def figure(
     - `figure_id`: an id (`sl.listing("figures")`), or the path of a TOML file.
     - `tasks`: of each run, in place of the figure's; a shorter figure says so.
     - `seeds`: how many, from `seed` up; values are then means.
-    - `intervals`: show the 95 % interval of each value, from those of its runs; `precision` as for `sl.run`.
+    - `intervals`: show the 95 % interval of each value, from those of its runs.
+    - `precision`: as for `sl.run`, but 1 % if not given; `off`: no run ends early.
     - `out`: a folder for its files, if given; `force` replaces a longer or another figure there.
     - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`) and `title` are of the
       picture in `out`.
@@ -214,7 +215,7 @@ def claims(
     """Compares papers' claims with measurements; without `claim` all of them.
 
     The arguments: `claim`, ids (`sl.listing("claims")`) separated by commas or in a list; `tasks`, of each run in place
-    of the figures' own; `seed`; `precision`, `jobs`, `store` and `fresh` as for `sl.run`.
+    of the figures' own; `seed`; `precision` as for `sl.figure`; `jobs`, `store` and `fresh` as for `sl.run`.
 
     An `InputError` for an unknown id.
 
