@@ -1,6 +1,6 @@
 //! Values by the time at which they came, in few bins: a run's batches.
 
-use crate::{drifts, half_width, Histogram};
+use crate::{drifts, half_width, half_width_beside_drift, Histogram};
 
 /// Bins after which neighbours are merged and each bin is twice as long.
 const MOST_BINS: usize = 64;
@@ -208,6 +208,16 @@ impl Pace {
     /// Half the width of the 95 % interval of the time of a value, as a share of it; `None` if there are too few values.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
+        self.share_of_mean(half_width)
+    }
+
+    /// As [`Pace::half_width`], of values that are known to come ever faster or slower: what chance adds to that.
+    #[must_use]
+    pub fn half_width_beside_drift(&self) -> Option<f64> {
+        self.share_of_mean(half_width_beside_drift)
+    }
+
+    fn share_of_mean(&self, half_width: fn(&[f64]) -> Option<f64>) -> Option<f64> {
         let batches = self.batches()?;
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;
         Some(half_width(&batches)? / mean)

@@ -25,5 +25,5 @@ pub use number_hasher::NumberHasher;
 pub use params::{Param, ParamError, Params};
 pub use rng::Rng;
 pub use stats::Histogram;
-pub use steady::{drifts, half_width, LEAST_BATCHES};
+pub use steady::{drifts, half_width, half_width_beside_drift, LEAST_BATCHES};
 pub use type_name::TypeName;

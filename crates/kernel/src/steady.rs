@@ -50,6 +50,20 @@ pub fn half_width(parts: &[f64]) -> Option<f64> {
     Some(student(sums.len() - 1) * deviation / n.sqrt() / parts as f64)
 }
 
+/// As [`half_width`], of a stream that is known to drift: what chance makes of the mean beside the drift.
+///
+/// The variance is that of the steps from batch to batch, of which a slow change is hardly a part (von Neumann's mean square
+/// successive difference). Runs that do the same tasks under several designs drift alike, so that this is what a comparison
+/// of them hangs on.
+#[must_use]
+pub fn half_width_beside_drift(parts: &[f64]) -> Option<f64> {
+    let together = longest(&beside_line(parts))?.parts;
+    let batches: Vec<f64> = parts.chunks_exact(together).map(|batch| batch.iter().sum()).collect();
+    let n = batches.len() as f64;
+    let variance = steps(&batches) / (2.0 * (n - 1.0));
+    Some(student(batches.len() - 1) * (variance / n).sqrt() / together as f64)
+}
+
 /// Whether the parts rise or fall: the test of Mann and Kendall, at 1 %; `None` if there are fewer than
 /// [`LEAST_BATCHES`].
 ///
@@ -113,11 +127,15 @@ fn halved(batches: &[f64]) -> Vec<f64> {
 
 /// The correlation of neighbours, by von Neumann's ratio.
 fn likeness(batches: &[f64]) -> f64 {
-    let steps: f64 = batches.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
     match squares(batches) {
         0.0 => 0.0,
-        squares => 1.0 - steps / (2.0 * squares),
+        squares => 1.0 - steps(batches) / (2.0 * squares),
     }
+}
+
+/// The sum of squared differences between neighbours.
+fn steps(batches: &[f64]) -> f64 {
+    batches.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum()
 }
 
 /// The correlation of neighbours, in standard deviations of what chance yields.
@@ -218,6 +236,24 @@ mod tests {
         // By twice the deviation of a part, from the first to the last.
         assert!(found(0.0, 0.3) >= 900, "{}", found(0.0, 0.3));
         assert!(found(0.0, -0.3) >= 900, "{}", found(0.0, -0.3));
+    }
+
+    #[test]
+    fn a_drift_widens_no_interval_beside_it() {
+        let drifting = |seed| {
+            let parts = stream(seed, 0.0, 64).into_iter().zip(0..);
+            parts
+                .map(|(part, at)| part + 5.0 * f64::from(at))
+                .collect::<Vec<f64>>()
+        };
+        let mean = |found: &dyn Fn(u64) -> Option<f64>| (0..200).filter_map(found).sum::<f64>() / 200.0;
+        // Of independent parts it is their own, 2.5; a step of 5 a part adds an eighth to a variance of 100, or more where
+        // parts that chance made alike are put together.
+        let beside = mean(&|seed| half_width_beside_drift(&drifting(seed)));
+        assert!((2.5..3.1).contains(&beside), "{beside}");
+        let plain = mean(&|seed| half_width_beside_drift(&stream(seed, 0.0, 64)));
+        assert!((2.4..2.9).contains(&plain), "{plain}");
+        assert!(mean(&|seed| half_width(&drifting(seed))) > 100.0, "many times as wide");
     }
 
     #[test]

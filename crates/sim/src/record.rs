@@ -183,7 +183,7 @@ impl Record {
             },
             task_latency: QUANTILES.map(|percent| (latency_key(percent), latency(percent))).into(),
             own: own_counters(&stats.design.own),
-            derived: Derived::of(stats, measured),
+            derived: Derived::of(stats, plan, measured),
             recovers: None,
             params: params(spec, plan, outcome, measured),
             host_seconds: measured.host_seconds,
@@ -269,13 +269,17 @@ impl Ran {
 }
 
 impl Derived {
-    fn of(stats: &Stats, measured: &Measured) -> Derived {
+    fn of(stats: &Stats, plan: &Plan, measured: &Measured) -> Derived {
         // Designs that send no commits complete no pcommit.
         let pcommits = stats.pcommits.min(stats.commits);
         let (pace, latencies) = (stats.latencies.pace(), &stats.latencies);
         let of_cycles = |share: f64| (share * stats.cycles.0 as f64).round() as u64;
+        let half_width = match plan.source.is_known_to_drift() {
+            true => pace.half_width_beside_drift(),
+            false => pace.half_width(),
+        };
         Derived {
-            error_cycles: pace.half_width().map(of_cycles),
+            error_cycles: half_width.map(of_cycles),
             task_latency_p50_error_cycles: latencies.half_width_of_quantile(0.5),
             task_latency_p99_error_cycles: latencies.half_width_of_quantile(0.99),
             drifts: pace.drifts(),

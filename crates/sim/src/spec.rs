@@ -256,9 +256,9 @@ impl Source {
         }
     }
 
-    /// Whether a task's time does not depend on how many have ended before it.
-    pub(crate) fn is_stationary(&self) -> bool {
-        matches!(self, Source::Workload(about) if about.drift.is_none())
+    /// Whether a task's time depends on how many have ended before it.
+    pub(crate) fn is_known_to_drift(&self) -> bool {
+        matches!(self, Source::Workload(about) if about.drift.is_some())
     }
 
     /// What records call it.
@@ -307,7 +307,8 @@ fn precision(spec: &Spec, source: &Source, threads: u64) -> Result<Option<Precis
     }
     let (each, all) = LEAST_TASKS;
     let least_tasks = all.max(each * threads);
-    Ok(source.is_stationary().then_some(Precision { share, least_tasks }))
+    let may_end = matches!(source, Source::Workload(_)) && !source.is_known_to_drift();
+    Ok(may_end.then_some(Precision { share, least_tasks }))
 }
 
 pub(crate) fn in_range(option: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {

@@ -32,9 +32,9 @@ pub fn most_tasks(plan: &Plan) -> Option<u64> {
         return None;
     }
     let of_run = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
-    Some(match plan.source.is_stationary() {
-        true => of_run.saturating_mul(TASKS_OF_ONE),
-        false => 0,
+    Some(match plan.source.is_known_to_drift() {
+        true => 0,
+        false => of_run.saturating_mul(TASKS_OF_ONE),
     })
 }
 

@@ -136,6 +136,14 @@ pub struct Turn {
     pub next_op: Cell<u64>,
 }
 
+impl Turn {
+    /// Puts the program's next turn off until `at`, unless it is later. Whoever sets a turn calls this with the present.
+    #[inline]
+    pub fn not_before(&self, at: u64) {
+        self.next_op.set(self.next_op.get().max(at));
+    }
+}
+
 /// What loads wait for.
 #[derive(Default)]
 pub struct LoadOrder {

@@ -362,7 +362,7 @@ impl Running {
             Then::Ask(request) => {
                 self.hw
                     .record(move |recorder, _| recorder.woken(Who::Program(core), at));
-                shared.turn.next_op.set(shared.turn.next_op.get().max(at));
+                shared.turn.not_before(at);
                 self.hw.hart(core).state = ProgramState::Again(request);
             }
             Then::GoOn { .. } | Then::Count(_) => {

@@ -232,7 +232,8 @@ impl Running {
             if fenced {
                 core.window.stall_fence(now);
             }
-            core.turn.next_op.set(core.window.cycle().max(present));
+            core.turn.next_op.set(core.window.cycle());
+            core.turn.not_before(present);
             self.hw.record(move |recorder, _| recorder.woken(Who::Program(id), now));
             self.hw.hart(id).state = ProgramState::Runnable;
         }
@@ -245,7 +246,7 @@ impl Running {
         self.hw
             .record(move |recorder, _| recorder.woken(Who::Program(core), now));
         let hart = self.hw.hart(core);
-        hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(now));
+        hart.core.turn.not_before(now);
         hart.state = match then {
             Then::Ask(request) => ProgramState::Again(request),
             Then::GoOn { .. } | Then::Count(_) => ProgramState::Runnable,

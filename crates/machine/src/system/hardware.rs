@@ -264,7 +264,7 @@ impl Hardware {
         self.record(move |recorder, _| recorder.woken(Who::Program(core), at));
         let hart = self.hart(core);
         hart.core.window.redirect(at);
-        hart.core.turn.next_op.set(hart.core.turn.next_op.get().max(at));
+        hart.core.turn.not_before(at);
         hart.state = ProgramState::Runnable;
     }
 

@@ -123,10 +123,10 @@ impl Running {
     pub(super) fn takes_turn(&mut self, core: CoreId) -> bool {
         let now = self.hw.now();
         let hart = self.hw.hart(core);
-        let turn = hart.core.turn.next_op.get().max(now);
-        hart.core.turn.next_op.set(turn);
+        hart.core.turn.not_before(now);
         hart.state = ProgramState::Runnable;
         if broken(time::Rule::TurnIsNoAction) {
+            let turn = hart.core.turn.next_op.get();
             self.hw.clock.advance(turn);
         }
         false
@@ -143,7 +143,8 @@ impl Running {
                 true
             }
             Err(Blocked::Filling(filled)) => {
-                hart.core.turn.next_op.set((filled + 1).max(now));
+                hart.core.turn.next_op.set(filled + 1);
+                hart.core.turn.not_before(now);
                 hart.core.waited.set(hart.core.waited.get() + 1);
                 hart.state = ProgramState::Again(request.again());
                 false
