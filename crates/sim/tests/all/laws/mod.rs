@@ -12,6 +12,7 @@ mod own;
 mod planted;
 mod programs;
 mod scale;
+mod stale;
 mod waits;
 
 use strandline_design::{About, Drains};
