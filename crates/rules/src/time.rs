@@ -7,6 +7,8 @@ rules! {
         TurnIsNoAction: "ARCHITECTURE.md, time",
         /// A step begins in its own cycle. Broken: in that of the step before.
         StepInItsOwnCycle: "ARCHITECTURE.md, time",
+        /// A core runs ahead of the others by `simulation.slack` at most. Broken: by twice as much.
+        SlackIsTakenOnce: "ARCHITECTURE.md, time",
         /// A fence retires in the cycle in which its condition holds. Broken: a horizon later, by `simulation.slack`.
         WokenAtOnce: "ARCHITECTURE.md, waiters",
         /// A fence retires in the cycle in which its condition holds. Broken: four cycles before.

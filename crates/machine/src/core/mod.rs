@@ -198,7 +198,7 @@ impl Core {
                 Some(recorder) => window().recorded_by(recorder.lane(id)),
             },
             start: window(),
-            queue: RefCell::new(StoreQueue::new()),
+            queue: RefCell::new(StoreQueue::new(core.store_queue_entries as usize)),
             drain: Drain::new(in_order, duties.every_store || any_broken()),
             pending: Pending::new(duties.contexts),
             loads: LoadOrder::default(),

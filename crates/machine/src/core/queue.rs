@@ -148,14 +148,15 @@ const FIRST_LENGTH: usize = 64;
 const GAP: Entry = Entry::of(Addr(0), Kind::Store { size: 0, value: 0 }, 0, 0);
 
 impl StoreQueue {
-    pub fn new() -> StoreQueue {
+    /// A queue with so many entries that need room.
+    pub fn new(room: usize) -> StoreQueue {
         StoreQueue {
             ring: vec![GAP; FIRST_LENGTH].into_boxed_slice(),
             oldest: 1,
             next: 1,
             len: 0,
             without_room: 0,
-            usage: Usage::default(),
+            usage: Usage::of(room),
             youngest: Box::new([0; WORDS]),
         }
     }
@@ -422,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_load_takes_each_byte_from_the_youngest_store_to_it() {
-        let mut q = StoreQueue::new();
+        let mut q = StoreQueue::new(FIRST_LENGTH);
         store(&mut q, 64, 8, 0x1111_1111_1111_1111);
         store(&mut q, 68, 4, 0x2222_2222);
         assert_eq!(q.forward(Addr(64), 8, 0), Some((0x2222_2222_1111_1111, 68)));
@@ -434,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_load_of_two_stores_bytes_waits_for_the_one_that_executes_last() {
-        let mut q = StoreQueue::new();
+        let mut q = StoreQueue::new(FIRST_LENGTH);
         let halves = [(64, 900), (68, 100)];
         for (addr, executed) in halves {
             let kind = Kind::Store { size: 4, value: 1 };
@@ -454,7 +455,7 @@ mod tests {
 
     #[test]
     fn entries_leave_in_any_order_and_keep_their_numbers() {
-        let mut q = StoreQueue::new();
+        let mut q = StoreQueue::new(FIRST_LENGTH);
         (0..3).for_each(|n| store(&mut q, 8 * n, 8, n));
         q.remove(2, 0);
         assert_eq!((numbers(&q), q.len()), (vec![1, 3], 2));
@@ -478,7 +479,7 @@ mod tests {
 
     #[test]
     fn the_ring_grows_with_the_span_of_numbers() {
-        let mut q = StoreQueue::new();
+        let mut q = StoreQueue::new(FIRST_LENGTH);
         let last = 3 * FIRST_LENGTH as u64;
         for n in 0..last {
             store(&mut q, 8 * n, 8, n);

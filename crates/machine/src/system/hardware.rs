@@ -20,6 +20,7 @@ use std::rc::Rc;
 use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteRequest};
 use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Memory};
 use strandline_kernel::{Cycles, Events, Rng};
+use strandline_rules::{broken, time};
 
 /// Everything but the design and the programs.
 pub struct Hardware {
@@ -254,9 +255,16 @@ impl Hardware {
         }
     }
 
+    /// By how much a core may run ahead of the others and of the next event.
+    #[inline(always)]
+    pub fn slack(&self) -> u64 {
+        let times = 1 + u64::from(broken(time::Rule::SlackIsTakenOnce));
+        times * self.machine.simulation.slack.0
+    }
+
     /// A waiting program goes on at `at`. The one that runs did not know that: it goes no further before.
     fn go_on(&mut self, core: CoreId, at: u64) {
-        let latest = at.saturating_add(self.machine.simulation.slack.0);
+        let latest = at.saturating_add(self.slack());
         for hart in &self.harts {
             let horizon = &hart.core.turn.horizon;
             horizon.set(horizon.get().min(latest));

@@ -282,7 +282,7 @@ impl Running {
                 .turn
                 .alone
                 .set(second.min(next_event).min(last.saturating_add(1)));
-            let horizon = others.saturating_add(self.hw.machine.simulation.slack.0).min(last);
+            let horizon = others.saturating_add(self.hw.slack()).min(last);
             if broken(Rule::WokenByItsOwn) {
                 self.repair_wakes(Some(core));
             }
@@ -360,9 +360,7 @@ impl Running {
     fn asked(&mut self, id: CoreId, request: Request) -> bool {
         let goes_on = self.request(id, request);
         let next_event = self.hw.events.next_at().0;
-        let event = next_event
-            .saturating_sub(1)
-            .saturating_add(self.hw.machine.simulation.slack.0);
+        let event = next_event.saturating_sub(1).saturating_add(self.hw.slack());
         let core = &self.hw.harts[id.index()].core;
         core.turn.horizon.set(core.turn.horizon.get().min(event));
         // The request may have woken another core.

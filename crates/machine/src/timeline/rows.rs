@@ -41,6 +41,20 @@ row! {
     }
 }
 
+impl Op {
+    /// Whether it takes a place of its core's store queue. A locked instruction, a fence that is held in the window, and further
+    /// bytes of a store take none.
+    #[must_use]
+    pub fn takes_place(&self) -> bool {
+        let enters = match self.kind {
+            Kind::Locked => false,
+            Kind::Primitive(_) => self.left.is_some(),
+            _ => true,
+        };
+        enters && !self.rest && !self.void
+    }
+}
+
 row! {
     /// A write to persistent memory.
     pub struct Write {

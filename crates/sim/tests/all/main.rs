@@ -7,7 +7,6 @@ mod error;
 mod hops;
 mod keys;
 mod laws;
-mod monotone;
 mod native;
 mod observe;
 mod pace;

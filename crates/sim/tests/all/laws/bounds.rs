@@ -1,6 +1,6 @@
 //! Bounds: no design beats what the documentation calls a bound, and no run is faster for more work.
 
-use super::{cases, cycles, judge, spec, Verdict};
+use super::{cases, cycles, judge, queue, Program, Verdict, HASHMAP, SPS};
 
 /// A bound, and designs that do all that it does and more.
 #[derive(Clone, Copy, Debug)]
@@ -47,20 +47,16 @@ const THOROUGH: [Row; 18] = [
 /// Threads that contend for locks run in another order under another design: single runs differ by this share.
 const NOISE: f64 = 0.03;
 
-/// A workload with its threads.
-const PROGRAMS: [(&str, u64); 2] = [("sps", 1), ("hashmap", 4)];
+/// 120 tasks each.
+const PROGRAMS: [Program; 2] = [Program { tasks: 120, ..SPS }, HASHMAP];
 
-pub fn holds(row: Row, (workload, threads): (&str, u64)) -> Verdict {
-    let set = match workload {
-        "sps" => vec!["workload.rows=4000".to_owned()],
-        _ => vec!["workload.keys=4000".to_owned(), "workload.buckets=4000".to_owned()],
-    };
-    let [bound, other] =
-        [row.bound, row.design].map(|design| cycles(&spec(workload, design, "asap", threads, 120, &set)));
+pub fn holds(row: Row, program: Program) -> Verdict {
+    let [bound, other] = [row.bound, row.design].map(|design| cycles(&program.spec(design, "asap", &[])));
     match other >= bound * (1.0 - NOISE) {
         true => Ok(()),
         false => Err(format!(
-            "{row:?}, {workload} on {threads} threads: {other} cycles, {bound} of the bound"
+            "{row:?}, {} on {} threads: {other} cycles, {bound} of the bound",
+            program.workload, program.threads
         )),
     }
 }
@@ -76,14 +72,8 @@ fn no_design_beats_a_bound() {
 fn monotone(design: &str, threads: u64) -> Verdict {
     let mut last = 0.0;
     for think in [0, 500, 1_000, 2_000] {
-        let now = cycles(&spec(
-            "queue",
-            design,
-            "asap",
-            threads,
-            80,
-            &[format!("runtime.think={think}"), "runtime.lock=ticket".to_owned()],
-        ));
+        let set = [format!("runtime.think={think}"), "runtime.lock=ticket".to_owned()];
+        let now = cycles(&queue(threads, 80).spec(design, "asap", &set));
         if now < last * (1.0 - NOISE) {
             return Err(format!(
                 "{design}, {threads} threads: {now} cycles with {think} additions a task, {last} with fewer"

@@ -1,10 +1,12 @@
 //! Utilisation: what is written takes the media's bandwidth, all of it where nothing else limits, and nothing is busy for
 //! longer than the run.
 
-use super::programs::{line, machine, program, run, update};
-use super::{cases, judge, Verdict};
+use super::programs::{line, machine, one_port, program, run, stream};
+use super::{cases, judge, spec, Verdict};
 use strandline_isa::Cpu;
 use strandline_kernel::Cycles;
+use strandline_machine::MachineConfig;
+use strandline_sim::{timeline, Part, Progress};
 
 /// A stream reaches this share of the bandwidth at least: but for its start and its end.
 const REACHED: f64 = 0.97;
@@ -12,19 +14,8 @@ const LINES: u64 = 600;
 
 /// Bytes a second that a stream of flushes reaches on media of so many GB/s, as a share.
 fn share(preset: &str, gbps: f64) -> Result<f64, String> {
-    let mut machine = machine(preset, "x86", 64);
-    machine.pm.write_gbps = gbps;
-    machine.pm.banks = 64;
-    machine.pm.row_bytes = 0;
-    machine.pm.combine_bytes = 0;
-    machine.controllers.count = 1;
-    let stream = program(|cpu| async move {
-        cpu.start_line().await;
-        for number in 0..LINES {
-            update(&cpu, number).await;
-        }
-    });
-    let stats = run(&machine, "x86", true, &[stream])?;
+    let machine = one_port(preset, "x86", gbps);
+    let stats = run(&machine, "x86", true, &[stream(LINES)])?;
     let writes = stats.timeline.expect("a timeline").writes;
     let first = writes.0.iter().filter_map(|write| write.issued).min().unwrap_or(0);
     let last = writes.0.iter().filter_map(|write| write.issued).max().unwrap_or(0);
@@ -69,6 +60,60 @@ pub fn packets() -> Verdict {
             last - first
         )),
     }
+}
+
+/// One bank of one controller.
+const BANK: [&str; 6] = [
+    "machine.controllers.count=1",
+    "machine.pm.banks=1",
+    "machine.pm.row_bytes=0",
+    "machine.pm.combine_bytes=0",
+    "machine.pm.write_gbps=1",
+    "machine.pm.write_latency=10",
+];
+
+/// The least share of the bandwidth that says something.
+const BUSY: f64 = 0.1;
+
+/// One write at a time is on the bank, and the bytes that the record counts take the bandwidth no longer than the run.
+fn bank(design: &str, workload: &str) -> Verdict {
+    let spec = spec(workload, design, "asap", 4, 80, &BANK.map(str::to_owned));
+    let drawn = timeline(&spec, &Part::default(), &Progress::default()).map_err(|error| error.to_string())?;
+    let mut busy: Vec<(u64, u64)> = Vec::new();
+    let writes = drawn.timeline.writes.0.iter();
+    busy.extend(writes.filter_map(|write| Some((write.issued?, write.media?))));
+    busy.sort_unstable();
+    let both = busy.windows(2).find(|pair| pair[1].0 < pair[0].1);
+    let counted = drawn.timeline.writes.0.iter().filter(|write| write.timed);
+    let bytes: u64 = counted.map(|write| u64::from(write.bytes)).sum();
+    // The record counts up to the step in which its region ends, and the first write began before.
+    let (start, end) = (drawn.timeline.start, drawn.timeline.end);
+    let ended = busy.iter().filter(|(_, media)| (start..=end).contains(media));
+    let within = 64 * ended.skip(1).count();
+    let stats = &drawn.record.stats;
+    let seconds = stats.cycles.0 as f64 / MachineConfig::preset("asap").expect("a preset").core.clock_ghz / 1e9;
+    let share = within as f64 / seconds / 1e9;
+    match both.is_none() && bytes == stats.pm_write_bytes && (BUSY..=1.0).contains(&share) {
+        true => Ok(()),
+        false => Err(format!(
+            "{design}, {workload}: writes are on the bank at once ({both:?}), or take {share:.3} of its bandwidth: {bytes} bytes, {} \
+             by the record",
+            stats.pm_write_bytes
+        )),
+    }
+}
+
+#[test]
+fn no_bank_is_busy_for_longer_than_the_run() {
+    let designs = cases(
+        &["x86", "hops-rp"],
+        &["x86", "hops-rp", "asap-rp", "dpo", "unordered", "pmem-spec"],
+    );
+    judge(
+        designs
+            .iter()
+            .flat_map(|design| ["sps", "hashmap"].map(|workload| bank(design, workload))),
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Work outside of locks: N threads with `s` cycles under one fair lock and `z` outside.
 
-use super::{cases, cycles, judge, spec, Verdict};
+use super::{cases, cycles, judge, queue, Verdict};
 
 /// Threads that share a queue, its lock, and what runs.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ const BELOW: f64 = 1.2;
 /// Tasks a cycle.
 fn rate(row: Row, threads: u64, think: u64) -> f64 {
     let set = [format!("runtime.lock={}", row.lock), format!("runtime.think={think}")];
-    TASKS as f64 / cycles(&spec("queue", row.design, row.machine, threads, TASKS, &set))
+    TASKS as f64 / cycles(&queue(threads, TASKS).spec(row.design, row.machine, &set))
 }
 
 /// N threads reach at most what one lock serves and N single threads do, and not much less; more threads reach no less up

@@ -8,10 +8,12 @@ mod busy;
 mod idle;
 mod little;
 mod locks;
+mod monotone;
 mod own;
 mod planted;
 mod programs;
 mod scale;
+mod stale;
 mod waits;
 
 use strandline_design::{About, Drains};
@@ -61,6 +63,55 @@ fn spec(workload: &str, design: &str, machine: &str, threads: u64, tasks: u64, s
         tasks: Some(tasks),
         set: all,
         ..Spec::new(workload, design)
+    }
+}
+
+/// What is run: a workload with a small structure, its threads, and its tasks.
+#[derive(Clone, Copy)]
+struct Program {
+    workload: &'static str,
+    sets: &'static [&'static str],
+    threads: u64,
+    tasks: u64,
+}
+
+const SPS: Program = Program {
+    workload: "sps",
+    sets: &["workload.rows=4000"],
+    threads: 1,
+    tasks: 60,
+};
+
+const HASHMAP: Program = Program {
+    workload: "hashmap",
+    sets: &["workload.keys=4000", "workload.buckets=4000"],
+    threads: 4,
+    tasks: 120,
+};
+
+const CQ: Program = Program {
+    workload: "cq",
+    sets: &[],
+    threads: 4,
+    tasks: 60,
+};
+
+/// Threads that share one queue.
+const fn queue(threads: u64, tasks: u64) -> Program {
+    Program {
+        workload: "queue",
+        sets: &[],
+        threads,
+        tasks,
+    }
+}
+
+impl Program {
+    /// A run of it under a design on a machine with small caches.
+    fn spec(&self, design: &str, machine: &str, set: &[String]) -> Spec {
+        let mut all: Vec<String> = self.sets.iter().map(|set| (*set).to_owned()).collect();
+        all.extend_from_slice(set);
+        spec(self.workload, design, machine, self.threads, self.tasks, &all)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Faults of time, planted in the machine (`strandline_rules::time`), and the laws that catch each.
 
-use super::{busy, idle, judge, own, waits, Verdict};
+use super::{busy, idle, judge, own, stale, waits, Verdict};
 use std::panic::catch_unwind;
 use strandline_rules::time::Rule as Time;
 use strandline_rules::{breaking, Breakable, Rule};
@@ -13,9 +13,10 @@ enum Law {
     Media,
     Packets,
     Waits,
+    Stale,
 }
 
-const LAWS: [Law; 5] = [Law::Idle, Law::Own, Law::Media, Law::Packets, Law::Waits];
+const LAWS: [Law; 6] = [Law::Idle, Law::Own, Law::Media, Law::Packets, Law::Waits, Law::Stale];
 
 impl Law {
     fn holds(self) -> Verdict {
@@ -25,6 +26,7 @@ impl Law {
             Law::Media => busy::streams("asap", 1.0),
             Law::Packets => busy::packets(),
             Law::Waits => waits::bare("x86").and_then(|()| waits::bare("eadr")),
+            Law::Stale => stale::holds("eadr"),
         }
     }
 }
@@ -39,9 +41,13 @@ const fn fault(rule: Time, caught_by: &'static [Law]) -> Fault {
     Fault { rule, caught_by }
 }
 
-const FAULTS: [Fault; 8] = [
+const FAULTS: [Fault; 9] = [
     fault(Time::TurnIsNoAction, &[Law::Idle]),
-    fault(Time::StepInItsOwnCycle, &LAWS),
+    fault(
+        Time::StepInItsOwnCycle,
+        &[Law::Idle, Law::Own, Law::Media, Law::Packets, Law::Waits],
+    ),
+    fault(Time::SlackIsTakenOnce, &[Law::Stale]),
     fault(Time::WokenAtOnce, &[Law::Idle, Law::Waits]),
     fault(Time::WokenNoEarlier, &[Law::Idle, Law::Own, Law::Waits]),
     fault(Time::WokenByItsOwn, &[Law::Idle, Law::Own, Law::Waits]),

@@ -25,6 +25,17 @@ pub fn machine(preset: &str, design: &str, slack: u64) -> MachineConfig {
     machine
 }
 
+/// A preset whose media limit writes by their one port alone, of so many GB/s.
+pub fn one_port(preset: &str, design: &str, gbps: f64) -> MachineConfig {
+    let mut machine = machine(preset, design, 64);
+    machine.pm.write_gbps = gbps;
+    machine.pm.banks = 64;
+    machine.pm.row_bytes = 0;
+    machine.pm.combine_bytes = 0;
+    machine.controllers.count = 1;
+    machine
+}
+
 /// A program for a core, which may be begun anew.
 pub type Begins = Rc<dyn Fn(SimCpu) -> Program>;
 
@@ -67,6 +78,16 @@ pub async fn update(cpu: &SimCpu, number: u64) {
     if let Some(flush) = cpu.lowering().flush {
         cpu.word(at).flush_by(flush).await;
     }
+}
+
+/// A program that updates so many lines.
+pub fn stream(lines: u64) -> Begins {
+    program(move |cpu| async move {
+        cpu.start_line().await;
+        for number in 0..lines {
+            update(&cpu, number).await;
+        }
+    })
 }
 
 /// A failure-atomic region: a record, an update, and the end that waits until both are durable.

@@ -4,9 +4,8 @@
 //! cent in either direction. The same seeds run on both machines, and the mean of their ratios is judged by its
 //! standard error.
 
-use strandline_design::Drains;
-use strandline_designs::abouts;
-use strandline_sim::{run, Spec};
+use super::{cycles, designs, Program, CQ, HASHMAP, SPS};
+use strandline_sim::Spec;
 
 /// A parameter of the machine, with a value that should be slower and one that should be faster.
 struct Knob {
@@ -42,34 +41,7 @@ const LATENCIES: [Knob; 6] = [
     knob("core.mispredict_penalty", "40", "5"),
 ];
 
-/// What is run: a workload with a small structure, its threads, and its tasks.
-struct Program {
-    workload: &'static str,
-    sets: &'static [&'static str],
-    threads: u64,
-    tasks: u64,
-}
-
-static PROGRAMS: [Program; 3] = [
-    Program {
-        workload: "sps",
-        sets: &["workload.rows=4000"],
-        threads: 1,
-        tasks: 60,
-    },
-    Program {
-        workload: "hashmap",
-        sets: &["workload.keys=4000", "workload.buckets=4000"],
-        threads: 4,
-        tasks: 120,
-    },
-    Program {
-        workload: "cq",
-        sets: &[],
-        threads: 4,
-        tasks: 60,
-    },
-];
+const PROGRAMS: [Program; 3] = [SPS, HASHMAP, CQ];
 
 /// Designs that may be slower on a better machine, and why.
 const EXCEPTIONS: [(&str, &str); 3] = [
@@ -92,41 +64,12 @@ const SEEDS: u64 = 5;
 const TOLERANCE: f64 = 0.03;
 const ERRORS: f64 = 4.0;
 
-/// Caches that cost little to build; the programs' structures are larger. The few tasks begin with the structures as they
-/// are built.
-const CACHES: [&str; 3] = [
-    "machine.l2.bytes=131072",
-    "machine.llc.bytes=524288",
-    "machine.simulation.warm=footprint",
-];
-
-fn cycles(design: &str, program: &Program, seed: u64, set: String, consistency: &str) -> f64 {
-    let mut sets: Vec<String> = CACHES.map(str::to_owned).into();
-    sets.extend(program.sets.iter().map(|set| (*set).to_owned()));
-    sets.extend([set, format!("machine.core.consistency={consistency}")]);
-    let spec = Spec {
-        machine: Some("asap".to_owned()),
-        runtime: Some("undo".to_owned()),
-        threads: Some(program.threads),
-        tasks: Some(program.tasks),
-        seed,
-        set: sets,
-        ..Spec::new(program.workload, design)
-    };
-    run(&spec).expect("runs").stats.cycles.0 as f64
-}
-
 /// By how much the worse machine is slower: the mean over seeds, and its standard error.
-fn slower(design: &str, consistency: &str, program: &Program, knob: &Knob) -> (f64, f64) {
+fn slower(design: &str, program: &Program, knob: &Knob) -> (f64, f64) {
     let ratio = |seed| {
         let [worse, better] = [knob.worse, knob.better].map(|value| {
-            cycles(
-                design,
-                program,
-                seed,
-                format!("machine.{}={value}", knob.key),
-                consistency,
-            )
+            let spec = program.spec(design, "asap", &[format!("machine.{}={value}", knob.key)]);
+            cycles(&Spec { seed, ..spec })
         });
         worse / better - 1.0
     };
@@ -138,34 +81,23 @@ fn slower(design: &str, consistency: &str, program: &Program, knob: &Knob) -> (f
 }
 
 /// The programs that judge the pair of design and parameter of this number: one in turn; all in `make thorough`.
-fn programs(number: usize) -> &'static [Program] {
-    let turn = number % PROGRAMS.len();
-    match std::env::var_os("STRANDLINE_THOROUGH") {
-        Some(_) => &PROGRAMS,
-        None => &PROGRAMS[turn..=turn],
-    }
+fn programs(number: usize) -> Vec<Program> {
+    super::cases(&[PROGRAMS[number % PROGRAMS.len()]], &PROGRAMS)
 }
 
 fn judge(knobs: &[Knob]) {
     let mut wrong = Vec::new();
     let mut number = 0;
-    for about in abouts() {
-        let consistency = match about.needs.stores {
-            Drains::Weak => "weak",
-            Drains::Any | Drains::InOrder => "tso",
-        };
-        for knob in knobs
-            .iter()
-            .filter(|knob| !EXCEPTIONS.contains(&(about.name, knob.key)))
-        {
+    for design in designs() {
+        for knob in knobs.iter().filter(|knob| !EXCEPTIONS.contains(&(design, knob.key))) {
             number += 1;
             for program in programs(number) {
-                let (mean, error) = slower(about.name, consistency, program, knob);
+                let (mean, error) = slower(design, &program, knob);
                 if mean < -TOLERANCE.max(ERRORS * error) {
                     wrong.push(format!(
                         "{} under {}, {} threads: {}={} is faster than {} by {:.1} % +- {:.1}",
                         program.workload,
-                        about.name,
+                        design,
                         program.threads,
                         knob.key,
                         knob.worse,
@@ -209,6 +141,6 @@ fn a_design_that_is_slower_on_a_better_machine_is_found() {
         threads: 4,
         tasks: 240,
     };
-    let (mean, error) = slower("x86-pcommit", "tso", &program, &ENTRIES[0]);
+    let (mean, error) = slower("x86-pcommit", &program, &ENTRIES[0]);
     assert!(mean < -TOLERANCE.max(ERRORS * error), "{mean} +- {error}");
 }
