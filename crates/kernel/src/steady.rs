@@ -242,9 +242,7 @@ mod tests {
     fn a_drift_widens_no_interval_beside_it() {
         let drifting = |seed| {
             let parts = stream(seed, 0.0, 64).into_iter().zip(0..);
-            parts
-                .map(|(part, at)| part + 5.0 * f64::from(at))
-                .collect::<Vec<f64>>()
+            parts.map(|(part, at)| part + 5.0 * f64::from(at)).collect::<Vec<f64>>()
         };
         let mean = |found: &dyn Fn(u64) -> Option<f64>| (0..200).filter_map(found).sum::<f64>() / 200.0;
         // Of independent parts it is their own, 2.5; a step of 5 a part adds an eighth to a variance of 100, or more where
