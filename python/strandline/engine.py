@@ -248,9 +248,7 @@ class Native(Protocol):
     def FaultError(self) -> type[Exception]: ...  # noqa: N802
     def Progress(self) -> NativeProgress: ...  # noqa: N802
     def Starts(self, specs: Sequence[RunSpec], /) -> NativeStarts: ...  # noqa: N802
-    def run(
-        self, spec: RunSpec, progress: NativeProgress, starts: NativeStarts | None = None, /
-    ) -> dict[str, Any]: ...
+    def run(self, spec: RunSpec, progress: NativeProgress, starts: NativeStarts | None = None, /) -> dict[str, Any]: ...
     def timeline(self, spec: RunSpec, part: Part, progress: NativeProgress, /) -> dict[str, Any]: ...
     def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
     def build(self) -> dict[str, str]: ...
@@ -299,9 +297,7 @@ class Engine:
         """The starts that these runs share, each of which is to be made once."""
         return self._ask(lambda: self.native.Starts(specs))
 
-    def run(
-        self, spec: RunSpec, progress: NativeProgress | None = None, starts: NativeStarts | None = None
-    ) -> Record:
+    def run(self, spec: RunSpec, progress: NativeProgress | None = None, starts: NativeStarts | None = None) -> Record:
         """Runs one program under one design, from its start among `starts`, and reports to `progress`."""
         watched = progress or self.progress()
         return self._record(self._ask(lambda: self.native.run(spec, watched, starts), spec))

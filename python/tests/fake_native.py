@@ -160,8 +160,8 @@ class FakeNative:
     def run(
         self,
         spec: RunSpec,
-        progress: NativeProgress,  # noqa: ARG002
-        starts: NativeStarts | None = None,  # noqa: ARG002
+        progress: NativeProgress,
+        starts: NativeStarts | None = None,
         /,
     ) -> dict[str, Any]:
         self.specs.append(asdict(spec))

@@ -111,6 +111,7 @@ impl Warming {
     /// its design lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
     /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Warms`]).
     pub fn new(machine: &MachineConfig, accesses: &Accesses, memory: Memory, threads: Vec<Factory>) -> Warming {
+        let machine = &machine.cores_and_caches();
         let shared = Rc::new(Functional::new(Untimed::new(machine, &accesses.wants, threads.len())));
         let memory = Rc::new(memory);
         let core = |index: usize| {
