@@ -4,7 +4,7 @@ A specification is a dataclass, or a dict with the same keys. Unknown keys and w
 interpreter lock is released while a function runs, so a thread pool can execute several runs in parallel.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from strandline.engine import CrashSpec, CyclesSpec, RunSpec, StatesSpec
@@ -29,7 +29,20 @@ class Progress:
     def share(self) -> float:
         """The completed share of the run's tasks, 0 to 1."""
 
-def run(spec: RunSpec, progress: Progress | None = None) -> dict[str, Any]:
+class Starts:
+    """The steady starts that some runs share, each of which is made once. No record depends on it."""
+
+    def __init__(self, specs: Sequence[RunSpec]) -> None: ...
+    def groups(self) -> list[int]:
+        """A number for each of the runs, the same for those of one start."""
+
+    def forgo(self, spec: RunSpec) -> None:
+        """One of the runs will not be made after all."""
+
+    def computed(self) -> int:
+        """How many starts were computed for more than one run."""
+
+def run(spec: RunSpec, progress: Progress | None = None, starts: Starts | None = None) -> dict[str, Any]:
     """Runs one program under one design. Returns one record."""
 
 def timeline(spec: RunSpec, part: Part, progress: Progress | None = None) -> dict[str, Any]:

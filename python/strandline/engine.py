@@ -227,6 +227,14 @@ class NativeProgress(Protocol):
     def share(self) -> float: ...
 
 
+class NativeStarts(Protocol):
+    """`Starts` of the native module: what some runs begin with, computed once for those that begin alike."""
+
+    def groups(self) -> list[int]: ...
+    def forgo(self, spec: RunSpec, /) -> None: ...
+    def computed(self) -> int: ...
+
+
 class Native(Protocol):
     """The interface of the native module; see `_native.pyi`."""
 
@@ -239,7 +247,8 @@ class Native(Protocol):
     @property
     def FaultError(self) -> type[Exception]: ...  # noqa: N802
     def Progress(self) -> NativeProgress: ...  # noqa: N802
-    def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]: ...
+    def Starts(self, specs: Sequence[RunSpec], /) -> NativeStarts: ...  # noqa: N802
+    def run(self, spec: RunSpec, progress: NativeProgress, starts: NativeStarts | None = None, /) -> dict[str, Any]: ...
     def timeline(self, spec: RunSpec, part: Part, progress: NativeProgress, /) -> dict[str, Any]: ...
     def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
     def build(self) -> dict[str, str]: ...
@@ -284,10 +293,14 @@ class Engine:
         """The progress of a run that has not started."""
         return self.native.Progress()
 
-    def run(self, spec: RunSpec, progress: NativeProgress | None = None) -> Record:
-        """Runs one program under one design, and reports to `progress`."""
+    def starts(self, specs: Sequence[RunSpec]) -> NativeStarts:
+        """The starts that these runs share, each of which is to be made once."""
+        return self._ask(lambda: self.native.Starts(specs))
+
+    def run(self, spec: RunSpec, progress: NativeProgress | None = None, starts: NativeStarts | None = None) -> Record:
+        """Runs one program under one design, from its start among `starts`, and reports to `progress`."""
         watched = progress or self.progress()
-        return self._record(self._ask(lambda: self.native.run(spec, watched), spec))
+        return self._record(self._ask(lambda: self.native.run(spec, watched, starts), spec))
 
     def timeline(self, spec: RunSpec, part: Part, progress: NativeProgress | None = None) -> Timeline:
         """Runs one program under one design, and what it did meanwhile, in that part of the run."""

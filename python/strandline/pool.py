@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from strandline.engine import Engine, RunSpec
+from strandline.engine import Engine, NativeStarts, RunSpec
 from strandline.errors import StoppedError
 from strandline.interrupts import INTERRUPT_SECONDS, interrupts_noted
 from strandline.pace import Pace
@@ -94,28 +94,40 @@ def pace_of(engine: Engine, specs: Iterable[RunSpec], jobs: int) -> Pace:
 def run_all(engine: Engine, pace: Pace, store: Store | None = None) -> dict[RunSpec, Record]:
     """Makes the runs of a pace, the longest first, so that none of them is alone at the end.
 
-    Those in the store are not made again.
+    Those of one start follow one another, so that few starts are kept. Those in the store are not made again.
     """
     specs = list(pace.lengths)
-    longest_first = sorted(specs, key=lambda spec: pace.lengths[spec].work, reverse=True)
-    work = partial(_run, engine, pace, store)
+    starts = engine.starts(specs)
+    longest_first = _longest_first(pace, starts.groups())
+    work = partial(_run, engine, pace, store, starts)
     records = dict(zip(longest_first, parallel(work, longest_first, pace.jobs, _nothing), strict=True))
     return {spec: records[spec] for spec in specs}
+
+
+def _longest_first(pace: Pace, groups: Sequence[int]) -> list[RunSpec]:
+    """The runs of a pace by the longest of their group, and within it."""
+    longest = dict[int, int]()
+    for group, length in zip(groups, pace.lengths.values(), strict=True):
+        longest[group] = max(length.work, longest.get(group, 0))
+    grouped = zip(pace.lengths.items(), groups, strict=True)
+    ordered = sorted(grouped, key=lambda each: (-longest[each[1]], each[1], -each[0][1].work))
+    return [spec for (spec, _), _ in ordered]
 
 
 def _nothing() -> None:
     """The pace counts."""
 
 
-def _run(engine: Engine, pace: Pace, store: Store | None, spec: RunSpec) -> Record:
+def _run(engine: Engine, pace: Pace, store: Store | None, starts: NativeStarts, spec: RunSpec) -> Record:
     name = store.name(engine.origin(spec)) if store else ""
     kept = store.find(name) if store else None
     if kept is not None:
+        starts.forgo(spec)
         pace.reuse(spec)
         return engine.claimed(kept)
     progress = engine.progress()
     with pace.run(spec, progress):
-        record = engine.run(spec, progress)
+        record = engine.run(spec, progress, starts)
     if store:
         store.add(name, record)
     return record

@@ -6,13 +6,22 @@ import difflib
 import os
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import fake_litmus
-from strandline.engine import CrashSpec, CyclesSpec, NativeProgress, NativeStates, NativeStop, RunSpec, StatesSpec
+from strandline.engine import (
+    CrashSpec,
+    CyclesSpec,
+    NativeProgress,
+    NativeStarts,
+    NativeStates,
+    NativeStop,
+    RunSpec,
+    StatesSpec,
+)
 from strandline.litmus_tests import RandomSpec
 from strandline.timelines import Part
 
@@ -72,6 +81,24 @@ class FakeProgress:
         return 0.5
 
 
+class FakeStarts:
+    """As `_native.Starts`: the runs of a workload that differ in their design share one."""
+
+    def __init__(self, specs: Sequence[RunSpec], /) -> None:
+        keys = [replace(spec, design="") for spec in specs]
+        self._groups = [keys.index(key) for key in keys]
+        self.forgone: list[RunSpec] = []
+
+    def groups(self) -> list[int]:
+        return self._groups
+
+    def forgo(self, spec: RunSpec, /) -> None:
+        self.forgone.append(spec)
+
+    def computed(self) -> int:
+        return 0
+
+
 class FakeNative:
     """Behaves as the native module: a fence costs the persist latency, minus what coroutines hide."""
 
@@ -80,6 +107,7 @@ class FakeNative:
     StuckError = StuckError
     FaultError = FaultError
     Progress = FakeProgress
+    Starts = FakeStarts
     has_clwb = True
     """Whether the processor has it."""
     bytes_of_a_run = 1 << 20
@@ -129,7 +157,13 @@ class FakeNative:
         timeline = {**tables, "reads": [], "start": 0, "end": record["cycles"]}
         return {"record": record, "timeline": timeline, "durable": "queue", "to_cycle": 0, "is_shortened": False}
 
-    def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]:
+    def run(
+        self,
+        spec: RunSpec,
+        progress: NativeProgress,
+        starts: NativeStarts | None = None,
+        /,
+    ) -> dict[str, Any]:
         self.specs.append(asdict(spec))
         _check(asdict(spec))
         time.sleep(self._seconds_a_run)

@@ -115,3 +115,10 @@ def test_the_longest_run_is_made_first_and_the_results_keep_their_order(native: 
     records = run_all(engine, pace_of(engine, specs, 1))
     assert [spec["workload"] for spec in native.specs] == ["tpcc", "pc", "sps"]
     assert [record.text("workload") for record in records.values()] == ["sps", "pc", "tpcc"]
+
+
+def test_runs_of_one_start_follow_one_another_the_longest_first(native: FakeNative, engine: Engine) -> None:
+    specs = [RunSpec(*run, tasks=100) for run in (("sps", "x86"), ("tpcc", "x86"), ("sps", "dpo"), ("tpcc", "dpo"))]
+    run_all(engine, pace_of(engine, specs, 1))
+    made = [(spec["workload"], spec["design"]) for spec in native.specs]
+    assert made == [("tpcc", "x86"), ("tpcc", "dpo"), ("sps", "x86"), ("sps", "dpo")]

@@ -11,7 +11,7 @@ import pytest
 from conftest import Strandline, settle
 from fake_native import BUILD, FakeNative, StuckError
 from strandline import run_store as store_module
-from strandline.engine import Engine, NativeProgress, RunSpec
+from strandline.engine import Engine, NativeProgress, NativeStarts, RunSpec
 from strandline.errors import InputError
 from strandline.records import Record
 from strandline.run_store import Store, opened
@@ -31,10 +31,10 @@ def stop_after(native: FakeNative, patch: pytest.MonkeyPatch, runs: int, why: Ba
     """Lets this many runs finish and interrupts the next."""
     run = FakeNative.run
 
-    def some(spec: RunSpec, progress: NativeProgress) -> dict[str, Any]:
+    def some(spec: RunSpec, progress: NativeProgress, starts: NativeStarts) -> dict[str, Any]:
         if len(native.specs) == runs:
             raise why
-        return run(native, spec, progress)
+        return run(native, spec, progress, starts)
 
     patch.setattr(native, "run", some)
 

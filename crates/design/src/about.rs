@@ -65,7 +65,7 @@ pub struct Sizes {
 }
 
 /// Where the persistence domain begins, beyond what the machine's ADR says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Domain {
     /// At the controllers' write queues with ADR, at the media without.
     #[default]
@@ -75,7 +75,7 @@ pub enum Domain {
 }
 
 /// When a design may roll cores back ([`crate::Services::checkpoint`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RollsBack {
     /// Never: checkpoints are numbers only.
     #[default]
@@ -100,7 +100,7 @@ impl RollsBack {
 
 /// What a design wants of the machine throughout a run, beside answers to its hooks. The default is
 /// the plain machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wants {
     /// Where its persistence domain begins.
     pub domain: Domain,

@@ -45,7 +45,7 @@ pub enum Flush {
 }
 
 /// How a design's programs share a core among their tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Tasking {
     /// Each task waits at its own fences.
     #[default]
@@ -57,7 +57,7 @@ pub enum Tasking {
 }
 
 /// The primitives of a design's ISA that implement the intents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lowering {
     /// Whether failure-atomic regions write an undo log at all.
     pub log: bool,
@@ -107,6 +107,21 @@ impl Lowering {
     #[must_use]
     pub fn interrupts(&self) -> bool {
         !self.validate.is_empty()
+    }
+
+    /// This lowering where primitives do nothing, as on cores without time: what of it decides which loads, stores,
+    /// locked instructions and flushes a program executes. Programs ask whether a step opens a strand, and whether they
+    /// may be interrupted, so one primitive stands for any there.
+    #[must_use]
+    pub fn of_accesses(&self) -> Lowering {
+        let any = |primitives: &[Primitive], one| if primitives.is_empty() { &[][..] } else { one };
+        Lowering {
+            log: self.log,
+            flush: self.flush,
+            validate: any(self.validate, &[Primitive::Mfence]),
+            new_strand: any(self.new_strand, &[Primitive::NewStrand]),
+            ..Lowering::NOTHING
+        }
     }
 
     /// The primitives of `intent`, in program order.

@@ -4,7 +4,7 @@ use crate::sparse::{Cells, Sparse, BLOCK};
 use crate::{Addr, Line, LineData, LINE_BYTES, PM_BASE};
 use std::cell::Cell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes that recovery code reads and repairs: simulated memory, a crash image, a mapped pool.
 pub trait Image {
@@ -43,8 +43,8 @@ impl Memory {
 
     /// Replaces the lines of persistent memory at the addresses `range`. Those that nothing has touched yet take no host
     /// memory, and `filler` is asked for them when they are touched.
-    pub fn fill(&self, range: Range<u64>, filler: impl Fn(Line) -> LineData + 'static) {
-        self.pm.fill(range, Rc::new(filler));
+    pub fn fill(&self, range: Range<u64>, filler: impl Fn(Line) -> LineData + Send + Sync + 'static) {
+        self.pm.fill(range, Arc::new(filler));
     }
 
     /// The words of `line`.
@@ -147,6 +147,12 @@ impl Memory {
     #[must_use]
     pub fn touched_bytes(&self) -> u64 {
         (self.dram.touched() + self.pm.touched()) as u64 * LINE_BYTES
+    }
+
+    /// Bytes of the host that it takes.
+    #[must_use]
+    pub fn host_bytes(&self) -> u64 {
+        self.touched_bytes() + self.dram.places_bytes() + self.pm.places_bytes()
     }
 
     /// The memory after a power failure if all persistent writes are durable: persistent memory is kept, volatile

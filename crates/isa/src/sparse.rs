@@ -4,10 +4,10 @@ use crate::{Line, LineData};
 use std::array::from_fn;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The initial bytes of a line.
-pub type Filler = Rc<dyn Fn(Line) -> LineData>;
+pub type Filler = Arc<dyn Fn(Line) -> LineData + Send + Sync>;
 
 /// The words of a line.
 pub type Cells = [Cell<u64>; 8];
@@ -59,6 +59,11 @@ impl Sparse {
     /// Number of lines in touched blocks.
     pub fn touched(&self) -> usize {
         BLOCK * self.blocks.iter().filter(|block| block.get().is_some()).count()
+    }
+
+    /// Bytes of the host for the places of its blocks, touched or not.
+    pub fn places_bytes(&self) -> u64 {
+        size_of_val(&*self.blocks) as u64
     }
 
     /// Whether any line with one of these indices is in a touched block, or will be filled when it is touched.

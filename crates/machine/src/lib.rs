@@ -27,4 +27,4 @@ pub use system::{
 };
 pub use timeline::{Detail, Timeline};
 pub use trace::{Op, OpId, Seen, Trace, Traces, VolatileLines};
-pub use warm::{Contents, Ending, Unfinished, Warming, LEAST_ACCESSES};
+pub use warm::{Accesses, Contents, Ending, Unfinished, Warming, LEAST_ACCESSES};

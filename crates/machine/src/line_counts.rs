@@ -3,6 +3,7 @@
 use strandline_isa::Line;
 
 /// How many entries of a list have lines of each hash; most have none.
+#[derive(Clone)]
 pub struct LineCounts<const HASHES: usize>([u32; HASHES]);
 
 impl<const HASHES: usize> LineCounts<HASHES> {

@@ -81,12 +81,54 @@ impl Progress {
     }
 }
 
+/// The steady starts that some runs share.
+#[pyclass(frozen)]
+struct Starts {
+    starts: strandline_sim::Starts,
+    groups: Vec<usize>,
+}
+
+#[pymethods]
+impl Starts {
+    #[new]
+    fn new(py: Python<'_>, specs: Given<Vec<Spec>>) -> PyResult<Starts> {
+        ask(py, || {
+            Ok(Starts {
+                starts: strandline_sim::Starts::of(&specs.0),
+                groups: strandline_sim::Starts::groups(&specs.0),
+            })
+        })
+    }
+
+    /// A number for each of the runs, the same for those of one start.
+    fn groups(&self) -> Vec<usize> {
+        self.groups.clone()
+    }
+
+    /// One of the runs will not be made after all.
+    fn forgo(&self, spec: Given<Spec>) {
+        self.starts.forgo(&spec.0);
+    }
+
+    /// How many starts were computed for more than one run.
+    fn computed(&self) -> u64 {
+        self.starts.computed()
+    }
+}
+
 #[pyfunction]
-#[pyo3(signature = (spec, progress=None))]
-fn run(py: Python<'_>, spec: Given<Spec>, progress: Option<&Bound<'_, Progress>>) -> Answered {
+#[pyo3(signature = (spec, progress=None, starts=None))]
+fn run(
+    py: Python<'_>,
+    spec: Given<Spec>,
+    progress: Option<&Bound<'_, Progress>>,
+    starts: Option<&Bound<'_, Starts>>,
+) -> Answered {
     let progress = progress.map_or_else(Default::default, |progress| progress.get().0.clone());
+    let none = strandline_sim::Starts::default();
+    let starts = starts.map_or(&none, |starts| &starts.get().starts);
     ask(py, || {
-        strandline_crash::run(&spec.0, &progress).map(|record| json!(built_here(record)))
+        strandline_crash::run(&spec.0, starts, &progress).map(|record| json!(built_here(record)))
     })
     .map(Answer)
 }
@@ -342,6 +384,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("StoppedError", m.py().get_type::<StoppedError>())?;
     m.add("FaultError", m.py().get_type::<FaultError>())?;
     m.add_class::<Progress>()?;
+    m.add_class::<Starts>()?;
     m.add_class::<Stop>()?;
     m.add_class::<recording::RecordingStates>()?;
     recording::add(m)?;

@@ -16,6 +16,7 @@ mod run;
 mod settings;
 mod sharing;
 mod spec;
+mod starts;
 mod timeline;
 mod warm;
 
@@ -33,10 +34,11 @@ pub use request::Field;
 pub use resolved::resolve;
 pub use run::{
     design_named, observe, observe_design, observe_durable, observe_shared, observe_until, outline, run, run_edited,
-    run_watched, unknown_design, Observation, Outline,
+    run_sharing, run_watched, unknown_design, Observation, Outline,
 };
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
+pub use starts::Starts;
 pub use strandline_programs::Recoverable;
 pub use timeline::{durable_in, timeline, Drawn, Part};
 pub use warm::Begin;

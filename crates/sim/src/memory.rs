@@ -121,6 +121,11 @@ fn caches(machine: &MachineConfig, cores: u64) -> u64 {
     LAST_LINE * lines(&machine.llc) + PRIVATE_LINE * private * cores
 }
 
+/// Bytes of the tags, queues and predictors of a machine.
+pub(crate) fn of_machine(machine: &MachineConfig, cores: u64) -> u64 {
+    caches(machine, cores) + queues(machine, cores)
+}
+
 fn queues(machine: &MachineConfig, cores: u64) -> u64 {
     let (core, controllers) = (&machine.core, &machine.controllers);
     let scheduling = core.issue_queue_entries + core.load_store_queue_entries;

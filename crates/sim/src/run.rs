@@ -2,7 +2,8 @@
 
 use crate::play::{play, Play};
 use crate::record::{Measured, Record};
-use crate::{needs, recording, resolved, warm, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec};
+use crate::starts::Shared;
+use crate::{needs, recording, resolved, warm, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec, Starts};
 use serde_json::Value;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -60,7 +61,15 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
-    run_plan(spec, &Plan::of(spec)?, progress)
+    run_sharing(spec, &Starts::default(), progress)
+}
+
+/// As [`run_watched`], with the start that it shares with other runs.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn run_sharing(spec: &Spec, starts: &Starts, progress: &Progress) -> Result<Record, Error> {
+    run_plan(spec, &Plan::of(spec)?, starts, progress)
 }
 
 /// Runs a recording with these changes.
@@ -68,10 +77,15 @@ pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn run_edited(spec: &Spec, edits: Edits) -> Result<Record, Error> {
-    run_plan(spec, &Plan::edited(spec, edits)?, &Progress::default())
+    run_plan(
+        spec,
+        &Plan::edited(spec, edits)?,
+        &Starts::default(),
+        &Progress::default(),
+    )
 }
 
-fn run_plan(spec: &Spec, plan: &Plan, progress: &Progress) -> Result<Record, Error> {
+fn run_plan(spec: &Spec, plan: &Plan, starts: &Starts, progress: &Progress) -> Result<Record, Error> {
     progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
     let prepared = prepare(spec, plan)?;
     let options = Options {
@@ -82,7 +96,7 @@ fn run_plan(spec: &Spec, plan: &Plan, progress: &Progress) -> Result<Record, Err
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
-    Ok(recorded(spec, plan, prepared, options, design, progress)?.0)
+    Ok(recorded(spec, plan, prepared, options, design, starts, progress)?.0)
 }
 
 /// Runs `spec` and keeps the journal and the trace. The cores run without slack.
@@ -167,7 +181,9 @@ pub fn outline(spec: &Spec) -> Result<Outline, Error> {
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
-    let executed = execute(&plan, prepared, options, design, &Progress::default())?;
+    let none = Starts::default();
+    let shared = Shared::alone(&none, &*design);
+    let executed = execute(&plan, prepared, options, design, &shared, &Progress::default())?;
     Ok(Outline {
         journal: executed.outcome.journal.unwrap_or_default(),
         initial: executed.initial.expect(KEPT),
@@ -208,7 +224,7 @@ pub(crate) fn recorded_by(spec: &Spec, detail: Detail, progress: &Progress) -> R
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
-    let (record, executed, _) = recorded(spec, &plan, prepared, options, design, progress)?;
+    let (record, executed, _) = recorded(spec, &plan, prepared, options, design, &Starts::default(), progress)?;
     let timeline = executed.outcome.timeline.unwrap_or_default();
     Ok((record, timeline, plan))
 }
@@ -234,7 +250,15 @@ fn observed(
         code: plan.code,
         ..Options::default()
     };
-    let (record, executed, about) = recorded(spec, &plan, prepared, options, design(&plan.sets)?, progress)?;
+    let (record, executed, about) = recorded(
+        spec,
+        &plan,
+        prepared,
+        options,
+        design(&plan.sets)?,
+        &Starts::default(),
+        progress,
+    )?;
     Ok(Observation {
         record,
         journal: executed.outcome.journal.unwrap_or_default(),
@@ -282,6 +306,7 @@ fn recorded(
     prepared: Prepared,
     options: Options,
     design: Box<AnyDesign>,
+    starts: &Starts,
     progress: &Progress,
 ) -> Result<(Record, Executed, About), Error> {
     let started = Instant::now();
@@ -289,7 +314,8 @@ fn recorded(
     let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
-    let executed = execute(plan, prepared, options, design, progress)?;
+    let shared = Shared::of(starts, plan, &resolved, &*design);
+    let executed = execute(plan, prepared, options, design, &shared, progress)?;
     let measured = Measured {
         resolved,
         storage,
@@ -319,6 +345,7 @@ fn execute(
     prepared: Prepared,
     options: Options,
     design: Box<AnyDesign>,
+    shared: &Shared<'_>,
     progress: &Progress,
 ) -> Result<Executed, Error> {
     let about = design.about();
@@ -329,7 +356,7 @@ fn execute(
         prepared.memory,
         prepared.warmth,
         &*prepared.program,
-        &*design,
+        shared,
         progress,
     )?;
     let begun = llc.described(plan);

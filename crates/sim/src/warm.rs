@@ -1,13 +1,14 @@
 //! Initial contents of the caches.
 
+use crate::memory::of_machine;
 use crate::play::ended;
+use crate::starts::{Shared, Start};
 use crate::{Error, Plan, Progress, Source};
 use serde_json::{json, Value};
 use std::ops::Range;
-use strandline_design::AnyDesign;
 use strandline_isa::{Image, Memory, LINE_BYTES};
 use strandline_machine::config::{Cache, Warm};
-use strandline_machine::{Contents, Ending, Unfinished, Warming};
+use strandline_machine::{Accesses, Contents, Ending, Unfinished, Warming};
 use strandline_programs::{Recoverable, Warmth};
 
 /// Initial contents of the LLC.
@@ -47,29 +48,43 @@ pub fn begin(
     memory: Memory,
     warmth: Warmth,
     program: &dyn Recoverable,
-    design: &AnyDesign,
+    shared: &Shared<'_>,
     progress: &Progress,
 ) -> Result<(Memory, Begin), Error> {
-    let Warmth {
-        footprint,
-        threads,
-        seeded,
-    } = warmth;
     match plan.machine.simulation.warm {
         Warm::Cold => Ok((memory, Begin::Lines(Vec::new()))),
-        Warm::Steady if !threads.is_empty() => {
-            let machine = &plan.machine;
-            seeded.into_iter().for_each(|(at, word)| memory.set_word(at, word));
-            let mut warming = Warming::new(machine, design, memory, threads);
-            for addresses in latest(footprint, &machine.llc) {
-                warming.put(addresses);
-            }
-            let left = ended(|| warming.run(most_tasks(plan).unwrap_or(0), &progress.remote().stop))?;
-            let (memory, contents) = left.map_err(not_begun)?;
-            Ok((restarted(&memory, program), Begin::Steady(Box::new(contents))))
+        Warm::Steady if !warmth.threads.is_empty() => {
+            let start = shared.start(|accesses| warmed(plan, memory, warmth, program, accesses, progress))?;
+            Ok((start.memory, Begin::Steady(Box::new(start.contents))))
         }
-        Warm::Footprint | Warm::Steady => Ok((memory, Begin::Lines(footprint))),
+        Warm::Footprint | Warm::Steady => Ok((memory, Begin::Lines(warmth.footprint))),
     }
+}
+
+/// A steady start.
+fn warmed(
+    plan: &Plan,
+    memory: Memory,
+    warmth: Warmth,
+    program: &dyn Recoverable,
+    accesses: &Accesses,
+    progress: &Progress,
+) -> Result<Start, Error> {
+    let machine = &plan.machine;
+    let seeded = warmth.seeded.into_iter();
+    seeded.for_each(|(at, word)| memory.set_word(at, word));
+    let mut warming = Warming::new(machine, accesses, memory, warmth.threads);
+    for addresses in latest(warmth.footprint, &machine.llc) {
+        warming.put(addresses);
+    }
+    let left = ended(|| warming.run(most_tasks(plan).unwrap_or(0), &progress.remote().stop))?;
+    let (memory, contents) = left.map_err(not_begun)?;
+    let memory = restarted(&memory, program);
+    Ok(Start {
+        bytes: memory.host_bytes() + of_machine(machine, plan.threads),
+        memory,
+        contents,
+    })
 }
 
 /// Memory for a new process of a program whose threads have ended all they had begun: they open their logs anew, and

@@ -51,9 +51,10 @@ def make_batch(specs: Batch, identity: str) -> tuple[list[dict[str, Any]], Excep
         return made, InputError(
             f"a worker has strandline {engine.identity()}, and this is {identity}: install the same build on both"
         )
+    starts = engine.starts(specs)
     for spec in specs:
         try:
-            made.append(dict(engine.run(spec).fields))
+            made.append(dict(engine.run(spec, starts=starts).fields))
         except (InputError, StuckError, FaultError) as error:
             return made, error
     return made, None

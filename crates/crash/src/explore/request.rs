@@ -3,7 +3,7 @@
 use super::quick::recovers;
 use super::sizes::{small, tasks};
 use crate::{explore_until, replay, Points, Report, Stop, Until};
-use strandline_sim::{observe_until, request, Error, MemoryNeed, Progress, Record, Spec};
+use strandline_sim::{observe_until, request, Error, MemoryNeed, Progress, Record, Spec, Starts};
 
 request! {
     /// A crash test, as the user requests it.
@@ -53,13 +53,13 @@ impl Request {
     }
 }
 
-/// Runs `spec`, reports its progress to `progress`, and visits crash states if `spec` requests it. A recording has no
-/// recovery of its own to judge.
+/// Runs `spec` from its start among `starts`, reports its progress to `progress`, and visits crash states if `spec`
+/// requests it. A recording has no recovery of its own to judge.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
-pub fn run(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
-    let mut record = strandline_sim::run_watched(spec, progress)?;
+pub fn run(spec: &Spec, starts: &Starts, progress: &Progress) -> Result<Record, Error> {
+    let mut record = strandline_sim::run_sharing(spec, starts, progress)?;
     if spec.recovers && !spec.is_recording() {
         record.recovers = Some(recovers(spec, &record)?);
     }

@@ -98,6 +98,7 @@ impl LlcLine {
 ///
 /// A way is one word: the line, its state, and the place in `sharers` that is used while several
 /// cores share it. So most look-ups touch one set of words and nothing else.
+#[derive(Clone)]
 pub struct Llc {
     ways: usize,
     sets: Sets,

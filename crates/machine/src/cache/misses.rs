@@ -4,6 +4,7 @@ use crate::line_counts::LineCounts;
 use strandline_isa::Line;
 
 /// The misses that a cache has outstanding, as the times of their fills.
+#[derive(Clone)]
 pub struct Misses {
     /// A ring in the order in which the registers become free.
     registers: Box<[Register]>,

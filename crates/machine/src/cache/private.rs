@@ -6,6 +6,7 @@ use strandline_isa::{Line, LINE_BYTES};
 use strandline_rules::{broken, Rule};
 
 /// The private levels of one core.
+#[derive(Clone)]
 pub struct Private {
     l1: Tags,
     l2: Option<Tags>,

@@ -32,6 +32,7 @@ impl State {
 }
 
 /// Tags and states. The ways of a set are in order of use, the latest first, the empty ones last.
+#[derive(Clone)]
 pub struct Tags {
     ways: usize,
     sets: Sets,

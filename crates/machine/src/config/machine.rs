@@ -310,6 +310,22 @@ parameters! {
 }
 
 impl MachineConfig {
+    /// The sections that a start without time depends on.
+    pub const CORES_AND_CACHES: [&'static str; 5] = ["core", "tlb", "l1", "l2", "llc"];
+
+    /// A machine of these sections alone, so that nothing else can change a start.
+    pub(crate) fn cores_and_caches(&self) -> MachineConfig {
+        let machine = self.clone();
+        MachineConfig {
+            core: machine.core,
+            tlb: machine.tlb,
+            l1: machine.l1,
+            l2: machine.l2,
+            llc: machine.llc,
+            ..MachineConfig::default()
+        }
+    }
+
     /// The sizes for designs, of a machine with `cores` cores.
     #[must_use]
     pub fn sizes(&self, cores: u64) -> Sizes {

@@ -84,6 +84,7 @@ impl Functional {
 }
 
 /// What a core without time has learnt: its translations and predictions.
+#[derive(Clone)]
 pub struct Learnt {
     tlb: Tlb,
     branches: Branches,

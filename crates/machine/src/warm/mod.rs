@@ -15,8 +15,8 @@ use settling::{Kind, Part, Settling};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use strandline_design::AnyDesign;
-use strandline_isa::{CoreId, Memory};
+use strandline_design::{AnyDesign, Wants};
+use strandline_isa::{CoreId, Lowering, Memory};
 
 /// Turns of a thread without the end of any task, after which a program counts as stuck.
 const MOST_IDLE: u64 = 1 << 16;
@@ -38,7 +38,33 @@ pub enum Ending {
     Bound,
 }
 
+/// What a start takes from its design. Designs of equal accesses begin alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Accesses {
+    /// [`Lowering::of_accesses`].
+    lowering: Lowering,
+    /// What caches without time heed of them.
+    wants: Wants,
+}
+
+impl Accesses {
+    /// Those of programs on a design.
+    #[must_use]
+    pub fn of(design: &AnyDesign) -> Accesses {
+        let wants = design.wants();
+        Accesses {
+            lowering: design.lowering().of_accesses(),
+            wants: Wants {
+                nt_cached: wants.nt_cached,
+                handed_over_clean: wants.handed_over_clean,
+                ..Wants::default()
+            },
+        }
+    }
+}
+
 /// The contents of caches, TLBs and predictors, and how they came about.
+#[derive(Clone)]
 pub struct Contents {
     pub(crate) llc: Llc,
     /// The private levels of each core with a thread, its translations and its predictors.
@@ -82,14 +108,15 @@ pub struct Warming {
 
 impl Warming {
     /// The caches of `machine` with a program's threads on its first cores. The program executes the instructions that
-    /// `design` lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
+    /// its design lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
     /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Warms`]).
-    pub fn new(machine: &MachineConfig, design: &AnyDesign, memory: Memory, threads: Vec<Factory>) -> Warming {
-        let shared = Rc::new(Functional::new(Untimed::new(machine, &design.wants(), threads.len())));
-        let (memory, lowering) = (Rc::new(memory), design.lowering());
+    pub fn new(machine: &MachineConfig, accesses: &Accesses, memory: Memory, threads: Vec<Factory>) -> Warming {
+        let machine = &machine.cores_and_caches();
+        let shared = Rc::new(Functional::new(Untimed::new(machine, &accesses.wants, threads.len())));
+        let memory = Rc::new(memory);
         let core = |index: usize| {
             let id = CoreId(index as u16);
-            let core = Core::functional(id, machine, memory.clone(), lowering, shared.clone());
+            let core = Core::functional(id, machine, memory.clone(), accesses.lowering, shared.clone());
             Rc::new(core)
         };
         let cores: Vec<Rc<Core>> = (0..threads.len()).map(core).collect();

@@ -33,6 +33,10 @@ impl Design for Plain {
     }
 }
 
+fn accesses() -> Accesses {
+    Accesses::of(&*boxed(Plain))
+}
+
 /// Lines of the LLC.
 const LLC: u64 = 1024;
 
@@ -105,12 +109,7 @@ impl Table {
     fn warming_of(self, machine: &MachineConfig, threads: u64, seed: u64) -> Warming {
         let warms = Table { tasks: 0, ..self };
         let thread = |number: u64| -> Factory { Rc::new(move |cpu| Box::pin(warms.run(cpu, seed + number))) };
-        let mut warming = Warming::new(
-            machine,
-            &*boxed(Plain),
-            self.memory(),
-            (0..threads).map(thread).collect(),
-        );
+        let mut warming = Warming::new(machine, &accesses(), self.memory(), (0..threads).map(thread).collect());
         warming.put(self.footprint());
         warming.least = 0;
         warming
@@ -229,7 +228,7 @@ fn it_is_the_same_each_time_and_stops_when_told() {
 
 /// Threads of programs that warm, on a line of volatile memory.
 fn warming(threads: Vec<Factory>) -> Warming {
-    let mut warming = Warming::new(&machine(), &*boxed(Plain), Memory::new(128, 0), threads);
+    let mut warming = Warming::new(&machine(), &accesses(), Memory::new(128, 0), threads);
     warming.least = 0;
     warming
 }

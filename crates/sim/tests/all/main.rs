@@ -18,6 +18,7 @@ mod resolved;
 mod rooms;
 mod speculative;
 mod start;
+mod starts;
 mod starving;
 mod strandweaver;
 mod think;

@@ -182,7 +182,7 @@ fn fill<const PAYLOAD: u64, const N: usize>(
     memory: &Memory,
     table: Table<PAYLOAD>,
     seed: u64,
-    first: impl Fn(u64) -> [u64; N] + 'static,
+    first: impl Fn(u64) -> [u64; N] + Send + Sync + 'static,
 ) {
     let lines = PAYLOAD.div_ceil(PAYLOAD_BYTES);
     let start = table.range().start;

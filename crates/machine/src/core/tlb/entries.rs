@@ -1,6 +1,7 @@
 //! A small set-associative table with true LRU replacement, whose entries may still be on their way.
 
 /// Entries by key: translations by page, or table entries by level and index.
+#[derive(Clone)]
 pub struct Entries {
     ways: usize,
     /// The number of sets, a power of two, less one.

@@ -16,6 +16,7 @@ use strandline_isa::{Addr, Line, LINE_BYTES};
 use walkers::Walkers;
 
 /// The translation of one core.
+#[derive(Clone)]
 pub struct Tlb {
     page_bits: u32,
     /// The page of the latest access, and when its translation arrives.
@@ -27,7 +28,7 @@ pub struct Tlb {
 }
 
 /// Counts of a core's translations.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Counts {
     /// Accesses that missed in the first level.
     pub misses: Cell<u64>,
@@ -39,6 +40,7 @@ pub struct Counts {
     pub cycles: Cell<u64>,
 }
 
+#[derive(Clone)]
 struct Levels {
     first: Entries,
     second: Option<Entries>,

@@ -4,6 +4,7 @@
 ///
 /// Walks are requested in program order and may begin in another: an access waits for its address. So a walk begins as
 /// soon as fewer than the limit are under way, whatever begins later.
+#[derive(Clone)]
 pub struct Walkers {
     most: usize,
     walks: Vec<(u64, u64)>,

@@ -1,0 +1,170 @@
+//! Starts that several runs share.
+
+use strandline_sim::{run, run_sharing, Error, Progress, Record, Spec, Starts, Window};
+
+/// Small caches, which soon are in a steady state.
+const SMALL: [&str; 5] = [
+    "machine.simulation.warm=steady",
+    "machine.l1.bytes=4096",
+    "machine.l2.bytes=16384",
+    "machine.llc.bytes=65536",
+    "workload.log_records=64",
+];
+
+fn spec(workload: &str, design: &str, threads: u64, set: &str) -> Spec {
+    let sets = SMALL.into_iter().chain((!set.is_empty()).then_some(set));
+    Spec {
+        tasks: Some(200),
+        warm: Some(0),
+        threads: Some(threads),
+        runtime: Some("undo".to_owned()),
+        set: sets.map(str::to_owned).collect(),
+        ..Spec::new(workload, design)
+    }
+}
+
+fn sps(design: &str) -> Spec {
+    spec("sps", design, 2, "")
+}
+
+/// A record without the host's times.
+fn untimed(record: Result<Record, Error>) -> serde_json::Value {
+    let mut record = record.unwrap_or_else(|error| panic!("{error}"));
+    (record.host_seconds, record.host_mips) = (0.0, 0.0);
+    serde_json::json!(record)
+}
+
+fn shared(spec: &Spec, starts: &Starts) -> serde_json::Value {
+    untimed(run_sharing(spec, starts, &Progress::default()))
+}
+
+#[test]
+fn a_shared_start_changes_nothing() {
+    let windowed = |design| Spec {
+        window: Some(Window::Tasks(4)),
+        ..sps(design)
+    };
+    let groups = [
+        vec![sps("x86"), sps("x86-pcommit"), sps("unordered"), sps("dccvap")],
+        vec![
+            spec("tatp", "dpo", 1, ""),
+            spec("tatp", "hops-ep", 1, ""),
+            spec("tatp", "bbb", 1, "design.entries=8"),
+        ],
+        vec![windowed("sbatch"), windowed("cosplay"), windowed("freeswitch")],
+        vec![
+            spec("sps", "dpo", 3, "machine.pm.banks=8"),
+            spec("sps", "dpo", 3, "machine.controllers.wpq_entries=8"),
+            spec("sps", "lb-pp", 3, "machine.simulation.slack=0"),
+        ],
+        vec![spec("pc", "strandweaver", 2, ""), spec("pc", "no-persist-queue", 2, "")],
+    ];
+    for specs in groups {
+        let starts = Starts::of(&specs);
+        assert_eq!(Starts::groups(&specs), vec![0; specs.len()], "{specs:?}");
+        for (number, spec) in specs.iter().enumerate() {
+            assert_eq!(shared(spec, &starts), untimed(run(spec)), "{spec:?}");
+            assert_eq!(
+                starts.bytes() > 0,
+                number + 1 < specs.len(),
+                "the last run has taken it"
+            );
+        }
+        assert_eq!(starts.computed(), 1);
+    }
+}
+
+#[test]
+fn runs_that_begin_in_other_ways_share_nothing() {
+    let window = Spec {
+        window: Some(Window::Tasks(4)),
+        ..sps("sbatch")
+    };
+    let specs = [
+        sps("x86"),
+        Spec { seed: 2, ..sps("x86") },
+        Spec {
+            tasks: Some(300),
+            ..sps("x86")
+        },
+        Spec {
+            runtime: Some("redo".to_owned()),
+            ..sps("x86")
+        },
+        window,
+        spec("sps", "x86", 3, ""),
+        spec("sps", "x86", 2, "machine.llc.bytes=131072"),
+        spec("sps", "x86", 2, "workload.rows=4096"),
+        spec("sps", "x86", 2, "machine.core.clwb_keeps_ownership=false"),
+        spec("sps", "x86", 2, "machine.simulation.warm=footprint"),
+        spec("sps", "unordered", 2, "machine.simulation.warm=footprint"),
+        // No flush, other non-temporal stores, lines that pass clean, regions that may be restarted, no log.
+        sps("eadr"),
+        sps("bbb"),
+        sps("strandweaver"),
+        sps("pmem-spec"),
+        sps("volatile"),
+    ];
+    assert_eq!(Starts::groups(&specs), (0..specs.len()).collect::<Vec<_>>());
+}
+
+#[test]
+fn runs_at_once_wait_for_the_one_that_computes_their_start() {
+    let specs = ["x86", "unordered", "non-atomic", "dccvap"].map(sps);
+    let starts = Starts::of(&specs);
+    std::thread::scope(|scope| {
+        let runs = specs.each_ref().map(|spec| scope.spawn(|| shared(spec, &starts)));
+        for (run, spec) in runs.into_iter().zip(&specs) {
+            assert_eq!(run.join().expect("it ends"), untimed(strandline_sim::run(spec)));
+        }
+    });
+    assert_eq!((starts.computed(), starts.bytes()), (1, 0));
+}
+
+#[test]
+fn starts_take_no_more_memory_than_they_may() {
+    let specs = [
+        sps("x86"),
+        sps("unordered"),
+        sps("eadr"),
+        spec("sps", "eadr", 2, "machine.pm.banks=8"),
+    ];
+    let starts = Starts::of(&specs);
+    shared(&specs[0], &starts);
+    let one = starts.bytes();
+    assert!(one > 64 << 10, "an LLC of 64 KiB and memory: {one}");
+
+    let starts = Starts::bounded(&specs, one + one / 2);
+    shared(&specs[0], &starts);
+    shared(&specs[2], &starts);
+    assert_eq!(
+        (starts.computed(), starts.bytes()),
+        (2, one),
+        "there is no room for the second"
+    );
+    assert_eq!(shared(&specs[3], &starts), untimed(run(&specs[3])));
+    assert_eq!(shared(&specs[1], &starts), untimed(run(&specs[1])));
+    assert_eq!((starts.computed(), starts.bytes()), (2, 0));
+}
+
+#[test]
+fn a_start_is_kept_for_runs_that_will_be_made() {
+    let specs = ["x86", "unordered", "non-atomic"].map(sps);
+    let starts = Starts::of(&specs);
+    starts.forgo(&specs[1]);
+    shared(&specs[0], &starts);
+    assert!(starts.bytes() > 0);
+    starts.forgo(&specs[2]);
+    assert_eq!(starts.bytes(), 0);
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_the_start_to_the_others() {
+    let specs = ["x86", "unordered", "non-atomic"].map(sps);
+    let starts = Starts::of(&specs);
+    let stopped = Progress::default();
+    stopped.stop();
+    assert_eq!(run_sharing(&specs[0], &starts, &stopped).err(), Some(Error::Stopped));
+    assert_eq!(shared(&specs[1], &starts), untimed(run(&specs[1])));
+    assert_eq!((starts.computed(), starts.bytes()), (0, 0));
+}
