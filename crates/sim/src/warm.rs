@@ -19,8 +19,8 @@ pub enum Begin {
     Steady(Box<Contents>),
 }
 
-/// Tasks of a steady start for each of the run, at most. Without a core's
-/// timing, a task costs the host at most half as much, so that the start costs no more than the run.
+/// Tasks of a steady start for each of the run, at most. Without a core's timing, a task costs the host at most half as
+/// much, so that the start costs no more than the run.
 const TASKS_OF_ONE: u64 = 2;
 
 /// Tasks of a steady start, at most, unless these cost the host next to nothing; `None` where the run begins in another
