@@ -14,6 +14,8 @@ pub struct Usage {
     most: Cell<u64>,
     /// When the last entry entered.
     entered: Cell<u64>,
+    /// When the last entry left.
+    latest: Cell<u64>,
     /// When each place was left last: a ring, in the order of time.
     left: Box<[Cell<u64>]>,
     /// The place in the ring of the time that is longest ago.
@@ -36,6 +38,7 @@ impl Usage {
             sum: Cell::new(0),
             most: Cell::new(0),
             entered: Cell::new(0),
+            latest: Cell::new(0),
             left: (0..places.max(1)).map(|_| Cell::new(0)).collect(),
             oldest: Cell::new(0),
             since: Cell::new(0),
@@ -47,7 +50,7 @@ impl Usage {
     /// entry takes no place before one was left.
     #[inline(always)]
     pub fn enters(&self, at: u64, used: u64) {
-        let (at, used) = match at < self.last_left(1) {
+        let (at, used) = match at < self.latest.get() {
             true => self.enters_behind(at, used),
             false => (at, used),
         };
@@ -59,6 +62,7 @@ impl Usage {
     }
 
     /// When an entry enters that comes at `at`, and what is in use then, with it.
+    #[cold]
     fn enters_behind(&self, at: u64, used: u64) -> (u64, u64) {
         let places = self.left.len() as u64;
         let free = self.last_left((places + 1).saturating_sub(used).clamp(1, places));
@@ -68,7 +72,6 @@ impl Usage {
     }
 
     /// When the last entry left, or the one before it, and so on.
-    #[inline(always)]
     fn last_left(&self, back: u64) -> u64 {
         let (oldest, places, back) = (self.oldest.get(), self.left.len(), back as usize);
         let place = if oldest < back {
@@ -84,6 +87,7 @@ impl Usage {
     pub fn leaves(&self, at: u64) {
         let place = self.oldest.get();
         self.left[place].set(at);
+        self.latest.set(at);
         self.oldest
             .set(if place + 1 == self.left.len() { 0 } else { place + 1 });
         self.sum.set(self.sum.get().wrapping_add(at));
@@ -92,7 +96,7 @@ impl Usage {
     /// The timed region begins at `at` with `used` entries in use. A core runs ahead: entries may have entered or left
     /// later than `at` already, and then the region begins here with the last of them.
     pub fn starts(&self, at: u64, used: u64) {
-        let at = at.max(self.entered.get()).max(self.last_left(1));
+        let at = at.max(self.entered.get()).max(self.latest.get());
         self.since.set(at);
         self.sum.set(used.wrapping_mul(at).wrapping_neg());
         self.most.set(used);
