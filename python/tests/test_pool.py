@@ -118,7 +118,7 @@ def test_the_longest_run_is_made_first_and_the_results_keep_their_order(native: 
 
 
 def test_runs_of_one_start_follow_one_another_the_longest_first(native: FakeNative, engine: Engine) -> None:
-    specs = [RunSpec(*run, tasks=100) for run in (("sps", "x86"), ("tpcc", "x86"), ("sps", "dpo"), ("tpcc", "dpo"))]
+    specs = [RunSpec(*run, tasks=100) for run in (("sps", "x86"), ("tpcc", "x86"), ("sps", "eadr"), ("tpcc", "eadr"))]
     run_all(engine, pace_of(engine, specs, 1))
     made = [(spec["workload"], spec["design"]) for spec in native.specs]
-    assert made == [("tpcc", "x86"), ("tpcc", "dpo"), ("sps", "x86"), ("sps", "dpo")]
+    assert made == [("tpcc", "x86"), ("tpcc", "eadr"), ("sps", "x86"), ("sps", "eadr")]

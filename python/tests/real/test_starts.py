@@ -12,7 +12,7 @@ from strandline.engine import Engine, NativeStarts, RunSpec, load
 from strandline.pool import pace_of, run_all
 from strandline.run_store import Store
 
-STEADY = ("machine.simulation.warm=steady", "machine.llc.bytes=65536", "machine.l2.bytes=16384")
+STEADY = ("machine.simulation.warm=steady",)
 SPECS = [RunSpec("sps", design, threads=2, tasks=100, set=STEADY) for design in ("x86", "unordered", "eadr")]
 HOST_TIMES = {"host_seconds", "host_mips"}
 
