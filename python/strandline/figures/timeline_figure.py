@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from strandline.engine import Engine, RunSpec
@@ -50,7 +50,8 @@ def specs(figure: TimelineFigure, options: Options) -> list[RunSpec]:
     """The figure's runs."""
     if options.seeds > 1:
         raise InputError(f"--seeds: {figure.id} shows one run of each design, not means: leave it out")
-    return [run_of({**figure.fixed, **run.settings}, options) for run in figure.timeline.runs]
+    whole = replace(options, precision=0.0)
+    return [run_of({**figure.fixed, **run.settings}, whole) for run in figure.timeline.runs]
 
 
 def run(engine: Engine, figure: TimelineFigure, options: Options, jobs: int, done: Done) -> list[Shown]:
