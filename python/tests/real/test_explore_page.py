@@ -161,7 +161,7 @@ def test_the_address_keeps_what_is_chosen(browser: Browser, server: Server) -> N
 def test_a_long_command_shows_how_far_it_is_and_can_be_cancelled(browser: Browser, server: Server) -> None:
     with opened(browser, server, "#" + "&".join(f"{name}={value}" for name, value in LONG.items())) as shown:
         shown.click("#run")
-        shown.get_by_text(re.compile("setting up: 0 of 1 runs, 0 of 3,[0-9,]+ tasks")).wait_for()
+        shown.get_by_text(re.compile("(setting up|running): 0 of 1 runs, [0-9,]+ of 3,[0-9,]+ tasks")).wait_for()
         shown.fill("#tasks", "5")
         assert shown.is_visible("#table .stale")
         shown.keyboard.press("Escape")
@@ -175,7 +175,7 @@ def test_a_long_command_shows_how_far_it_is_and_can_be_cancelled(browser: Browse
 def test_a_closed_page_leaves_nothing_running(browser: Browser, server: Server) -> None:
     with opened(browser, server, "#" + "&".join(f"{name}={value}" for name, value in LONG.items())) as shown:
         shown.click("#run")
-        shown.get_by_text("setting up: 0 of 1").wait_for()
+        shown.get_by_text(re.compile("(setting up|running): 0 of 1")).wait_for()
         assert len(server.children()) == 1
         shown.goto("about:blank")
         server.settled()
