@@ -109,6 +109,11 @@ def test_how_runs_with_a_precision_ended_is_said(strandline: Strandline, native:
     assert line == "all tasks, since the workload is not stationary (orders fill): x86 (10,000)"
 
 
+def test_a_run_without_a_precision_has_all_of_its_tasks(strandline: Strandline, native: FakeNative) -> None:
+    assert [strandline("run", "sps", "-d", "x86", *more).code for more in ([], ["--precision", "off"])] == [0, 0]
+    assert {spec["precision"] for spec in native.specs} == {None}
+
+
 @pytest.mark.parametrize("text", ["1", "0%", "60%", "-1%", "nan%", "one"])
 def test_a_precision_is_a_share(strandline: Strandline, text: str) -> None:
     answer = strandline("run", "sps", "-d", "x86", "--precision", text)

@@ -207,4 +207,6 @@ def refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
 def base_run(given: Mapping[str, Any], recovers: bool) -> RunSpec:
     """The run under the first design, from the values of `run_options_of`."""
     common = {field.name: given[field.name] for field in fields(RunSpec) if field.name in given}
+    # 0 is `--precision off`, which a run is without any.
+    common["precision"] = common.get("precision") or None
     return RunSpec(**common, design=given["designs"][0], set=given["settings"], recovers=recovers)
