@@ -1,7 +1,6 @@
 //! The back end that executes a program.
 
 use crate::{Addr, CoreId, Flush, Intent, Line, Lowering, Primitive, Scope, Scoped, Site, W};
-use std::future::Future;
 
 /// Arithmetic micro-ops, classified by latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,9 +154,8 @@ pub enum Running {
 
 /// A back end: simulated memory and time, plain memory, or real hardware.
 ///
-/// Every operation that another core can observe or influence may suspend. On other back ends it is ready at once.
-/// Write the futures by hand and keep them small, because programs move them. Addresses are naturally aligned; `size`
-/// is 1, 2, 4 or 8 bytes.
+/// Every operation that another core can observe or influence may suspend the program, which runs on a stack of its own
+/// there. Addresses are naturally aligned; `size` is 1, 2, 4 or 8 bytes.
 pub trait Cpu: Sized {
     /// What the back end tracks for a register value: in the simulator, the time at which it is ready.
     type Tag: Copy + Default;
@@ -168,8 +166,12 @@ pub trait Cpu: Sized {
     /// What intents become here.
     fn lowering(&self) -> &Lowering;
 
-    /// An arithmetic micro-op on up to two register values.
-    fn alu(&self, op: Alu, a: Self::Tag, b: Self::Tag) -> Self::Tag;
+    /// An arithmetic micro-op on up to two register values; nothing on back ends that neither time nor count.
+    #[inline(always)]
+    fn alu(&self, op: Alu, a: Self::Tag, b: Self::Tag) -> Self::Tag {
+        let _ = (op, a, b);
+        Self::Tag::default()
+    }
 
     /// A comparison of up to two register values, which sets the flags: a simple micro-op.
     #[inline(always)]
@@ -177,40 +179,29 @@ pub trait Cpu: Sized {
         self.alu(Alu::Simple, a, b)
     }
 
-    /// A conditional branch on a register value.
-    fn branch(&self, condition: Self::Tag, taken: bool, site: Site);
+    /// A conditional branch on a register value, likewise.
+    #[inline(always)]
+    fn branch(&self, condition: Self::Tag, taken: bool, site: Site) {
+        let _ = (condition, taken, site);
+    }
 
     /// A load.
-    fn load(&self, addr: Addr, address: Self::Tag, size: u8) -> impl Future<Output = W<'_, Self>>;
+    fn load(&self, addr: Addr, address: Self::Tag, size: u8) -> W<'_, Self>;
 
     /// A store.
-    fn store(&self, addr: Addr, address: Self::Tag, size: u8, value: u64, data: Self::Tag) -> impl Future<Output = ()>;
+    fn store(&self, addr: Addr, address: Self::Tag, size: u8, value: u64, data: Self::Tag);
 
     /// A non-temporal (cache-bypassing) store.
-    fn store_nt(
-        &self,
-        addr: Addr,
-        address: Self::Tag,
-        size: u8,
-        value: u64,
-        data: Self::Tag,
-    ) -> impl Future<Output = ()>;
+    fn store_nt(&self, addr: Addr, address: Self::Tag, size: u8, value: u64, data: Self::Tag);
 
     /// A locked instruction on the 8 bytes at `addr`; returns the old value.
-    fn rmw(
-        &self,
-        addr: Addr,
-        address: Self::Tag,
-        op: Rmw,
-        operand: u64,
-        data: Self::Tag,
-    ) -> impl Future<Output = W<'_, Self>>;
+    fn rmw(&self, addr: Addr, address: Self::Tag, op: Rmw, operand: u64, data: Self::Tag) -> W<'_, Self>;
 
     /// Writes the line of `addr` back by this instruction.
-    fn flush(&self, addr: Addr, address: Self::Tag, flush: Flush) -> impl Future<Output = ()>;
+    fn flush(&self, addr: Addr, address: Self::Tag, flush: Flush);
 
     /// A persist primitive.
-    fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()>;
+    fn primitive(&self, primitive: Primitive);
 
     /// Notifies observers; no instruction.
     fn note(&self, note: Note);
@@ -218,9 +209,7 @@ pub trait Cpu: Sized {
     /// The task cannot proceed before another one: yields to other tasks of its core, if there are any. It issues no
     /// instruction of its own.
     #[inline(always)]
-    fn give_way(&self) -> impl Future<Output = ()> {
-        async move {}
-    }
+    fn give_way(&self) {}
 
     /// The program has gone round a loop that does the same again until another core writes a word that it loads. A
     /// turn that stores, flushes or fences is none of these. It issues no instruction of its own.
@@ -229,12 +218,10 @@ pub trait Cpu: Sized {
 
     /// The thread sleeps in the kernel as long as the four bytes at `word` have this value and nothing wakes it: a futex.
     /// What the kernel executes is not the program's. Back ends without a kernel look at the word themselves.
-    fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) -> impl Future<Output = ()> {
-        async move {
-            while word.load_sized(4).await.bits() == value {
-                self.give_way().await;
-                self.spins();
-            }
+    fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) {
+        while word.load_sized(4).bits() == value {
+            self.give_way();
+            self.spins();
         }
     }
 
@@ -252,27 +239,30 @@ pub trait Cpu: Sized {
     /// Waits, at no cost in instructions, until all fences before it have retired, as a precise interrupt does: what
     /// comes then in program order has not been executed yet.
     #[inline(always)]
-    fn fenced(&self) -> impl Future<Output = ()> {
-        async move {}
-    }
+    fn fenced(&self) {}
 
     /// The program has opened its state, by the operations before this call. If the back end has created it anew, in
-    /// place of itself: the registers that it saved at one of its resume points ([`Cpu::resume_point`]), from which it
+    /// place of itself: the registers that it saved at one of its resume points ([`Cpu::add_point`]), from which it
     /// goes on.
     #[inline(always)]
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
         None
     }
 
-    /// A point from which the program can go on if it is created anew, given the registers that `save` returns. They
-    /// and memory are then its whole state. `None`: it cannot go on from here.
+    /// Whether the back end would have the program go on from here if it creates it anew ([`Cpu::add_point`]).
     #[inline(always)]
-    fn resume_point<'c>(&'c self, save: impl FnOnce() -> Option<Vec<W<'c, Self>>>) {
-        let _ = save;
+    fn wants_point(&self) -> bool {
+        false
+    }
+
+    /// A point from which the program can go on if it is created anew, given these registers. They and memory are then
+    /// its whole state.
+    fn add_point<'c>(&'c self, state: Vec<W<'c, Self>>) {
+        let _ = state;
     }
 
     /// A barrier of all threads of the program, without instructions: the timed region starts behind it.
-    fn start_line(&self) -> impl Future<Output = ()>;
+    fn start_line(&self);
 
     /// A scope of the program begins. Optimized code has inlined functions, and executes no instruction for them. Called
     /// by [`Cpu::call`] and [`Cpu::library`].
@@ -301,12 +291,28 @@ pub trait Cpu: Sized {
     }
 
     /// An ordering intent. The design lowers it to primitives.
-    fn intent(&self, intent: Intent) -> impl Future<Output = ()> {
-        async move {
-            for primitive in self.lowering().of(intent) {
-                self.primitive(*primitive).await;
-            }
+    fn intent(&self, intent: Intent) {
+        for primitive in self.lowering().of(intent) {
+            self.primitive(*primitive);
         }
+    }
+
+    /// An indirect jump to the code `to`, whose address is this register value. It is mispredicted if the target
+    /// predictor errs. One micro-op. A scheduler of tasks resumes them so.
+    #[inline(always)]
+    fn jump(&self, target: Self::Tag, to: u64, site: Site) {
+        let _ = (target, to, site);
+    }
+
+    /// The time-stamp counter, in cycles; zero on back ends without time. One micro-op.
+    fn cycles(&self) -> W<'_, Self> {
+        self.word(0)
+    }
+
+    /// Whether a program that warms caches is to begin another task. Asked before each task; other threads have their
+    /// turns first.
+    fn goes_on(&self) -> bool {
+        false
     }
 
     /// A constant, which is in a register from the start.
@@ -314,22 +320,6 @@ pub trait Cpu: Sized {
     fn word(&self, bits: u64) -> W<'_, Self> {
         W::new(self, bits, Self::Tag::default())
     }
-}
-
-/// What a scheduler of tasks needs from a back end beyond [`Cpu`].
-pub trait Scheduling: Cpu {
-    /// An indirect jump to the code `to`, whose address is this register value. It is mispredicted if the target
-    /// predictor errs. One micro-op.
-    fn jump(&self, target: Self::Tag, to: u64, site: Site);
-
-    /// The time-stamp counter, in cycles; zero on back ends without time. One micro-op.
-    fn cycles(&self) -> W<'_, Self>;
-}
-
-/// What a program that warms caches needs from a back end beyond [`Cpu`].
-pub trait Warms: Cpu {
-    /// Whether the program is to begin another task. Asked before each task; other threads have their turns first.
-    fn goes_on(&self) -> impl Future<Output = bool>;
 }
 
 /// What a replay of recorded machine code needs from a back end beyond [`Cpu`].
@@ -352,5 +342,5 @@ pub trait Replay: Cpu {
     fn count_next(&self);
 
     /// Waits, without instructions, until `times` counted writes to the aligned word at `word` are visible.
-    fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()>;
+    fn written(&self, word: Addr, times: u32);
 }

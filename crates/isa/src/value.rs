@@ -1,7 +1,6 @@
 //! Register values: arithmetic on them emits micro-ops.
 
 use crate::{Addr, Alu, Cpu, Flush, Rmw, Scoped, Site};
-use std::future::Future;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
 
 /// A 64-bit register value of a program on the back end `C`.
@@ -167,62 +166,62 @@ impl<'c, C: Cpu> W<'c, C> {
 
     /// Loads the 8 bytes at this address.
     #[inline(always)]
-    pub fn load(self) -> impl Future<Output = Self> {
+    pub fn load(self) -> Self {
         self.load_sized(8)
     }
 
     /// Loads `size` (1, 2, 4 or 8) bytes at this address, zero-extended.
     #[inline(always)]
-    pub fn load_sized(self, size: u8) -> impl Future<Output = Self> {
+    pub fn load_sized(self, size: u8) -> Self {
         self.cpu.load(Addr(self.bits), self.tag, size)
     }
 
     /// Stores the 8 bytes of `value` at this address.
     #[inline(always)]
-    pub fn store(self, value: Self) -> impl Future<Output = ()> + use<'c, C> {
+    pub fn store(self, value: Self) {
         self.store_sized(value, 8)
     }
 
     /// Stores the low `size` (1, 2, 4 or 8) bytes of `value` at this address.
     #[inline(always)]
-    pub fn store_sized(self, value: Self, size: u8) -> impl Future<Output = ()> + use<'c, C> {
+    pub fn store_sized(self, value: Self, size: u8) {
         self.cpu.store(Addr(self.bits), self.tag, size, value.bits, value.tag)
     }
 
     /// Stores the 8 bytes of `value` at this address, non-temporally.
-    pub fn store_nt(self, value: Self) -> impl Future<Output = ()> + use<'c, C> {
+    pub fn store_nt(self, value: Self) {
         self.cpu.store_nt(Addr(self.bits), self.tag, 8, value.bits, value.tag)
     }
 
     /// Atomically replaces the 8 bytes at this address and returns the old value.
-    pub fn swap(self, value: Self) -> impl Future<Output = Self> {
+    pub fn swap(self, value: Self) -> Self {
         self.rmw(Rmw::Swap, value)
     }
 
     /// Atomically adds to the 8 bytes at this address and returns the old value.
-    pub fn fetch_add(self, value: Self) -> impl Future<Output = Self> {
+    pub fn fetch_add(self, value: Self) -> Self {
         self.rmw(Rmw::Add, value)
     }
 
     /// Atomically replaces the 8 bytes at this address by `new` if they are `expected`, and returns the old value.
-    pub fn compare_swap(self, expected: Self, new: Self) -> impl Future<Output = Self> {
+    pub fn compare_swap(self, expected: Self, new: Self) -> Self {
         self.rmw(Rmw::CompareSwap(expected.bits), new)
     }
 
-    fn rmw(self, op: Rmw, operand: Self) -> impl Future<Output = Self> {
+    fn rmw(self, op: Rmw, operand: Self) -> Self {
         self.cpu.rmw(Addr(self.bits), self.tag, op, operand.bits, operand.tag)
     }
 
     /// Flushes the line of this address by the lowering's instruction, or not at all if the design needs no flush.
     #[inline(always)]
-    pub async fn flush(self) {
+    pub fn flush(self) {
         if let Some(flush) = self.cpu.lowering().flush {
-            self.flush_by(flush).await;
+            self.flush_by(flush);
         }
     }
 
     /// Flushes the line of this address by this instruction.
-    pub fn flush_by(self, flush: Flush) -> impl Future<Output = ()> + use<'c, C> {
+    pub fn flush_by(self, flush: Flush) {
         self.cpu.flush(Addr(self.bits), self.tag, flush)
     }
 }

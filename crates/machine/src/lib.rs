@@ -22,7 +22,7 @@ pub use config::{paper_preset_names, preset_names, ConfigError, MachineConfig, P
 pub use journal::{Durable, Journal};
 pub use stats::{Latencies, Occupied, Stats};
 pub use system::{
-    CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Precision, Program, Queued, Remote, Standstill,
+    factory, CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Precision, Queued, Remote, Standstill,
     Stuck, System, What,
 };
 pub use timeline::{Detail, Timeline};

@@ -1,15 +1,26 @@
 //! The back end: each operation executes at once.
 
-use crate::modes::Lowered;
-use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
+use crate::modes::{Lowered, Mode};
 use crate::{count, judge, real};
 use std::marker::PhantomData;
 use std::sync::{Barrier, OnceLock};
 use strandline_capture::Marker;
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
 
 /// A barrier of all threads before the timed region. A process runs one program ([`real::Real`] has fixed addresses,
 /// too).
 static START: OnceLock<Barrier> = OnceLock::new();
+
+/// What all threads do besides, likewise.
+static MODE: OnceLock<How> = OnceLock::new();
+
+struct How {
+    flush: Flush,
+    /// Flushes and fences are counted ([`crate::count`]).
+    counts: bool,
+    /// The history of operations is recorded ([`crate::judge`]).
+    tells: bool,
+}
 
 /// A thread on real memory.
 ///
@@ -17,13 +28,22 @@ static START: OnceLock<Barrier> = OnceLock::new();
 /// knows that it is always this constant.
 pub(crate) struct NativeCpu<L>(PhantomData<L>);
 
+fn how() -> &'static How {
+    MODE.get().expect("threads are expected")
+}
+
 impl<L: Lowered + 'static> NativeCpu<L> {
     /// The back end of every thread.
     pub const ANY: &'static Self = &NativeCpu(PhantomData);
 
-    /// Sets the number of threads at the barrier.
-    pub fn expect(threads: usize) {
+    /// Sets the number of threads at the barrier, and what the threads do besides.
+    pub fn expect(threads: usize, mode: Mode) {
         START.get_or_init(|| Barrier::new(threads));
+        MODE.get_or_init(|| How {
+            flush: mode.flush().unwrap_or(Flush::Clwb),
+            counts: mode == Mode::Counted,
+            tells: mode == Mode::Judged,
+        });
     }
 }
 
@@ -67,16 +87,17 @@ impl<L: Lowered> Cpu for NativeCpu<L> {
     }
 
     #[inline(always)]
-    fn flush(&self, addr: Addr, _address: (), flush: Flush) {
-        if L::COUNTS {
+    fn flush(&self, addr: Addr, _address: (), _flush: Flush) {
+        let how = how();
+        if how.counts {
             count::flush();
         }
-        real::flush(addr, flush);
+        real::flush(addr, how.flush);
     }
 
     #[inline(always)]
     fn primitive(&self, primitive: Primitive) {
-        if L::COUNTS && matches!(primitive, Primitive::Sfence | Primitive::Mfence) {
+        if how().counts && matches!(primitive, Primitive::Sfence | Primitive::Mfence) {
             count::fence();
         }
         real::primitive(primitive);
@@ -94,7 +115,7 @@ impl<L: Lowered> Cpu for NativeCpu<L> {
         match note {
             Note::TaskBegin => real::mark::<{ Marker::TaskBegin.displacement() }>(),
             Note::TaskEnd => real::mark::<{ Marker::TaskEnd.displacement() }>(),
-            note if L::TELLS => judge::tell(note),
+            note if how().tells => judge::tell(note),
             _ => {}
         }
     }

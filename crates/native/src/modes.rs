@@ -18,46 +18,32 @@ pub enum Mode {
 
 /// A lowering as a type.
 pub(crate) trait Lowered: Sync {
-    /// The lowering.
+    /// The lowering. Which instruction flushes is known at run time only ([`crate::real::flush`]).
     const LOWERING: &'static Lowering;
-    /// Whether flushes and fences are counted ([`crate::count`]).
-    const COUNTS: bool = false;
-    /// Whether the history of operations is recorded ([`crate::judge`]).
-    const TELLS: bool = false;
 }
 
-/// x86's, by `clwb`.
-pub(crate) struct Clwb;
-/// x86's, by `clflushopt`.
-pub(crate) struct ClflushOpt;
-/// x86's, by `clflush`.
-pub(crate) struct Clflush;
-/// x86's, by the `clflush` that every processor has, counted.
-pub(crate) struct Counted;
+/// x86's.
+pub(crate) struct Logged;
 /// Nothing at all.
 pub(crate) struct Nothing;
-/// Nothing, and told.
-pub(crate) struct Judged;
 
-impl Lowered for Clwb {
+impl Lowered for Logged {
     const LOWERING: &'static Lowering = &x86(Flush::Clwb);
-}
-impl Lowered for ClflushOpt {
-    const LOWERING: &'static Lowering = &x86(Flush::ClflushOpt);
-}
-impl Lowered for Clflush {
-    const LOWERING: &'static Lowering = &x86(Flush::Clflush);
-}
-impl Lowered for Counted {
-    const LOWERING: &'static Lowering = Clflush::LOWERING;
-    const COUNTS: bool = true;
 }
 impl Lowered for Nothing {
     const LOWERING: &'static Lowering = &Lowering::NOTHING;
 }
-impl Lowered for Judged {
-    const LOWERING: &'static Lowering = &Lowering::NOTHING;
-    const TELLS: bool = true;
+
+impl Mode {
+    /// The instruction that writes lines back: the best of this processor, or, where they are counted, the `clflush` that
+    /// every processor has.
+    pub(crate) fn flush(self) -> Option<Flush> {
+        match self {
+            Mode::X86 => Some(best_flush()),
+            Mode::Counted => Some(Flush::Clflush),
+            Mode::Volatile | Mode::Judged => None,
+        }
+    }
 }
 
 const FENCE: &[Primitive] = &[Primitive::Sfence];
@@ -74,7 +60,7 @@ const fn x86(flush: Flush) -> Lowering {
 }
 
 /// The best write-back instruction of this processor.
-pub(crate) fn best_flush() -> Flush {
+fn best_flush() -> Flush {
     // Intel SDM, volume 2, CPUID: leaf 7, subleaf 0, EBX bits 24 and 23. A processor without the leaf returns zeros or,
     // above its highest leaf, the values of its highest leaf. All processors with 64-bit Linux have leaf 7 or return
     // neither bit.
@@ -96,7 +82,7 @@ mod tests {
     #[test]
     fn programs_persist_as_the_designs_of_the_same_names_say() {
         let lowering = |name| design(name).map(|design| design.lowering());
-        assert_eq!(lowering("x86").as_ref(), Some(Clwb::LOWERING));
+        assert_eq!(lowering("x86").as_ref(), Some(Logged::LOWERING));
         assert_eq!(lowering("volatile").as_ref(), Some(Nothing::LOWERING));
     }
 }

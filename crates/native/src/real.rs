@@ -6,13 +6,13 @@
 //!
 //! Loads acquire and stores release, as all loads and stores of x86 do. The compiler neither reorders nor removes them.
 
-use crate::source::isa::Rmw;
 use std::arch::asm;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
+use strandline_isa::Rmw;
 use strandline_isa::{Addr, Flush, Image, Plain, Primitive, PM_BASE};
 
 /// The real address of a program's address 0: above the system's reserved range, below loaded programs, and small

@@ -3,10 +3,8 @@
 use crate::count::{self, Counts};
 use crate::cpu::NativeCpu;
 use crate::judge;
-use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Counted, Judged, Lowered, Nothing};
+use crate::modes::{Logged, Lowered, Nothing};
 use crate::real::{self, Real};
-use crate::source::runtime::{run_thread, BuildPlan, Logging, Runtime, ThreadPlan, Workload, RUNTIME_PARAMS};
-use crate::source::workloads::{self, describe, with_workload, Visitor};
 use crate::{Args, Error, Mode};
 use std::fmt;
 use std::fs::File;
@@ -16,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use strandline_capture::Marker;
 use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
 use strandline_kernel::Params;
+use strandline_runtime::{run_thread, BuildPlan, Logging, Runtime, ThreadPlan, Workload, RUNTIME_PARAMS};
+use strandline_workloads::{describe, with_workload, Visitor};
 
 /// What was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,30 +61,12 @@ impl fmt::Display for Ran {
     }
 }
 
-/// The simulator's workloads that are not compiled natively (`build.rs`).
-const LOGGED_AHEAD: [&str; 7] = [
-    "avl-tree",
-    "b-tree",
-    "graph",
-    "linked-list",
-    "sp-hashmap",
-    "sp-rb-tree",
-    "string-swap",
-];
-
 /// Runs a workload as requested. A process runs one at a time.
 ///
 /// # Errors
 /// Bad input, unavailable memory, or an invariant that does not hold.
 pub fn run(args: &Args) -> Result<Ran, Error> {
-    if LOGGED_AHEAD.contains(&args.workload.as_str()) {
-        return Err(Error::Input(format!(
-            "workload {0}: it logs ahead of its writes, and native programs have the undo log alone; `strandline run {0}` \
-             simulates it",
-            args.workload
-        )));
-    }
-    let input = |error: workloads::Error| Error::Input(error.to_string());
+    let input = |error: strandline_workloads::Error| Error::Input(error.to_string());
     let about = describe(&args.workload).map_err(input)?;
     let tasks = args.tasks.unwrap_or(about.tasks);
     let runtime = args.runtime.iter().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -115,14 +97,10 @@ impl Visitor for Runner<'_> {
 
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out {
         let (real, file) = place(&memory, self.args.pm.as_deref())?;
-        let flush = match (self.args.mode, best_flush()) {
-            (Mode::Volatile, _) => self.threads::<W, Nothing>(&workload),
-            (Mode::Judged, _) => self.threads::<W, Judged>(&workload),
-            (Mode::Counted, _) => self.threads::<W, Counted>(&workload),
-            (Mode::X86, Flush::Clwb) => self.threads::<W, Clwb>(&workload),
-            (Mode::X86, Flush::ClflushOpt) => self.threads::<W, ClflushOpt>(&workload),
-            (Mode::X86, Flush::Clflush) => self.threads::<W, Clflush>(&workload),
-        };
+        match self.args.mode {
+            Mode::Volatile | Mode::Judged => self.threads::<W, Nothing>(&workload),
+            Mode::X86 | Mode::Counted => self.threads::<W, Logged>(&workload),
+        }
         let judged = match self.args.mode {
             Mode::Judged => Some(linearizable(&workload, &memory, &real)?),
             _ => None,
@@ -135,7 +113,7 @@ impl Visitor for Runner<'_> {
             tasks: self.tasks,
             warm_tasks: self.warm_tasks,
             threads: self.args.threads,
-            flush,
+            flush: self.args.mode.flush(),
             counts: (self.args.mode == Mode::Counted).then(count::end),
             judged,
             checked: self.args.check,
@@ -144,13 +122,13 @@ impl Visitor for Runner<'_> {
 }
 
 impl Runner<'_> {
-    /// Runs all threads to their end; returns their write-back instruction.
-    fn threads<W: Workload, L: Lowered + 'static>(&self, workload: &W) -> Option<Flush> {
-        NativeCpu::<L>::expect(self.args.threads as usize);
+    /// Runs all threads to their end.
+    fn threads<W: Workload, L: Lowered + 'static>(&self, workload: &W) {
+        NativeCpu::<L>::expect(self.args.threads as usize, self.args.mode);
         let running = AtomicU64::new(self.args.threads);
         let one = |thread: u64| {
             run_thread(workload, NativeCpu::<L>::ANY, self.plan_of(thread));
-            if L::TELLS {
+            if self.args.mode == Mode::Judged {
                 judge::end_thread();
             }
             // The last thread ends the region.
@@ -165,7 +143,6 @@ impl Runner<'_> {
             }
             one(0);
         });
-        L::LOWERING.flush
     }
 
     fn plan_of(&self, thread: u64) -> ThreadPlan {

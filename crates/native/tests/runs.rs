@@ -9,7 +9,7 @@ use strandline_workloads::{names, About};
 /// if possible.
 fn small() -> Vec<(&'static str, Vec<String>)> {
     let mut runs = Vec::new();
-    for about in names().iter().filter(|about| about.runtime != AHEAD) {
+    for about in names() {
         let several = about.params.iter().any(|param| param.name == "operations");
         for name in about.names() {
             let mut settings = settings(about, name);
@@ -21,21 +21,6 @@ fn small() -> Vec<(&'static str, Vec<String>)> {
         }
     }
     runs
-}
-
-/// The runtime of the workloads that are not compiled natively.
-const AHEAD: &str = "log-p-sf";
-
-#[test]
-fn workloads_that_log_ahead_are_refused() {
-    let ahead = names().iter().filter(|about| about.runtime == AHEAD);
-    let refused = ahead.map(|about| {
-        let output = native(&[about.name]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{}: {said}", about.name);
-        assert!(said.contains("it logs ahead of its writes"), "{said}");
-    });
-    assert_eq!(refused.count(), 7, "those of Speculative Persistence");
 }
 
 /// The settings that make a workload small, except those of its name.

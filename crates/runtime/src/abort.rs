@@ -2,7 +2,7 @@
 //! and treat a misspeculation as a power failure (PMEM-Spec, ASPLOS 2021).
 //!
 //! A region polls for an interrupt in its own operations. An interrupted region stops there: its
-//! task is dropped, the log undoes the region as recovery would, locks are released, rows that the
+//! task is unwound, the log undoes the region as recovery would, locks are released, rows that the
 //! task has allocated are freed, and the task restarts. No other thread has seen any of the
 //! region's writes, as its locks are held until it is durable.
 //!
@@ -10,11 +10,9 @@
 //! compiled programs keep it in tables of the code. The instructions of the abort itself are timed.
 
 use crate::alloc::Taken;
+use crate::finish::leave;
 use crate::layout::{field, Meta, FURTHER_SHIFT, MORE_SHIFT};
 use crate::{UndoLog, TRAILER};
-use std::cell::Cell;
-use std::future::pending;
-use std::rc::Rc;
 use strandline_isa::{sites, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
 
@@ -29,10 +27,11 @@ sites! {
     RING_WRAPS = 0x54e8_db52;
 }
 
+/// Why a task is left: its open region is interrupted.
+pub(crate) struct Abandoned;
+
 /// The state that an abort undoes besides the logged words.
 pub(crate) struct Unwinding<'c, C: Cpu> {
-    /// Whether the open region is interrupted.
-    abandoned: Rc<Cell<bool>>,
     /// Locks held, in the order of their acquisition.
     locks: Vec<W<'c, C>>,
     /// Rows that the open region has allocated.
@@ -42,7 +41,6 @@ pub(crate) struct Unwinding<'c, C: Cpu> {
 impl<C: Cpu> Default for Unwinding<'_, C> {
     fn default() -> Self {
         Unwinding {
-            abandoned: Rc::default(),
             locks: Vec::new(),
             rows: Vec::new(),
         }
@@ -50,13 +48,6 @@ impl<C: Cpu> Default for Unwinding<'_, C> {
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
-    /// Set while the open region is interrupted, so that the task must be dropped and the region
-    /// aborted. `None` if that cannot happen.
-    pub(crate) fn abandoned(&self) -> Option<Rc<Cell<bool>>> {
-        let interrupts = self.cpu.lowering().interrupts();
-        interrupts.then(|| self.unwinding.abandoned.clone())
-    }
-
     /// From here on the program polls for interrupts.
     pub(crate) fn heed(&self) {
         if self.cpu.lowering().interrupts() {
@@ -98,71 +89,70 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Stops the region if the core was interrupted.
     #[inline(always)]
-    pub(crate) async fn look_for_interrupt(&self) {
+    pub(crate) fn look_for_interrupt(&self) {
         if self.cpu.lowering().interrupts() && self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
-            self.unwinding.abandoned.set(true);
-            _ = pending::<()>().await;
+            leave(Abandoned);
         }
     }
 
     /// As [`UndoLog::look_for_interrupt`], once all earlier fences have retired.
     #[inline(always)]
-    pub(crate) async fn look_behind_fence(&self) {
+    pub(crate) fn look_behind_fence(&self) {
         if self.cpu.lowering().interrupts() {
-            self.cpu.fenced().await;
-            self.look_for_interrupt().await;
+            self.cpu.fenced();
+            self.look_for_interrupt();
         }
     }
 
     /// Validates the region's reads before its last trailer, which commits it, is written.
     #[inline(always)]
-    pub(crate) async fn validate(&self) {
+    pub(crate) fn validate(&self) {
         if broken(Rule::ValidateBeforeCommit) {
             return;
         }
-        self.cpu.intent(Intent::Validate).await;
-        self.look_behind_fence().await;
+        self.cpu.intent(Intent::Validate);
+        self.look_behind_fence();
     }
 
     /// Aborts the open region: none of its effects is left, now and after any crash, and another
     /// may begin.
-    pub(crate) async fn abort(&mut self) {
+    pub(crate) fn abort(&mut self) {
         // Earlier stores must not arrive after those that undo them, and no later load may be
         // stale.
-        self.cpu.intent(Intent::Durable).await;
-        self.cpu.fenced().await;
-        self.undo().await;
-        self.cpu.intent(Intent::Durable).await;
+        self.cpu.intent(Intent::Durable);
+        self.cpu.fenced();
+        self.undo();
+        self.cpu.intent(Intent::Durable);
         // A later recovery must not undo it again: other regions may have written the same lines by
         // then.
         let settled = self.cpu.word(self.own.0);
-        settled.store(self.region).await;
-        settled.flush().await;
-        self.cpu.intent(Intent::Durable).await;
-        self.cpu.fenced().await;
+        settled.store(self.region);
+        settled.flush();
+        self.cpu.intent(Intent::Durable);
+        self.cpu.fenced();
         self.cpu.note(Note::RegionAbort);
-        self.forget().await;
-        self.unwind().await;
+        self.forget();
+        self.unwind();
         // From here to its next durable intent hardware does not speculate: the task makes
         // progress.
-        self.cpu.intent(Intent::Validate).await;
+        self.cpu.intent(Intent::Validate);
     }
 
     /// Undoes the region's records, the newest first.
-    async fn undo(&mut self) {
+    fn undo(&mut self) {
         let mut left = self.cpu.word(self.used.0);
         let mut slot = self.next;
         let mut is_newest = true;
         while !left.is(0).branch(ALL_UNDONE) {
             left = left - 1;
             slot = self.before(slot);
-            let number = slot.at(field::SEQUENCE).load().await;
+            let number = slot.at(field::SEQUENCE).load();
             if self.packs && !(number >> FURTHER_SHIFT).is(0).branch(LINE_IS_FURTHER) {
                 continue;
             }
             // A step whose record has no number has updated nothing.
             if !number.is(0).branch(RECORD_IS_OPEN) {
-                self.undo_record(slot, std::mem::take(&mut is_newest)).await;
+                self.undo_record(slot, std::mem::take(&mut is_newest));
             }
         }
     }
@@ -186,15 +176,15 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Writes back a record's old bytes: the trailer first, so that a crash finds the last step
     /// without it before it finds anything undone.
-    async fn undo_record(&mut self, slot: W<'c, C>, is_newest: bool) {
-        let target = slot.at(field::TARGET).load().await;
+    fn undo_record(&mut self, slot: W<'c, C>, is_newest: bool) {
+        let target = slot.at(field::TARGET).load();
         let trailer = (target | (LINE_BYTES - 1)) - (LINE_BYTES - 1 - TRAILER);
-        trailer.store(slot.at(field::OLD_TRAILER).load().await).await;
+        trailer.store(slot.at(field::OLD_TRAILER).load());
         if is_newest {
-            trailer.flush().await;
-            self.cpu.intent(Intent::LogBeforeUpdate).await;
+            trailer.flush();
+            self.cpu.intent(Intent::LogBeforeUpdate);
         }
-        let meta = slot.at(field::META).load().await;
+        let meta = slot.at(field::META).load();
         let mut words = meta & Meta::WORDS;
         if broken(Rule::EveryWordUndone) {
             words = words - 1;
@@ -202,41 +192,41 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         let (mut to, mut from) = (target, slot + field::PAYLOAD);
         while !words.is(0).branch(RECORD_IS_UNDONE) {
             words = words - 1;
-            to.store(from.load().await).await;
+            to.store(from.load());
             (to, from) = (to + 8, from + 8);
         }
         if self.packs {
-            self.undo_further(slot, meta, to).await;
+            self.undo_further(slot, meta, to);
         }
-        trailer.flush().await;
+        trailer.flush();
     }
 
     /// Writes back the words of the record's further line that belong to the first line of its row, at `to` and behind.
-    async fn undo_further(&self, slot: W<'c, C>, meta: W<'c, C>, to: W<'c, C>) {
+    fn undo_further(&self, slot: W<'c, C>, meta: W<'c, C>, to: W<'c, C>) {
         let mut left = meta >> MORE_SHIFT;
         let (mut to, mut from) = (to, self.after(slot));
         while !left.is(0).branch(ROW_IS_UNDONE) && !(to & (LINE_BYTES - 1)).is(TRAILER).branch(LINE_IS_UNDONE) {
-            to.store(from.load().await).await;
+            to.store(from.load());
             left = left - 1;
             (to, from) = (to + 8, from + 8);
         }
     }
 
     /// Restores the log's state before the region, except that its numbers continue.
-    async fn forget(&mut self) {
+    fn forget(&mut self) {
         self.stepped = false;
         self.logged.clear();
-        self.lists.records.clear(self.cpu).await;
-        self.lists.lines.clear(self.cpu).await;
+        self.lists.records.clear(self.cpu);
+        self.lists.lines.clear(self.cpu);
     }
 
     /// Frees rows and releases locks, the newest first.
-    async fn unwind(&mut self) {
+    fn unwind(&mut self) {
         while let Some(row) = self.unwinding.rows.pop() {
-            row.give_back(self.cpu).await;
+            row.give_back(self.cpu);
         }
         while let Some(lock) = self.unwinding.locks.pop() {
-            self.hand.unlock(self.cpu, lock).await;
+            self.hand.unlock(self.cpu, lock);
         }
     }
 }

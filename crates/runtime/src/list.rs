@@ -32,8 +32,8 @@ impl<const WORDS: usize> List<WORDS> {
 
     /// The offset behind the last item, 0 if there is none: one load.
     #[inline(always)]
-    pub async fn end<'c, C: Cpu>(&self, cpu: &'c C) -> W<'c, C> {
-        cpu.word(self.length.0).load().await
+    pub fn end<'c, C: Cpu>(&self, cpu: &'c C) -> W<'c, C> {
+        cpu.word(self.length.0).load()
     }
 
     /// Appends an item, at the offset that is the list's end: a store for each word, an addition, a store.
@@ -41,26 +41,26 @@ impl<const WORDS: usize> List<WORDS> {
     /// # Panics
     /// If the list is full.
     #[inline(always)]
-    pub async fn push<'c, C: Cpu>(&self, cpu: &'c C, end: W<'c, C>, item: [W<'c, C>; WORDS]) {
+    pub fn push<'c, C: Cpu>(&self, cpu: &'c C, end: W<'c, C>, item: [W<'c, C>; WORDS]) {
         if end.bits() >= self.most {
             too_many(self.most / Self::ITEM);
         }
         for (i, word) in item.into_iter().enumerate() {
-            self.word(end, i).store(word).await;
+            self.word(end, i).store(word);
         }
-        cpu.word(self.length.0).store(end + Self::ITEM).await;
+        cpu.word(self.length.0).store(end + Self::ITEM);
     }
 
     /// The word `i` of the item at `offset`: one load.
     #[inline(always)]
-    pub async fn get<'c, C: Cpu>(&self, offset: W<'c, C>, i: usize) -> W<'c, C> {
-        self.word(offset, i).load().await
+    pub fn get<'c, C: Cpu>(&self, offset: W<'c, C>, i: usize) -> W<'c, C> {
+        self.word(offset, i).load()
     }
 
     /// Removes all items: one store.
     #[inline(always)]
-    pub async fn clear<C: Cpu>(&self, cpu: &C) {
-        cpu.word(self.length.0).store(cpu.word(0)).await;
+    pub fn clear<C: Cpu>(&self, cpu: &C) {
+        cpu.word(self.length.0).store(cpu.word(0));
     }
 
     #[inline(always)]

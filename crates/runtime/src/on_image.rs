@@ -1,6 +1,6 @@
 //! The back end of a program that runs on during recovery.
 
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Lowering, Note, Primitive, Rmw, Site, W};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Image, Lowering, Note, Primitive, Rmw, W};
 
 /// One core over a crash image. Each store is durable at once, in program order, so nothing needs to be flushed or
 /// ordered; but power may fail again, so regions are logged.
@@ -33,7 +33,7 @@ impl<'i> OnImage<'i> {
 }
 
 impl Cpu for OnImage<'_> {
-    type Tag = ();
+    type Tag = u64;
 
     fn core(&self) -> CoreId {
         CoreId(0)
@@ -43,44 +43,40 @@ impl Cpu for OnImage<'_> {
         &self.lowering
     }
 
-    fn alu(&self, _op: Alu, _a: (), _b: ()) {}
-
-    fn branch(&self, _condition: (), _taken: bool, _site: Site) {}
-
-    async fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
+    fn load(&self, addr: Addr, _address: u64, size: u8) -> W<'_, Self> {
         let (word, shift, mask) = OnImage::place(addr, size);
-        W::new(self, self.image.word(word) >> shift & mask, ())
+        W::new(self, self.image.word(word) >> shift & mask, 0)
     }
 
-    async fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+    fn store(&self, addr: Addr, _address: u64, size: u8, value: u64, _data: u64) {
         let (word, shift, mask) = OnImage::place(addr, size);
         let rest = self.image.word(word) & !(mask << shift);
         self.image.set_word(word, rest | (value & mask) << shift);
     }
 
-    async fn store_nt(&self, addr: Addr, address: (), size: u8, value: u64, data: ()) {
-        self.store(addr, address, size, value, data).await;
+    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
+        self.store(addr, address, size, value, data);
     }
 
-    async fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> W<'_, Self> {
+    fn rmw(&self, addr: Addr, _address: u64, op: Rmw, operand: u64, _data: u64) -> W<'_, Self> {
         let old = self.image.word(addr);
         self.image.set_word(addr, op.apply(old, operand));
-        W::new(self, old, ())
+        W::new(self, old, 0)
     }
 
-    async fn flush(&self, _addr: Addr, _address: (), _flush: Flush) {}
+    fn flush(&self, _addr: Addr, _address: u64, _flush: Flush) {}
 
-    async fn primitive(&self, _primitive: Primitive) {}
+    fn primitive(&self, _primitive: Primitive) {}
 
     fn note(&self, _note: Note) {}
 
-    async fn start_line(&self) {}
+    fn start_line(&self) {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block_on;
+    use crate::finish;
     use strandline_isa::Memory;
 
     #[test]
@@ -92,9 +88,9 @@ mod tests {
             for addr in (0..64).step_by(usize::from(size)).map(Addr) {
                 value = value.rotate_left(7);
                 memory.write(addr, size, value);
-                let read = block_on(async {
-                    cpu.store(addr, (), size, value, ()).await;
-                    cpu.load(addr, (), size).await.bits()
+                let read = finish(|| {
+                    cpu.store(addr, 0, size, value, 0);
+                    cpu.load(addr, 0, size).bits()
                 });
                 assert_eq!(read, Ok(memory.read(addr, size)));
                 assert_eq!(image.word(Addr(addr.0 & !7)), memory.word(Addr(addr.0 & !7)));

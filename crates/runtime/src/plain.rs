@@ -1,8 +1,8 @@
 //! The functional back end: programs run at once on plain memory, untimed.
 
+use crate::finish::{leave, Stuck};
 use std::cell::{Cell, RefCell};
-use std::future::pending;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Scheduling, Site, W};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, W};
 
 /// Consecutive loads, without any store or note, after which a program counts as spinning endlessly: more than a
 /// program reads to find that a large table is empty.
@@ -45,17 +45,17 @@ impl<'m> Plain<'m> {
         self.notes.as_ref().map(RefCell::take).unwrap_or_default()
     }
 
-    async fn check_spinning(&self) {
+    fn check_spinning(&self) {
         let spins = self.spins.get() + 1;
         self.spins.set(spins);
         if spins > SPINS {
-            _ = pending::<()>().await;
+            leave(Stuck);
         }
     }
 }
 
 impl Cpu for Plain<'_> {
-    type Tag = ();
+    type Tag = u64;
 
     fn core(&self) -> CoreId {
         self.core
@@ -66,37 +66,31 @@ impl Cpu for Plain<'_> {
     }
 
     #[inline(always)]
-    fn alu(&self, _op: Alu, _a: (), _b: ()) {}
-
-    #[inline(always)]
-    fn branch(&self, _condition: (), _taken: bool, _site: Site) {}
-
-    #[inline(always)]
-    async fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
-        self.check_spinning().await;
-        W::new(self, self.memory.read(addr, size), ())
+    fn load(&self, addr: Addr, _address: u64, size: u8) -> W<'_, Self> {
+        self.check_spinning();
+        W::new(self, self.memory.read(addr, size), 0)
     }
 
     #[inline(always)]
-    async fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+    fn store(&self, addr: Addr, _address: u64, size: u8, value: u64, _data: u64) {
         self.spins.set(0);
         self.memory.write(addr, size, value);
     }
 
-    async fn store_nt(&self, addr: Addr, address: (), size: u8, value: u64, data: ()) {
-        self.store(addr, address, size, value, data).await;
+    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
+        self.store(addr, address, size, value, data);
     }
 
-    async fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> W<'_, Self> {
-        self.check_spinning().await;
+    fn rmw(&self, addr: Addr, _address: u64, op: Rmw, operand: u64, _data: u64) -> W<'_, Self> {
+        self.check_spinning();
         let old = self.memory.read(addr, 8);
         self.memory.write(addr, 8, op.apply(old, operand));
-        W::new(self, old, ())
+        W::new(self, old, 0)
     }
 
-    async fn flush(&self, _addr: Addr, _address: (), _flush: Flush) {}
+    fn flush(&self, _addr: Addr, _address: u64, _flush: Flush) {}
 
-    async fn primitive(&self, _primitive: Primitive) {}
+    fn primitive(&self, _primitive: Primitive) {}
 
     fn note(&self, note: Note) {
         self.spins.set(0);
@@ -105,32 +99,23 @@ impl Cpu for Plain<'_> {
         }
     }
 
-    async fn start_line(&self) {}
-}
-
-impl Scheduling for Plain<'_> {
-    #[inline(always)]
-    fn jump(&self, _target: (), _to: u64, _site: Site) {}
-
-    fn cycles(&self) -> W<'_, Self> {
-        self.word(0)
-    }
+    fn start_line(&self) {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{block_on, lock, unlock, Random, Stuck};
+    use crate::{finish, lock, unlock, Random};
 
     #[test]
     fn a_lock_taken_twice_is_an_error_and_no_hang() {
         let memory = Memory::new(128, 0);
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let spin = cpu.word(64);
-        assert_eq!(block_on(lock(&cpu, spin)), Ok(()));
-        assert_eq!(block_on(lock(&cpu, spin)), Err(Stuck));
-        assert_eq!(block_on(unlock(&cpu, spin)), Ok(()));
-        assert_eq!(block_on(lock(&cpu, spin)), Ok(()));
+        assert_eq!(finish(|| lock(&cpu, spin)), Ok(()));
+        assert_eq!(finish(|| lock(&cpu, spin)), Err(Stuck));
+        assert_eq!(finish(|| unlock(&cpu, spin)), Ok(()));
+        assert_eq!(finish(|| lock(&cpu, spin)), Ok(()));
     }
 
     #[test]
@@ -150,7 +135,7 @@ mod tests {
         let draw = |thread| {
             let mut random = Random::new(&cpu, 1, thread);
             (0..1000)
-                .map(|_| block_on(random.below(10)).unwrap().bits())
+                .map(|_| finish(|| random.below(10)).unwrap().bits())
                 .collect::<Vec<_>>()
         };
         assert_eq!(draw(0), draw(0));

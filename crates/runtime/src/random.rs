@@ -57,39 +57,37 @@ impl<'c, C: Cpu> Random<'c, C> {
 
     /// A random number: 64 bits, or the 31 bits of `rand`.
     #[inline]
-    pub async fn number(&mut self) -> W<'c, C> {
+    pub fn number(&mut self) -> W<'c, C> {
         match self.library {
             None => self.lean(),
-            Some(caller) => self.rand(caller).await,
+            Some(caller) => self.rand(caller),
         }
     }
 
     /// A word whose upper 31 bits, or more, are random.
     #[inline]
-    pub async fn word(&mut self) -> W<'c, C> {
+    pub fn word(&mut self) -> W<'c, C> {
         match self.library {
             None => self.lean(),
-            Some(caller) => self.rand(caller).await << UPPER,
+            Some(caller) => self.rand(caller) << UPPER,
         }
     }
 
     /// A number below `n`: one multiplication more, or the division of `rand() % n`.
     #[inline]
-    pub async fn below(&mut self, n: u64) -> W<'c, C> {
+    pub fn below(&mut self, n: u64) -> W<'c, C> {
         match self.library {
             None => {
                 let _call = self.cpu.call(1);
                 self.lean().scaled_below(n)
             }
-            Some(caller) => self.rand(caller).await.remainder(n),
+            Some(caller) => self.rand(caller).remainder(n),
         }
     }
 
-    /// Boxed, so that the futures of programs with the lean generator stay small: a boxed one takes a word.
-    #[inline]
-    async fn rand(&self, caller: Caller) -> W<'c, C> {
+    fn rand(&self, caller: Caller) -> W<'c, C> {
         let _library = self.cpu.library();
-        Box::pin(caller.rand(self.cpu)).await
+        caller.rand(self.cpu)
     }
 
     #[inline]

@@ -27,10 +27,10 @@ pub struct UndoRegion<'l, 'c, C: Cpu> {
 impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
     #[inline]
-    pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+    pub fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         let _call = line.call(2);
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
-        let Some(trailer) = self.adds(line).await else { return };
+        let Some(trailer) = self.adds(line) else { return };
         let log = &mut *self.log;
         let mut done = 0;
         let mut words = bytes.div_ceil(8);
@@ -39,29 +39,29 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         }
         while done < words {
             let now = (words - done).min(RECORD_WORDS);
-            log.record(line, from + 8 * done, now, trailer).await;
+            log.record(line, from + 8 * done, now, trailer);
             done += now;
         }
     }
 
     /// Adds a line to the step; its trailer, if the line is to be logged.
     #[inline(always)]
-    async fn adds(&mut self, line: W<'c, C>) -> Option<W<'c, C>> {
+    fn adds(&mut self, line: W<'c, C>) -> Option<W<'c, C>> {
         let log = &mut *self.log;
-        log.look_for_interrupt().await;
+        log.look_for_interrupt();
         if broken(Rule::DurableBeforeRelease) && log.owes {
-            log.pay().await;
+            log.pay();
         }
-        log.keep(line).await;
+        log.keep(line);
         if !log.cpu.lowering().log {
             return None;
         }
-        let trailer = line.at(TRAILER).load().await;
-        log.follow_own_step(trailer).await;
+        let trailer = line.at(TRAILER).load();
+        log.follow_own_step(trailer);
         if !broken(Rule::ClockPassesTrailers) {
             log.clock = log.clock.max(trailer);
         }
-        if broken(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).await.bits() > 0 {
+        if broken(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).bits() > 0 {
             return None;
         }
         Some(trailer)
@@ -69,130 +69,127 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
 
     /// As [`crate::Region::log_packed`].
     #[inline]
-    pub async fn log_packed(&mut self, row: W<'c, C>, payload: u64, written: u64) {
+    pub fn log_packed(&mut self, row: W<'c, C>, payload: u64, written: u64) {
         let _call = row.call(2);
         debug_assert!(written <= payload.min(PAYLOAD_BYTES));
-        if let Some(trailer) = self.adds(row).await {
-            self.log.record_row(row, payload.div_ceil(8), trailer).await;
+        if let Some(trailer) = self.adds(row) {
+            self.log.record_row(row, payload.div_ceil(8), trailer);
         }
     }
 
     /// Adds a free line to the step. It is logged as any other: its trailer must decide with those of the others.
     #[inline]
-    pub async fn fresh(&mut self, line: W<'c, C>) {
-        self.log(line, 0, PAYLOAD_BYTES).await;
+    pub fn fresh(&mut self, line: W<'c, C>) {
+        self.log(line, 0, PAYLOAD_BYTES);
     }
 
     /// As [`crate::Region::construct`].
     #[inline]
-    pub async fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
-        construct(self.log.cpu, line, words, true).await;
+    pub fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
+        construct(self.log.cpu, line, words, true);
     }
 
     /// As [`crate::Region::constructed`].
     #[inline]
-    pub async fn constructed(&mut self) {
-        self.log.cpu.intent(Intent::Durable).await;
+    pub fn constructed(&mut self) {
+        self.log.cpu.intent(Intent::Durable);
     }
 
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
-    pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
+    pub fn log_row(&mut self, row: W<'c, C>, payload: u64) {
         let _call = row.call(2);
         let (full, rest) = (payload / PAYLOAD_BYTES, payload % PAYLOAD_BYTES);
         for i in 0..full {
             let line = if i == 0 { row } else { row + i * LINE_BYTES };
-            self.log(line, 0, PAYLOAD_BYTES).await;
+            self.log(line, 0, PAYLOAD_BYTES);
         }
         if rest > 0 {
             let line = if full == 0 { row } else { row + full * LINE_BYTES };
-            self.log(line, 0, rest).await;
+            self.log(line, 0, rest);
         }
     }
 
     /// Flushes the step's records and orders them before its updates; `step` tells whether more
     /// steps follow.
     #[inline]
-    pub async fn order(&mut self, step: Step) {
+    pub fn order(&mut self, step: Step) {
         let _call = self.log.cpu.call(1);
-        self.log.look_for_interrupt().await;
+        self.log.look_for_interrupt();
         self.step = step;
         if self.log.cpu.lowering().log {
-            self.log.seal(step).await;
+            self.log.seal(step);
         }
         if broken(Rule::FlushBeforeFence) {
             return;
         }
         let alone = !std::mem::replace(&mut self.log.stepped, step != Step::Last);
-        self.log
-            .cpu
-            .intent(match step {
-                Step::Last if !alone => Intent::LastStep,
-                _ => Intent::LogBeforeUpdate,
-            })
-            .await;
+        self.log.cpu.intent(match step {
+            Step::Last if !alone => Intent::LastStep,
+            _ => Intent::LogBeforeUpdate,
+        });
     }
 
     /// Loads `size` bytes at `at` as the region sees them: with its own writes.
     #[inline]
-    pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
-        self.log.look_for_interrupt().await;
-        at.load_sized(size).await
+    pub fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+        self.log.look_for_interrupt();
+        at.load_sized(size)
     }
 
     /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged
     /// first. Any number of these, and then [`UndoRegion::end`], form a region whose writes are not
     /// known beforehand.
     #[inline]
-    pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let _call = at.call(3);
-        self.log_word(at).await;
-        self.order(Step::More).await;
-        self.update(at, value, size).await;
-        self.finish().await;
+        self.log_word(at);
+        self.order(Step::More);
+        self.update(at, value, size);
+        self.finish();
     }
 
     /// As [`UndoLog::takes`].
     #[inline]
-    pub async fn takes(&mut self, row: Taken<'c, C>) {
-        self.log.takes(row).await;
+    pub fn takes(&mut self, row: Taken<'c, C>) {
+        self.log.takes(row);
     }
 
     /// Commits a region of [`UndoRegion::write`]s: a last step that writes only a line of the log's
     /// own.
     #[inline]
-    pub async fn end(&mut self) {
+    pub fn end(&mut self) {
         let _call = self.log.cpu.call(0);
         let own = self.log.cpu.word(self.log.own.0);
-        self.log(own, OWN_WORD, 8).await;
-        self.order(Step::Last).await;
-        self.finish().await;
+        self.log(own, OWN_WORD, 8);
+        self.order(Step::Last);
+        self.finish();
     }
 
     /// Logs the word that holds `at`.
     #[inline]
-    async fn log_word(&mut self, at: W<'c, C>) {
+    fn log_word(&mut self, at: W<'c, C>) {
         let line = at & !(LINE_BYTES - 1);
         let log = &mut *self.log;
-        log.look_for_interrupt().await;
-        log.keep(line).await;
+        log.look_for_interrupt();
+        log.keep(line);
         if log.cpu.lowering().log {
-            let trailer = line.at(TRAILER).load().await;
-            log.follow_own_step(trailer).await;
+            let trailer = line.at(TRAILER).load();
+            log.follow_own_step(trailer);
             log.clock = log.clock.max(trailer);
-            log.record(at & !7, 0, 1, trailer).await;
+            log.record(at & !7, 0, 1, trailer);
         }
     }
 
     /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
     #[inline]
-    pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         debug_assert!(
             !self.log.needs_lines() || self.log.logged.contains(&Addr(at.bits()).line()),
             "{} was not logged",
             Addr(at.bits())
         );
-        self.log.look_for_interrupt().await;
+        self.log.look_for_interrupt();
         self.log.cpu.note(Note::RegionWrite {
             addr: Addr(at.bits()),
             size,
@@ -204,34 +201,31 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         });
         if broken(Rule::TrailerLast) && self.log.cpu.lowering().log {
             let line = self.log.cpu.word(Addr(at.bits()).line().addr().0);
-            line.at(TRAILER).store(self.log.clock).await;
+            line.at(TRAILER).store(self.log.clock);
         }
-        at.store_sized(value, size).await;
+        at.store_sized(value, size);
     }
 
     /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
     /// step the region is committed.
     #[inline]
-    pub async fn finish(&mut self) {
+    pub fn finish(&mut self) {
         let _call = self.log.cpu.call(1);
         if self.step == Step::Last {
-            self.log.validate().await;
+            self.log.validate();
         }
-        self.log.write_trailers().await;
+        self.log.write_trailers();
         if broken(Rule::DurableBeforeRelease) && self.step == Step::Last {
             self.log.owes = true;
             return;
         }
-        self.log
-            .cpu
-            .intent(match self.step {
-                Step::More => Intent::Step,
-                Step::Shared => Intent::NewStrand,
-                Step::Last => Intent::Durable,
-            })
-            .await;
+        self.log.cpu.intent(match self.step {
+            Step::More => Intent::Step,
+            Step::Shared => Intent::NewStrand,
+            Step::Last => Intent::Durable,
+        });
         if self.step == Step::Last {
-            self.log.look_behind_fence().await;
+            self.log.look_behind_fence();
             self.log.cpu.note(Note::RegionDurable);
             self.log.acknowledged();
         }
@@ -239,7 +233,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
 }
 
 /// Writes words of a line that nothing reaches yet, and flushes it.
-pub(crate) async fn construct<'c, C: Cpu, const N: usize>(
+pub(crate) fn construct<'c, C: Cpu, const N: usize>(
     cpu: &'c C,
     line: W<'c, C>,
     words: [(u64, W<'c, C>); N],
@@ -254,10 +248,10 @@ pub(crate) async fn construct<'c, C: Cpu, const N: usize>(
             size: 8,
             value: value.bits(),
         });
-        line.at(offset).store(value).await;
+        line.at(offset).store(value);
     }
     if flushes {
-        line.flush().await;
+        line.flush();
     }
 }
 

@@ -31,12 +31,15 @@ pub(crate) fn resumed<C: Cpu>(state: &mut ThreadState<'_, C>) -> Progress {
 /// A thread has come so far; no task is under way.
 pub(crate) fn resume_point<C: Cpu>(state: &ThreadState<'_, C>, progress: Progress) {
     let cpu = state.cpu;
-    cpu.resume_point(|| {
-        let mut words = vec![
-            cpu.word(progress.timed.into()),
-            cpu.word(progress.tasks),
-            state.random.save(),
-        ];
-        state.log.save(&mut words).then_some(words)
-    });
+    if !cpu.wants_point() {
+        return;
+    }
+    let mut words = vec![
+        cpu.word(progress.timed.into()),
+        cpu.word(progress.tasks),
+        state.random.save(),
+    ];
+    if state.log.save(&mut words) {
+        cpu.add_point(words);
+    }
 }

@@ -1,8 +1,8 @@
 //! A thread of a program: it runs its tasks, one after the other.
 
 use crate::resume::{resume_point, resumed, Progress};
-use crate::{Log, Random, Workload};
-use strandline_isa::{Cpu, Note, Warms};
+use crate::{Log, Program, Random, Tasks};
+use strandline_isa::{Cpu, Note, Thread};
 
 /// The work of one thread.
 #[derive(Clone, Copy, Debug)]
@@ -55,56 +55,66 @@ pub struct ThreadState<'c, C: Cpu> {
 }
 
 /// Runs one thread: warming tasks, the start line, the tasks that count.
-pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: ThreadPlan) {
-    let mut state = open(workload, cpu, plan, plan.thread).await;
+pub fn run_thread<P: Tasks<C> + ?Sized, C: Cpu>(program: &P, cpu: &C, plan: ThreadPlan) {
+    let mut state = open(program, cpu, plan, plan.thread);
     let mut progress = resumed(&mut state);
     loop {
         let tasks = if progress.timed { plan.tasks } else { plan.warm_tasks };
-        run_tasks(workload, &mut state, progress, tasks).await;
+        run_tasks(program, &mut state, progress, tasks);
         // No lane may wait at the start line with regions for which others wait.
-        state.log.close().await;
+        state.log.close();
         if progress.timed {
             return;
         }
-        cpu.start_line().await;
+        cpu.start_line();
         progress = Progress { timed: true, tasks: 0 };
     }
 }
 
 /// Runs one thread that warms caches, for as long as it is to go on. Its lanes run a task each in turn. Nothing of it is
 /// left open.
-pub async fn run_warming<W: Workload, C: Warms>(workload: &W, cpu: &C, plan: ThreadPlan, lanes: usize) {
+pub fn run_warming(program: &dyn Program, cpu: &Thread<'_>, plan: ThreadPlan, lanes: usize) {
     let mut states = Vec::with_capacity(lanes);
     for slot in 0..lanes {
-        states.push(open(workload, cpu, plan, plan.thread * lanes + slot).await);
+        states.push(open(program, cpu, plan, plan.thread * lanes + slot));
     }
     let mut slot = 0;
-    while cpu.goes_on().await {
+    while cpu.goes_on() {
         cpu.note(Note::TaskBegin);
-        crate::restart::run_task(workload, &mut states[slot]).await;
+        crate::restart::run_task(program, &mut states[slot]);
         cpu.note(Note::TaskEnd);
         slot = (slot + 1) % lanes;
     }
     for state in &mut states {
-        state.log.close().await;
+        state.log.close();
     }
 }
 
 /// The state of a lane that runs one task at a time.
-async fn open<'c, W: Workload, C: Cpu>(workload: &W, cpu: &'c C, plan: ThreadPlan, lane: usize) -> ThreadState<'c, C> {
-    let logs = workload.logs();
+fn open<'c, P: Tasks<C> + ?Sized, C: Cpu>(
+    program: &P,
+    cpu: &'c C,
+    plan: ThreadPlan,
+    lane: usize,
+) -> ThreadState<'c, C> {
+    let logs = program.logs();
     ThreadState {
         cpu,
         thread: plan.thread,
         threads: plan.threads,
         lane,
         random: logs.random(cpu, plan.seed, lane),
-        log: Log::open(cpu, &logs, lane).await,
+        log: Log::open(cpu, &logs, lane),
     }
 }
 
 /// Runs the tasks of one part that have not ended, of `tasks` in all.
-async fn run_tasks<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>, progress: Progress, tasks: u64) {
+fn run_tasks<P: Tasks<C> + ?Sized, C: Cpu>(
+    program: &P,
+    state: &mut ThreadState<'_, C>,
+    progress: Progress,
+    tasks: u64,
+) {
     for ended in progress.tasks..tasks {
         resume_point(
             state,
@@ -114,7 +124,7 @@ async fn run_tasks<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_
             },
         );
         state.cpu.note(Note::TaskBegin);
-        crate::restart::run_task(workload, state).await;
+        crate::restart::run_task(program, state);
         state.cpu.note(Note::TaskEnd);
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::{recover, Demand, Heap, LogLayout, Logging, ThreadState};
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{ParamError, Params};
@@ -60,7 +59,7 @@ pub trait Workload: Sized + Sync {
     }
 
     /// Runs one operation or transaction.
-    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) -> impl Future<Output = ()>;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>);
 
     /// Checks the invariant, on memory at rest or on a recovered image.
     ///

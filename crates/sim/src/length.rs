@@ -30,7 +30,7 @@ impl Length {
             return Ok(Length { tasks, work: 1 });
         };
         let set = || plan.sets.of(Scope::Workload);
-        let host = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+        let host = crate::programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
         let touched = host.on_demand.min(tasks.saturating_mul(host.each_task));
         let of_tasks = tasks.saturating_mul(records(about, set()) * WORK_OF_RECORD);
         Ok(Length {

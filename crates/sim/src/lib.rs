@@ -7,6 +7,7 @@ mod length;
 mod memory;
 mod needs;
 mod play;
+mod programs;
 mod progress;
 mod record;
 mod recording;
@@ -39,6 +40,6 @@ pub use run::{
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
 pub use starts::Starts;
-pub use strandline_programs::Recoverable;
+pub use strandline_runtime::Recoverable;
 pub use timeline::{durable_in, timeline, Drawn, Part};
 pub use warm::Begin;

@@ -56,7 +56,7 @@ impl MemoryNeed {
         let (program, records) = match &plan.source {
             Source::Workload(about) => {
                 let set = || plan.sets.of(Scope::Workload);
-                let host = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+                let host = crate::programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
                 let of_run = tasks.saturating_mul(host.each_task);
                 let touched = host
                     .on_demand

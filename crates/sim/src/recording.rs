@@ -1,5 +1,6 @@
 //! Recordings as programs of runs.
 
+use crate::programs::Prepared;
 use crate::record::Params;
 use crate::settings::{Scope, Sets};
 use crate::{Error, Spec};
@@ -12,7 +13,6 @@ use std::rc::Rc;
 use strandline_isa::Addr;
 use strandline_kernel::{Param, Params as Values};
 use strandline_machine::MachineConfig;
-use strandline_programs::Prepared;
 use strandline_record::replay::{Counts, Fences, Replayed, Stall, POLICY};
 use strandline_record::{At, Edits, RecordError, Recording, Source};
 use twox_hash::XxHash3_64;
@@ -36,7 +36,7 @@ pub const RECORDING_MACHINE: &str = "cosplay";
 
 /// An open recording, and the counts of its replay.
 pub struct Recorded {
-    recorded: Rc<strandline_programs::Recorded>,
+    recorded: Rc<crate::programs::Recorded>,
     path: String,
 }
 
@@ -73,7 +73,7 @@ impl Recorded {
         }
         let replayed = Replayed::new(recording, fences).map_err(|error| input(path, &error))?;
         Ok(Recorded {
-            recorded: Rc::new(strandline_programs::Recorded {
+            recorded: Rc::new(crate::programs::Recorded {
                 replayed,
                 counts: Counts::default(),
             }),
@@ -249,5 +249,5 @@ pub(crate) fn refuse_for_workloads(spec: &Spec, sets: &Sets) -> Result<(), Error
 /// # Errors
 /// The file is damaged.
 pub(crate) fn prepare(recorded: &Recorded, machine: &MachineConfig) -> Result<Prepared, Error> {
-    strandline_programs::recorded(&recorded.recorded, machine.llc.bytes).map_err(|error| input(&recorded.path, &error))
+    crate::programs::recorded(&recorded.recorded, machine.llc.bytes).map_err(|error| input(&recorded.path, &error))
 }

@@ -1,6 +1,7 @@
 //! The run itself.
 
 use crate::play::{play, Play};
+use crate::programs::Prepared;
 use crate::record::{Measured, Record};
 use crate::starts::Shared;
 use crate::{needs, recording, resolved, warm, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec, Starts};
@@ -16,7 +17,6 @@ use strandline_machine::config::Warm;
 use strandline_machine::{
     Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline, Traces, VolatileLines,
 };
-use strandline_programs::Prepared;
 use strandline_record::Edits;
 
 /// A run with the data that crash exploration needs.
@@ -274,7 +274,7 @@ fn prepare(spec: &Spec, plan: &Plan) -> Result<Prepared, Error> {
     match &plan.source {
         Source::Workload(_) => {
             let program = plan.program(spec.seed);
-            Ok(strandline_programs::workload(
+            Ok(crate::programs::workload(
                 &spec.workload,
                 plan.sets.of(Scope::Workload),
                 program,

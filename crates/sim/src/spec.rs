@@ -203,8 +203,8 @@ impl Plan {
     }
 
     /// The part that the workload's program needs.
-    pub(crate) fn program(&self, seed: u64) -> strandline_programs::Plan {
-        strandline_programs::Plan {
+    pub(crate) fn program(&self, seed: u64) -> crate::programs::Plan {
+        crate::programs::Plan {
             threads: self.threads,
             tasks: self.tasks,
             warm_tasks: self.warm_tasks,

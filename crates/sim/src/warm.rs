@@ -2,6 +2,7 @@
 
 use crate::memory::of_machine;
 use crate::play::ended;
+use crate::programs::Warmth;
 use crate::starts::{Shared, Start};
 use crate::{Error, Plan, Progress, Source};
 use serde_json::{json, Value};
@@ -9,7 +10,7 @@ use std::ops::Range;
 use strandline_isa::{Image, Memory, LINE_BYTES};
 use strandline_machine::config::{Cache, Warm};
 use strandline_machine::{Accesses, Contents, Ending, Unfinished, Warming};
-use strandline_programs::{Recoverable, Warmth};
+use strandline_runtime::Recoverable;
 
 /// Initial contents of the LLC.
 pub enum Begin {

@@ -1,9 +1,8 @@
 //! Routines on a simulated core.
 
 use crate::routine::{Op, Place, Routine, Word, REGISTERS};
-use std::rc::Rc;
 use strandline_isa::{Addr, Alu, Cpu, Flush, Memory, Primitive, Site, PM_BASE};
-use strandline_machine::{Factory, Heartbeat, MachineConfig, Options, Program, Remote, SimCpu};
+use strandline_machine::{factory, Heartbeat, MachineConfig, Options, Remote};
 use strandline_sim::{design_named, play, Begin, Error, Play};
 
 /// The design: the machine answers at each place.
@@ -27,12 +26,9 @@ pub fn cycles(routine: &Routine, machine: &MachineConfig) -> Result<u64, Error> 
     for (offset, word) in routine.filling.words() {
         memory.write(Addr(PM_BASE + offset), 8, bits(word));
     }
-    let routine = Rc::new(routine.clone());
-    let begin: Factory = Rc::new(move |cpu: SimCpu| -> Program {
-        let routine = routine.clone();
-        Box::pin(async move { run(&routine, &cpu).await })
-    });
-    let program = Play {
+    let routine = routine.clone();
+    let begin = factory(move |cpu| run(&routine, cpu));
+    let played = Play {
         cores: 1,
         memory,
         llc: Begin::Lines(Vec::new()),
@@ -43,7 +39,7 @@ pub fn cycles(routine: &Routine, machine: &MachineConfig) -> Result<u64, Error> 
         heartbeat: Heartbeat::Instructions,
         ..Options::default()
     };
-    Ok(play(design_named(DESIGN)?, &machine, program, options)?.stats.cycles.0)
+    Ok(play(design_named(DESIGN)?, &machine, played, options)?.stats.cycles.0)
 }
 
 fn bits(word: Word) -> u64 {
@@ -53,24 +49,24 @@ fn bits(word: Word) -> u64 {
     }
 }
 
-async fn run<C: Cpu>(routine: &Routine, cpu: &C) {
+fn run<C: Cpu>(routine: &Routine, cpu: &C) {
     let mut registers = Registers::<C>([(0, C::Tag::default()); REGISTERS]);
     for (register, word) in &routine.registers {
         registers.0[usize::from(register.0)].0 = bits(*word);
     }
     for _ in 0..routine.warm_laps {
-        lap(routine, cpu, &mut registers).await;
+        lap(routine, cpu, &mut registers);
     }
-    registers.settle(cpu).await;
-    cpu.start_line().await;
-    lap(routine, cpu, &mut registers).await;
-    registers.settle(cpu).await;
+    registers.settle(cpu);
+    cpu.start_line();
+    lap(routine, cpu, &mut registers);
+    registers.settle(cpu);
 }
 
-async fn lap<C: Cpu>(routine: &Routine, cpu: &C, registers: &mut Registers<C>) {
+fn lap<C: Cpu>(routine: &Routine, cpu: &C, registers: &mut Registers<C>) {
     for left in (0..routine.iterations).rev() {
         for (number, op) in (0..).zip(&routine.body) {
-            registers.execute(*op, Site(number), cpu).await;
+            registers.execute(*op, Site(number), cpu);
         }
         // `dec` and `jnz` are one micro-op, whose value is ready in time.
         cpu.branch(C::Tag::default(), left > 0, LOOP);
@@ -81,7 +77,7 @@ async fn lap<C: Cpu>(routine: &Routine, cpu: &C, registers: &mut Registers<C>) {
 struct Registers<C: Cpu>([(u64, C::Tag); REGISTERS]);
 
 impl<C: Cpu> Registers<C> {
-    async fn execute(&mut self, op: Op, site: Site, cpu: &C) {
+    fn execute(&mut self, op: Op, site: Site, cpu: &C) {
         let all = &mut self.0;
         match op {
             Op::Add { to, from } => {
@@ -105,24 +101,24 @@ impl<C: Cpu> Registers<C> {
             }
             Op::Load { to, at } => {
                 let (addr, ready) = self.address(at);
-                let loaded = cpu.load(addr, ready, 8).await;
+                let loaded = cpu.load(addr, ready, 8);
                 self.0[usize::from(to.0)] = (loaded.bits(), loaded.tag());
             }
             Op::Store { from, at } => {
                 let (value, data) = self.0[usize::from(from.0)];
                 let (addr, ready) = self.address(at);
-                cpu.store(addr, ready, 8, value, data).await;
+                cpu.store(addr, ready, 8, value, data);
             }
             Op::StoreNt { from, at } => {
                 let (value, data) = self.0[usize::from(from.0)];
                 let (addr, ready) = self.address(at);
-                cpu.store_nt(addr, ready, 8, value, data).await;
+                cpu.store_nt(addr, ready, 8, value, data);
             }
             Op::Clwb { at } => {
                 let (addr, ready) = self.address(at);
-                cpu.flush(addr, ready, Flush::Clwb).await;
+                cpu.flush(addr, ready, Flush::Clwb);
             }
-            Op::Fence => cpu.primitive(Primitive::Sfence).await,
+            Op::Fence => cpu.primitive(Primitive::Sfence),
             Op::Branch { on, mask } => {
                 let (value, ready) = all[usize::from(on.0)];
                 cpu.branch(ready, value as i32 & mask != 0, site);
@@ -131,10 +127,10 @@ impl<C: Cpu> Registers<C> {
     }
 
     /// Stores all values, so that a lap ends when the last one is known, as `rdtscp` waits for it.
-    async fn settle(&self, cpu: &C) {
-        cpu.fenced().await;
+    fn settle(&self, cpu: &C) {
+        cpu.fenced();
         for (value, ready) in self.0 {
-            cpu.store(RESULT, C::Tag::default(), 8, value, ready).await;
+            cpu.store(RESULT, C::Tag::default(), 8, value, ready);
         }
     }
 

@@ -13,38 +13,27 @@ mod counting;
 
 use counting::{Counting, Counts};
 use std::process::ExitCode;
-use strandline_isa::{Lowering, Memory};
+use strandline_isa::{Lowering, Memory, Thread};
 use strandline_kernel::Params;
 use strandline_runtime::adversary::FENCED;
-use strandline_runtime::{
-    block_on, run_thread, BuildPlan, Logging, Runtime, ThreadPlan, Wal, Workload, RUNTIME_PARAMS,
-};
-use strandline_workloads::{describe, with_workload, Visitor};
+use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Program, Runtime, ThreadPlan, Wal, RUNTIME_PARAMS};
+use strandline_workloads::{build, describe};
 
 const USAGE: &str = "counts WORKLOAD RUNTIME TASKS [workload.KEY=VALUE | runtime.KEY=VALUE ...]";
 
 const SEED: u64 = 1;
 
-struct Count {
-    tasks: u64,
-    lowering: Lowering,
-}
-
-impl Visitor for Count {
-    type Out = Counts;
-
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
-        let cpu = Counting::new(&memory, self.lowering);
-        let plan = ThreadPlan {
-            thread: 0,
-            threads: 1,
-            warm_tasks: 0,
-            tasks: self.tasks,
-            seed: SEED,
-        };
-        block_on(run_thread(&workload, &cpu, plan)).expect("one thread waits for nobody");
-        cpu.counts()
-    }
+fn count(workload: &dyn Program, memory: &Memory, tasks: u64, lowering: Lowering) -> Counts {
+    let cpu = Counting::new(memory, lowering);
+    let plan = ThreadPlan {
+        thread: 0,
+        threads: 1,
+        warm_tasks: 0,
+        tasks,
+        seed: SEED,
+    };
+    finish(|| run_thread(workload, &Thread::on(&cpu), plan)).expect("one thread waits for nobody");
+    cpu.counts()
 }
 
 /// The settings whose keys begin with `scope`, without it.
@@ -79,7 +68,8 @@ fn counted(arguments: &[String]) -> Result<Counts, String> {
         seed: SEED,
         logging: Logging::of(runtime, &params, about.lock),
     };
-    with_workload(name, of_scope("workload", sets)?, &plan, Count { tasks, lowering }).map_err(|e| e.to_string())
+    let (workload, memory) = build(name, of_scope("workload", sets)?, &plan).map_err(|e| e.to_string())?;
+    Ok(count(&*workload, &memory, tasks, lowering))
 }
 
 fn main() -> ExitCode {

@@ -192,30 +192,30 @@ impl Workload for Bandwidth {
 
     fn fill(&self, _memory: &Memory, _seed: u64) {}
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let (cpu, lane) = (thread.cpu, thread.lane as u64);
         let counter = cpu.word(self.counter(lane).0);
-        let mut made = counter.load().await;
+        let mut made = counter.load();
         let mut left = cpu.word(self.writes);
         loop {
             let target = self.target(made, lane);
             made = made + 1;
             self.announce(cpu, target.bits(), made.bits());
             for offset in (0..self.bytes).step_by(8) {
-                target.at(offset).store(made).await;
+                target.at(offset).store(made);
             }
             for offset in (0..self.bytes).step_by(LINE_BYTES as usize) {
-                target.at(offset).flush().await;
+                target.at(offset).flush();
             }
             cpu.note(Note::RegionEnd);
             left = left - 1;
             if left.is(0).branch(WRITE_IS_LAST) {
                 break;
             }
-            cpu.intent(Intent::LogBeforeUpdate).await;
+            cpu.intent(Intent::LogBeforeUpdate);
         }
-        counter.store(made).await;
-        cpu.intent(Intent::Durable).await;
+        counter.store(made);
+        cpu.intent(Intent::Durable);
         for _ in 0..self.writes {
             cpu.note(Note::RegionDurable);
         }

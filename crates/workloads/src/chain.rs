@@ -36,68 +36,63 @@ pub(crate) const LEAST_RECORDS: u64 = 8;
 const VALUE: u64 = 0x5a5a_0000_0000;
 
 /// An operation: deletes the key's node from list `index`, or inserts one if there is none.
-pub(crate) async fn operate<'c, C: Cpu>(
-    chains: &Chains,
-    thread: &mut ThreadState<'c, C>,
-    index: W<'c, C>,
-    key: W<'c, C>,
-) {
+pub(crate) fn operate<'c, C: Cpu>(chains: &Chains, thread: &mut ThreadState<'c, C>, index: W<'c, C>, key: W<'c, C>) {
     let _call = thread.cpu.call(4);
     let cpu = thread.cpu;
-    chains.lock(&mut thread.log, index).await;
-    let (before, found) = search(chains.headers.row(index), key).await;
+    chains.lock(&mut thread.log, index);
+    let (before, found) = search(chains.headers.row(index), key);
     match found {
         Some(node) => {
-            delete(&mut thread.log.begin(), before, node).await;
-            chains.give(cpu, index, node).await;
+            delete(&mut thread.log.begin(), before, node);
+            chains.give(cpu, index, node);
         }
         None => {
-            let mut free = chains.free(cpu, index).await;
-            if let Some(node) = chains.next(cpu, &mut free).await {
-                insert(&mut thread.log.begin(), before, node, key).await;
-                chains.allocate(free).await;
+            let mut free = chains.free(cpu, index);
+            if let Some(node) = chains.next(cpu, &mut free) {
+                insert(&mut thread.log.begin(), before, node, key);
+                chains.allocate(free);
             }
         }
     }
-    chains.unlock(&mut thread.log, index).await;
+    chains.unlock(&mut thread.log, index);
 }
 
 /// The node after which the key belongs, or the head; and the node with the key, if it is there.
-async fn search<'c, C: Cpu>(head: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, Option<W<'c, C>>) {
+fn search<'c, C: Cpu>(head: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, Option<W<'c, C>>) {
     let _call = head.call(2);
     let mut before = head;
-    let mut at = head.at(node::NEXT).load().await;
+    let mut at = head.at(node::NEXT).load();
     while !at.is(0).branch(CHAIN_ENDS) {
-        let found = at.at(node::KEY).load().await;
+        let found = at.at(node::KEY).load();
         if !found.less(key).branch(KEY_IS_LOWER) {
             return (before, found.equals(key).branch(KEY_IS_HERE).then_some(at));
         }
         before = at;
-        at = at.at(node::NEXT).load().await;
+        at = at.at(node::NEXT).load();
     }
     (before, None)
 }
 
-async fn insert<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>, key: W<'c, C>) {
+fn insert<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>, key: W<'c, C>) {
     let _call = before.call(4);
-    region.log(before, 0, PAYLOAD_BYTES).await;
-    region.fresh(node).await;
-    region.order(Step::Last).await;
-    let next = region.read(before.at(node::NEXT), 8).await;
-    region.update(node.at(node::NEXT), next, 8).await;
-    region.update(node.at(node::KEY), key, 8).await;
-    region.update(node.at(node::VALUE), key + VALUE, 8).await;
-    region.update(before.at(node::NEXT), node, 8).await;
-    region.finish().await;
+    region.log(before, 0, PAYLOAD_BYTES);
+    region.fresh(node);
+    region.order(Step::Last);
+    let next = region.read(before.at(node::NEXT), 8);
+    region.update(node.at(node::NEXT), next, 8);
+    region.update(node.at(node::KEY), key, 8);
+    region.update(node.at(node::VALUE), key + VALUE, 8);
+    region.update(before.at(node::NEXT), node, 8);
+    region.finish();
 }
 
-async fn delete<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>) {
+fn delete<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>) {
     let _call = before.call(3);
-    region.log(before, 0, PAYLOAD_BYTES).await;
-    region.order(Step::Last).await;
-    let next = region.read(node.at(node::NEXT), 8).await;
-    region.update(before.at(node::NEXT), next, 8).await;
-    region.finish().await;
+    region.log(before, 0, PAYLOAD_BYTES);
+    region.order(Step::Last);
+    let next = region.read(node.at(node::NEXT), 8);
+    region.update(before.at(node::NEXT), next, 8);
+    region.finish();
 }
 
 /// Passes each node that list `index` reaches, by number, and its key to `see`.

@@ -63,7 +63,7 @@ impl Elements {
     }
 
     /// Logs the element in the row at `row`, without the words before.
-    pub async fn log<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
+    pub fn log<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
         let _call = row.call(2);
         let end = self.row_bytes();
         let mut at = 8 * self.first;
@@ -72,35 +72,35 @@ impl Elements {
             let next = end.min((line + 1) * PAYLOAD_BYTES);
             let from = at % PAYLOAD_BYTES;
             let address = if line == 0 { row } else { row + line * LINE_BYTES };
-            region.log(address, from, next - at).await;
+            region.log(address, from, next - at);
             at = next;
         }
     }
 
     /// Writes the element whose first word is `value`, in lines that the region's step has logged.
-    pub async fn update<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>, value: W<'c, C>) {
+    pub fn update<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>, value: W<'c, C>) {
         let _call = row.call(3);
         for i in 0..self.words {
             let word = if i == 0 { value } else { value + i };
-            region.update(row.at(self.offset(i)), word, 8).await;
+            region.update(row.at(self.offset(i)), word, 8);
         }
     }
 
     /// As [`Elements::update`], by a faulty program that neither logs nor flushes.
-    pub async fn store<'c, C: Cpu>(&self, row: W<'c, C>, value: W<'c, C>) {
+    pub fn store<'c, C: Cpu>(&self, row: W<'c, C>, value: W<'c, C>) {
         let _call = row.call(2);
         for i in 0..self.words {
             let word = if i == 0 { value } else { value + i };
-            row.at(self.offset(i)).store(word).await;
+            row.at(self.offset(i)).store(word);
         }
     }
 
     /// Reads the element; returns its first word.
-    pub async fn read<'c, C: Cpu>(&self, row: W<'c, C>) -> W<'c, C> {
+    pub fn read<'c, C: Cpu>(&self, row: W<'c, C>) -> W<'c, C> {
         let _call = row.call(1);
-        let value = row.at(self.offset(0)).load().await;
+        let value = row.at(self.offset(0)).load();
         for i in 1..self.words {
-            row.at(self.offset(i)).load().await;
+            row.at(self.offset(i)).load();
         }
         value
     }

@@ -38,7 +38,7 @@ const KIND_BITS: u64 = LINE_BYTES - 1;
 /// Whom retired rows belong to.
 pub(crate) trait Owner {
     /// Takes back a row of this kind that nobody looks at any more.
-    async fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: W<'c, C>);
+    fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: W<'c, C>);
 }
 
 /// The epochs of all lanes, and what they have retired.
@@ -90,30 +90,30 @@ impl Epochs {
     }
 
     /// An operation begins: nothing that it may reach from now on is given back.
-    pub async fn enter<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
+    pub fn enter<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
         let cpu = thread.cpu;
-        let now = cpu.word(self.base.0).load().await;
+        let now = cpu.word(self.base.0).load();
         // A locked instruction: no later load comes before it.
-        cpu.word(self.lane(thread.lane as u64) + lane::EPOCH).swap(now).await;
+        cpu.word(self.lane(thread.lane as u64) + lane::EPOCH).swap(now);
     }
 
     /// The operation ends.
-    pub async fn leave<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
+    pub fn leave<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) {
         let cpu = thread.cpu;
         let epoch = cpu.word(self.lane(thread.lane as u64) + lane::EPOCH);
-        epoch.store(cpu.word(0)).await;
+        epoch.store(cpu.word(0));
     }
 
     /// A row of this kind, below a line's bytes, has been taken out of the structure.
-    pub async fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: u64) {
+    pub fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, kind: u64) {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let own = cpu.word(self.lane(thread.lane as u64));
         // A locked instruction: the epoch is loaded once all see that the row was taken out.
-        let retired = own.at(lane::RETIRED).fetch_add(cpu.word(1)).await;
+        let retired = own.at(lane::RETIRED).fetch_add(cpu.word(1));
         let place = self.place(own, retired);
-        place.store(row.at(kind)).await;
-        place.at(8).store(cpu.word(self.base.0).load().await).await;
+        place.store(row.at(kind));
+        place.at(8).store(cpu.word(self.base.0).load());
     }
 
     fn place<'c, C: Cpu>(&self, own: W<'c, C>, number: W<'c, C>) -> W<'c, C> {
@@ -121,13 +121,13 @@ impl Epochs {
     }
 
     /// The earliest epoch in which an operation that is under way has begun.
-    async fn oldest<'c, C: Cpu>(&self, cpu: &'c C) -> W<'c, C> {
+    fn oldest<'c, C: Cpu>(&self, cpu: &'c C) -> W<'c, C> {
         let _call = cpu.call(0);
         let mut oldest = cpu.word(u64::MAX);
         let mut at = cpu.word(self.lane(0));
         let end = cpu.word(self.lane(self.lanes));
         while at.less(end).branch(MORE_LANES) {
-            let epoch = at.at(lane::EPOCH).load().await;
+            let epoch = at.at(lane::EPOCH).load();
             if !epoch.is(0).branch(LANE_IS_IDLE) && epoch.less(oldest).branch(LANE_IS_OLDER) {
                 oldest = epoch;
             }
@@ -137,34 +137,34 @@ impl Epochs {
     }
 
     /// Gives back rows of this lane if many wait. Its operation has ended.
-    pub async fn reclaim_if_full<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
+    pub fn reclaim_if_full<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
         let _call = thread.cpu.call(1);
         let own = thread.cpu.word(self.lane(thread.lane as u64));
-        let (freed, retired) = (own.at(lane::FREED).load().await, own.at(lane::RETIRED).load().await);
+        let (freed, retired) = (own.at(lane::FREED).load(), own.at(lane::RETIRED).load());
         if !(retired - freed).below(self.batch).branch(BATCH_IS_FULL) {
-            self.reclaim(thread, owner).await;
+            self.reclaim(thread, owner);
         }
     }
 
     /// Gives back the rows of this lane that nobody can look at any more.
-    pub async fn reclaim<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
+    pub fn reclaim<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, owner: &impl Owner) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         // Operations that begin now do not reach what has been retired.
-        cpu.word(self.base.0).fetch_add(cpu.word(1)).await;
-        let oldest = self.oldest(cpu).await;
+        cpu.word(self.base.0).fetch_add(cpu.word(1));
+        let oldest = self.oldest(cpu);
         let own = cpu.word(self.lane(thread.lane as u64));
-        let retired = own.at(lane::RETIRED).load().await;
-        let mut freed = own.at(lane::FREED).load().await;
+        let retired = own.at(lane::RETIRED).load();
+        let mut freed = own.at(lane::FREED).load();
         while freed.less(retired).branch(MORE_RETIRED) {
             let place = self.place(own, freed);
-            if !place.at(8).load().await.less(oldest).branch(STILL_LOOKED_AT) {
+            if !place.at(8).load().less(oldest).branch(STILL_LOOKED_AT) {
                 break;
             }
-            let item = place.load().await;
-            owner.take_back(thread, item & !KIND_BITS, item & KIND_BITS).await;
+            let item = place.load();
+            owner.take_back(thread, item & !KIND_BITS, item & KIND_BITS);
             freed = freed + 1;
         }
-        own.at(lane::FREED).store(freed).await;
+        own.at(lane::FREED).store(freed);
     }
 }

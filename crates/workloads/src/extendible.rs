@@ -139,24 +139,24 @@ impl Extendible {
     }
 
     /// The segment that a hash has in the directory.
-    pub async fn open<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
+    pub fn open<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
         let _call = cpu.call(1);
         loop {
-            let directory = cpu.word(self.root.0 + root::DIRECTORY).load().await;
-            let shift = directory.load().await;
-            let segment = (directory + ((hash >> shift) << 3)).at(LINE_BYTES).load().await;
-            let prefix = segment.load().await;
+            let directory = cpu.word(self.root.0 + root::DIRECTORY).load();
+            let shift = directory.load();
+            let segment = (directory + ((hash >> shift) << 3)).at(LINE_BYTES).load();
+            let prefix = segment.load();
             let open = Open { segment, prefix };
             if open.covers(hash).branch(SEGMENT_MATCHES) {
                 return open;
             }
-            cpu.give_way().await;
+            cpu.give_way();
             cpu.spins();
         }
     }
 
     /// Has the directory point to a new segment with this prefix and shift; false if it cannot double. Its lock is held.
-    pub async fn enter<'c, C: Cpu>(
+    pub fn enter<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         old: W<'c, C>,
@@ -164,10 +164,10 @@ impl Extendible {
         (prefix, shift): (W<'c, C>, W<'c, C>),
     ) -> bool {
         let _call = cpu.call(2);
-        let directory = cpu.word(self.root.0 + root::DIRECTORY).load().await;
-        let own = directory.load().await;
+        let directory = cpu.word(self.root.0 + root::DIRECTORY).load();
+        let own = directory.load();
         if shift.less(own).branch(DIRECTORY_IS_DEEPER) {
-            return self.double(cpu, (directory, own), old, new).await;
+            return self.double(cpu, (directory, own), old, new);
         }
         // The segment's part of the directory: one entry for each value of the bits that it does not look at.
         let below = shift - own;
@@ -175,12 +175,12 @@ impl Extendible {
         let end = first + (cpu.word(8) << below);
         let mut entry = first;
         while entry.less(end).branch(MORE_ENTRIES) {
-            entry.store(new).await;
+            entry.store(new);
             entry = entry + 8;
         }
         let mut line = first & !(LINE_BYTES - 1);
         while line.less(end).branch(MORE_LINES) {
-            line.flush().await;
+            line.flush();
             line = line + LINE_BYTES;
         }
         true
@@ -188,7 +188,7 @@ impl Extendible {
 
     /// Replaces the directory by one of twice the size, in which a segment has given the upper half of its hashes to a new
     /// one.
-    async fn double<'c, C: Cpu>(
+    fn double<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         (directory, shift): (W<'c, C>, W<'c, C>),
@@ -201,24 +201,24 @@ impl Extendible {
             return false;
         }
         let next = cpu.word(self.directory(depth + 1));
-        next.store(shift - 1).await;
+        next.store(shift - 1);
         let (mut from, mut to) = (directory.at(LINE_BYTES), next.at(LINE_BYTES));
         let end = from + (cpu.word(8) << (64 - shift.bits()));
         while from.less(end).branch(MORE_OLD_ENTRIES) {
-            let entry = from.load().await;
-            to.store(entry).await;
+            let entry = from.load();
+            to.store(entry);
             let upper = match entry.equals(old).branch(ENTRY_IS_SPLIT) {
                 true => new,
                 false => entry,
             };
-            to.at(8).store(upper).await;
+            to.at(8).store(upper);
             (from, to) = (from + 8, to + 16);
         }
-        flush_lines(next, directory_bytes(depth + 1)).await;
-        cpu.intent(Intent::Order).await;
+        flush_lines(next, directory_bytes(depth + 1));
+        cpu.intent(Intent::Order);
         let root = cpu.word(self.root.0);
-        root.at(root::DIRECTORY).store(next).await;
-        root.flush().await;
+        root.at(root::DIRECTORY).store(next);
+        root.flush();
         true
     }
 

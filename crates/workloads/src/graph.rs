@@ -85,10 +85,10 @@ pub struct Graph {
 
 impl Graph {
     /// A random edge: its vertex, and the destination, which is one of those that follow in a circle.
-    async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
+    fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
         let vertices = self.edges.headers.rows();
-        let from = thread.random.below(vertices).await;
-        let to = from + thread.random.below(self.neighbours).await + 1;
+        let from = thread.random.below(vertices);
+        let to = from + thread.random.below(self.neighbours) + 1;
         match to.below(vertices).branch(IS_PAST_LAST_VERTEX) {
             true => (from, to),
             false => (from, to - vertices),
@@ -129,9 +129,9 @@ impl Workload for Graph {
         LARGEST
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let (from, to) = self.draw(thread).await;
-        chain::operate(&self.edges, thread, from, to).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let (from, to) = self.draw(thread);
+        chain::operate(&self.edges, thread, from, to);
     }
 
     /// Each vertex has edges of its own, sorted, each once, with their weights, to vertices that it can lead to. Its

@@ -1,6 +1,6 @@
 //! The benchmark programs, one file each: the structure, its operations, its invariant.
 //!
-//! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] maps a name to a type.
+//! Each runs on any [`strandline_isa::Cpu`]. [`build`] maps a name to one of them.
 
 pub mod atlas_queue;
 pub mod avl_tree;
@@ -46,4 +46,4 @@ mod trees;
 pub mod vacation;
 mod zipf;
 
-pub use registry::{describe, memory_bytes, names, with_workload, About, Alias, Error, Visitor};
+pub use registry::{build, describe, memory_bytes, names, with_workload, About, Alias, Built, Error, Visitor};

@@ -95,10 +95,10 @@ impl Workload for LinkedList {
         LARGEST
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let list = self.lists.draw(thread.cpu, &mut thread.random).await;
-        let key = thread.random.below(self.keys).await;
-        chain::operate(&self.lists, thread, list, key).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let list = self.lists.draw(thread.cpu, &mut thread.random);
+        let key = thread.random.below(self.keys);
+        chain::operate(&self.lists, thread, list, key);
     }
 
     /// Each list reaches nodes of its own, with ascending keys, and values that belong to them. Its other nodes are
@@ -133,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use strandline_isa::{Addr, CoreId, Lowering};
-    use strandline_runtime::{block_on, run_thread, Logging, Plain, Random, ThreadPlan};
+    use strandline_runtime::{finish, run_thread, Logging, Plain, Random, ThreadPlan};
 
     fn built(seed: u64, [keys, nodes]: [u64; 2], init_ops: u64) -> (LinkedList, Memory) {
         let set =
@@ -173,13 +173,13 @@ mod tests {
             let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
             let mut random = Random::new(&cpu, seed, 0);
             for _ in 0..tasks {
-                let key = block_on(random.below(keys)).unwrap().bits();
+                let key = finish(|| random.below(keys)).unwrap().bits();
                 if !expected.remove(&key) && (expected.len() as u64) < nodes {
                     expected.insert(key);
                 }
             }
             let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-            prop_assert_eq!(block_on(run_thread(&list, &cpu, plan)), Ok(()));
+            prop_assert_eq!(finish(|| run_thread(&list, &cpu, plan)), Ok(()));
             prop_assert_eq!(list.check(&memory), Ok(()));
             prop_assert_eq!(held(&list, &memory), expected);
         }

@@ -16,7 +16,7 @@ sites! {
 const GAPS: [u64; 5] = [57, 23, 10, 4, 1];
 
 /// Sorts the list from `start` to `end`, ascending.
-pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
+pub(crate) fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
     let _call = start.call(2);
     if !start.at(8).less(end).branch(HAS_TWO) {
         return;
@@ -26,42 +26,42 @@ pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
         let second = start + gap;
         let mut at = second;
         while at.less(end).branch(MORE_TO_SORT) {
-            sink(at, second, gap).await;
+            sink(at, second, gap);
             at = at + 8;
         }
     }
 }
 
 /// Moves the word at `at` down in steps of `gap` bytes to its sorted position; `second` is the lowest that can move.
-async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
+fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
     let _call = at.call(3);
-    let value = at.load().await;
+    let value = at.load();
     let mut hole = at;
     while !hole.less(second).branch(IS_LOWEST) {
         let below = hole - gap;
-        let other = below.load().await;
+        let other = below.load();
         if !value.less(other).branch(IS_OUT_OF_ORDER) {
             break;
         }
-        hole.store(other).await;
+        hole.store(other);
         hole = below;
     }
-    hole.store(value).await;
+    hole.store(value);
 }
 
 /// Removes duplicates from the ascending list from `start` to `end`; returns the new end.
-pub(crate) async fn distinct<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) -> W<'c, C> {
+pub(crate) fn distinct<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) -> W<'c, C> {
     let _call = start.call(2);
     let (mut at, mut to) = (start.at(8), start.at(8));
     if !at.less(end).branch(HAS_SECOND) {
         return end;
     }
-    let mut last = start.load().await;
+    let mut last = start.load();
     while at.less(end).branch(MORE_TO_COMPARE) {
-        let word = at.load().await;
+        let word = at.load();
         at = at + 8;
         if !word.equals(last).branch(IS_REPEATED) {
-            to.store(word).await;
+            to.store(word);
             to = to + 8;
             last = word;
         }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use strandline_isa::{Addr, CoreId, Image, Lowering, Memory};
-    use strandline_runtime::{block_on, Plain};
+    use strandline_runtime::{finish, Plain};
 
     proptest! {
         #[test]
@@ -85,10 +85,10 @@ mod tests {
             for (i, word) in (0..).zip(&words) {
                 memory.set_word(Addr(64 + 8 * i), *word);
             }
-            let end = block_on(async {
+            let end = finish(|| {
                 let end = start.at(8 * words.len() as u64);
-                sort(start, end).await;
-                distinct(start, end).await
+                sort(start, end);
+                distinct(start, end)
             });
             let found: Vec<u64> = (64..end.unwrap().bits()).step_by(8).map(|at| memory.word(Addr(at))).collect();
             let mut expected = words;

@@ -80,30 +80,30 @@ impl<'c, C: Cpu> Held<'c, C> {
     }
 
     /// Adds lock `index`.
-    pub async fn add(&mut self, index: W<'c, C>) {
-        self.end.store(index).await;
+    pub fn add(&mut self, index: W<'c, C>) {
+        self.end.store(index);
         self.end = self.end + 8;
     }
 
     /// Takes all.
-    pub async fn lock(&mut self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+    pub fn lock(&mut self, thread: &mut ThreadState<'c, C>, locks: Locks) {
         let _call = thread.cpu.call(3);
-        sort(self.start, self.end).await;
-        self.end = distinct(self.start, self.end).await;
+        sort(self.start, self.end);
+        self.end = distinct(self.start, self.end);
         let mut at = self.start;
         while at.less(self.end).branch(MORE_TO_LOCK) {
-            thread.log.lock(locks.at(at.load().await)).await;
+            thread.log.lock(locks.at(at.load()));
             at = at + 8;
         }
     }
 
     /// Frees all, the last first.
-    pub async fn unlock(&self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+    pub fn unlock(&self, thread: &mut ThreadState<'c, C>, locks: Locks) {
         let _call = thread.cpu.call(2);
         let mut at = self.end;
         while self.start.less(at).branch(MORE_TO_UNLOCK) {
             at = at - 8;
-            thread.log.unlock(locks.at(at.load().await)).await;
+            thread.log.unlock(locks.at(at.load()));
         }
     }
 }
@@ -113,11 +113,11 @@ pub(crate) struct View<'v, 'l, 'c, C: Cpu>(pub Option<&'v mut Region<'l, 'c, C>>
 
 impl<'c, C: Cpu> View<'_, '_, 'c, C> {
     /// Loads a word.
-    pub async fn read(&mut self, at: W<'c, C>) -> W<'c, C> {
+    pub fn read(&mut self, at: W<'c, C>) -> W<'c, C> {
         let _call = at.call(2);
         match &mut self.0 {
-            Some(region) => region.read(at, 8).await,
-            None => at.load().await,
+            Some(region) => region.read(at, 8),
+            None => at.load(),
         }
     }
 }

@@ -76,23 +76,23 @@ impl Workload for Pc {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let key = thread.random.number().await;
-        let first = thread.random.number().await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let key = thread.random.number();
+        let first = thread.random.number();
         let index = key.remainder(self.table.rows());
         let second = (first ^ index) * TIE;
         let guard = self.locks.at(index);
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
 
         let row = self.table.row(index);
         let mut region = thread.log.begin();
-        region.log(row, 0, 8).await;
-        region.order(Step::Last).await;
-        region.update(row, first, 4).await;
-        region.update(row.at(4), second, 4).await;
-        region.finish().await;
+        region.log(row, 0, 8);
+        region.order(Step::Last);
+        region.update(row, first, 4);
+        region.update(row.at(4), second, 4);
+        region.finish();
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
     }
 
     /// The second value of each row matches the first.

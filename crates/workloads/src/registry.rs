@@ -2,9 +2,10 @@
 
 use crate::operations::OPERATIONS;
 use std::fmt;
+use std::rc::Rc;
 use strandline_isa::Memory;
 use strandline_kernel::{did_you_mean, Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, Demand, HostBytes, LockKind, Workload, MAX_LANES};
+use strandline_runtime::{BuildPlan, Demand, HostBytes, LockKind, Program, Workload, MAX_LANES};
 
 /// Another name of a workload, which may set parameters.
 #[derive(Clone, Copy, Debug)]
@@ -64,13 +65,44 @@ impl About {
     }
 }
 
-/// An operation on a built workload.
+/// What compiles a workload for a back end of its own.
 pub trait Visitor {
     /// What comes of it.
     type Out;
 
     /// Receives the workload and its filled memory.
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out;
+}
+
+/// A workload for any back end, and its filled memory.
+pub type Built = (Rc<dyn Program>, Memory);
+
+struct Erased;
+
+impl Visitor for Erased {
+    type Out = Built;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Built {
+        (Rc::new(workload), memory)
+    }
+}
+
+/// Builds the workload `name`, with the user's parameters `set` as keys and values.
+///
+/// # Errors
+/// An unknown name; no thread, or more concurrent tasks than an undo log supports; an unknown parameter, or one out of
+/// range.
+pub fn build<'a>(
+    name: &str,
+    set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    plan: &BuildPlan,
+) -> Result<Built, Error> {
+    build_chosen(name, &set.into_iter().collect::<Vec<_>>(), plan)
+}
+
+/// As [`build`]. Not generic, so that all workloads are compiled here.
+fn build_chosen(name: &str, set: &[(&str, &str)], plan: &BuildPlan) -> Result<Built, Error> {
+    with_workload(name, set.iter().copied(), plan, Erased)
 }
 
 /// No workload could be built.
@@ -120,8 +152,7 @@ macro_rules! workloads {
         /// Builds the workload `name`, with the user's parameters `set` as keys and values, and passes it to `visitor`.
         ///
         /// # Errors
-        /// An unknown name; no thread, or more concurrent tasks than an undo log supports; an unknown parameter, or one
-        /// out of range.
+        /// As [`build`].
         pub fn with_workload<'a, V: Visitor>(
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -140,7 +171,7 @@ macro_rules! workloads {
         /// The host memory for the workload `name`. Builds nothing.
         ///
         /// # Errors
-        /// As [`with_workload`].
+        /// As [`build`].
         pub fn memory_bytes<'a>(
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,

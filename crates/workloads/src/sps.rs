@@ -73,10 +73,10 @@ const PARAMS: &[Param] = &[
 
 impl Sps {
     /// Draws two elements, the lower first.
-    async fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> (W<'c, C>, W<'c, C>) {
+    fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> (W<'c, C>, W<'c, C>) {
         let rows = self.elements.rows();
-        let i = random.below(rows).await;
-        let mut j = random.below(rows).await;
+        let i = random.below(rows);
+        let mut j = random.below(rows);
         if i.equals(j).branch(SAME_ELEMENT) {
             j = j + 1;
             if j.is(rows).branch(IS_PAST_LAST) {
@@ -90,19 +90,19 @@ impl Sps {
         }
     }
 
-    async fn swap<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>, step: Step) {
+    fn swap<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>, step: Step) {
         let _call = a.call(4);
-        region.log(a, 0, 8).await;
-        region.log(b, 0, 8).await;
-        region.order(step).await;
-        let (old_a, old_b) = (region.read(a, 8).await, region.read(b, 8).await);
-        region.update(a, old_b, 8).await;
-        region.update(b, old_a, 8).await;
-        region.finish().await;
+        region.log(a, 0, 8);
+        region.log(b, 0, 8);
+        region.order(step);
+        let (old_a, old_b) = (region.read(a, 8), region.read(b, 8));
+        region.update(a, old_b, 8);
+        region.update(b, old_a, 8);
+        region.finish();
     }
 
     /// A region of several swaps.
-    async fn swaps<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn swaps<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let list = self.lists.of(thread);
@@ -111,29 +111,29 @@ impl Sps {
         let mut at = pairs;
         let end = pairs + 16 * self.operations;
         while at.less(end).branch(MORE_TO_DRAW) {
-            let (low, high) = self.draw(cpu, &mut thread.random).await;
-            held.add(low).await;
-            held.add(high).await;
-            at.store(self.elements.row(low)).await;
-            at.at(8).store(self.elements.row(high)).await;
+            let (low, high) = self.draw(cpu, &mut thread.random);
+            held.add(low);
+            held.add(high);
+            at.store(self.elements.row(low));
+            at.at(8).store(self.elements.row(high));
             at = at + 16;
         }
-        held.lock(thread, self.locks).await;
+        held.lock(thread, self.locks);
 
         let mut region = thread.log.begin();
         at = pairs;
         loop {
-            let (a, b) = (at.load().await, at.at(8).load().await);
+            let (a, b) = (at.load(), at.at(8).load());
             at = at + 16;
             let more = at.less(end).branch(MORE_TO_SWAP);
             let step = if more { Step::More } else { Step::Last };
-            Sps::swap(&mut region, a, b, step).await;
+            Sps::swap(&mut region, a, b, step);
             if !more {
                 break;
             }
         }
 
-        held.unlock(thread, self.locks).await;
+        held.unlock(thread, self.locks);
     }
 }
 
@@ -169,21 +169,21 @@ impl Workload for Sps {
         Demand { lines: words, words }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         if self.operations > 1 {
-            return self.swaps(thread).await;
+            return self.swaps(thread);
         }
-        let (low, high) = self.draw(thread.cpu, &mut thread.random).await;
+        let (low, high) = self.draw(thread.cpu, &mut thread.random);
         let (first, second) = (self.locks.at(low), self.locks.at(high));
-        thread.log.lock(first).await;
-        thread.log.lock(second).await;
+        thread.log.lock(first);
+        thread.log.lock(second);
 
         let (a, b) = (self.elements.row(low), self.elements.row(high));
         let mut region = thread.log.begin();
-        Sps::swap(&mut region, a, b, Step::Last).await;
+        Sps::swap(&mut region, a, b, Step::Last);
 
-        thread.log.unlock(second).await;
-        thread.log.unlock(first).await;
+        thread.log.unlock(second);
+        thread.log.unlock(first);
     }
 
     /// The array is a permutation of 0, 1, 2, ...

@@ -124,16 +124,16 @@ impl Rows {
         }
     }
 
-    async fn log<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
+    fn log<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
         let _call = row.call(2);
         match self {
             Rows::Full(_) => {
                 for line in 0..FULL_LINES {
                     let at = if line == 0 { row } else { row + line * LINE_BYTES };
-                    region.log(at, 0, LINE_BYTES).await;
+                    region.log(at, 0, LINE_BYTES);
                 }
             }
-            Rows::Trailed(_) => region.log_row(row, 8 * WORDS).await,
+            Rows::Trailed(_) => region.log_row(row, 8 * WORDS),
         }
     }
 
@@ -151,31 +151,25 @@ impl Rows {
 }
 
 /// Copies `bytes` bytes to a string that the region has logged, as [`copy_words`] does.
-async fn update_words<'c, C: Cpu>(
-    stack: W<'c, C>,
-    region: &mut Region<'_, 'c, C>,
-    to: W<'c, C>,
-    from: W<'c, C>,
-    bytes: u64,
-) {
+fn update_words<'c, C: Cpu>(stack: W<'c, C>, region: &mut Region<'_, 'c, C>, to: W<'c, C>, from: W<'c, C>, bytes: u64) {
     let _call = to.call(3);
-    stack.store(stack).await;
+    stack.store(stack);
     let (mut to, mut at) = (to, from);
     let end = from + bytes;
     while at.less(end).branch(MORE_TO_COPY) {
-        let word = region.read(at, 8).await;
-        region.update(to, word, 8).await;
+        let word = region.read(at, 8);
+        region.update(to, word, 8);
         to = to + 8;
         at = at + 8;
     }
-    stack.load().await;
+    stack.load();
 }
 
 impl StringSwap {
     /// Draws two strings, the lower first.
-    async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
-        let first = thread.random.below(self.strings).await;
-        let mut second = thread.random.below(self.strings).await;
+    fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        let first = thread.random.below(self.strings);
+        let mut second = thread.random.below(self.strings);
         if first.equals(second).branch(SAME_STRING) {
             second = second + 1;
             if second.is(self.strings).branch(IS_PAST_LAST_STRING) {
@@ -188,18 +182,18 @@ impl StringSwap {
         }
     }
 
-    async fn swap<'c, C: Cpu>(&self, stack: W<'c, C>, region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>) {
+    fn swap<'c, C: Cpu>(&self, stack: W<'c, C>, region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>) {
         let _call = a.call(4);
         let buffer = stack.at(LINE_BYTES);
-        self.rows.log(region, a).await;
-        self.rows.log(region, b).await;
-        region.order(Step::Last).await;
+        self.rows.log(region, a);
+        self.rows.log(region, b);
+        region.order(Step::Last);
         for (at, bytes) in self.rows.pieces() {
-            copy_words(stack, buffer.at(at), a.at(at), bytes).await;
-            update_words(stack, region, a.at(at), b.at(at), bytes).await;
-            update_words(stack, region, b.at(at), buffer.at(at), bytes).await;
+            copy_words(stack, buffer.at(at), a.at(at), bytes);
+            update_words(stack, region, a.at(at), b.at(at), bytes);
+            update_words(stack, region, b.at(at), buffer.at(at), bytes);
         }
-        region.finish().await;
+        region.finish();
     }
 }
 
@@ -239,18 +233,18 @@ impl Workload for StringSwap {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let (low, high) = self.draw(thread).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let (low, high) = self.draw(thread);
         if self.shared {
-            thread.log.lock(self.locks.at(low)).await;
-            thread.log.lock(self.locks.at(high)).await;
+            thread.log.lock(self.locks.at(low));
+            thread.log.lock(self.locks.at(high));
         }
         let (a, b) = (self.rows.row(low), self.rows.row(high));
         let stack = self.stacks.of(thread);
-        self.swap(stack, &mut thread.log.begin(), a, b).await;
+        self.swap(stack, &mut thread.log.begin(), a, b);
         if self.shared {
-            thread.log.unlock(self.locks.at(high)).await;
-            thread.log.unlock(self.locks.at(low)).await;
+            thread.log.unlock(self.locks.at(high));
+            thread.log.unlock(self.locks.at(low));
         }
     }
 

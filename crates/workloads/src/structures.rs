@@ -107,45 +107,45 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
     }
 
     /// A random structure. One of one costs nothing.
-    pub async fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
+    pub fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
         match self.headers.rows() {
             1 => cpu.word(0),
-            rows => random.below(rows).await,
+            rows => random.below(rows),
         }
     }
 
     /// Acquires the lock of structure `index`, if there are several lanes.
-    pub async fn lock<'c, C: Cpu>(&self, log: &mut Log<'c, C>, index: W<'c, C>) {
+    pub fn lock<'c, C: Cpu>(&self, log: &mut Log<'c, C>, index: W<'c, C>) {
         if self.shared {
-            log.lock(self.locks.at(index)).await;
+            log.lock(self.locks.at(index));
         }
     }
 
     /// Releases it.
-    pub async fn unlock<'c, C: Cpu>(&self, log: &mut Log<'c, C>, index: W<'c, C>) {
+    pub fn unlock<'c, C: Cpu>(&self, log: &mut Log<'c, C>, index: W<'c, C>) {
         if self.shared {
-            log.unlock(self.locks.at(index)).await;
+            log.unlock(self.locks.at(index));
         }
     }
 
     /// The free nodes of structure `index`.
-    pub async fn free<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Free<'c, C> {
+    pub fn free<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Free<'c, C> {
         let _call = cpu.call(1);
         let ring = self.ring_of(cpu, index);
         Free {
             ring,
-            first: ring.at(FIRST).load().await,
-            count: ring.at(COUNT).load().await,
+            first: ring.at(FIRST).load(),
+            count: ring.at(COUNT).load(),
         }
     }
 
     /// The next free node, if there is one. It stays free until [`Structures::allocate`].
-    pub async fn next<'c, C: Cpu>(&self, cpu: &'c C, free: &mut Free<'c, C>) -> Option<W<'c, C>> {
+    pub fn next<'c, C: Cpu>(&self, cpu: &'c C, free: &mut Free<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(1);
         if free.count.is(0).branch(NO_NODE_IS_FREE) {
             return None;
         }
-        let node = (free.ring + free.first).at(LINE_BYTES).load().await;
+        let node = (free.ring + free.first).at(LINE_BYTES).load();
         free.first = self.after(cpu, free.first, TAKE_WRAPS);
         free.count = free.count - 1;
         Some(node)
@@ -153,21 +153,21 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
 
     /// Allocates the nodes that [`Structures::next`] has gone through. The region that links them has finished: an
     /// aborted one leaves them free.
-    pub async fn allocate<'c, C: Cpu>(&self, free: Free<'c, C>) {
-        free.ring.at(FIRST).store(free.first).await;
-        free.ring.at(COUNT).store(free.count).await;
+    pub fn allocate<'c, C: Cpu>(&self, free: Free<'c, C>) {
+        free.ring.at(FIRST).store(free.first);
+        free.ring.at(COUNT).store(free.count);
     }
 
     /// Frees a node of structure `index`: it is not reachable, and the region that removed it has finished.
-    pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>, node: W<'c, C>) {
+    pub fn give<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>, node: W<'c, C>) {
         let _call = cpu.call(2);
         let ring = self.ring_of(cpu, index);
-        let end = ring.at(END).load().await;
-        (ring + end).at(LINE_BYTES).store(node).await;
+        let end = ring.at(END).load();
+        (ring + end).at(LINE_BYTES).store(node);
         let next = self.after(cpu, end, GIVE_WRAPS);
-        ring.at(END).store(next).await;
-        let count = ring.at(COUNT).load().await;
-        ring.at(COUNT).store(count + 1).await;
+        ring.at(END).store(next);
+        let count = ring.at(COUNT).load();
+        ring.at(COUNT).store(count + 1);
     }
 
     fn after<'c, C: Cpu>(&self, cpu: &'c C, offset: W<'c, C>, wraps: strandline_isa::Site) -> W<'c, C> {

@@ -90,22 +90,22 @@ impl Workload for Tatp {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let rows = self.subscribers.rows();
-        let index = (thread.random.below(SPREAD).await | thread.random.below(rows).await).remainder(rows);
-        let location = thread.random.below(u64::from(u32::MAX)).await + 1;
+        let index = (thread.random.below(SPREAD) | thread.random.below(rows)).remainder(rows);
+        let location = thread.random.below(u64::from(u32::MAX)) + 1;
         let guard = self.locks.at(index);
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
 
         let (line, from) = (place(LOCATIONS) / 64 * 64, place(LOCATIONS) % 64);
         let line = self.subscribers.row(index).at(line);
         let mut region = thread.log.begin();
-        region.log(line, from, 8).await;
-        region.order(Step::Last).await;
-        region.update(line.at(from + 4), location, 4).await;
-        region.finish().await;
+        region.log(line, from, 8);
+        region.order(Step::Last);
+        region.update(line.at(from + 4), location, 4);
+        region.finish();
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
     }
 
     /// Every subscriber has a visitor location; all other columns have their initial contents.

@@ -58,12 +58,12 @@ impl Zipf {
     }
 
     /// The next key.
-    pub async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        let key = random.below(self.keys).await;
+    pub fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        let key = random.below(self.keys);
         let entry = (key << u64::from(ENTRY_BYTES.trailing_zeros())) + self.base.0;
-        match random.word().await.less(entry.load().await).branch(KEEPS_KEY) {
+        match random.word().less(entry.load()).branch(KEEPS_KEY) {
             true => key,
-            false => entry.at(8).load().await,
+            false => entry.at(8).load(),
         }
     }
 

@@ -73,25 +73,25 @@ impl Journey {
 
     /// The thread leaves its core. A fence may wait for the writes of the current context alone, so there is one for each
     /// context.
-    pub async fn leaves(&self, cpu: &SimCpu, registers: [u64; COUNT]) {
+    pub fn leaves(&self, cpu: &SimCpu<'_>, registers: [u64; COUNT]) {
         for context in &self.contexts {
             if self.contexts.len() > 1 {
-                cpu.primitive(Primitive::Setctx(*context)).await;
+                cpu.primitive(Primitive::Setctx(*context));
             }
-            cpu.intent(Intent::HandOver).await;
+            cpu.intent(Intent::HandOver);
         }
         self.registers.set(registers);
         cpu.count_next();
-        cpu.word(self.mailbox.0).store(cpu.word(1)).await;
+        cpu.word(self.mailbox.0).store(cpu.word(1));
     }
 
     /// The thread arrives at its new core, in the context in which it left: its registers.
-    pub async fn arrives(&self, cpu: &SimCpu) -> [u64; COUNT] {
-        cpu.written(self.mailbox, 1).await;
+    pub fn arrives(&self, cpu: &SimCpu<'_>) -> [u64; COUNT] {
+        cpu.written(self.mailbox, 1);
         // The interrupt's handler: the wait itself is no instruction, and an output behind it would be told before it.
         _ = cpu.word(0) ^ cpu.word(1);
         if let [_, .., current] = self.contexts[..] {
-            cpu.primitive(Primitive::Setctx(current)).await;
+            cpu.primitive(Primitive::Setctx(current));
         }
         self.registers.get()
     }

@@ -6,7 +6,7 @@ use super::registers::Registers;
 use std::rc::Rc;
 use strandline_isa::{Addr, Cpu, Flush};
 use strandline_kernel::Rng;
-use strandline_machine::{Factory, SimCpu};
+use strandline_machine::{factory, Factory, SimCpu};
 use strandline_order::litmus::Instruction;
 use strandline_order::Test;
 
@@ -152,28 +152,28 @@ impl Part {
     }
 
     fn factory(self) -> Factory {
-        Rc::new(move |cpu: SimCpu| Box::pin(self.clone().run(cpu)))
+        factory(move |cpu| self.clone().run(cpu))
     }
 
-    async fn run(self, cpu: SimCpu) {
-        let mut registers = Registers::new(&cpu, &self.layout);
+    fn run(self, cpu: &SimCpu<'_>) {
+        let mut registers = Registers::new(cpu, &self.layout);
         if let Some(journey) = self.arrives {
-            registers.set(&journey.arrives(&cpu).await);
+            registers.set(&journey.arrives(cpu));
         }
         let flush = cpu.lowering().flush.unwrap_or(Flush::Clwb);
         for address in self.traffic {
-            cpu.word(address.0).store(cpu.word(1)).await;
-            cpu.word(address.0).flush_by(flush).await;
+            cpu.word(address.0).store(cpu.word(1));
+            cpu.word(address.0).flush_by(flush);
         }
         for (instruction, delay) in self.instructions {
             registers.wait(delay, self.kind);
-            registers.execute(instruction).await;
+            registers.execute(instruction);
         }
         if let Some(journey) = self.leaves {
-            journey.leaves(&cpu, registers.bits()).await;
+            journey.leaves(cpu, registers.bits());
         }
         for address in self.written_back {
-            cpu.word(address.0).flush_by(flush).await;
+            cpu.word(address.0).flush_by(flush);
         }
     }
 }

@@ -15,18 +15,18 @@ pub const COUNT: usize = 14;
 
 /// A thread's registers, on the core that executes it.
 pub struct Registers<'c> {
-    cpu: &'c SimCpu,
+    cpu: &'c SimCpu<'c>,
     layout: &'c Layout,
-    values: [W<'c, SimCpu>; COUNT],
+    values: [W<'c, SimCpu<'c>>; COUNT],
     /// What was compared last, and with what.
-    compared: (W<'c, SimCpu>, u64),
+    compared: (W<'c, SimCpu<'c>>, u64),
     /// A zero that is ready late: a part of every address.
-    late: W<'c, SimCpu>,
+    late: W<'c, SimCpu<'c>>,
 }
 
 impl<'c> Registers<'c> {
     /// All zero.
-    pub fn new(cpu: &'c SimCpu, layout: &'c Layout) -> Self {
+    pub fn new(cpu: &'c SimCpu<'c>, layout: &'c Layout) -> Self {
         Registers {
             cpu,
             layout,
@@ -57,15 +57,15 @@ impl<'c> Registers<'c> {
         }
     }
 
-    fn address(&self, at: LocationId) -> W<'c, SimCpu> {
+    fn address(&self, at: LocationId) -> W<'c, SimCpu<'c>> {
         self.late.at(self.layout.address(at).0)
     }
 
-    fn register(&mut self, register: Register) -> &mut W<'c, SimCpu> {
+    fn register(&mut self, register: Register) -> &mut W<'c, SimCpu<'c>> {
         &mut self.values[register.0 as usize]
     }
 
-    fn value(&mut self, operand: Operand) -> W<'c, SimCpu> {
+    fn value(&mut self, operand: Operand) -> W<'c, SimCpu<'c>> {
         match operand {
             Operand::Number(number) => self.cpu.word(u64::from(number)),
             Operand::Register(register) => *self.register(register),
@@ -73,32 +73,32 @@ impl<'c> Registers<'c> {
     }
 
     /// Executes an instruction.
-    pub async fn execute(&mut self, instruction: Instruction) {
+    pub fn execute(&mut self, instruction: Instruction) {
         match instruction {
             Instruction::Load(register, at, acquires) => {
-                *self.register(register) = self.address(at).load().await;
+                *self.register(register) = self.address(at).load();
                 if acquires {
-                    self.cpu.primitive(Primitive::Acquire).await;
+                    self.cpu.primitive(Primitive::Acquire);
                 }
             }
             Instruction::Store(at, operand, releases) => {
                 let value = self.value(operand);
                 if releases {
-                    self.cpu.primitive(Primitive::Release).await;
+                    self.cpu.primitive(Primitive::Release);
                 }
-                self.address(at).store(value).await;
+                self.address(at).store(value);
             }
             Instruction::StoreNt(at, operand) => {
                 let value = self.value(operand);
-                self.address(at).store_nt(value).await;
+                self.address(at).store_nt(value);
             }
             Instruction::LoadAt(register, at, index) => {
                 let address = self.address(at) + *self.register(index);
-                *self.register(register) = address.load().await;
+                *self.register(register) = address.load();
             }
             Instruction::StoreAt(at, index, operand) => {
                 let value = self.value(operand);
-                (self.address(at) + *self.register(index)).store(value).await;
+                (self.address(at) + *self.register(index)).store(value);
             }
             Instruction::Clear(register) => {
                 let (value, same) = (*self.register(register), *self.register(register));
@@ -111,26 +111,26 @@ impl<'c> Registers<'c> {
             Instruction::Set(register, number) => *self.register(register) = self.cpu.word(u64::from(number)),
             Instruction::Exchange(at, register) => {
                 let value = *self.register(register);
-                *self.register(register) = self.address(at).swap(value).await;
+                *self.register(register) = self.address(at).swap(value);
             }
             Instruction::Add(at, register) => {
                 let value = *self.register(register);
-                *self.register(register) = self.address(at).fetch_add(value).await;
+                *self.register(register) = self.address(at).fetch_add(value);
             }
             Instruction::Out(at, operand) => {
                 let value = self.value(operand).bits();
                 let location = u32::from(at.0);
                 self.cpu.note(Note::Output { location, value });
             }
-            Instruction::Flush(at, kind) => self.address(at).flush_by(kind.into()).await,
-            Instruction::Persist(at) => self.address(at).flush().await,
+            Instruction::Flush(at, kind) => self.address(at).flush_by(kind.into()),
+            Instruction::Persist(at) => self.address(at).flush(),
             Instruction::Fence(class) => match class.alone() {
-                Some(Alone::Primitive(primitive)) => self.cpu.primitive(primitive).await,
-                Some(Alone::Intent(intent)) => self.cpu.intent(intent).await,
+                Some(Alone::Primitive(primitive)) => self.cpu.primitive(primitive),
+                Some(Alone::Intent(intent)) => self.cpu.intent(intent),
                 None => {}
             },
-            Instruction::SetContext(context) => self.cpu.primitive(Primitive::Setctx(context)).await,
-            Instruction::ContextFence(context) => self.cpu.primitive(Primitive::Cfence(context)).await,
+            Instruction::SetContext(context) => self.cpu.primitive(Primitive::Setctx(context)),
+            Instruction::ContextFence(context) => self.cpu.primitive(Primitive::Cfence(context)),
         }
     }
 }

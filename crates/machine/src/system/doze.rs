@@ -8,7 +8,6 @@ use super::hardware::ProgramState;
 use super::running::Running;
 use crate::core::Request;
 use std::cmp::Ordering;
-use std::task::Poll;
 use strandline_design::Hook;
 use strandline_isa::CoreId;
 
@@ -88,8 +87,8 @@ impl Running {
     fn goes_round(&mut self, core: CoreId, horizon: u64) -> bool {
         let shared = self.hw.hart(core).core.clone();
         shared.turn.horizon.set(horizon);
-        let polled = self.poll(core);
-        let request = shared.exchange.request.take().filter(|_| polled == Poll::Pending);
+        let ended = self.goes_on(core);
+        let request = shared.exchange.request.take().filter(|_| !ended);
         if request == Some(Request::Order) && shared.turn.next_op.get() > horizon {
             return true;
         }

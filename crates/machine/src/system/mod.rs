@@ -10,6 +10,7 @@ mod flush;
 mod hardware;
 mod look;
 mod precision;
+mod program;
 mod region;
 mod requests;
 mod rollback;
@@ -24,5 +25,6 @@ mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued, What};
 pub use precision::Precision;
-pub use run::{poll, Factory, Heartbeat, Options, Outcome, Program, Remote, System};
+pub use program::{factory, Factory, Program};
+pub use run::{Heartbeat, Options, Outcome, Remote, System};
 pub use stuck::{Standstill, Stuck};

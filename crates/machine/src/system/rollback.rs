@@ -6,7 +6,6 @@ use super::hardware::{Hardware, Hart, ProgramState};
 use super::running::Running;
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
 use crate::timeline::Who;
-use std::task::Poll;
 use strandline_design::{Access, Checkpoint, Departure, Key, Load, StoreId, Until, WriteKind};
 use strandline_isa::{Addr, CoreId, Line, Rmw};
 
@@ -194,12 +193,9 @@ impl Running {
         let factory = factory.expect("a design that rolls back runs programs that can be begun anew");
         let shared = self.hw.hart(core).core.clone();
         let trained = shared.begin_replay(saved.operations());
-        self.programs[core.index()] = Some(factory(self.cpu(core)));
-        let polled = self.poll(core);
-        assert!(
-            polled == Poll::Pending,
-            "{core}: the program ended before its checkpoint"
-        );
+        self.put(core, factory);
+        let ended = self.goes_on(core);
+        assert!(!ended, "{core}: the program ended before its checkpoint");
         shared.end_replay(&trained);
     }
 }

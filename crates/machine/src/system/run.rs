@@ -2,31 +2,22 @@
 
 use super::look::CoreView;
 use super::precision::Precision;
+use super::program::Factory;
 use super::running::{Running, Stop};
 use super::stuck::Stuck;
 use crate::config::MachineConfig;
-use crate::core::{Answers, Core, SimCpu};
+use crate::core::{Answers, Core};
 use crate::journal::Journal;
 use crate::stats::Stats;
 use crate::timeline::{Detail, Timeline};
 use crate::trace::Traces;
 use crate::warm::Contents;
-use std::future::Future;
 use std::ops::Range;
-use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use strandline_design::AnyDesign;
 use strandline_isa::{Code, CoreId, Memory};
 use strandline_kernel::Cycles;
-
-/// The program of one hardware thread.
-pub type Program = Pin<Box<dyn Future<Output = ()>>>;
-
-/// Creates a program; each call creates it anew.
-pub type Factory = Rc<dyn Fn(SimCpu) -> Program>;
 
 /// How to run.
 #[derive(Clone, Debug)]
@@ -141,11 +132,6 @@ impl System {
         self.running.as_deref_mut().expect(LENT)
     }
 
-    /// The back end for a program on `core`.
-    pub fn cpu(&self, core: CoreId) -> SimCpu {
-        self.idle().cpu(core)
-    }
-
     /// Puts a program on a core. It is created anew whenever the design rolls the core back, and
     /// must do the same each time if it is given the same values.
     pub fn start(&mut self, core: CoreId, factory: Factory) {
@@ -246,9 +232,9 @@ impl System {
             .expect("a program that has not ended");
         core.resumes();
         core.exchange.waits.set(false);
-        let polled = Loan::to(&core, &mut self.running).used(|| poll(&mut program));
+        let ended = Loan::to(&core, &mut self.running).used(|| program.goes_on());
         let running = self.idle_mut();
-        if polled.is_ready() {
+        if ended {
             return running.ended(id);
         }
         assert!(core.exchange.waits.get(), "a program suspends with a request");
@@ -283,9 +269,4 @@ impl Drop for Loan<'_> {
         let system = self.core.exchange.system.take();
         *self.lender = system.and_then(|system| system.into_any().downcast().ok());
     }
-}
-
-/// Runs a program until it ends or suspends.
-pub fn poll(program: &mut Program) -> Poll<()> {
-    program.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }

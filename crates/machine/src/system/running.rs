@@ -4,14 +4,15 @@ use super::channel::Channels;
 use super::clock::Clock;
 use super::hardware::{Hardware, Hart, ProgramState, Tally};
 use super::precision::Looks;
+use super::program::{Factory, Program};
 use super::region::Region;
-use super::run::{poll, Factory, Heartbeat, Options, Program, Remote};
+use super::run::{Heartbeat, Options, Remote};
 use super::stuck::{describe, Standstill, Stuck};
 use super::turns::{Turn, Turns};
 use super::waiters::Waiters;
 use crate::cache::{LineTags, Llc};
 use crate::config::MachineConfig;
-use crate::core::{Answers, Core, Counted, Duties, Keeps, Noted, Request, SimCpu, FRAME_BYTES};
+use crate::core::{Answers, Core, Counted, Duties, Keeps, Noted, Request, FRAME_BYTES};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
 use crate::timeline::Recorder;
@@ -21,7 +22,6 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 use strandline_design::{AnyDesign, Domain, Wants};
 use strandline_isa::{Addr, Code, CoreId, Memory};
 use strandline_kernel::{Cycles, Events, Rng};
@@ -179,11 +179,6 @@ impl Running {
         }
     }
 
-    /// The back end for a program on `core`.
-    pub fn cpu(&self, core: CoreId) -> SimCpu {
-        SimCpu::new(self.hw.harts[core.index()].core.clone())
-    }
-
     /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order; the
     /// table entries of a page come before its lines.
     pub fn warm(&mut self, addresses: Range<u64>) {
@@ -202,9 +197,15 @@ impl Running {
         }
     }
 
+    /// Puts a program on a core, in place of the one before.
+    pub(super) fn put(&mut self, id: CoreId, factory: Factory) {
+        let core = self.hw.harts[id.index()].core.clone();
+        self.programs[id.index()] = Some(Program::new(core, factory));
+    }
+
     /// Puts a program on a core: see [`super::System::start`].
     pub(super) fn start(&mut self, core: CoreId, factory: Factory) {
-        self.programs[core.index()] = Some(factory(self.cpu(core)));
+        self.put(core, factory.clone());
         self.factories[core.index()] = Some(factory);
     }
 
@@ -371,13 +372,13 @@ impl Running {
         goes_on && core.turn.next_op.get() <= core.turn.horizon.get()
     }
 
-    /// Runs a core's program, which cannot ask meanwhile: at its first request it stops.
-    pub(super) fn poll(&mut self, id: CoreId) -> Poll<()> {
+    /// Runs a core's program, which cannot ask meanwhile: at its first request it stops. Whether it has ended.
+    pub(super) fn goes_on(&mut self, id: CoreId) -> bool {
         self.hw.harts[id.index()].core.resumes();
         let program = self.programs[id.index()]
             .as_mut()
             .expect("a program that has not ended");
-        poll(program)
+        program.goes_on()
     }
 
     pub(super) fn ended(&mut self, id: CoreId) {

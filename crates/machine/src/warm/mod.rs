@@ -9,8 +9,8 @@ mod settling;
 use crate::cache::{Llc, Parts, Private, Untimed};
 use crate::config::MachineConfig;
 use crate::core::tlb::Tlb;
-use crate::core::{Core, Functional, Learnt, SimCpu};
-use crate::system::{poll, Factory, Program};
+use crate::core::{Core, Functional, Learnt};
+use crate::system::{Factory, Program};
 use settling::{Kind, Part, Settling};
 use std::ops::Range;
 use std::rc::Rc;
@@ -121,7 +121,7 @@ impl Warming {
         };
         let cores: Vec<Rc<Core>> = (0..threads.len()).map(core).collect();
         let started = threads.into_iter().zip(&cores);
-        let programs = started.map(|(factory, core)| factory(SimCpu::new(core.clone())));
+        let programs = started.map(|(factory, core)| Program::new(core.clone(), factory));
         Warming {
             programs: programs.collect(),
             shared,
@@ -165,7 +165,7 @@ impl Warming {
     fn turn(&mut self) -> Result<(), Unfinished> {
         let idle = self.shared.idle.get() + 1;
         self.shared.idle.set(idle);
-        self.programs.retain_mut(|program| poll(program).is_pending());
+        self.programs.retain_mut(|program| !program.goes_on());
         match idle > MOST_IDLE {
             true => Err(Unfinished::Stuck),
             false => Ok(()),

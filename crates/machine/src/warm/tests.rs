@@ -1,10 +1,10 @@
 use super::*;
 use crate::cache::State;
 use crate::core::tlb::tables;
-use crate::system::{Options, System};
+use crate::system::{factory, Options, System};
 use std::collections::BTreeMap;
 use strandline_design::{boxed, About, Design, Needs};
-use strandline_isa::{Addr, Cpu, Flush, Line, Lowering, Note, Warms, LINE_BYTES, PM_BASE};
+use strandline_isa::{Addr, Cpu, Flush, Line, Lowering, Note, LINE_BYTES, PM_BASE};
 
 /// `clwb`; the machine answers at every place.
 struct Plain;
@@ -61,11 +61,11 @@ struct Table {
 impl Table {
     /// Each task reads a line of the whole table and one of its first 256 lines, writes either or both, and flushes the
     /// second; it writes a volatile line of its own core.
-    async fn run(self, cpu: SimCpu, seed: u64) {
+    fn run(self, cpu: &crate::SimCpu<'_>, seed: u64) {
         let tag = u64::default;
         let mut random = seed * 2 + 1;
         let mut tasks = 0;
-        while tasks < self.tasks || cpu.goes_on().await {
+        while tasks < self.tasks || cpu.goes_on() {
             tasks += 1;
             cpu.note(Note::TaskBegin);
             random ^= random << 13;
@@ -74,14 +74,13 @@ impl Table {
             let row = |number: u64| Addr(PM_BASE + LINE_BYTES * number);
             let (any, hot) = (row((random >> 8) % self.rows), row((random >> 40) % 256));
             for (addr, bit) in [(any, 0), (hot, 1)] {
-                cpu.load(addr, tag(), 8).await;
+                cpu.load(addr, tag(), 8);
                 if random >> bit & 1 == 1 {
-                    cpu.store(addr, tag(), 8, random, tag()).await;
+                    cpu.store(addr, tag(), 8, random, tag());
                 }
             }
-            cpu.flush(hot, tag(), Flush::Clwb).await;
-            cpu.store(Addr(LINE_BYTES * (cpu.core().0 as u64 + 1)), tag(), 8, random, tag())
-                .await;
+            cpu.flush(hot, tag(), Flush::Clwb);
+            cpu.store(Addr(LINE_BYTES * (cpu.core().0 as u64 + 1)), tag(), 8, random, tag());
             cpu.note(Note::TaskEnd);
         }
     }
@@ -108,7 +107,7 @@ impl Table {
 
     fn warming_of(self, machine: &MachineConfig, threads: u64, seed: u64) -> Warming {
         let warms = Table { tasks: 0, ..self };
-        let thread = |number: u64| -> Factory { Rc::new(move |cpu| Box::pin(warms.run(cpu, seed + number))) };
+        let thread = |number: u64| -> Factory { Rc::new(move |cpu| warms.run(cpu, seed + number)) };
         let mut warming = Warming::new(machine, &accesses(), self.memory(), (0..threads).map(thread).collect());
         warming.put(self.footprint());
         warming.least = 0;
@@ -126,8 +125,7 @@ impl Table {
         );
         system.warm(self.footprint());
         for core in 0..cores {
-            let program = move |cpu| -> Program { Box::pin(self.run(cpu, seed + core)) };
-            system.start(CoreId(core as u16), Rc::new(program));
+            system.start(CoreId(core as u16), factory(move |cpu| self.run(cpu, seed + core)));
         }
         system.run().expect("it ends");
         system.llc_lines()
@@ -239,17 +237,15 @@ const WORD: Addr = Addr(LINE_BYTES);
 fn threads_that_wait_for_one_another_take_turns_and_end_what_they_have_begun() {
     // Each waits until the word has its parity, and then counts.
     let thread = |number: u64| -> Factory {
-        Rc::new(move |cpu: SimCpu| {
-            Box::pin(async move {
-                while cpu.goes_on().await {
-                    let mut word = cpu.load(WORD, 0, 8).await.bits();
-                    while word % 2 != number {
-                        word = cpu.load(WORD, 0, 8).await.bits();
-                    }
-                    cpu.store(WORD, 0, 8, word + 1, 0).await;
-                    cpu.note(Note::TaskEnd);
+        factory(move |cpu| {
+            while cpu.goes_on() {
+                let mut word = cpu.load(WORD, 0, 8).bits();
+                while word % 2 != number {
+                    word = cpu.load(WORD, 0, 8).bits();
                 }
-            })
+                cpu.store(WORD, 0, 8, word + 1, 0);
+                cpu.note(Note::TaskEnd);
+            }
         })
     };
     let (memory, contents) = warming(vec![thread(0), thread(1)])
@@ -261,12 +257,10 @@ fn threads_that_wait_for_one_another_take_turns_and_end_what_they_have_begun() {
 
 #[test]
 fn a_program_whose_tasks_do_not_end_is_stuck() {
-    let thread = |cpu: SimCpu| -> Program {
-        Box::pin(async move {
-            while cpu.load(WORD, 0, 8).await.bits() == 0 {
-                cpu.spins();
-            }
-        })
+    let thread = |cpu: &crate::SimCpu<'_>| {
+        while cpu.load(WORD, 0, 8).bits() == 0 {
+            cpu.spins();
+        }
     };
     let stuck = warming(vec![Rc::new(thread)]).run(100, &AtomicBool::new(false));
     assert_eq!(stuck.err(), Some(Unfinished::Stuck));

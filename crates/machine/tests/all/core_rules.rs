@@ -2,19 +2,18 @@
 
 use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
-use std::future::Future;
 use std::rc::Rc;
 use strandline_design::boxed;
-use strandline_isa::{Cpu, Scheduling, Site, PM_BASE};
+use strandline_isa::{Cpu, Site, PM_BASE};
 use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
 
 /// What a program reports: cycles.
 type Cycles = Rc<RefCell<Vec<u64>>>;
 
 /// Runs a program on COSPlay's core at four micro-ops a cycle, changed by `change`; what it reported.
-fn reported<F: Future<Output = ()> + 'static>(
+fn reported(
     change: impl FnOnce(&mut MachineConfig),
-    program: impl FnOnce(SimCpu, Cycles) -> F + 'static,
+    program: impl FnOnce(&SimCpu<'_>, Cycles) + 'static,
 ) -> (Vec<u64>, Stats) {
     let mut machine = preset("cosplay");
     machine.core.dispatch_width = 4;
@@ -31,7 +30,7 @@ fn reported<F: Future<Output = ()> + 'static>(
 
 /// Six additions in three basic blocks of two: when the op behind them is dispatched.
 fn behind_three_blocks(change: impl FnOnce(&mut MachineConfig)) -> u64 {
-    let program = |cpu: SimCpu, cycles: Cycles| async move {
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
         for site in 0..3 {
             let sum = cpu.word(1) + cpu.word(1);
             // Branches that are not taken are predicted from the beginning.
@@ -54,7 +53,7 @@ fn a_decoder_ends_its_cycle_with_a_basic_block() {
 
 /// When four independent additions have their results, after the last of which nothing is dispatched.
 fn additions(change: impl FnOnce(&mut MachineConfig)) -> Vec<u64> {
-    let program = |cpu: SimCpu, cycles: Cycles| async move {
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
         for _ in 0..4 {
             cycles.borrow_mut().push((cpu.word(1) + cpu.word(1)).tag());
         }
@@ -75,11 +74,11 @@ fn ops_without_a_port_issue_in_a_later_cycle() {
 
 /// A load that misses, and then two of its line and an address each: when these have their data.
 fn loads_of_one_line(change: impl FnOnce(&mut MachineConfig)) -> [u64; 2] {
-    let program = |cpu: SimCpu, cycles: Cycles| async move {
-        let first = cpu.word(PM_BASE).load().await;
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        let first = cpu.word(PM_BASE).load();
         for _ in 0..2 {
             let address = cpu.word(PM_BASE) + (first & cpu.word(0));
-            let ready = address.load().await.tag();
+            let ready = address.load().tag();
             cycles.borrow_mut().push(ready);
         }
     };
@@ -97,10 +96,10 @@ fn loads_share_their_port() {
 
 /// Two stores: when the op behind them is dispatched, and the instructions of the run.
 fn behind_two_stores(change: impl FnOnce(&mut MachineConfig)) -> (u64, u64) {
-    let program = |cpu: SimCpu, cycles: Cycles| async move {
-        cpu.start_line().await;
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        cpu.start_line();
         for line in 0..2 {
-            cpu.word(PM_BASE + 64 * line).store(cpu.word(1)).await;
+            cpu.word(PM_BASE + 64 * line).store(cpu.word(1));
         }
         cycles.borrow_mut().push(cpu.cycles().bits());
     };
@@ -119,13 +118,13 @@ fn a_store_of_two_micro_ops_is_one_instruction() {
 /// A load that misses gives a store its address; an independent load of a line that the core has: when the first and
 /// the second have their data.
 fn load_behind_a_store(change: impl FnOnce(&mut MachineConfig)) -> (u64, u64) {
-    let program = |cpu: SimCpu, cycles: Cycles| async move {
-        let warm = cpu.word(PM_BASE).load().await;
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        let warm = cpu.word(PM_BASE).load();
         let behind = |line: u64| cpu.word(PM_BASE + 64 * line) + (warm & cpu.word(0));
-        let missed = behind(1).load().await;
+        let missed = behind(1).load();
         let address = cpu.word(PM_BASE + 128) + (missed & cpu.word(0));
-        address.store(cpu.word(1)).await;
-        let second = behind(0).load().await;
+        address.store(cpu.word(1));
+        let second = behind(0).load();
         cycles.borrow_mut().extend([missed.tag(), second.tag()]);
     };
     let (cycles, _) = reported(change, program);
@@ -145,8 +144,8 @@ fn a_load_waits_until_the_addresses_of_older_stores_are_known() {
 
 /// A store that misses and more additions than the reorder buffer holds: when the op behind them is dispatched.
 fn behind_a_full_window(change: impl FnOnce(&mut MachineConfig)) -> u64 {
-    let program = |cpu: SimCpu, cycles: Cycles| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        cpu.word(PM_BASE).store(cpu.word(1));
         (0..8).for_each(|_| _ = cpu.word(1) + cpu.word(1));
         cycles.borrow_mut().push(cpu.cycles().bits());
     };

@@ -49,16 +49,14 @@ fn stores(before: u64, after: u64) -> Stats {
         memory(),
         Options::default(),
     );
-    put(&mut system, 0, move |cpu| async move {
+    put(&mut system, 0, move |cpu| {
         for line in 0..before + after {
             if line == before {
-                cpu.start_line().await;
+                cpu.start_line();
             }
-            cpu.word(PM_BASE + line * 64).store(cpu.word(1)).await;
-            cpu.word(PM_BASE + line * 64)
-                .flush_by(strandline_isa::Flush::Clwb)
-                .await;
-            cpu.primitive(Primitive::Sfence).await;
+            cpu.word(PM_BASE + line * 64).store(cpu.word(1));
+            cpu.word(PM_BASE + line * 64).flush_by(strandline_isa::Flush::Clwb);
+            cpu.primitive(Primitive::Sfence);
         }
     });
     system.run().expect("the program ends").stats
@@ -98,8 +96,8 @@ fn without_a_start_line_all_is_counted() {
         memory(),
         Options::default(),
     );
-    put(&mut system, 0, |cpu| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    put(&mut system, 0, |cpu| {
+        cpu.word(PM_BASE).store(cpu.word(1));
     });
     assert_eq!(system.run().expect("ends").stats.design.epochs, Some(1));
 }

@@ -101,8 +101,8 @@ fn scripted(said: &[&[(u64, u64)]], journal: bool) -> (Vec<Durable>, LineData) {
         ..Options::default()
     };
     let mut system = System::new(&preset("asap"), boxed(design), 1, memory(), options);
-    put(&mut system, 0, |cpu| async move {
-        cpu.word(PM_BASE).store(cpu.word(5)).await;
+    put(&mut system, 0, |cpu| {
+        cpu.word(PM_BASE).store(cpu.word(5));
     });
     let outcome = system.run().expect("the program ends");
     let persisted = seen.borrow()[0];
@@ -323,11 +323,11 @@ impl Design for Undo {
     }
 }
 
-async fn stores(cpu: SimCpu, core: u16, seed: u64) {
+fn stores(cpu: &SimCpu<'_>, core: u16, seed: u64) {
     let mut rng = Rng::new(seed ^ u64::from(core));
     for value in 1..30 {
         let address = PM_BASE + rng.below(LINES) * 64 + u64::from(core) * 8;
-        cpu.word(address).store(cpu.word(value)).await;
+        cpu.word(address).store(cpu.word(value));
         let mut x = cpu.word(1);
         for _ in 0..rng.below(200) {
             x = x + 1;

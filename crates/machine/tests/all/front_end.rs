@@ -2,19 +2,18 @@
 
 use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
-use std::future::Future;
 use std::rc::Rc;
 use strandline_design::boxed;
-use strandline_isa::{Cpu, Primitive, Scheduling, PM_BASE};
+use strandline_isa::{Cpu, Primitive, PM_BASE};
 use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
 
 /// What a program reports: cycles.
 type Cycles = Rc<RefCell<Vec<u64>>>;
 
 /// Runs a program on a core of Table 2 with caches that hold nothing, changed by `change`; what it reported.
-fn reported<F: Future<Output = ()> + 'static>(
+fn reported(
     change: impl FnOnce(&mut MachineConfig),
-    program: impl FnOnce(SimCpu, Cycles) -> F + 'static,
+    program: impl FnOnce(&SimCpu<'_>, Cycles) + 'static,
 ) -> (Vec<u64>, Stats) {
     let mut machine = preset("sp");
     change(&mut machine);
@@ -29,13 +28,13 @@ fn reported<F: Future<Output = ()> + 'static>(
 
 /// Two loads that miss, then `third`: when the first load has its line, and when the op behind the third is dispatched.
 fn behind_two_loads(entries: u64, third_is_store: bool) -> (u64, u64) {
-    let program = move |cpu: SimCpu, cycles: Cycles| async move {
+    let program = move |cpu: &SimCpu<'_>, cycles: Cycles| {
         let at = |line: u64| cpu.word(PM_BASE + line * 64);
-        let first = at(0).load().await.tag();
-        at(1).load().await;
+        let first = at(0).load().tag();
+        at(1).load();
         match third_is_store {
-            true => at(2).store(cpu.word(1)).await,
-            false => _ = at(2).load().await,
+            true => at(2).store(cpu.word(1)),
+            false => _ = at(2).load(),
         }
         cycles.borrow_mut().extend([first, cpu.cycles().bits()]);
     };
@@ -58,12 +57,12 @@ fn a_full_load_store_queue_waits_for_its_oldest_load_to_retire() {
 fn a_full_load_store_queue_waits_for_its_oldest_store_to_leave() {
     // A store to a line that is not in the caches leaves when the line has arrived, a cycle after a load of it would
     // have its data, or when the load that requested it with the store has.
-    let program = |cpu: SimCpu, cycles: Cycles| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
-        cpu.word(PM_BASE + 64).load().await;
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        cpu.word(PM_BASE).store(cpu.word(1));
+        cpu.word(PM_BASE + 64).load();
         cycles.borrow_mut().push(cpu.cycles().bits());
-        cpu.primitive(Primitive::Sfence).await;
-        cpu.fenced().await;
+        cpu.primitive(Primitive::Sfence);
+        cpu.fenced();
         cycles.borrow_mut().push(cpu.cycles().bits());
     };
     let run = |entries| reported(move |machine| machine.core.load_store_queue_entries = entries, program).0;
@@ -76,9 +75,9 @@ fn a_full_load_store_queue_waits_for_its_oldest_store_to_leave() {
 /// `waiting` additions that depend on a load that misses, then an op that depends on nothing: when the load has its
 /// line, and the dispatch of the last op; with the fetch stalls of the program.
 fn behind_additions(waiting: u64, change: impl FnOnce(&mut MachineConfig)) -> (u64, u64, u64) {
-    let program = move |cpu: SimCpu, cycles: Cycles| async move {
-        cpu.start_line().await;
-        let loaded = cpu.word(PM_BASE).load().await;
+    let program = move |cpu: &SimCpu<'_>, cycles: Cycles| {
+        cpu.start_line();
+        let loaded = cpu.word(PM_BASE).load();
         (0..waiting).for_each(|_| _ = loaded + cpu.word(1));
         cycles.borrow_mut().extend([loaded.tag(), cpu.cycles().bits()]);
     };

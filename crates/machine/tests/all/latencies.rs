@@ -13,23 +13,23 @@ const PRESETS: [&str; 5] = ["cosplay", "strandweaver", "dpo", "asap", "sp"];
 
 /// Cycles a round of `rounds` equal rounds after the start line, before which the lines are stored to and flushed.
 fn cycles_a_round(machine: &MachineConfig, lines: u64, rounds: u64, flushes_a_round: u64) -> u64 {
-    let outcome = run_one(machine, 1 << 17, move |cpu| async move {
+    let outcome = run_one(machine, 1 << 17, move |cpu| {
         for line in 0..lines {
             let address = cpu.word(PM_BASE + line * 64);
-            address.store(cpu.word(1)).await;
-            address.flush().await;
+            address.store(cpu.word(1));
+            address.flush();
         }
-        cpu.primitive(Primitive::Mfence).await;
-        cpu.start_line().await;
+        cpu.primitive(Primitive::Mfence);
+        cpu.start_line();
         let mut line = 0;
         for _ in 0..rounds {
             for _ in 0..flushes_a_round {
                 let address = cpu.word(PM_BASE + line % lines * 64);
-                address.store(cpu.word(2)).await;
-                address.flush().await;
+                address.store(cpu.word(2));
+                address.flush();
                 line += 1;
             }
-            cpu.primitive(Primitive::Sfence).await;
+            cpu.primitive(Primitive::Sfence);
         }
     });
     outcome.stats.cycles.0 / rounds
@@ -103,13 +103,13 @@ fn flushes_before_one_fence_overlap() {
 
 /// Cycles a load of a chain of dependent loads over `lines` lines, `stride` lines apart.
 fn chase(machine: &MachineConfig, warm: bool, loads: u64, lines: u64) -> u64 {
-    let outcome = run_one(machine, if warm { 1 << 20 } else { 0 }, move |cpu| async move {
+    let outcome = run_one(machine, if warm { 1 << 20 } else { 0 }, move |cpu| {
         let mut address = cpu.word(PM_BASE);
-        cpu.start_line().await;
+        cpu.start_line();
         for i in 0..loads {
             // Every word holds zero, so the sum is the next address; the chain is in the dependence. The constant is
             // part of the address, which costs nothing.
-            let loaded = address.load().await;
+            let loaded = address.load();
             let next = (i + 1) % lines * 64;
             let base = cpu.word(PM_BASE + next);
             address = base + loaded;
@@ -133,12 +133,12 @@ fn a_pointer_chase_pays_each_levels_latency_in_turn() {
 
 /// Cycles of a chase over `lines` lines which loads two words of a line; the second has the next address.
 fn chase_by_second_words(machine: &MachineConfig, loads: u64, lines: u64) -> u64 {
-    let outcome = run_one(machine, 1 << 20, move |cpu| async move {
+    let outcome = run_one(machine, 1 << 20, move |cpu| {
         let mut address = cpu.word(PM_BASE);
-        cpu.start_line().await;
+        cpu.start_line();
         for i in 0..loads {
-            address.load().await;
-            let loaded = address.at(8).load().await;
+            address.load();
+            let loaded = address.at(8).load();
             address = cpu.word(PM_BASE + (i + 1) % lines * 64) + loaded;
         }
     });
@@ -180,13 +180,13 @@ fn a_full_write_queue_passes_the_write_bandwidth_on_to_the_core() {
         m.controllers.count = 1;
         m.pm.write_gbps = 0.5;
         let lines = 8_000u64;
-        let outcome = run_one(&m, 1 << 20, move |cpu| async move {
+        let outcome = run_one(&m, 1 << 20, move |cpu| {
             for line in 0..lines {
                 let address = cpu.word(PM_BASE + line * 64);
-                address.store(cpu.word(2)).await;
-                address.flush().await;
+                address.store(cpu.word(2));
+                address.flush();
             }
-            cpu.primitive(Primitive::Sfence).await;
+            cpu.primitive(Primitive::Sfence);
         });
         let port = m.pm.write_line_cycles(&m.core).0;
         // All but what the write queue still holds has passed the port when the last flush is acknowledged.
@@ -202,18 +202,18 @@ fn a_core_takes_another_cores_line_through_the_directory() {
         let m = preset(name);
         let lines = 128u64;
         let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
-        put(&mut system, 0, move |cpu| async move {
+        put(&mut system, 0, move |cpu| {
             for line in 0..lines {
-                cpu.word(PM_BASE + line * 64).store(cpu.word(0)).await;
+                cpu.word(PM_BASE + line * 64).store(cpu.word(0));
             }
-            cpu.primitive(Primitive::Mfence).await;
-            cpu.start_line().await;
+            cpu.primitive(Primitive::Mfence);
+            cpu.start_line();
         });
-        put(&mut system, 1, move |cpu| async move {
-            cpu.start_line().await;
+        put(&mut system, 1, move |cpu| {
+            cpu.start_line();
             let mut address = cpu.word(PM_BASE);
             for line in 1..=lines {
-                let loaded = address.load().await;
+                let loaded = address.load();
                 let base = cpu.word(PM_BASE + line % lines * 64);
                 address = base + loaded;
             }
@@ -235,9 +235,9 @@ fn atomics_of_two_cores_lose_no_increment() {
         let m = preset(name);
         let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
         for core in 0..2 {
-            put(&mut system, core, move |cpu| async move {
+            put(&mut system, core, move |cpu| {
                 for _ in 0..500 {
-                    cpu.word(64).fetch_add(cpu.word(1)).await;
+                    cpu.word(64).fetch_add(cpu.word(1));
                 }
             });
         }
@@ -252,10 +252,10 @@ fn cores_that_write_different_words_of_one_line_all_get_on() {
         let m = preset(name);
         let mut system = System::new(&m, boxed(Plain), 4, memory(), Options::default());
         for core in 0..4 {
-            put(&mut system, core, move |cpu| async move {
+            put(&mut system, core, move |cpu| {
                 for i in 1..=200 {
-                    cpu.word(PM_BASE + 8 * u64::from(core)).store(cpu.word(i)).await;
-                    cpu.word(64).load().await;
+                    cpu.word(PM_BASE + 8 * u64::from(core)).store(cpu.word(i));
+                    cpu.word(64).load();
                 }
             });
         }
@@ -285,15 +285,15 @@ fn a_clwb_is_broadcast_to_the_other_cores_where_misses_are() {
     for name in PRESETS {
         let m = preset(name);
         let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
-        put(&mut system, 0, |cpu| async move {
+        put(&mut system, 0, |cpu| {
             let address = cpu.word(PM_BASE);
-            address.store(cpu.word(1)).await;
-            cpu.primitive(Primitive::Mfence).await;
-            cpu.start_line().await;
-            address.flush().await;
-            cpu.primitive(Primitive::Sfence).await;
+            address.store(cpu.word(1));
+            cpu.primitive(Primitive::Mfence);
+            cpu.start_line();
+            address.flush();
+            cpu.primitive(Primitive::Sfence);
         });
-        put(&mut system, 1, |cpu| async move { cpu.start_line().await });
+        put(&mut system, 1, |cpu| cpu.start_line());
         let outcome = system.run().expect("both end");
         // The other core's caches are looked up together with the shared cache, and answer after their own latency.
         let private = m.l1.latency.0 + m.l2.as_ref().map_or(0, |l2| l2.latency.0);
@@ -316,11 +316,11 @@ fn a_line_whose_ownership_a_clwb_gave_up_is_handed_on() {
         m.interconnect.coherence = coherence;
         let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
         for core in 0..2u64 {
-            put(&mut system, core as u16, move |cpu| async move {
+            put(&mut system, core as u16, move |cpu| {
                 for _ in 0..300 {
                     let counter = cpu.word(PM_BASE);
-                    counter.fetch_add(cpu.word(1)).await;
-                    counter.flush().await;
+                    counter.fetch_add(cpu.word(1));
+                    counter.flush();
                 }
             });
         }
@@ -336,17 +336,17 @@ fn a_store_that_has_executed_forwards_before_it_retires() {
     for name in PRESETS {
         let machine = preset(name);
         let cycles = |forwards: bool| {
-            let outcome = run_one(&machine, 0, move |cpu| async move {
+            let outcome = run_one(&machine, 0, move |cpu| {
                 let pointer = cpu.word(PM_BASE);
-                pointer.store(cpu.word(PM_BASE + 8192)).await;
-                cpu.primitive(Primitive::Mfence).await;
-                cpu.start_line().await;
-                cpu.word(PM_BASE + 4096).load().await;
+                pointer.store(cpu.word(PM_BASE + 8192));
+                cpu.primitive(Primitive::Mfence);
+                cpu.start_line();
+                cpu.word(PM_BASE + 4096).load();
                 let target = cpu.word(PM_BASE + 8192);
-                pointer.store(target).await;
-                let address = if forwards { pointer.load().await } else { target };
-                address.load().await;
-                cpu.primitive(Primitive::Mfence).await;
+                pointer.store(target);
+                let address = if forwards { pointer.load() } else { target };
+                address.load();
+                cpu.primitive(Primitive::Mfence);
             });
             outcome.stats.cycles.0
         };

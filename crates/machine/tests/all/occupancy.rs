@@ -2,12 +2,11 @@
 
 use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
-use std::future::Future;
 use std::rc::Rc;
 use strandline_design::{boxed, About, Admission, Checkpoint, Design, Never, RollsBack, Services, Store, Types, Wants};
 use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Occupied, Options, Program, SimCpu, Stats, System};
+use strandline_machine::{MachineConfig, Occupied, Options, SimCpu, Stats, System};
 
 const A: u64 = PM_BASE;
 const B: u64 = PM_BASE + 64;
@@ -92,27 +91,27 @@ impl Design for Told {
 }
 
 /// Runs a program on core 0 of as many; the other cores only reach the start line.
-fn run<F: Future<Output = ()> + 'static>(cores: u16, program: impl FnOnce(SimCpu) -> F + 'static) -> Stats {
+fn run(cores: u16, program: impl FnOnce(&SimCpu<'_>) + 'static) -> Stats {
     let design = boxed(Told::default());
     let mut system = System::new(&machine(), design, cores.into(), memory(), Options::default());
     put(&mut system, 0, program);
-    (1..cores).for_each(|core| put(&mut system, core, |cpu| async move { cpu.start_line().await }));
+    (1..cores).for_each(|core| put(&mut system, core, |cpu| cpu.start_line()));
     system.run().expect("the program ends").stats
 }
 
-async fn store(cpu: &SimCpu, at: u64) {
-    cpu.word(at).store(cpu.word(1)).await;
+fn store(cpu: &SimCpu<'_>, at: u64) {
+    cpu.word(at).store(cpu.word(1));
 }
 
 /// The core owns A and B, and nothing is pending, as the timed region begins. What precedes it fills the queue.
-async fn begin(cpu: &SimCpu) {
+fn begin(cpu: &SimCpu<'_>) {
     for _ in 0..20 {
-        store(cpu, A).await;
-        store(cpu, B).await;
+        store(cpu, A);
+        store(cpu, B);
     }
-    cpu.word(A).flush_by(Flush::Clwb).await;
-    cpu.primitive(Primitive::Sfence).await;
-    cpu.start_line().await;
+    cpu.word(A).flush_by(Flush::Clwb);
+    cpu.primitive(Primitive::Sfence);
+    cpu.start_line();
 }
 
 fn occupied(entry_cycles: u64, cycles: u64, most: u64) -> Occupied {
@@ -125,10 +124,10 @@ fn occupied(entry_cycles: u64, cycles: u64, most: u64) -> Occupied {
 
 #[test]
 fn stores_are_in_the_store_queue_from_dispatch_until_they_leave() {
-    let program = |cpu: SimCpu| async move {
-        begin(&cpu).await;
-        store(&cpu, A).await;
-        store(&cpu, B).await;
+    let program = |cpu: &SimCpu<'_>| {
+        begin(cpu);
+        store(cpu, A);
+        store(cpu, B);
     };
     let stats = run(1, program);
     // Dispatched in cycle 0, they leave in cycles 2 and 3, which is the end.
@@ -141,10 +140,10 @@ fn stores_are_in_the_store_queue_from_dispatch_until_they_leave() {
 
 #[test]
 fn a_flush_is_in_the_write_back_buffer_until_it_is_acknowledged() {
-    let stats = run(1, |cpu| async move {
-        begin(&cpu).await;
-        store(&cpu, A).await;
-        cpu.word(A).flush_by(Flush::Clwb).await;
+    let stats = run(1, |cpu| {
+        begin(cpu);
+        store(cpu, A);
+        cpu.word(A).flush_by(Flush::Clwb);
     });
     let machine = machine();
     let acknowledged = machine.l1.latency.0 + machine.pm.write_to_controller.0;
@@ -155,13 +154,13 @@ fn a_flush_is_in_the_write_back_buffer_until_it_is_acknowledged() {
 
 #[test]
 fn a_context_is_in_use_while_it_has_a_store_or_flush_pending() {
-    let stats = run(1, |cpu| async move {
-        begin(&cpu).await;
-        cpu.primitive(Primitive::Setctx(1)).await;
-        store(&cpu, A).await;
-        cpu.word(A).flush_by(Flush::Clwb).await;
-        cpu.primitive(Primitive::Setctx(2)).await;
-        store(&cpu, B).await;
+    let stats = run(1, |cpu| {
+        begin(cpu);
+        cpu.primitive(Primitive::Setctx(1));
+        store(cpu, A);
+        cpu.word(A).flush_by(Flush::Clwb);
+        cpu.primitive(Primitive::Setctx(2));
+        store(cpu, B);
     });
     let machine = machine();
     // The first four are dispatched in cycle 0. What follows a `setctx` issues in cycle 2, when it has executed: store,
@@ -177,7 +176,7 @@ fn a_context_is_in_use_while_it_has_a_store_or_flush_pending() {
 #[test]
 fn designs_without_contexts_have_no_context_table() {
     let mut system = System::new(&machine(), boxed(Plain), 1, memory(), Options::default());
-    put(&mut system, 0, |cpu| async move { store(&cpu, A).await });
+    put(&mut system, 0, |cpu| store(cpu, A));
     assert_eq!(system.run().expect("ends").stats.context_table, None);
 }
 
@@ -190,12 +189,10 @@ fn stores_that_a_roll_back_voids_leave_with_it() {
     };
     let visible = design.visible.clone();
     let mut system = System::new(&machine(), boxed(design), 1, memory(), Options::default());
-    let program = |cpu: SimCpu| -> Program {
-        Box::pin(async move {
-            store(&cpu, A).await;
-            cpu.primitive(Primitive::Pcommit).await;
-            store(&cpu, B).await;
-        })
+    let program = |cpu: &SimCpu<'_>| {
+        store(cpu, A);
+        cpu.primitive(Primitive::Pcommit);
+        store(cpu, B);
     };
     system.start(CoreId(0), Rc::new(program));
     let stats = system.run().expect("it ends").stats;

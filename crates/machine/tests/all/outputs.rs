@@ -2,7 +2,6 @@
 //! depend.
 
 use crate::common::preset;
-use std::future::Future;
 use strandline_design::boxed;
 use strandline_isa::{Cpu, Flush, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -22,7 +21,7 @@ fn machine() -> MachineConfig {
 }
 
 /// The times of the first acknowledgement and of the first output; and of the first durable write.
-fn times<F: Future<Output = ()> + 'static>(program: impl FnOnce(SimCpu) -> F + 'static) -> (u64, u64, u64) {
+fn times(program: impl FnOnce(&SimCpu<'_>) + 'static) -> (u64, u64, u64) {
     use strandline_machine::{Options, System};
     let options = Options {
         journal: true,
@@ -47,16 +46,16 @@ fn times<F: Future<Output = ()> + 'static>(program: impl FnOnce(SimCpu) -> F + '
 }
 
 /// Stores to a line that is in the shared cache and flushes it: the fence after it waits.
-async fn flushed(cpu: &SimCpu) {
-    cpu.word(PM_BASE).store(cpu.word(3)).await;
-    cpu.word(PM_BASE).flush_by(Flush::Clwb).await;
+fn flushed(cpu: &SimCpu<'_>) {
+    cpu.word(PM_BASE).store(cpu.word(3));
+    cpu.word(PM_BASE).flush_by(Flush::Clwb);
 }
 
 #[test]
 fn an_output_after_a_fence_is_seen_when_the_fence_is_over() {
-    let (acknowledged, shown, durable) = times(|cpu| async move {
-        flushed(&cpu).await;
-        cpu.primitive(Primitive::Sfence).await;
+    let (acknowledged, shown, durable) = times(|cpu| {
+        flushed(cpu);
+        cpu.primitive(Primitive::Sfence);
         cpu.note(Note::RegionDurable);
         cpu.note(SHOWN);
     });
@@ -66,11 +65,11 @@ fn an_output_after_a_fence_is_seen_when_the_fence_is_over() {
 
 #[test]
 fn an_output_is_not_seen_before_a_load_behind_a_fence_has_its_value() {
-    let (acknowledged, shown, _) = times(|cpu| async move {
-        flushed(&cpu).await;
-        cpu.primitive(Primitive::Sfence).await;
+    let (acknowledged, shown, _) = times(|cpu| {
+        flushed(cpu);
+        cpu.primitive(Primitive::Sfence);
         cpu.note(Note::RegionDurable);
-        cpu.word(COLD).load().await;
+        cpu.word(COLD).load();
         cpu.note(SHOWN);
     });
     assert!(
@@ -81,10 +80,10 @@ fn an_output_is_not_seen_before_a_load_behind_a_fence_has_its_value() {
 
 #[test]
 fn an_output_is_not_seen_before_a_load_ahead_of_the_fence_has_its_value() {
-    let (acknowledged, shown, _) = times(|cpu| async move {
-        flushed(&cpu).await;
-        cpu.word(COLD).load().await;
-        cpu.primitive(Primitive::Sfence).await;
+    let (acknowledged, shown, _) = times(|cpu| {
+        flushed(cpu);
+        cpu.word(COLD).load();
+        cpu.primitive(Primitive::Sfence);
         cpu.note(Note::RegionDurable);
         cpu.note(SHOWN);
     });
@@ -96,8 +95,8 @@ fn an_output_is_not_seen_before_a_load_ahead_of_the_fence_has_its_value() {
 
 #[test]
 fn an_output_is_not_seen_before_a_load_has_its_value_where_no_fence_waits() {
-    let (_, shown, _) = times(|cpu| async move {
-        cpu.word(COLD).load().await;
+    let (_, shown, _) = times(|cpu| {
+        cpu.word(COLD).load();
         cpu.note(SHOWN);
     });
     assert!(shown >= READ, "{shown}");
@@ -108,15 +107,15 @@ fn an_output_is_not_seen_before_a_load_has_its_value_where_no_fence_waits() {
 fn an_output_is_not_seen_before_the_arithmetic_that_makes_it() {
     let length = 2 * machine().core.rob_entries;
     for behind_release in [false, true] {
-        let (_, shown, _) = times(move |cpu| async move {
-            flushed(&cpu).await;
-            cpu.primitive(Primitive::Sfence).await;
-            let mut x = cpu.word(COLD).load().await;
+        let (_, shown, _) = times(move |cpu| {
+            flushed(cpu);
+            cpu.primitive(Primitive::Sfence);
+            let mut x = cpu.word(COLD).load();
             for _ in 0..length {
                 x = x * 3;
             }
             if behind_release {
-                cpu.word(PM_BASE).store(cpu.word(4)).await;
+                cpu.word(PM_BASE).store(cpu.word(4));
             }
             cpu.note(SHOWN);
         });

@@ -53,18 +53,18 @@ impl Design for Commits {
 }
 
 /// One persist: a store, its flush and, if `fenced`, the sfence before the `pcommit`, and the one behind it.
-async fn persist(cpu: &SimCpu, line: u64, fenced: bool) {
-    let fence = async || {
+fn persist(cpu: &SimCpu<'_>, line: u64, fenced: bool) {
+    let fence = || {
         if fenced {
-            cpu.primitive(Primitive::Sfence).await;
+            cpu.primitive(Primitive::Sfence);
         }
     };
     let address = cpu.word(PM_BASE + line * 64);
-    address.store(cpu.word(1)).await;
-    address.flush_by(Flush::Clwb).await;
-    fence().await;
-    cpu.primitive(Primitive::Pcommit).await;
-    fence().await;
+    address.store(cpu.word(1));
+    address.flush_by(Flush::Clwb);
+    fence();
+    cpu.primitive(Primitive::Pcommit);
+    fence();
 }
 
 /// Each core persists `persists` lines of its own.
@@ -74,9 +74,9 @@ fn stats(cores: u16, controllers: u64, persists: u64, fenced: bool) -> Stats {
     let design = boxed(Commits::default());
     let mut system = System::new(&machine, design, usize::from(cores), memory(), Options::default());
     for core in 0..cores {
-        put(&mut system, core, move |cpu| async move {
+        put(&mut system, core, move |cpu| {
             for line in 0..persists {
-                persist(&cpu, u64::from(core) * persists + line, fenced).await;
+                persist(cpu, u64::from(core) * persists + line, fenced);
             }
         });
     }

@@ -44,7 +44,7 @@ fn word(core: u16, line: u64) -> u64 {
     PM_BASE + line * 64 + u64::from(core) * 8
 }
 
-async fn play(cpu: SimCpu, core: u16, ops: Vec<Op>) {
+fn play(cpu: &SimCpu<'_>, core: u16, ops: Vec<Op>) {
     let mut next = [0u64; LINES as usize];
     for op in ops {
         match op {
@@ -53,17 +53,17 @@ async fn play(cpu: SimCpu, core: u16, ops: Vec<Op>) {
                 let address = cpu.word(word(core, line));
                 let value = cpu.word(next[line as usize]);
                 match op {
-                    Op::Store(_) => address.store(value).await,
-                    _ => address.store_nt(value).await,
+                    Op::Store(_) => address.store(value),
+                    _ => address.store_nt(value),
                 }
             }
             Op::Load(line) => {
-                let seen = cpu.word(word(core, line)).load().await.bits();
+                let seen = cpu.word(word(core, line)).load().bits();
                 assert_eq!(seen, next[line as usize], "a core sees its own latest store");
             }
-            Op::Flush(line, kind) => cpu.word(word(core, line)).flush_by(kind).await,
-            Op::Fence(primitive) => cpu.primitive(primitive).await,
-            Op::Add => _ = cpu.word(COUNTER).fetch_add(cpu.word(1)).await,
+            Op::Flush(line, kind) => cpu.word(word(core, line)).flush_by(kind),
+            Op::Fence(primitive) => cpu.primitive(primitive),
+            Op::Add => _ = cpu.word(COUNTER).fetch_add(cpu.word(1)),
             Op::Work(n) => {
                 let mut x = cpu.word(1);
                 for _ in 0..n {

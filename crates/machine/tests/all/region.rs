@@ -10,14 +10,14 @@ fn ran(tasks: &[u64]) -> Outcome {
     let machine = preset("cosplay");
     let mut system = System::new(&machine, boxed(Plain), tasks.len(), memory(), Options::default());
     for (core, &tasks) in tasks.iter().enumerate() {
-        put(&mut system, core as u16, move |cpu| async move {
-            cpu.start_line().await;
+        put(&mut system, core as u16, move |cpu| {
+            cpu.start_line();
             for task in 0..tasks {
                 cpu.note(Note::TaskBegin);
                 let address = cpu.word(PM_BASE + (core as u64 * 512 + task % 512) * 64);
-                address.store(cpu.word(task)).await;
-                address.flush().await;
-                cpu.primitive(Primitive::Sfence).await;
+                address.store(cpu.word(task));
+                address.flush();
+                cpu.primitive(Primitive::Sfence);
                 cpu.note(Note::TaskEnd);
             }
         });
@@ -51,14 +51,14 @@ fn the_run_itself_goes_on_to_its_end() {
     };
     let mut system = System::new(&machine, boxed(Plain), 2, memory(), options);
     for core in 0..2 {
-        put(&mut system, core, move |cpu| async move {
-            cpu.start_line().await;
+        put(&mut system, core, move |cpu| {
+            cpu.start_line();
             for task in 0..=(9 * core as u64) {
                 cpu.note(Note::TaskBegin);
                 let address = cpu.word(PM_BASE + (core as u64 * 512 + task) * 64);
-                address.store(cpu.word(1)).await;
-                address.flush().await;
-                cpu.primitive(Primitive::Sfence).await;
+                address.store(cpu.word(1));
+                address.flush();
+                cpu.primitive(Primitive::Sfence);
                 cpu.note(Note::TaskEnd);
             }
         });

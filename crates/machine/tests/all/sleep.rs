@@ -14,12 +14,12 @@ fn system(cores: usize) -> System {
 }
 
 /// Arithmetic of so many cycles: when it is done.
-fn busy(cpu: &SimCpu, cycles: u64) -> u64 {
+fn busy(cpu: &SimCpu<'_>, cycles: u64) -> u64 {
     (0..cycles).fold(0, |ready, _| cpu.alu(Alu::Simple, ready, 0))
 }
 
-async fn swap(cpu: &SimCpu, value: u64, ready: u64) {
-    cpu.rmw(WORD, 0, Rmw::Swap, value, ready).await;
+fn swap(cpu: &SimCpu<'_>, value: u64, ready: u64) {
+    cpu.rmw(WORD, 0, Rmw::Swap, value, ready);
 }
 
 #[test]
@@ -29,20 +29,20 @@ fn each_release_wakes_the_one_that_has_slept_longest_and_sleep_costs_no_instruct
     // Two threads sleep, the one of core 2 first.
     for (core, begins) in [(1, 2000), (2, 1000)] {
         let woken = woken.clone();
-        put(&mut system, core, move |cpu| async move {
-            let ready = busy(&cpu, begins);
-            cpu.store(WORD, 0, 8, 2, ready).await;
-            swap(&cpu, 2, 0).await;
-            cpu.sleep(cpu.word(WORD.0), 2).await;
+        put(&mut system, core, move |cpu| {
+            let ready = busy(cpu, begins);
+            cpu.store(WORD, 0, 8, 2, ready);
+            swap(cpu, 2, 0);
+            cpu.sleep(cpu.word(WORD.0), 2);
             let at = cpu.alu(Alu::Simple, 0, 0);
             woken.borrow_mut().push((core, at));
         });
     }
-    put(&mut system, 0, |cpu| async move {
+    put(&mut system, 0, |cpu| {
         for _ in 0..2 {
-            let ready = busy(&cpu, 10_000);
+            let ready = busy(cpu, 10_000);
             cpu.wakes();
-            swap(&cpu, 0, ready).await;
+            swap(cpu, 0, ready);
         }
     });
     let outcome = system.run().expect("both are woken");
@@ -59,10 +59,10 @@ fn each_release_wakes_the_one_that_has_slept_longest_and_sleep_costs_no_instruct
 #[test]
 fn nobody_sleeps_on_a_word_that_has_changed() {
     let mut system = system(1);
-    put(&mut system, 0, |cpu| async move {
-        swap(&cpu, 1, 0).await;
-        cpu.sleep(cpu.word(WORD.0), 2).await;
-        cpu.store(Addr(PM_BASE), 0, 8, 7, 0).await;
+    put(&mut system, 0, |cpu| {
+        swap(cpu, 1, 0);
+        cpu.sleep(cpu.word(WORD.0), 2);
+        cpu.store(Addr(PM_BASE), 0, 8, 7, 0);
     });
     system.run().expect("it does not sleep");
     assert_eq!(system.memory().read(Addr(PM_BASE), 8), 7);
@@ -71,11 +71,7 @@ fn nobody_sleeps_on_a_word_that_has_changed() {
 #[test]
 fn who_sleeps_and_is_not_woken_is_named() {
     let mut system = system(1);
-    put(
-        &mut system,
-        0,
-        |cpu| async move { cpu.sleep(cpu.word(WORD.0), 0).await },
-    );
+    put(&mut system, 0, |cpu| cpu.sleep(cpu.word(WORD.0), 0));
     let stuck = system.run().expect_err("nobody wakes it");
     assert!(
         stuck

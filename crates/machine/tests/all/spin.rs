@@ -14,16 +14,16 @@ sites! {
 const WRITES: u64 = 12;
 
 /// Waits for the last of the writes to the second of two lines, both of which each turn loads.
-async fn wait(cpu: SimCpu) {
+fn wait(cpu: &SimCpu<'_>) {
     let (first, second) = (cpu.word(PM_BASE), cpu.word(PM_BASE + 64));
     // A variable, which plain code loads from its slot.
     let last = cpu.word(WRITES) + 0;
     loop {
         // Long enough that a core is often suspended between the loads; in a register, as plain code passes no laps that
         // store.
-        let seen = (0..12).fold(first.load().await, |seen, _| seen * 1);
+        let seen = (0..12).fold(first.load(), |seen, _| seen * 1);
         seen.is(WRITES + 1).branch(HAS_PASSED);
-        if second.load().await.equals(last).branch(HAS_COME) {
+        if second.load().equals(last).branch(HAS_COME) {
             return;
         }
         cpu.spins();
@@ -40,25 +40,25 @@ enum Way {
 }
 
 /// Zero, after `gap` operations one after the other.
-fn later(cpu: &SimCpu, gap: u64) -> W<'_, SimCpu> {
+fn later<'c>(cpu: &'c SimCpu<'c>, gap: u64) -> W<'c, SimCpu<'c>> {
     (0..gap).fold(cpu.word(0), |zero, _| zero * 1)
 }
 
 /// Writes both lines by turns, after `gap` dependent operations each time.
-async fn write(cpu: SimCpu, gap: u64, way: Way) {
+fn write(cpu: &SimCpu<'_>, gap: u64, way: Way) {
     for number in 1..=WRITES {
         let line = PM_BASE + (1 - number % 2) * 64;
-        let word = later(&cpu, gap) + line;
+        let word = later(cpu, gap) + line;
         let value = cpu.word(number);
         match way {
-            Way::Store => word.store(value).await,
+            Way::Store => word.store(value),
             Way::NonTemporal => {
-                word.store_nt(value).await;
-                cpu.primitive(Primitive::Sfence).await;
+                word.store_nt(value);
+                cpu.primitive(Primitive::Sfence);
             }
             Way::Flushed => {
-                word.flush_by(Flush::ClflushOpt).await;
-                (word + later(&cpu, gap)).store(value).await;
+                word.flush_by(Flush::ClflushOpt);
+                (word + later(cpu, gap)).store(value);
             }
         }
     }

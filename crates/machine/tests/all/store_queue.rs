@@ -56,11 +56,11 @@ fn stores_that_drain_out_of_order_do_not_take_each_others_lines_for_ever() {
             ..Options::default()
         };
         let mut system = System::new(&machine, boxed(Plain), 1, memory(), options);
-        put(&mut system, 0, |cpu| async move {
+        put(&mut system, 0, |cpu| {
             for line in 0..4 {
-                cpu.word(PM_BASE + line * 64).store(cpu.word(line + 1)).await;
+                cpu.word(PM_BASE + line * 64).store(cpu.word(line + 1));
             }
-            cpu.primitive(Primitive::Sfence).await;
+            cpu.primitive(Primitive::Sfence);
         });
         system.run().unwrap_or_else(|stuck| panic!("{stuck}"));
         for line in 0..4 {
@@ -77,13 +77,13 @@ fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
     machine.pm.write_to_controller = Cycles(200);
     let seen = Rc::new(RefCell::new(Vec::new()));
     let mut system = System::new(&machine, boxed(Watching(seen.clone())), 1, memory(), Options::default());
-    put(&mut system, 0, move |cpu| async move {
+    put(&mut system, 0, move |cpu| {
         // Both lines are owned before the flush, so that only the flush can delay the store.
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
-        cpu.word(PM_BASE + 64).store(cpu.word(1)).await;
-        cpu.primitive(Primitive::Sfence).await;
-        cpu.word(PM_BASE).flush_by(flush).await;
-        cpu.word(PM_BASE + 64).store(cpu.word(2)).await;
+        cpu.word(PM_BASE).store(cpu.word(1));
+        cpu.word(PM_BASE + 64).store(cpu.word(1));
+        cpu.primitive(Primitive::Sfence);
+        cpu.word(PM_BASE).flush_by(flush);
+        cpu.word(PM_BASE + 64).store(cpu.word(2));
     });
     system.run().expect("ends");
     let seen = seen.borrow();

@@ -32,11 +32,11 @@ fn beyond(machine: &MachineConfig) -> (u64, u64) {
 
 /// The counts of loads of these pages, one behind the other: each needs the value before.
 fn chase(machine: &MachineConfig, pages: &'static [u64]) -> Stats {
-    let program = move |cpu: SimCpu| async move {
-        cpu.start_line().await;
+    let program = move |cpu: &SimCpu<'_>| {
+        cpu.start_line();
         let mut zero = cpu.word(0);
         for page in pages {
-            zero = (cpu.word(PM_BASE + page * PAGE) + zero).load().await;
+            zero = (cpu.word(PM_BASE + page * PAGE) + zero).load();
         }
     };
     let mut system = System::new(
@@ -52,14 +52,14 @@ fn chase(machine: &MachineConfig, pages: &'static [u64]) -> Stats {
 
 /// As [`chase`], of pages `0..pages` in turn, `rounds` times after a first.
 fn rounds(machine: &MachineConfig, pages: u64, rounds: u64) -> Stats {
-    let program = move |cpu: SimCpu| async move {
+    let program = move |cpu: &SimCpu<'_>| {
         let mut zero = cpu.word(0);
         for round in 0..=rounds {
             for page in 0..pages {
-                zero = (cpu.word(PM_BASE + page * PAGE) + zero).load().await;
+                zero = (cpu.word(PM_BASE + page * PAGE) + zero).load();
             }
             if round == 0 {
-                cpu.start_line().await;
+                cpu.start_line();
             }
         }
     };
@@ -159,10 +159,10 @@ fn what_the_second_level_has_costs_its_latency_and_no_walk() {
 
 #[test]
 fn a_page_is_walked_for_once_however_many_accesses_wait_for_it() {
-    let stats = run_one(&machine(64), 0, |cpu| async move {
-        cpu.start_line().await;
+    let stats = run_one(&machine(64), 0, |cpu| {
+        cpu.start_line();
         for word in 0..8 {
-            cpu.word(PM_BASE + word * 64).load().await;
+            cpu.word(PM_BASE + word * 64).load();
         }
     });
     assert_eq!(walks(&stats.stats), (1, 1, 4));
@@ -173,11 +173,11 @@ fn walks_overlap_as_far_as_there_are_walkers() {
     let both = |walkers: u64| {
         let mut machine = machine(64);
         machine.tlb.walkers = walkers;
-        let outcome = run_one(&machine, 0, |cpu| async move {
-            cpu.start_line().await;
+        let outcome = run_one(&machine, 0, |cpu| {
+            cpu.start_line();
             // They share the line of the root's entries, and no other.
-            cpu.word(PM_BASE).load().await;
-            cpu.word(8192).load().await;
+            cpu.word(PM_BASE).load();
+            cpu.word(8192).load();
         });
         outcome.stats.walk_cycles
     };
@@ -193,12 +193,10 @@ fn walks_overlap_as_far_as_there_are_walkers() {
 }
 
 /// The walks of a program that executes one access to a cold page, and whether it begins late what follows in order.
-fn one_access<F: std::future::Future<Output = ()> + 'static>(
-    program: impl FnOnce(SimCpu) -> F + 'static,
-) -> (u64, u64) {
-    let outcome = run_one(&machine(64), 0, move |cpu| async move {
-        cpu.start_line().await;
-        program(cpu.clone()).await;
+fn one_access(program: impl FnOnce(&SimCpu<'_>) + 'static) -> (u64, u64) {
+    let outcome = run_one(&machine(64), 0, move |cpu| {
+        cpu.start_line();
+        program(cpu);
     });
     (outcome.stats.page_walks, outcome.stats.cycles.0)
 }
@@ -206,9 +204,9 @@ fn one_access<F: std::future::Future<Output = ()> + 'static>(
 #[test]
 fn stores_flushes_and_locked_instructions_translate_where_they_execute() {
     let walk = 4 * beyond(&machine(64)).0;
-    let stored = one_access(|cpu| async move { cpu.word(PM_BASE).store(cpu.word(1)).await });
-    let flushed = one_access(|cpu| async move { cpu.word(PM_BASE).flush().await });
-    let locked = one_access(|cpu| async move { _ = cpu.word(PM_BASE).fetch_add(cpu.word(1)).await });
+    let stored = one_access(|cpu| cpu.word(PM_BASE).store(cpu.word(1)));
+    let flushed = one_access(|cpu| cpu.word(PM_BASE).flush());
+    let locked = one_access(|cpu| _ = cpu.word(PM_BASE).fetch_add(cpu.word(1)));
     for (what, (walks, cycles)) in [("store", stored), ("flush", flushed), ("locked", locked)] {
         assert_eq!(walks, 1, "{what}");
         assert!(
@@ -217,10 +215,10 @@ fn stores_flushes_and_locked_instructions_translate_where_they_execute() {
         );
     }
     // A load behind the walk of a store waits for it in no way but the window's.
-    let behind = one_access(|cpu| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
-        cpu.word(PM_BASE).flush().await;
-        cpu.word(PM_BASE + 8).load().await;
+    let behind = one_access(|cpu| {
+        cpu.word(PM_BASE).store(cpu.word(1));
+        cpu.word(PM_BASE).flush();
+        cpu.word(PM_BASE + 8).load();
     });
     assert_eq!(behind.0, 1, "one walk for all three");
 }
@@ -232,9 +230,9 @@ fn a_page_fault_is_paid_once_a_page_without_data() {
     let run = |machine: &MachineConfig, memory: Memory| {
         let mut system = System::new(machine, boxed(Plain), 2, memory, Options::default());
         for core in 0..2 {
-            put(&mut system, core, |cpu: SimCpu| async move {
-                cpu.start_line().await;
-                cpu.word(PM_BASE).load().await;
+            put(&mut system, core, |cpu: &SimCpu<'_>| {
+                cpu.start_line();
+                cpu.word(PM_BASE).load();
             });
         }
         system.run().expect("the program ends").stats.walk_cycles
@@ -309,10 +307,10 @@ fn designs_are_asked_about_the_programs_lines_and_traces_have_its_accesses_alone
     };
     let mut system = System::new(&machine, boxed(Notes(asked.clone())), 2, memory(), options);
     for core in 0..2 {
-        put(&mut system, core, |cpu: SimCpu| async move {
+        put(&mut system, core, |cpu: &SimCpu<'_>| {
             for page in 0..40 {
-                cpu.word(PM_BASE + page % 10 * PAGE).store(cpu.word(page)).await;
-                cpu.word(page * PAGE).load().await;
+                cpu.word(PM_BASE + page % 10 * PAGE).store(cpu.word(page));
+                cpu.word(page * PAGE).load();
             }
         });
     }

@@ -9,11 +9,11 @@ mod brute;
 mod heap;
 mod queue;
 
-use crate::source::isa::{Call, Note};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
+use strandline_isa::{Call, Note};
 
 /// What an operation did to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

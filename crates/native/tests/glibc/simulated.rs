@@ -4,7 +4,7 @@ use crate::{Instructions, FAST, SMALL};
 use std::cell::Cell;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Lowering, Memory, Note, Primitive, Rmw, Site, W};
 use strandline_runtime::{
-    block_on, BuildPlan, CLibrary, FreeLists, Heap, LockKind, Locks, Log, LogLayout, Logging, Plain,
+    finish, BuildPlan, CLibrary, FreeLists, Heap, LockKind, Locks, Log, LogLayout, Logging, Plain,
 };
 
 /// A back end that counts instructions. What waits for the mutex finds it free when it has looked twice.
@@ -23,7 +23,7 @@ impl Counting<'_> {
 }
 
 impl Cpu for Counting<'_> {
-    type Tag = ();
+    type Tag = u64;
 
     fn core(&self) -> CoreId {
         self.plain.core()
@@ -31,37 +31,38 @@ impl Cpu for Counting<'_> {
     fn lowering(&self) -> &Lowering {
         self.plain.lowering()
     }
-    fn alu(&self, _: Alu, (): (), (): ()) {
+    fn alu(&self, _: Alu, _: u64, _: u64) -> u64 {
+        self.count();
+        0
+    }
+    fn branch(&self, _: u64, _: bool, _: Site) {
         self.count();
     }
-    fn branch(&self, (): (), _: bool, _: Site) {
+    fn load(&self, addr: Addr, _: u64, size: u8) -> W<'_, Self> {
         self.count();
-    }
-    async fn load(&self, addr: Addr, (): (), size: u8) -> W<'_, Self> {
-        self.count();
-        let value = self.plain.load(addr, (), size).await.bits();
+        let value = self.plain.load(addr, 0, size).bits();
         if addr == self.mutex && value == 2 && self.waits.get() {
             self.memory.set_word(addr, 0);
         }
-        W::new(self, value, ())
+        W::new(self, value, 0)
     }
-    async fn store(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
+    fn store(&self, addr: Addr, _: u64, size: u8, value: u64, _: u64) {
         self.count();
-        self.plain.store(addr, (), size, value, ()).await;
+        self.plain.store(addr, 0, size, value, 0);
     }
-    async fn store_nt(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
-        self.store(addr, (), size, value, ()).await;
+    fn store_nt(&self, addr: Addr, _: u64, size: u8, value: u64, _: u64) {
+        self.store(addr, 0, size, value, 0);
     }
-    async fn rmw(&self, addr: Addr, (): (), op: Rmw, operand: u64, (): ()) -> W<'_, Self> {
+    fn rmw(&self, addr: Addr, _: u64, op: Rmw, operand: u64, _: u64) -> W<'_, Self> {
         self.count();
-        W::new(self, self.plain.rmw(addr, (), op, operand, ()).await.bits(), ())
+        W::new(self, self.plain.rmw(addr, 0, op, operand, 0).bits(), 0)
     }
-    async fn flush(&self, _: Addr, (): (), _: Flush) {
+    fn flush(&self, _: Addr, _: u64, _: Flush) {
         self.count();
     }
-    async fn primitive(&self, _: Primitive) {}
+    fn primitive(&self, _: Primitive) {}
     fn note(&self, _: Note) {}
-    async fn start_line(&self) {}
+    fn start_line(&self) {}
 }
 
 fn heap(seed: u64) -> Heap {
@@ -94,7 +95,7 @@ pub fn numbers(seed: u64, count: usize) -> Vec<u64> {
     let memory = heap.memory();
     let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
     let mut lanes = [0, 1].map(|lane| logs.random(&cpu, seed, lane));
-    let drawn = (0..count).map(|i| block_on(lanes[i % 2].number()).map(|number| number.bits()));
+    let drawn = (0..count).map(|i| finish(|| lanes[i % 2].number()).map(|number| number.bits()));
     drawn.collect::<Result<_, _>>().expect("the generator is free")
 }
 
@@ -119,8 +120,8 @@ fn mutex() -> [u64; 4] {
     let memory = heap.memory();
     let mutex = Addr(locks.range(1).start);
     let cpu = counting(&memory, mutex);
-    let ended = block_on(async {
-        let mut log = Log::open(&cpu, &logs, 0).await;
+    let ended = finish(|| {
+        let mut log = Log::open(&cpu, &logs, 0);
         let lock = locks.first(&cpu);
         let since = |before: u64| cpu.count.get() - before;
         let mut counts = [0; 4];
@@ -128,10 +129,10 @@ fn mutex() -> [u64; 4] {
             memory.set_word(mutex, held);
             cpu.waits.set(held != 0);
             let before = cpu.count.get();
-            log.lock(lock).await;
+            log.lock(lock);
             counts[lock_count] = since(before);
             let before = cpu.count.get();
-            log.unlock(lock).await;
+            log.unlock(lock);
             counts[unlock_count] = since(before);
         }
         counts
@@ -145,7 +146,7 @@ fn rand() -> u64 {
     let memory = heap.memory();
     let cpu = counting(&memory, Addr(0));
     let mut random = logs.random(&cpu, 1, 0);
-    block_on(random.number()).expect("the generator is free");
+    finish(|| random.number()).expect("the generator is free");
     cpu.count.get()
 }
 
@@ -158,34 +159,34 @@ fn allocations(bytes: usize) -> [u64; 5] {
     let memory = heap.memory();
     free.rebuild(&memory, |_| false);
     let cpu = counting(&memory, Addr(0));
-    let ended = block_on(async {
-        let log = Log::open(&cpu, &logs, 0).await;
-        let malloc = async || {
+    let ended = finish(|| {
+        let log = Log::open(&cpu, &logs, 0);
+        let malloc = || {
             let before = cpu.count.get();
-            let row = free.take(&cpu, 0).await.expect("a row is free").row();
+            let row = free.take(&cpu, 0).expect("a row is free").row();
             (row, cpu.count.get() - before)
         };
-        let give = async |row| {
+        let give = |row| {
             let before = cpu.count.get();
-            free.give(&cpu, 0, row, &log).await;
+            free.give(&cpu, 0, row, &log);
             cpu.count.get() - before
         };
-        let (first, fresh) = malloc().await;
+        let (first, fresh) = malloc();
         let mut others = Vec::new();
         for _ in 1..8 {
-            others.push(malloc().await.0);
+            others.push(malloc().0);
         }
-        malloc().await;
-        let to_cache = give(first).await;
-        let (first, from_cache) = malloc().await;
+        malloc();
+        let to_cache = give(first);
+        let (first, from_cache) = malloc();
         for other in others {
-            give(other).await;
+            give(other);
         }
-        let to_arena = give(first).await;
+        let to_arena = give(first);
         for _ in 1..8 {
-            malloc().await;
+            malloc();
         }
-        [fresh, to_cache, from_cache, to_arena, malloc().await.1]
+        [fresh, to_cache, from_cache, to_arena, malloc().1]
     });
     ended.expect("the arena is free")
 }

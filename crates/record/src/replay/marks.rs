@@ -90,38 +90,38 @@ pub(super) fn wants(lowering: &Lowering) -> bool {
 impl<C: Replay> Walk<'_, C> {
     /// An access that synchronises independently of its address is about to issue, or has issued.
     #[inline(always)]
-    pub(super) async fn mark(&self, intent: Intent) {
+    pub(super) fn mark(&self, intent: Intent) {
         if self.synced.is_some() {
-            self.cpu.intent(intent).await;
+            self.cpu.intent(intent);
         }
     }
 
     /// A signal has arrived. The thread, whose wait executed no instruction, loads the signal's word, so that there is
     /// an acquire.
-    pub(super) async fn heed(&self, signal: Addr) {
+    pub(super) fn heed(&self, signal: Addr) {
         if self.synced.is_some() {
-            self.cpu.load(signal, C::Tag::default(), 8).await;
-            self.cpu.intent(Intent::Acquire).await;
+            self.cpu.load(signal, C::Tag::default(), 8);
+            self.cpu.intent(Intent::Acquire);
         }
     }
 
     /// A store is about to issue.
     #[inline(always)]
-    pub(super) async fn mark_store(&self, op: &Op, recorded: u64, at: &Cursor<'_>) {
+    pub(super) fn mark_store(&self, op: &Op, recorded: u64, at: &Cursor<'_>) {
         let Some(synced) = self.synced else { return };
         // Some of these are not separate stores, and no program synchronises by them.
         let is_plain = !at.repeats && op.size <= VALUE_BYTES;
         if is_plain && synced.contains(recorded) {
-            self.cpu.intent(Intent::Release).await;
+            self.cpu.intent(Intent::Release);
         }
     }
 
     /// A load has been issued.
     #[inline(always)]
-    pub(super) async fn mark_load(&self, recorded: u64, at: &Cursor<'_>) {
+    pub(super) fn mark_load(&self, recorded: u64, at: &Cursor<'_>) {
         let Some(synced) = self.synced else { return };
         if !at.repeats && synced.contains(recorded) {
-            self.cpu.intent(Intent::Acquire).await;
+            self.cpu.intent(Intent::Acquire);
         }
     }
 }

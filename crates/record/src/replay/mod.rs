@@ -162,10 +162,10 @@ impl Replayed {
 /// Synchronising accesses keep their recorded order. Each waits for its turn without executing instructions. They are
 /// annotated if the design's lowering has a primitive for acquire or release. If the recording is damaged, the thread
 /// ends, and [`Counts::failure`] has the reason.
-pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
+pub fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
     let walk = Walk::new(replayed, thread, cpu, counts);
     let walked = match replayed.recording.stream(thread) {
-        Ok(stream) => walk.all(stream).await,
+        Ok(stream) => walk.all(stream),
         Err(error) => Err(error),
     };
     if let Err(error) = walked {

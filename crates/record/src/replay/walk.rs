@@ -175,11 +175,11 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     /// Replays the whole stream.
-    pub async fn all(mut self, mut stream: Stream) -> Result<(), RecordError> {
+    pub fn all(mut self, mut stream: Stream) -> Result<(), RecordError> {
         while let Some(step) = stream.next()? {
             match step {
-                Step::Block(executed) => self.block(executed).await,
-                Step::Event(event) => self.event(event).await,
+                Step::Block(executed) => self.block(executed),
+                Step::Event(event) => self.event(event),
             }
         }
         self.decide(None);
@@ -187,7 +187,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         Ok(())
     }
 
-    async fn block(&mut self, executed: Executed<'_>) {
+    fn block(&mut self, executed: Executed<'_>) {
         let code = self.code;
         let Some(body) = code.body(executed.block) else { return };
         self.decide(Some(body.pc));
@@ -213,9 +213,9 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 Kind::Load | Kind::UpdateLoad => {
                     let Some(recorded) = at.address() else { return };
-                    self.take_turn(&at, recorded).await;
-                    let done = self.load(op, recorded, &at).await;
-                    self.mark_load(recorded, &at).await;
+                    self.take_turn(&at, recorded);
+                    let done = self.load(op, recorded, &at);
+                    self.mark_load(recorded, &at);
                     self.set(op, done);
                     if op.kind == Kind::Load {
                         self.passed(&mut at);
@@ -223,11 +223,11 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 Kind::Store | Kind::StoreNt | Kind::StoreMasked | Kind::StoreNtMasked => {
                     let Some(recorded) = at.address() else { return };
-                    self.take_turn(&at, recorded).await;
-                    self.mark_store(op, recorded, &at).await;
+                    self.take_turn(&at, recorded);
+                    self.mark_store(op, recorded, &at);
                     match op.kind {
-                        Kind::Store | Kind::StoreNt => self.store(op, recorded, &mut at).await,
-                        _ => self.store_masked(op, recorded, &mut at).await,
+                        Kind::Store | Kind::StoreNt => self.store(op, recorded, &mut at),
+                        _ => self.store_masked(op, recorded, &mut at),
                     }
                     self.passed(&mut at);
                 }
@@ -249,16 +249,16 @@ impl<'r, C: Replay> Walk<'r, C> {
                 Kind::Branch | Kind::NotTaken | Kind::Indirect => self.note_branch(op, body, executed.block),
                 Kind::Locked => {
                     let Some(recorded) = at.address() else { return };
-                    self.take_turn(&at, recorded).await;
-                    self.mark(Intent::Release).await;
-                    let done = self.locked(op, recorded, &mut at).await;
+                    self.take_turn(&at, recorded);
+                    self.mark(Intent::Release);
+                    let done = self.locked(op, recorded, &mut at);
                     self.set(op, done);
                     self.passed(&mut at);
                 }
                 Kind::Clwb | Kind::ClflushOpt | Kind::Clflush => {
                     let Some(recorded) = at.address() else { return };
                     if self.orders() {
-                        self.flush(op, recorded).await;
+                        self.flush(op, recorded);
                     }
                     self.passed(&mut at);
                 }
@@ -272,7 +272,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                     let (block, fence) = (executed.block, at.fence as u16);
                     self.account(Some(FenceAt { block, fence, from }));
                     at.fence += 1;
-                    self.fence(op, class).await;
+                    self.fence(op, class);
                 }
                 Kind::NoFlush => {
                     self.orders();
@@ -282,7 +282,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                     self.orders();
                     at.fence += 1;
                 }
-                Kind::Marker => self.marker(op.site).await,
+                Kind::Marker => self.marker(op.site),
             }
         }
         self.leave(body, &executed);
@@ -342,11 +342,11 @@ impl<'r, C: Replay> Walk<'r, C> {
 
     /// Waits for the turn of the next access, if any.
     #[inline(always)]
-    async fn take_turn(&mut self, at: &Cursor<'_>, recorded: u64) {
+    fn take_turn(&mut self, at: &Cursor<'_>, recorded: u64) {
         if at.has_turn() {
             let word = self.simulated(Turn::word(recorded));
             let before = at.executed.turns[at.turn].before;
-            self.cpu.written(word, before).await;
+            self.cpu.written(word, before);
         }
     }
 
@@ -370,7 +370,7 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     /// One load a line.
-    pub(super) async fn load(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>) -> C::Tag {
+    pub(super) fn load(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>) -> C::Tag {
         let address = self.address_tag(op);
         let first = self.simulated(recorded);
         if at.repeats {
@@ -379,13 +379,13 @@ impl<'r, C: Replay> Walk<'r, C> {
                 return address;
             }
         }
-        let mut done = self.cpu.load(Addr(first.0 & !7), address, 8).await.tag();
+        let mut done = self.cpu.load(Addr(first.0 & !7), address, 8).tag();
         if first.0 % LINE_BYTES + u64::from(op.size) > LINE_BYTES {
             let end = recorded.saturating_add(u64::from(op.size));
             let mut line = (recorded | (LINE_BYTES - 1)).saturating_add(1);
             while line < end {
                 let more = self.simulated(line);
-                let loaded = self.cpu.load(more, address, 8).await.tag();
+                let loaded = self.cpu.load(more, address, 8).tag();
                 done = self.cpu.both(done, loaded);
                 line = line.saturating_add(LINE_BYTES);
             }
@@ -443,7 +443,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
-    async fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
+    fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
         let marker = marker(op.site);
         if marker.is_some() {
             self.count(&self.counts.markers);
@@ -469,7 +469,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             } else {
                 *primitive
             };
-            self.cpu.primitive(kept).await;
+            self.cpu.primitive(kept);
         }
         let covers = if self.policy.is_exact() {
             Covered::Durable
@@ -479,54 +479,54 @@ impl<'r, C: Replay> Walk<'r, C> {
         self.covered = self.covered.max(covers);
     }
 
-    async fn marker(&mut self, number: u32) {
+    fn marker(&mut self, number: u32) {
         let Some(marker) = marker(number) else { return };
         self.count(&self.counts.markers);
         match marker {
             Marker::TaskBegin => self.cpu.note(Note::TaskBegin),
             Marker::TaskEnd => self.cpu.note(Note::TaskEnd),
-            Marker::Durable => self.cover(Covered::Durable, Intent::Durable).await,
-            Marker::Order => self.cover(Covered::Order, Intent::LogBeforeUpdate).await,
-            Marker::NewStrand => self.cpu.intent(Intent::NewStrand).await,
-            Marker::Acquire => self.cpu.intent(Intent::Acquire).await,
-            Marker::Release => self.cpu.intent(Intent::Release).await,
-            Marker::ContextSwitch | Marker::Dma => self.hand_over().await,
+            Marker::Durable => self.cover(Covered::Durable, Intent::Durable),
+            Marker::Order => self.cover(Covered::Order, Intent::LogBeforeUpdate),
+            Marker::NewStrand => self.cpu.intent(Intent::NewStrand),
+            Marker::Acquire => self.cpu.intent(Intent::Acquire),
+            Marker::Release => self.cpu.intent(Intent::Release),
+            Marker::ContextSwitch | Marker::Dma => self.hand_over(),
             Marker::RegionBegin | Marker::RegionEnd => {}
         }
     }
 
     /// Issues an intent, unless the primitives since the last access to persistent memory order as much.
-    async fn cover(&mut self, covers: Covered, intent: Intent) {
+    fn cover(&mut self, covers: Covered, intent: Intent) {
         if self.covered < covers {
-            self.cpu.intent(intent).await;
+            self.cpu.intent(intent);
             self.covered = covers;
         }
     }
 
     /// This thread's writes must leave its core; nothing if the design keeps none there.
-    async fn hand_over(&mut self) {
+    fn hand_over(&mut self) {
         if !self.cpu.lowering().hand_over.is_empty() {
-            self.cpu.intent(Intent::HandOver).await;
+            self.cpu.intent(Intent::HandOver);
             self.covered = Covered::Durable;
         }
     }
 
-    async fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event) {
         match event {
             Event::Syscall(_) => self.count(&self.counts.syscalls),
-            Event::Sync { .. } => self.cover(Covered::Durable, Intent::Durable).await,
+            Event::Sync { .. } => self.cover(Covered::Durable, Intent::Durable),
             Event::Signal { number } => {
                 if let Some(word) = self.space.signal(number) {
-                    self.mark(Intent::Release).await;
+                    self.mark(Intent::Release);
                     self.cpu.count_next();
                     let none = C::Tag::default();
-                    self.cpu.store(word, none, 8, 0, none).await;
+                    self.cpu.store(word, none, 8, 0, none);
                 }
             }
             Event::Wait { number, times } => {
                 if let Some(word) = self.space.signal(number) {
-                    self.cpu.written(word, times).await;
-                    self.heed(word).await;
+                    self.cpu.written(word, times);
+                    self.heed(word);
                 }
             }
         }

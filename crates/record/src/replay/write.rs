@@ -9,16 +9,16 @@ use strandline_isa::{Addr, Alu, Flush, Intent, Replay, Rmw, LINE_BYTES};
 impl<C: Replay> Walk<'_, C> {
     /// A store: its first piece takes an entry of the window and of the store queue, the others none.
     #[inline(always)]
-    pub(super) async fn store(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
+    pub(super) fn store(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
         let words = at.words(op.size);
-        self.whole_store(op, recorded, at, words).await;
+        self.whole_store(op, recorded, at, words);
     }
 
     /// A store of the bytes that its mask selects, as one store. In volatile memory, of all.
-    pub(super) async fn store_masked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
+    pub(super) fn store_masked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
         let (words, mask) = (at.words(op.size), at.mask());
         if !self.simulated(recorded).is_persistent() {
-            return self.whole_store(op, recorded, at, words).await;
+            return self.whole_store(op, recorded, at, words);
         }
         self.covered = Covered::Nothing;
         let mut is_first = true;
@@ -29,7 +29,7 @@ impl<C: Replay> Walk<'_, C> {
                 let count = piece(addr.0, run.end - offset);
                 let value = bytes(words, offset, count);
                 match std::mem::replace(&mut is_first, false) {
-                    true => self.first_store(op, addr, count as u8, value, at).await,
+                    true => self.first_store(op, addr, count as u8, value, at),
                     false => self.cpu.store_rest(addr, count as u8, value, !op.kind.is_nt()),
                 }
                 offset += count;
@@ -44,13 +44,13 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     #[inline(always)]
-    async fn whole_store(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>, words: &[u64]) {
+    fn whole_store(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>, words: &[u64]) {
         let first = self.simulated(recorded);
         if first.is_persistent() {
             self.covered = Covered::Nothing;
             if op.size > VALUE_BYTES {
                 // Its bytes are unknown: its lines are fetched and keep their bytes.
-                self.load(op, recorded, at).await;
+                self.load(op, recorded, at);
                 return;
             }
         }
@@ -62,11 +62,10 @@ impl<C: Replay> Walk<'_, C> {
             0
         } else if first.is_persistent() {
             let count = piece(first.0, size);
-            self.first_store(op, first, count as u8, bytes(words, 0, count), at)
-                .await;
+            self.first_store(op, first, count as u8, bytes(words, 0, count), at);
             count
         } else {
-            self.first_store(op, Addr(first.0 & !7), 8, 0, at).await;
+            self.first_store(op, Addr(first.0 & !7), 8, 0, at);
             LINE_BYTES - first.0 % LINE_BYTES
         };
         if done < size {
@@ -75,12 +74,12 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     #[inline(always)]
-    async fn first_store(&mut self, op: &Op, addr: Addr, size: u8, value: u64, at: &Cursor<'_>) {
+    fn first_store(&mut self, op: &Op, addr: Addr, size: u8, value: u64, at: &Cursor<'_>) {
         self.count_write(at);
         let (address, data) = (self.address_tag(op), self.data_tag(op));
         match op.kind {
-            kind if kind.is_nt() => self.cpu.store_nt(addr, address, size, value, data).await,
-            _ => self.cpu.store(addr, address, size, value, data).await,
+            kind if kind.is_nt() => self.cpu.store_nt(addr, address, size, value, data),
+            _ => self.cpu.store(addr, address, size, value, data),
         }
     }
 
@@ -108,7 +107,7 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     /// A locked instruction on one word; bytes beyond it follow as a store.
-    pub(super) async fn locked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) -> C::Tag {
+    pub(super) fn locked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) -> C::Tag {
         let first = self.simulated(recorded);
         let words = at.words(op.size);
         let (offset, size) = (first.0 % 8, u64::from(op.size));
@@ -117,18 +116,15 @@ impl<C: Replay> Walk<'_, C> {
         let merge = Rmw::Merge(mask(count) << (8 * offset));
         let (address, data) = (self.address_tag(op), self.data_tag(op));
         self.count_write(at);
-        let old = self
-            .cpu
-            .rmw(Addr(first.0 - offset), address, merge, operand, data)
-            .await;
-        self.mark(Intent::Acquire).await;
+        let old = self.cpu.rmw(Addr(first.0 - offset), address, merge, operand, data);
+        self.mark(Intent::Acquire);
         if first.is_persistent() {
             self.covered = Covered::Nothing;
             if count < size && size <= u64::from(VALUE_BYTES) {
                 let next = self.simulated(recorded.wrapping_add(count));
                 let more = piece(next.0, size - count);
                 let value = bytes(words, count, more);
-                self.cpu.store(next, address, more as u8, value, old.tag()).await;
+                self.cpu.store(next, address, more as u8, value, old.tag());
                 self.rest(op, recorded, count + more, words);
             }
         }
@@ -136,7 +132,7 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     /// A flush, as recorded, if the design has any.
-    pub(super) async fn flush(&mut self, op: &Op, recorded: u64) {
+    pub(super) fn flush(&mut self, op: &Op, recorded: u64) {
         if !self.policy.flushes() {
             self.count(&self.counts.flushes_skipped);
             return;
@@ -151,6 +147,6 @@ impl<C: Replay> Walk<'_, C> {
             Kind::ClflushOpt => Flush::ClflushOpt,
             _ => Flush::Clflush,
         };
-        self.cpu.flush(addr, self.address_tag(op), flush).await;
+        self.cpu.flush(addr, self.address_tag(op), flush);
     }
 }

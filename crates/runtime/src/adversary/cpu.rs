@@ -1,15 +1,16 @@
 //! A core of the adversary's machine.
 
 use super::{Adversary, Speculation, AGAIN_ONE_IN, INTERRUPTED_ONE_IN, MISLED_ONE_IN};
+use crate::stacks::Stack;
 use std::cell::Cell;
-use std::future::poll_fn;
-use std::task::Poll;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Plain, Primitive, Rmw, Scheduling, Site, W};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Note, Plain, Primitive, Rmw, W};
 
-/// One core. See [`Adversary::cpu`].
+/// One core.
 pub struct AdversaryCpu<'a, 'm> {
     machine: &'a Adversary<'m>,
     core: CoreId,
+    /// The stack that its program runs on.
+    stack: &'a Stack<(), ()>,
     /// The context of the flushes from here on.
     context: Cell<u8>,
     speculation: Cell<Speculation>,
@@ -18,12 +19,12 @@ pub struct AdversaryCpu<'a, 'm> {
 }
 
 impl<'m> Adversary<'m> {
-    /// Core `core` of the machine.
-    #[must_use]
-    pub fn cpu(&self, core: usize) -> AdversaryCpu<'_, 'm> {
+    /// Core `core` of the machine, whose program runs on `stack`.
+    pub(super) fn cpu<'a>(&'a self, core: usize, stack: &'a Stack<(), ()>) -> AdversaryCpu<'a, 'm> {
         AdversaryCpu {
             machine: self,
             core: CoreId(core as u16),
+            stack,
             context: Cell::new(0),
             speculation: Cell::default(),
             found: Cell::new(false),
@@ -33,20 +34,15 @@ impl<'m> Adversary<'m> {
 
 impl AdversaryCpu<'_, '_> {
     /// Sometimes yields to other threads, and sometimes writes lines back.
-    async fn turn(&self) {
-        let mut waited = false;
-        poll_fn(move |_| {
-            let state = &mut *self.machine.state.borrow_mut();
-            if !waited && state.rng.one_in(4) {
-                waited = true;
-                return Poll::Pending;
-            }
-            if state.rng.one_in(self.machine.play.evict_one_in) {
-                state.evict(self.machine.memory);
-            }
-            Poll::Ready(())
-        })
-        .await;
+    fn turn(&self) {
+        let waits = self.machine.state.borrow_mut().rng.one_in(4);
+        if waits {
+            self.stack.suspend(());
+        }
+        let state = &mut *self.machine.state.borrow_mut();
+        if state.rng.one_in(self.machine.play.evict_one_in) {
+            state.evict(self.machine.memory);
+        }
     }
 
     fn write(&self, addr: Addr, size: u8, value: u64) {
@@ -82,7 +78,7 @@ impl AdversaryCpu<'_, '_> {
 }
 
 impl Cpu for AdversaryCpu<'_, '_> {
-    type Tag = ();
+    type Tag = u64;
 
     fn core(&self) -> CoreId {
         self.core
@@ -92,42 +88,38 @@ impl Cpu for AdversaryCpu<'_, '_> {
         &self.machine.lowering
     }
 
-    fn alu(&self, _op: Alu, _a: (), _b: ()) {}
-
-    fn branch(&self, _condition: (), _taken: bool, _site: Site) {}
-
-    async fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
-        self.turn().await;
-        W::new(self, self.seen(addr, size), ())
+    fn load(&self, addr: Addr, _address: u64, size: u8) -> W<'_, Self> {
+        self.turn();
+        W::new(self, self.seen(addr, size), 0)
     }
 
-    async fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
-        self.turn().await;
+    fn store(&self, addr: Addr, _address: u64, size: u8, value: u64, _data: u64) {
+        self.turn();
         self.write(addr, size, value);
     }
 
-    async fn store_nt(&self, addr: Addr, address: (), size: u8, value: u64, data: ()) {
-        self.store(addr, address, size, value, data).await;
-        self.flush(addr, address, Flush::Clwb).await;
+    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
+        self.store(addr, address, size, value, data);
+        self.flush(addr, address, Flush::Clwb);
     }
 
-    async fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> W<'_, Self> {
-        self.turn().await;
+    fn rmw(&self, addr: Addr, _address: u64, op: Rmw, operand: u64, _data: u64) -> W<'_, Self> {
+        self.turn();
         let old = self.machine.memory.read(addr, 8);
         self.write(addr, 8, op.apply(old, operand));
-        W::new(self, old, ())
+        W::new(self, old, 0)
     }
 
-    async fn flush(&self, addr: Addr, _address: (), _flush: Flush) {
-        self.turn().await;
+    fn flush(&self, addr: Addr, _address: u64, _flush: Flush) {
+        self.turn();
         let mut state = self.machine.state.borrow_mut();
         state
             .lines
             .flush(self.core.index(), self.context.get(), addr, self.machine.memory);
     }
 
-    async fn primitive(&self, primitive: Primitive) {
-        self.turn().await;
+    fn primitive(&self, primitive: Primitive) {
+        self.turn();
         if self.machine.lowering.validate.contains(&primitive) {
             self.found.set(self.speculation.get() == Speculation::Misled);
             return;
@@ -169,20 +161,10 @@ impl Cpu for AdversaryCpu<'_, '_> {
         self.machine.state.borrow_mut().watch.note(self.core, note);
     }
 
-    async fn start_line(&self) {
+    fn start_line(&self) {
         self.machine.waiting.set(self.machine.waiting.get() + 1);
-        poll_fn(|_| match self.machine.waiting.get() < self.machine.cores {
-            true => Poll::Pending,
-            false => Poll::Ready(()),
-        })
-        .await;
-    }
-}
-
-impl Scheduling for AdversaryCpu<'_, '_> {
-    fn jump(&self, _target: (), _to: u64, _site: Site) {}
-
-    fn cycles(&self) -> W<'_, Self> {
-        self.word(0)
+        while self.machine.waiting.get() < self.machine.cores {
+            self.stack.suspend(());
+        }
     }
 }

@@ -11,12 +11,10 @@ mod cpu;
 mod lines;
 mod watch;
 
+use crate::stacks::{with_stacks, Stack};
 use lines::{Choice, Lines};
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 use strandline_isa::{Flush, Lowering, Memory, Primitive};
 use strandline_kernel::Rng;
 
@@ -54,7 +52,7 @@ pub const SPECULATING: Lowering = Lowering {
     ..FENCED
 };
 
-/// Polls of the program without an end after which it counts as hung.
+/// Turns without an end after which the program counts as hung.
 const PATIENCE: u64 = 1 << 24;
 
 /// The adversary's settings.
@@ -139,22 +137,24 @@ impl<'m> Adversary<'m> {
         }
     }
 
-    /// Runs the threads to their end, in random turns.
+    /// Runs `program` on each core, with its number, to the end of all, in random turns.
     ///
     /// # Errors
     /// If they do not end.
-    pub fn run<'f>(&self, mut threads: Vec<Pin<Box<dyn Future<Output = ()> + 'f>>>) -> Result<(), Hang> {
-        let mut context = Context::from_waker(Waker::noop());
-        for _ in 0..PATIENCE {
-            if threads.is_empty() {
-                return Ok(());
+    pub fn run(&self, program: &dyn Fn(usize, &AdversaryCpu<'_, 'm>)) -> Result<(), Hang> {
+        let thread = |core: usize, stack: &Stack<(), ()>, ()| program(core, &self.cpu(core, stack));
+        with_stacks(self.cores, &thread, |mut threads| {
+            for _ in 0..PATIENCE {
+                if threads.is_empty() {
+                    return Ok(());
+                }
+                let turn = self.state.borrow_mut().rng.below(threads.len() as u64) as usize;
+                if threads[turn].resume(()).is_none() {
+                    threads.swap_remove(turn);
+                }
             }
-            let turn = self.state.borrow_mut().rng.below(threads.len() as u64) as usize;
-            if let Poll::Ready(()) = threads[turn].as_mut().poll(&mut context) {
-                drop(threads.swap_remove(turn));
-            }
-        }
-        Err(Hang)
+            Err(Hang)
+        })
     }
 
     /// Regions acknowledged and operations returned so far. The last may be acknowledged behind the last change of the

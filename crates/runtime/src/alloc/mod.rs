@@ -1,6 +1,4 @@
 //! The volatile state of an allocator of equal rows: the free ones. After a crash it is rebuilt from the reachable rows.
-//!
-//! Calls of glibc's are boxed, so that the futures of programs with the lean library stay small.
 
 mod stacks;
 
@@ -52,13 +50,13 @@ impl FreeLists {
     /// Allocates a free row, from the thread's own list if possible; `None` if none is free.
     /// Its use depends on the region that freed it, which may not be acknowledged yet: the log must
     /// be notified by [`Log::takes`] or [`crate::Region::takes`].
-    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<Taken<'c, C>> {
+    pub fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<Taken<'c, C>> {
         match self.source {
-            Source::Stacks(stacks) => stacks.take(cpu, thread).await,
+            Source::Stacks(stacks) => stacks.take(cpu, thread),
             Source::Malloc(malloc) => {
-                let row = Box::pin(malloc.malloc(cpu, thread)).await?;
+                let row = malloc.malloc(cpu, thread)?;
                 let stamp = match self.has_stamps {
-                    true => Some(malloc.beside(row).load().await),
+                    true => Some(malloc.beside(row).load()),
                     false => None,
                 };
                 let home = Home::Heap(malloc, thread);
@@ -69,14 +67,14 @@ impl FreeLists {
 
     /// Frees a row to the thread's own list. It must not be reachable once the log's regions are
     /// durable.
-    pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, log: &Log<'c, C>) {
+    pub fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, log: &Log<'c, C>) {
         match self.source {
-            Source::Stacks(stacks) => stacks.give(cpu, thread, row, log.stamp()).await,
+            Source::Stacks(stacks) => stacks.give(cpu, thread, row, log.stamp()),
             Source::Malloc(malloc) => {
                 if let Some(stamp) = log.stamp() {
-                    malloc.beside(row).store(stamp).await;
+                    malloc.beside(row).store(stamp);
                 }
-                Box::pin(malloc.free(cpu, thread, row)).await;
+                malloc.free(cpu, thread, row);
             }
         }
     }
@@ -134,10 +132,10 @@ impl<'c, C: Cpu> Taken<'c, C> {
     }
 
     /// Returns it, as if it had never been allocated: a row without a stamp, as an undo log leaves it.
-    pub(crate) async fn give_back(&self, cpu: &'c C) {
+    pub(crate) fn give_back(&self, cpu: &'c C) {
         match self.home {
-            Home::Stack(list) => stacks::push(cpu, list, self.row).await,
-            Home::Heap(malloc, thread) => Box::pin(malloc.free(cpu, thread, self.row)).await,
+            Home::Stack(list) => stacks::push(cpu, list, self.row),
+            Home::Heap(malloc, thread) => malloc.free(cpu, thread, self.row),
         }
     }
 }

@@ -60,58 +60,58 @@ impl Stacks {
     }
 
     /// Allocates a free row, from the thread's own list if possible; `None` if all lists are empty.
-    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<Taken<'c, C>> {
+    pub fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<Taken<'c, C>> {
         let _call = cpu.call(1);
         let mut next = thread as u64;
         for _ in 0..self.lists {
             let list = cpu.word(self.list(next));
             next = if next + 1 == self.lists { 0 } else { next + 1 };
-            self.lock(cpu, list).await;
-            let count = list.at(COUNT).load().await;
+            self.lock(cpu, list);
+            let count = list.at(COUNT).load();
             if !count.is(0).branch(LIST_IS_EMPTY) {
                 let left = count - 1;
                 let item = (list + (left << self.item)).at(LINE_BYTES);
-                let row = item.load().await;
+                let row = item.load();
                 let stamp = match self.item {
-                    STAMPED => Some(item.at(8).load().await),
+                    STAMPED => Some(item.at(8).load()),
                     _ => None,
                 };
-                list.at(COUNT).store(left).await;
-                self.unlock(cpu, list).await;
+                list.at(COUNT).store(left);
+                self.unlock(cpu, list);
                 let home = Home::Stack(list);
                 return Some(Taken { row, stamp, home });
             }
-            self.unlock(cpu, list).await;
+            self.unlock(cpu, list);
         }
         None
     }
 
     /// Frees a row to the thread's own list.
-    pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, stamp: Option<W<'c, C>>) {
+    pub fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, stamp: Option<W<'c, C>>) {
         let _call = cpu.call(2);
         let list = cpu.word(self.list(thread as u64));
-        self.lock(cpu, list).await;
-        let count = list.at(COUNT).load().await;
+        self.lock(cpu, list);
+        let count = list.at(COUNT).load();
         let item = (list + (count << self.item)).at(LINE_BYTES);
-        item.store(row).await;
+        item.store(row);
         if let Some(stamp) = stamp {
-            item.at(8).store(stamp).await;
+            item.at(8).store(stamp);
         }
-        list.at(COUNT).store(count + 1).await;
-        self.unlock(cpu, list).await;
+        list.at(COUNT).store(count + 1);
+        self.unlock(cpu, list);
     }
 
-    async fn lock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
+    fn lock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
         match self.orders {
-            true => lock(cpu, list).await,
-            false => take(cpu, list).await,
+            true => lock(cpu, list),
+            false => take(cpu, list),
         }
     }
 
-    async fn unlock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
+    fn unlock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
         match self.orders {
-            true => unlock(cpu, list).await,
-            false => leave(cpu, list).await,
+            true => unlock(cpu, list),
+            false => leave(cpu, list),
         }
     }
 
@@ -138,10 +138,10 @@ impl Stacks {
 }
 
 /// Pushes a row without a stamp to a list.
-pub(super) async fn push<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, row: W<'c, C>) {
-    lock(cpu, list).await;
-    let count = list.at(COUNT).load().await;
-    (list + (count << BARE)).at(LINE_BYTES).store(row).await;
-    list.at(COUNT).store(count + 1).await;
-    unlock(cpu, list).await;
+pub(super) fn push<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, row: W<'c, C>) {
+    lock(cpu, list);
+    let count = list.at(COUNT).load();
+    (list + (count << BARE)).at(LINE_BYTES).store(row);
+    list.at(COUNT).store(count + 1);
+    unlock(cpu, list);
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{block_on, BuildPlan, LogLayout, Logging, Plain};
+use crate::{finish, BuildPlan, LogLayout, Logging, Plain};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, CoreId, Lowering, Memory};
 use strandline_kernel::Rng;
@@ -30,24 +30,24 @@ fn churned(library: CLibrary, rows: u64, bytes: u64, seed: u64) {
     let reachable = |row: u64| held.contains(&table.addr(row).0);
     lists.rebuild(&memory, reachable);
     let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
-    let ended = block_on(async {
-        let log = Log::open(&cpu, &logs, 0).await;
+    let ended = finish(|| {
+        let log = Log::open(&cpu, &logs, 0);
         for _ in 0..40 * rows {
             let thread = rng.below(2) as usize;
             // It fills, and it empties.
             if rng.below(8) < 2 + rng.below(5) {
-                if let Some(taken) = lists.take(&cpu, thread).await {
+                if let Some(taken) = lists.take(&cpu, thread) {
                     let row = taken.row().bits();
                     assert!(table.index_of(row).is_some(), "{row:#x} is a row");
                     assert!(held.insert(row), "{row:#x} was free");
                 }
             } else if let Some(row) = held.iter().nth(rng.below(held.len().max(1) as u64) as usize).copied() {
                 held.remove(&row);
-                lists.give(&cpu, thread, cpu.word(row), &log).await;
+                lists.give(&cpu, thread, cpu.word(row), &log);
             }
         }
         for thread in [0, 1] {
-            while let Some(taken) = lists.take(&cpu, thread).await {
+            while let Some(taken) = lists.take(&cpu, thread) {
                 assert!(held.insert(taken.row().bits()));
             }
         }
@@ -92,15 +92,15 @@ fn every_free_row_is_handed_out_once_and_can_come_back() {
         let memory = heap.memory();
         lists.rebuild(&memory, |row| row == 3);
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
-        let taken = block_on(async {
+        let taken = finish(|| {
             let mut taken = BTreeSet::new();
-            let mut log = Log::open(&cpu, &logs, 0).await;
-            while let Some(row) = lists.take(&cpu, 1).await {
-                log.takes(row).await;
+            let mut log = Log::open(&cpu, &logs, 0);
+            while let Some(row) = lists.take(&cpu, 1) {
+                log.takes(row);
                 taken.insert(table.index_of(row.row().bits()).unwrap());
             }
-            lists.give(&cpu, 0, cpu.word(table.addr(5).0), &log).await;
-            let back = lists.take(&cpu, 0).await.map(|taken| taken.row().bits());
+            lists.give(&cpu, 0, cpu.word(table.addr(5).0), &log);
+            let back = lists.take(&cpu, 0).map(|taken| taken.row().bits());
             assert_eq!(back, Some(table.addr(5).0));
             taken
         });

@@ -19,8 +19,8 @@ pub struct Stack<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Stack<'c, C> {
     /// The stack in the memory at `own`, with the return address that a call pushes.
-    pub async fn called(cpu: &'c C, own: W<'c, C>) -> Stack<'c, C> {
-        own.store(cpu.word(1)).await;
+    pub fn called(cpu: &'c C, own: W<'c, C>) -> Stack<'c, C> {
+        own.store(cpu.word(1));
         Stack { cpu, own, top: own }
     }
 
@@ -30,16 +30,16 @@ impl<'c, C: Cpu> Stack<'c, C> {
     }
 
     /// Pushes registers: what they hold, the program does not need.
-    pub async fn push(&mut self, registers: u64) {
+    pub fn push(&mut self, registers: u64) {
         for register in 0..registers {
-            self.own.at(8 + 8 * (register % 6)).store(self.cpu.word(register)).await;
+            self.own.at(8 + 8 * (register % 6)).store(self.cpu.word(register));
         }
     }
 
     /// Pops registers.
-    pub async fn pop(&mut self, registers: u64) {
+    pub fn pop(&mut self, registers: u64) {
         for register in (0..registers).rev() {
-            self.own.at(8 + 8 * (register % 6)).load().await;
+            self.own.at(8 + 8 * (register % 6)).load();
         }
     }
 
@@ -54,23 +54,23 @@ impl<'c, C: Cpu> Stack<'c, C> {
     }
 
     /// Returns to the caller.
-    pub async fn ret(&self) {
-        self.own.load().await;
+    pub fn ret(&self) {
+        self.own.load();
     }
 
     /// Saves the canary.
-    pub async fn guard(&self) {
-        let canary = self.own.at(CANARY).load().await;
-        self.own.at(56).store(canary).await;
+    pub fn guard(&self) {
+        let canary = self.own.at(CANARY).load();
+        self.own.at(56).store(canary);
     }
 
     /// The difference from the saved canary: zero.
-    pub async fn guarded(&self) -> W<'c, C> {
-        self.own.at(56).load().await - self.own.at(CANARY).load().await
+    pub fn guarded(&self) -> W<'c, C> {
+        self.own.at(56).load() - self.own.at(CANARY).load()
     }
 
     /// Whether the process has one thread: zero.
-    pub async fn single(&self) -> W<'c, C> {
-        self.own.at(SINGLE).load_sized(1).await
+    pub fn single(&self) -> W<'c, C> {
+        self.own.at(SINGLE).load_sized(1)
     }
 }

@@ -122,50 +122,50 @@ fn first_numbers(seed: u32) -> [u32; DEGREE as usize] {
 
 impl Caller {
     /// The next number, below 2^31.
-    pub async fn rand<'c, C: Cpu>(self, cpu: &'c C) -> W<'c, C> {
+    pub fn rand<'c, C: Cpu>(self, cpu: &'c C) -> W<'c, C> {
         let shared = cpu.word(self.shared.0);
-        let mut stack = Stack::called(cpu, cpu.word(self.own.0)).await;
+        let mut stack = Stack::called(cpu, cpu.word(self.own.0));
         stack.grow();
-        stack.push(1).await;
+        stack.push(1);
         stack.grow();
-        stack.guard().await;
-        futex::take(cpu, shared.at(LOCK), stack.own(), RAND_IS_FREE).await;
-        stack.push(1).await;
-        advance(cpu, shared.at(STATE), stack.own().at(RESULT)).await;
-        stack.pop(1).await;
-        futex::leave(cpu, shared.at(LOCK), stack.own(), NOBODY_WAITS_FOR_RAND, false).await;
-        let number = stack.own().at(RESULT).load_sized(4).await;
-        stack.guarded().await.is(0).branch(RAND_IS_GUARDED);
+        stack.guard();
+        futex::take(cpu, shared.at(LOCK), stack.own(), RAND_IS_FREE);
+        stack.push(1);
+        advance(cpu, shared.at(STATE), stack.own().at(RESULT));
+        stack.pop(1);
+        futex::leave(cpu, shared.at(LOCK), stack.own(), NOBODY_WAITS_FOR_RAND, false);
+        let number = stack.own().at(RESULT).load_sized(4);
+        stack.guarded().is(0).branch(RAND_IS_GUARDED);
         stack.shrink();
-        stack.pop(1).await;
+        stack.pop(1);
         stack.shrink();
-        stack.ret().await;
+        stack.ret();
         number
     }
 }
 
 /// `random_r`: adds two numbers of the state, and moves on.
-async fn advance<'c, C: Cpu>(cpu: &'c C, state: W<'c, C>, result: W<'c, C>) {
+fn advance<'c, C: Cpu>(cpu: &'c C, state: W<'c, C>, result: W<'c, C>) {
     state.is(0).branch(HAS_NO_STATE);
     result.is(0).branch(HAS_NO_RESULT);
-    let kind = state.at(field::KIND).load_sized(4).await;
-    let first = state.at(field::FIRST).load().await;
+    let kind = state.at(field::KIND).load_sized(4);
+    let first = state.at(field::FIRST).load();
     kind.is(0).branch(STATE_IS_LINEAR);
-    let (mut front, mut rear) = (state.at(field::FRONT).load().await, state.at(field::REAR).load().await);
-    let end = state.at(field::END).load().await;
-    let sum = rear.load_sized(4).await + front.load_sized(4).await;
+    let (mut front, mut rear) = (state.at(field::FRONT).load(), state.at(field::REAR).load());
+    let end = state.at(field::END).load();
+    let sum = rear.load_sized(4) + front.load_sized(4);
     let at = front;
     front = front + 4;
     rear = rear + 4;
-    at.store_sized(sum, 4).await;
+    at.store_sized(sum, 4);
     // In 32 bits: one shift.
     let number = W::new(cpu, sum.bits() & u64::from(u32::MAX), sum.tag()) >> 1;
-    result.store_sized(number, 4).await;
+    result.store_sized(number, 4);
     if !front.less(end).branch(FRONT_IS_AT_END) {
         front = first;
     } else if !rear.less(end).branch(REAR_IS_AT_END) {
         rear = first;
     }
-    state.at(field::FRONT).store(front).await;
-    state.at(field::REAR).store(rear).await;
+    state.at(field::FRONT).store(front);
+    state.at(field::REAR).store(rear);
 }

@@ -11,12 +11,11 @@ mod task;
 pub use library::{Library, UnknownLibrary};
 
 use crate::restart::think;
-use crate::{Heap, Log, ThreadPlan, ThreadState, Workload, BLOCK_BYTES};
+use crate::stacks::{with_stacks, Stack, Suspended};
+use crate::{Heap, Log, Program, ThreadPlan, ThreadState, BLOCK_BYTES};
 use library::Place;
 use pace::{Found, Pace};
-use std::future::Future;
-use std::pin::Pin;
-use strandline_isa::{sites, Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking, W};
+use strandline_isa::{sites, Cpu, Lowering, Note, Primitive, Running, Tasking, Thread, W};
 use strandline_rules::{broken, Rule};
 use task::{Task, Turn, Why};
 
@@ -56,49 +55,36 @@ pub struct Sharing {
 }
 
 /// Runs one thread whose tasks share it: warming tasks, the start line, the tasks that count.
-pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan: ThreadPlan, sharing: Sharing) {
+pub fn run_window(program: &dyn Program, cpu: &Thread<'_>, plan: ThreadPlan, sharing: Sharing) {
     let most = sharing.window.most() as usize;
-    let logs = workload.logs();
-    let tasks: Vec<Task<'_, C>> = (0..most).map(|slot| Task::new(cpu, slot as u8)).collect();
-    let mut lanes = Vec::with_capacity(most);
-    for (slot, task) in tasks.iter().enumerate() {
-        let lane = plan.thread * most + slot;
-        let state = ThreadState {
-            cpu: task,
+    let first = plan.thread * most;
+    let lane = |slot: usize, stack: &Stack<Turn, Why>, _: Turn| {
+        let task = Task::new(cpu, slot as u8, stack);
+        run_lane(program, &task, plan, first, first + slot);
+    };
+    with_stacks(most, &lane, |lanes| {
+        let mut pool = Pool {
+            cpu,
+            lowering: *cpu.lowering(),
+            library: library::Coroutines {
+                library: sharing.library,
+                free_switches: cpu.lowering().tasking == Tasking::Free,
+            },
+            lanes,
+            settled: vec![true; most],
+            active: vec![false; most],
+            first,
+            schedulers: plan.threads * most,
             thread: plan.thread,
             threads: plan.threads,
-            lane,
-            random: logs.random(task, plan.seed, lane),
-            log: Log::open(
-                task,
-                &logs,
-                if broken(Rule::OwnLog) { plan.thread * most } else { lane },
-            )
-            .await,
+            fences: 0,
+            pace: Pace::new(sharing.window),
         };
-        lanes.push(Box::pin(run_lane(workload, state)));
-    }
-    let mut pool = Pool {
-        cpu,
-        lowering: *cpu.lowering(),
-        library: library::Coroutines {
-            library: sharing.library,
-            free_switches: cpu.lowering().tasking == Tasking::Free,
-        },
-        tasks: &tasks,
-        lanes,
-        active: vec![false; most],
-        first: plan.thread * most,
-        schedulers: plan.threads * most,
-        thread: plan.thread,
-        threads: plan.threads,
-        fences: 0,
-        pace: Pace::new(sharing.window),
-    };
-    pool.prime().await;
-    pool.run(plan.warm_tasks, Until::WindowFound).await;
-    cpu.start_line().await;
-    pool.run(plan.tasks, Until::Ended).await;
+        pool.prime();
+        pool.run(plan.warm_tasks, Until::WindowFound);
+        cpu.start_line();
+        pool.run(plan.tasks, Until::Ended);
+    });
 }
 
 /// How long a part of a run lasts, beside its number of tasks.
@@ -118,30 +104,43 @@ sites! {
     STILL_SEARCHES = 0x3f1c_92d7;
 }
 
-/// Runs one task after the other, endlessly: each begins when the scheduler resumes the lane.
-async fn run_lane<W: Workload, C: Scheduling>(workload: &W, mut state: ThreadState<'_, Task<'_, C>>) {
+/// Runs one task after the other, endlessly, in lane `lane` of a thread whose first one is `first`: each begins when the
+/// scheduler resumes the lane.
+fn run_lane(program: &dyn Program, task: &Task<'_>, plan: ThreadPlan, first: usize, lane: usize) {
+    let logs = program.logs();
+    let cpu = &Thread::on(task);
+    let own_log = if broken(Rule::OwnLog) { first } else { lane };
+    let mut state = ThreadState {
+        cpu,
+        thread: plan.thread,
+        threads: plan.threads,
+        lane,
+        random: logs.random(cpu, plan.seed, lane),
+        log: Log::open(cpu, &logs, own_log),
+    };
+    let mut settled = true;
     loop {
-        state.cpu.give(Why::Ended).await;
-        match state.cpu.turn() {
+        match task.give(Why::Ended { settled }) {
             Turn::Task => {
-                state.cpu.note(Note::TaskBegin);
-                think(state.cpu, workload.logs().think);
-                workload.task(&mut state).await;
-                state.cpu.note(Note::TaskEnd);
+                cpu.note(Note::TaskBegin);
+                think(cpu, logs.think);
+                program.task(&mut state);
+                cpu.note(Note::TaskEnd);
             }
-            Turn::Close => state.log.close().await,
+            Turn::Close => state.log.close(),
         }
-        state.cpu.leaves(state.log.is_settled());
+        settled = state.log.is_settled();
     }
 }
 
 /// A window of lanes and its scheduler.
-struct Pool<'a, C: Cpu, F> {
-    cpu: &'a C,
+struct Pool<'a> {
+    cpu: &'a Thread<'a>,
     lowering: Lowering,
     library: library::Coroutines,
-    tasks: &'a [Task<'a, C>],
-    lanes: Vec<Pin<Box<F>>>,
+    lanes: Vec<Suspended<'a, Turn, Why>>,
+    /// The lanes that have acknowledged all their regions.
+    settled: Vec<bool>,
     /// The lanes that have a task.
     active: Vec<bool>,
     /// The number of the first lane's block, and of the first thread's scheduler's.
@@ -154,19 +153,19 @@ struct Pool<'a, C: Cpu, F> {
     pace: Pace,
 }
 
-impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
+impl<'a> Pool<'a> {
     /// Runs every lane until it waits for its first task.
-    async fn prime(&mut self) {
-        for (lane, task) in self.lanes.iter_mut().zip(self.tasks) {
-            let why = task.run(lane.as_mut()).await;
-            debug_assert_eq!(why, Why::Ended);
+    fn prime(&mut self) {
+        for lane in &mut self.lanes {
+            let why = lane.resume(Turn::Task);
+            debug_assert_eq!(why, Some(Why::Ended { settled: true }));
         }
         self.cpu.note(Note::Window(self.pace.window() as u32));
     }
 
     /// Runs `tasks` tasks to their end, or fewer if it is only until every thread has found its
     /// window.
-    async fn run(&mut self, tasks: u64, until: Until) {
+    fn run(&mut self, tasks: u64, until: Until) {
         let mut left = tasks;
         self.cpu.note(Note::Running(Running::Library));
         self.pace.restart(self.cpu, self.fences);
@@ -175,18 +174,18 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
             let slots = self.pace.window().max(self.used());
             for slot in 0..slots {
                 if broken(Rule::FenceEndsRound) && slot + 1 == slots {
-                    self.fence_round(before).await;
+                    self.fence_round(before);
                 }
-                let block = self.library.next(self.cpu, self.place(slot), slots as u64).await;
-                self.turn(slot, block, &mut left).await;
+                let block = self.library.next(self.cpu, self.place(slot), slots as u64);
+                self.turn(slot, block, &mut left);
             }
             if !broken(Rule::FenceEndsRound) {
-                self.fence_round(before).await;
+                self.fence_round(before);
             }
             if self.pace.look(self.cpu, self.fences) {
                 self.cpu.note(Note::Window(self.pace.window() as u32));
             }
-            if until == Until::WindowFound && left > 0 && self.all_have_found().await {
+            if until == Until::WindowFound && left > 0 && self.all_have_found() {
                 left = 0;
             }
         }
@@ -196,15 +195,15 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
     /// Whether all threads have found their windows. Each tells the others by a word in its
     /// scheduler's block: one that went to the start line before would leave the others with less
     /// contention than there will be.
-    async fn all_have_found(&mut self) -> bool {
+    fn all_have_found(&mut self) -> bool {
         let found = |thread: usize| self.cpu.word(Heap::block(self.schedulers + thread).0 + FOUND);
         match self.pace.found() {
             Found::No => return false,
-            Found::Now => found(self.thread).store(self.cpu.word(1)).await,
+            Found::Now => found(self.thread).store(self.cpu.word(1)),
             Found::Before => {}
         }
         for thread in 0..self.threads {
-            if found(thread).load().await.is(0).branch(STILL_SEARCHES) {
+            if found(thread).load().is(0).branch(STILL_SEARCHES) {
                 return false;
             }
         }
@@ -213,10 +212,10 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
 
     /// Executes one fence for all tasks that have yielded before one in this round, which began
     /// after `before` such yields of the run.
-    async fn fence_round(&self, before: u64) {
+    fn fence_round(&self, before: u64) {
         let fences = self.lowering.tasking == Tasking::Batched && self.fences > before;
         if fences && !broken(Rule::RoundFenced) {
-            self.cpu.primitive(Primitive::Sfence).await;
+            self.cpu.primitive(Primitive::Sfence);
         }
     }
 
@@ -238,30 +237,32 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
 
     /// Resumes the slot's task until it yields or, where it ends, its successor (COSPlay 4.2: in
     /// the same context). A slot without a successor closes its log first.
-    async fn turn(&mut self, slot: usize, block: W<'_, C>, left: &mut u64) {
+    fn turn(&mut self, slot: usize, block: W<'a, Thread<'a>>, left: &mut u64) {
         let (cpu, library, place) = (self.cpu, self.library, self.place(slot));
         let mut resumes = self.active[slot];
         loop {
+            let mut turn = Turn::Task;
             if resumes {
-                library.resume(cpu, place, block).await;
+                library.resume(cpu, place, block);
             } else {
                 let more = *left > 0 && slot < self.pace.window();
-                if !more && self.tasks[slot].is_settled() {
+                if !more && self.settled[slot] {
                     return;
                 }
-                self.tasks[slot].goes_on_with(if more { Turn::Task } else { Turn::Close });
+                turn = if more { Turn::Task } else { Turn::Close };
                 *left -= u64::from(more);
                 self.active[slot] = true;
-                library.start(cpu, place, block).await;
+                library.start(cpu, place, block);
             }
             cpu.note(Note::Running(Running::Task(slot as u32)));
-            let why = self.tasks[slot].run(self.lanes[slot].as_mut()).await;
+            let why = self.lanes[slot].resume(turn).expect("a lane has no end");
             cpu.note(Note::Running(Running::Library));
-            if why != Why::Ended {
+            let Why::Ended { settled } = why else {
                 self.fences += u64::from(why.is_fence());
-                return library.leave(cpu, place, why.code()).await;
-            }
-            library.end(cpu, place).await;
+                return library.leave(cpu, place, why.code());
+            };
+            library.end(cpu, place);
+            self.settled[slot] = settled;
             self.active[slot] = false;
             resumes = false;
         }

@@ -7,7 +7,7 @@
 //! lastingly: the program has entered another phase, and the search restarts.
 
 use super::MAX_FOUND;
-use strandline_isa::{sites, Scheduling};
+use strandline_isa::{sites, Cpu};
 
 sites! {
     STILL_SETTLES = 0x046b_5aca;
@@ -111,14 +111,14 @@ impl Pace {
     }
 
     /// Restarts the timing. The run has had `fences` yields before fences.
-    pub fn restart<C: Scheduling>(&mut self, cpu: &C, fences: u64) {
+    pub fn restart<C: Cpu>(&mut self, cpu: &C, fences: u64) {
         if let Some(search) = &mut self.search {
             search.begin(cpu, fences, SETTLING * self.window);
         }
     }
 
     /// Changes the window if the run, after `fences` yields before fences, should; whether it did.
-    pub fn look<C: Scheduling>(&mut self, cpu: &C, fences: u64) -> bool {
+    pub fn look<C: Cpu>(&mut self, cpu: &C, fences: u64) -> bool {
         let Some(search) = &mut self.search else { return false };
         if cpu.word(fences).below(search.from).branch(STILL_SETTLES) {
             // Not settled yet: the timing begins with the last skipped yield.
@@ -140,7 +140,7 @@ impl Pace {
 
 impl Search {
     /// Starts the next timing after `pass` more yields.
-    fn begin<C: Scheduling>(&mut self, cpu: &C, fences: u64, pass: u64) {
+    fn begin<C: Cpu>(&mut self, cpu: &C, fences: u64, pass: u64) {
         (self.since, self.mark) = (cpu.cycles().bits(), fences);
         self.from = fences + pass;
         self.until = self.from

@@ -1,17 +1,20 @@
 //! The back end of a task that shares its thread with others.
 
+use crate::stacks::Stack;
 use std::cell::Cell;
-use std::future::{poll_fn, Future};
-use std::pin::Pin;
-use std::task::Poll;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Scope, Site, Tasking, W};
+use strandline_isa::{
+    Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Scope, Site, Tasking, Thread, W,
+};
 use strandline_rules::{broken, Rule};
 
 /// Why a task yields. It resumes behind that place: to the predictor of jumps each is a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It has ended; it resumes with the next one.
-    Ended,
+    Ended {
+        /// Whether its lane has acknowledged all its regions.
+        settled: bool,
+    },
     /// It is before a fence between log and update.
     Order,
     /// It is before a fence that commits, or makes durable.
@@ -23,7 +26,12 @@ pub enum Why {
 impl Why {
     /// The code behind it.
     pub fn code(self) -> u64 {
-        self as u64 + 1
+        match self {
+            Why::Ended { .. } => 1,
+            Why::Order => 2,
+            Why::Durable => 3,
+            Why::Locked => 4,
+        }
     }
 
     /// Whether it waits for a fence.
@@ -34,17 +42,12 @@ impl Why {
 
 /// A back end for one task of several: the same, except that it yields before fences and at held
 /// locks.
-///
-/// A task that yields suspends with a reason; the scheduler distinguishes that from a suspension of
-/// the back end below.
-pub struct Task<'c, C: Cpu> {
-    inner: &'c C,
+pub struct Task<'c> {
+    inner: &'c Thread<'c>,
     /// The context of its stores, flushes and fences.
     context: u8,
-    yields: Cell<Option<Why>>,
-    /// The scheduler's next order to its lane, and the lane's reply.
-    turn: Cell<Turn>,
-    settled: Cell<bool>,
+    /// The stack of its lane, on which it runs.
+    stack: &'c Stack<Turn, Why>,
     /// How deep in libraries' code it is.
     libraries: Cell<u32>,
 }
@@ -59,78 +62,39 @@ pub enum Turn {
     Close,
 }
 
-impl<'c, C: Cpu> Task<'c, C> {
-    /// A task on `inner`, in this context.
-    pub fn new(inner: &'c C, context: u8) -> Self {
+impl<'c> Task<'c> {
+    /// A task on `inner`, in this context, on this stack.
+    pub fn new(inner: &'c Thread<'c>, context: u8, stack: &'c Stack<Turn, Why>) -> Self {
         Task {
             inner,
             context,
-            yields: Cell::new(None),
-            turn: Cell::new(Turn::Task),
-            settled: Cell::new(true),
+            stack,
             libraries: Cell::new(0),
         }
     }
 
-    /// The lane's next order.
-    pub fn turn(&self) -> Turn {
-        self.turn.get()
-    }
-
-    /// Orders the lane's next action.
-    pub fn goes_on_with(&self, turn: Turn) {
-        self.turn.set(turn);
-    }
-
-    /// Whether its lane has acknowledged all its regions.
-    pub fn is_settled(&self) -> bool {
-        self.settled.get()
-    }
-
-    /// Reports that to the scheduler.
-    pub fn leaves(&self, settled: bool) {
-        self.settled.set(settled);
-    }
-
-    /// Runs the program of this task until it yields.
-    pub fn run<'a>(&'a self, mut program: Pin<&'a mut impl Future<Output = ()>>) -> impl Future<Output = Why> + 'a {
-        poll_fn(move |cx| match (program.as_mut().poll(cx), self.yields.take()) {
-            (Poll::Ready(()), _) => unreachable!("a lane has no end"),
-            (Poll::Pending, Some(why)) => Poll::Ready(why),
-            (Poll::Pending, None) => Poll::Pending,
-        })
-    }
-
-    /// Yields to the others; then executes the design's first instructions of a resumed task.
-    pub async fn give(&self, why: Why) {
+    /// Yields to the others; then executes the design's first instructions of a resumed task. What the lane does then.
+    pub fn give(&self, why: Why) -> Turn {
         // The others' code is not the library's in which this one waits.
         (0..self.libraries.get()).for_each(|_| self.inner.leave(Scope::Library));
-        let mut given = false;
-        poll_fn(move |_| {
-            if given {
-                return Poll::Ready(());
-            }
-            given = true;
-            self.yields.set(Some(why));
-            Poll::Pending
-        })
-        .await;
+        let turn = self.stack.suspend(why);
         (0..self.libraries.get()).for_each(|_| self.inner.enter(Scope::Library));
-        if broken(Rule::ContextSetAgain) && why != Why::Ended {
-            return;
+        if broken(Rule::ContextSetAgain) && !matches!(why, Why::Ended { .. }) {
+            return turn;
         }
         for primitive in self.inner.lowering().resumed {
-            self.inner.primitive(primitive.in_context(self.context)).await;
+            self.inner.primitive(primitive.in_context(self.context));
         }
+        turn
     }
 
-    fn own(&self, value: W<'_, C>) -> W<'_, Self> {
+    fn own(&self, value: W<'_, Thread<'c>>) -> W<'_, Self> {
         W::new(self, value.bits(), value.tag())
     }
 }
 
-impl<C: Cpu> Cpu for Task<'_, C> {
-    type Tag = C::Tag;
+impl Cpu for Task<'_> {
+    type Tag = u64;
 
     fn core(&self) -> CoreId {
         self.inner.core()
@@ -142,12 +106,12 @@ impl<C: Cpu> Cpu for Task<'_, C> {
     }
 
     #[inline(always)]
-    fn alu(&self, op: Alu, a: C::Tag, b: C::Tag) -> C::Tag {
+    fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
         self.inner.alu(op, a, b)
     }
 
     #[inline(always)]
-    fn compare(&self, a: C::Tag, b: C::Tag) -> C::Tag {
+    fn compare(&self, a: u64, b: u64) -> u64 {
         self.inner.compare(a, b)
     }
 
@@ -166,33 +130,33 @@ impl<C: Cpu> Cpu for Task<'_, C> {
     }
 
     #[inline(always)]
-    fn branch(&self, condition: C::Tag, taken: bool, site: Site) {
+    fn branch(&self, condition: u64, taken: bool, site: Site) {
         self.inner.branch(condition, taken, site);
     }
 
     #[inline(always)]
-    async fn load(&self, addr: Addr, address: C::Tag, size: u8) -> W<'_, Self> {
-        self.own(self.inner.load(addr, address, size).await)
+    fn load(&self, addr: Addr, address: u64, size: u8) -> W<'_, Self> {
+        self.own(self.inner.load(addr, address, size))
     }
 
     #[inline(always)]
-    fn store(&self, addr: Addr, address: C::Tag, size: u8, value: u64, data: C::Tag) -> impl Future<Output = ()> {
+    fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
         self.inner.store(addr, address, size, value, data)
     }
 
-    fn store_nt(&self, addr: Addr, address: C::Tag, size: u8, value: u64, data: C::Tag) -> impl Future<Output = ()> {
+    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
         self.inner.store_nt(addr, address, size, value, data)
     }
 
-    async fn rmw(&self, addr: Addr, address: C::Tag, op: Rmw, operand: u64, data: C::Tag) -> W<'_, Self> {
-        self.own(self.inner.rmw(addr, address, op, operand, data).await)
+    fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> W<'_, Self> {
+        self.own(self.inner.rmw(addr, address, op, operand, data))
     }
 
-    fn flush(&self, addr: Addr, address: C::Tag, flush: Flush) -> impl Future<Output = ()> {
+    fn flush(&self, addr: Addr, address: u64, flush: Flush) {
         self.inner.flush(addr, address, flush)
     }
 
-    fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()> {
+    fn primitive(&self, primitive: Primitive) {
         self.inner.primitive(primitive.in_context(self.context))
     }
 
@@ -200,30 +164,29 @@ impl<C: Cpu> Cpu for Task<'_, C> {
         self.inner.note(note);
     }
 
-    fn start_line(&self) -> impl Future<Output = ()> {
+    fn start_line(&self) {
         self.inner.start_line()
     }
 
     /// Yields before each fence (COSPlay 4.2). Where one fence serves all tasks of the window, it
     /// has been executed when the task resumes.
-    async fn intent(&self, intent: Intent) {
+    fn intent(&self, intent: Intent) {
         let lowering = self.inner.lowering();
         for primitive in lowering.of(intent) {
             if primitive.waits() {
                 self.give(match intent {
                     Intent::LogBeforeUpdate | Intent::LastStep => Why::Order,
                     _ => Why::Durable,
-                })
-                .await;
+                });
                 if lowering.tasking == Tasking::Batched || broken(Rule::FenceAfterYield) {
                     continue;
                 }
             }
-            self.primitive(*primitive).await;
+            self.primitive(*primitive);
         }
     }
 
-    async fn give_way(&self) {
-        self.give(Why::Locked).await;
+    fn give_way(&self) {
+        self.give(Why::Locked);
     }
 }

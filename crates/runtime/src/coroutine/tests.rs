@@ -1,6 +1,6 @@
 use super::library::Coroutines;
 use super::*;
-use crate::{block_on, Plain};
+use crate::{finish, Plain};
 use std::cell::Cell;
 use strandline_isa::{Addr, Alu, CoreId, Flush, Memory, Rmw, Site};
 
@@ -15,61 +15,56 @@ impl Counting<'_> {
         self.ops.set(self.ops.get() + 1);
     }
 
-    fn counted<T>(&self, program: impl Future<Output = T>) -> u64 {
+    fn counted<T>(&self, program: impl FnOnce() -> T) -> u64 {
         let before = self.ops.get();
-        block_on(program).unwrap();
+        finish(program).unwrap();
         self.ops.get() - before
     }
 }
 
 impl Cpu for Counting<'_> {
-    type Tag = ();
+    type Tag = u64;
     fn core(&self) -> CoreId {
         self.plain.core()
     }
     fn lowering(&self) -> &Lowering {
         self.plain.lowering()
     }
-    fn alu(&self, _: Alu, (): (), (): ()) {
+    fn alu(&self, _: Alu, _: u64, _: u64) -> u64 {
+        self.count();
+        0
+    }
+    fn branch(&self, _: u64, _: bool, _: Site) {
         self.count();
     }
-    fn branch(&self, (): (), _: bool, _: Site) {
+    fn load(&self, addr: Addr, _: u64, size: u8) -> W<'_, Self> {
+        self.count();
+        W::new(self, self.plain.load(addr, 0, size).bits(), 0)
+    }
+    fn store(&self, addr: Addr, _: u64, size: u8, value: u64, _: u64) {
+        self.count();
+        self.plain.store(addr, 0, size, value, 0);
+    }
+    fn store_nt(&self, addr: Addr, _: u64, size: u8, value: u64, _: u64) {
+        self.store(addr, 0, size, value, 0);
+    }
+    fn rmw(&self, addr: Addr, _: u64, op: Rmw, operand: u64, _: u64) -> W<'_, Self> {
+        self.count();
+        W::new(self, self.plain.rmw(addr, 0, op, operand, 0).bits(), 0)
+    }
+    fn flush(&self, _: Addr, _: u64, _: Flush) {
         self.count();
     }
-    async fn load(&self, addr: Addr, (): (), size: u8) -> W<'_, Self> {
-        self.count();
-        W::new(self, self.plain.load(addr, (), size).await.bits(), ())
-    }
-    async fn store(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
-        self.count();
-        self.plain.store(addr, (), size, value, ()).await;
-    }
-    async fn store_nt(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
-        self.store(addr, (), size, value, ()).await;
-    }
-    async fn rmw(&self, addr: Addr, (): (), op: Rmw, operand: u64, (): ()) -> W<'_, Self> {
-        self.count();
-        W::new(self, self.plain.rmw(addr, (), op, operand, ()).await.bits(), ())
-    }
-    async fn flush(&self, _: Addr, (): (), _: Flush) {
+    fn primitive(&self, _: Primitive) {
         self.count();
     }
-    async fn primitive(&self, _: Primitive) {
+    fn jump(&self, _: u64, _: u64, _: Site) {
         self.count();
     }
     fn note(&self, note: Note) {
         self.plain.note(note);
     }
-    async fn start_line(&self) {}
-}
-
-impl Scheduling for Counting<'_> {
-    fn jump(&self, (): (), _: u64, _: Site) {
-        self.count();
-    }
-    fn cycles(&self) -> W<'_, Self> {
-        self.word(0)
-    }
+    fn start_line(&self) {}
 }
 
 /// The instructions of a library to start and end a task, for a task's first yield and for its
@@ -88,16 +83,16 @@ fn costs(library: Library, free_switches: bool) -> (u64, u64, u64) {
     };
     // The second task of a slot allocates nothing: it reuses the first one's memory.
     for _ in 0..2 {
-        cpu.counted(library.start(&cpu, place, cpu.word(place.task.0)));
-        cpu.counted(library.end(&cpu, place));
+        cpu.counted(|| library.start(&cpu, place, cpu.word(place.task.0)));
+        cpu.counted(|| library.end(&cpu, place));
     }
     let around =
-        cpu.counted(library.start(&cpu, place, cpu.word(place.task.0))) + cpu.counted(library.end(&cpu, place));
+        cpu.counted(|| library.start(&cpu, place, cpu.word(place.task.0))) + cpu.counted(|| library.end(&cpu, place));
     let switch = |why: Why| {
-        cpu.counted(async {
-            library.leave(&cpu, place, why.code()).await;
-            let block = library.next(&cpu, place, 1).await;
-            library.resume(&cpu, place, block).await;
+        cpu.counted(|| {
+            library.leave(&cpu, place, why.code());
+            let block = library.next(&cpu, place, 1);
+            library.resume(&cpu, place, block);
         })
     };
     (around, switch(Why::Order), switch(Why::Durable))

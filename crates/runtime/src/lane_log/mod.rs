@@ -8,8 +8,6 @@ use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
 use crate::region::{construct, Step};
 use crate::{LogLayout, Runtime, UndoLog, UndoRegion, WalLog, PAYLOAD_BYTES};
-use std::cell::Cell;
-use std::rc::Rc;
 use strandline_isa::{Cpu, Intent, LINE_BYTES, W};
 
 /// The log of one lane (a thread, or one of the tasks that share it).
@@ -26,13 +24,13 @@ pub enum Log<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Log<'c, C> {
     /// Opens the log of `lane` at its end.
-    pub async fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
+    pub fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
         match &layout.instead {
-            Instead::Nothing => Log::Undo(UndoLog::open(cpu, layout, lane).await),
+            Instead::Nothing => Log::Undo(UndoLog::open(cpu, layout, lane)),
             Instead::Model(model) if model.logging.runtime == Runtime::Redo => {
-                Log::Redo(RedoLog::open(cpu, model, lane, layout.hand(lane)).await)
+                Log::Redo(RedoLog::open(cpu, model, lane, layout.hand(lane)))
             }
-            Instead::Model(model) => Log::Pairs(PairLog::open(cpu, model, lane, layout.hand(lane)).await),
+            Instead::Model(model) => Log::Pairs(PairLog::open(cpu, model, lane, layout.hand(lane))),
             Instead::Wal(wal) => Log::Wal(WalLog::open(cpu, wal, lane, layout.hand(lane))),
         }
     }
@@ -51,25 +49,25 @@ impl<'c, C: Cpu> Log<'c, C> {
 
     /// Acquires the lock at this address. Locks acquired so guard what a region reads or writes.
     #[inline]
-    pub async fn lock(&mut self, lock: W<'c, C>) {
+    pub fn lock(&mut self, lock: W<'c, C>) {
         let _call = lock.call(1);
         match self {
-            Log::Undo(log) => log.lock(lock).await,
-            Log::Pairs(log) => log.lock(lock).await,
-            Log::Redo(log) => log.lock(lock).await,
-            Log::Wal(log) => log.lock(lock).await,
+            Log::Undo(log) => log.lock(lock),
+            Log::Pairs(log) => log.lock(lock),
+            Log::Redo(log) => log.lock(lock),
+            Log::Wal(log) => log.lock(lock),
         }
     }
 
     /// Releases the lock at this address.
     #[inline]
-    pub async fn unlock(&mut self, lock: W<'c, C>) {
+    pub fn unlock(&mut self, lock: W<'c, C>) {
         let _call = lock.call(1);
         match self {
-            Log::Undo(log) => log.unlock(lock).await,
-            Log::Pairs(log) => log.unlock(lock).await,
-            Log::Redo(log) => log.unlock(lock).await,
-            Log::Wal(log) => log.unlock(lock).await,
+            Log::Undo(log) => log.unlock(lock),
+            Log::Pairs(log) => log.unlock(lock),
+            Log::Redo(log) => log.unlock(lock),
+            Log::Wal(log) => log.unlock(lock),
         }
     }
 
@@ -112,29 +110,29 @@ impl<'c, C: Cpu> Log<'c, C> {
     /// This lane has allocated a row for its next region, which depends on the region that freed
     /// the row.
     #[inline]
-    pub async fn takes(&mut self, row: Taken<'c, C>) {
+    pub fn takes(&mut self, row: Taken<'c, C>) {
         match (self, row.stamp()) {
-            (Log::Undo(log), _) => log.takes(row).await,
-            (Log::Pairs(log), Some(stamp)) => log.depends(stamp).await,
-            (Log::Redo(log), Some(stamp)) => log.depends(stamp).await,
+            (Log::Undo(log), _) => log.takes(row),
+            (Log::Pairs(log), Some(stamp)) => log.depends(stamp),
+            (Log::Redo(log), Some(stamp)) => log.depends(stamp),
             (Log::Wal(_), _) | (_, None) => {}
         }
     }
 
-    /// Set while the open region is interrupted and its task must be dropped: of logs that can
-    /// abort it then ([`Log::abort`]), on hardware that interrupts.
-    pub(crate) fn abandoned(&self) -> Option<Rc<Cell<bool>>> {
+    /// Whether a task may be left, since its open region is interrupted: the log can abort it then ([`Log::abort`]), and
+    /// hardware interrupts.
+    pub(crate) fn may_abort(&self) -> bool {
         match self {
-            Log::Undo(log) => log.abandoned(),
-            Log::Pairs(_) | Log::Redo(_) | Log::Wal(_) => None,
+            Log::Undo(log) => log.cpu.lowering().interrupts(),
+            Log::Pairs(_) | Log::Redo(_) | Log::Wal(_) => false,
         }
     }
 
     /// Aborts the open region, whose task has been dropped: no effect of it is left, and its locks
     /// are free.
-    pub(crate) async fn abort(&mut self) {
+    pub(crate) fn abort(&mut self) {
         if let Log::Undo(log) = self {
-            log.abort().await;
+            log.abort();
         }
     }
 
@@ -182,11 +180,11 @@ impl<'c, C: Cpu> Log<'c, C> {
 
     /// Acknowledges all regions, and waits for other lanes on which they depend. The lane holds no
     /// lock.
-    pub async fn close(&mut self) {
+    pub fn close(&mut self) {
         match self {
-            Log::Undo(log) => log.close().await,
-            Log::Pairs(log) => log.close().await,
-            Log::Redo(log) => log.close().await,
+            Log::Undo(log) => log.close(),
+            Log::Pairs(log) => log.close(),
+            Log::Redo(log) => log.close(),
             Log::Wal(_) => {}
         }
     }
@@ -207,38 +205,38 @@ pub enum Region<'l, 'c, C: Cpu> {
 impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
     #[inline]
-    pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+    pub fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         match self {
-            Region::Undo(region) => region.log(line, from, bytes).await,
-            Region::Pairs(log, _) => log.log(line, from, bytes).await,
+            Region::Undo(region) => region.log(line, from, bytes),
+            Region::Pairs(log, _) => log.log(line, from, bytes),
             Region::Redo(..) => {}
-            Region::Wal(log, _) => log.log(line, from, bytes).await,
+            Region::Wal(log, _) => log.log(line, from, bytes),
         }
     }
 
     /// Adds the line at `line` to the step: a free one, which nothing reaches before the region has
     /// linked it, so that a log need not keep what it holds.
     #[inline]
-    pub async fn fresh(&mut self, line: W<'c, C>) {
+    pub fn fresh(&mut self, line: W<'c, C>) {
         match self {
-            Region::Undo(region) => region.fresh(line).await,
-            Region::Pairs(log, _) => log.log(line, 0, PAYLOAD_BYTES).await,
+            Region::Undo(region) => region.fresh(line),
+            Region::Pairs(log, _) => log.log(line, 0, PAYLOAD_BYTES),
             Region::Redo(..) => {}
-            Region::Wal(log, _) => log.fresh(line).await,
+            Region::Wal(log, _) => log.fresh(line),
         }
     }
 
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
-    pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
+    pub fn log_row(&mut self, row: W<'c, C>, payload: u64) {
         if let Region::Undo(region) = self {
-            return region.log_row(row, payload).await;
+            return region.log_row(row, payload);
         }
         let mut done = 0;
         while done < payload {
             let line = done / PAYLOAD_BYTES * LINE_BYTES;
             let at = if line == 0 { row } else { row + line };
-            self.log(at, 0, (payload - done).min(PAYLOAD_BYTES)).await;
+            self.log(at, 0, (payload - done).min(PAYLOAD_BYTES));
             done += PAYLOAD_BYTES;
         }
     }
@@ -247,57 +245,57 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// The step updates only its first `written` bytes, in the row's first line, which is therefore the only one that
     /// it flushes. Logs of pairs, which log what is stored (StrandWeaver, ISCA 2020, Figure 5), log these bytes only.
     #[inline]
-    pub async fn log_packed(&mut self, row: W<'c, C>, payload: u64, written: u64) {
+    pub fn log_packed(&mut self, row: W<'c, C>, payload: u64, written: u64) {
         match self {
-            Region::Undo(region) => region.log_packed(row, payload, written).await,
-            Region::Pairs(log, _) => log.log(row, 0, written).await,
+            Region::Undo(region) => region.log_packed(row, payload, written),
+            Region::Pairs(log, _) => log.log(row, 0, written),
             Region::Redo(..) => {}
-            Region::Wal(log, _) => log.log_packed(row, payload).await,
+            Region::Wal(log, _) => log.log_packed(row, payload),
         }
     }
 
     /// Orders the log before the step's updates; `step` tells whether more steps follow.
     #[inline]
-    pub async fn order(&mut self, step: Step) {
+    pub fn order(&mut self, step: Step) {
         match self {
-            Region::Undo(region) => region.order(step).await,
+            Region::Undo(region) => region.order(step),
             Region::Pairs(_, open) | Region::Redo(_, open) => *open = step,
             Region::Wal(log, open) => {
                 *open = step;
-                log.set_logged().await;
+                log.set_logged();
             }
         }
     }
 
     /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
     #[inline]
-    pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         match self {
-            Region::Undo(region) => region.update(at, value, size).await,
-            Region::Pairs(log, _) => log.update(at, value, size).await,
-            Region::Redo(log, _) => log.write(at, value, size).await,
-            Region::Wal(log, _) => log.update(at, value, size).await,
+            Region::Undo(region) => region.update(at, value, size),
+            Region::Pairs(log, _) => log.update(at, value, size),
+            Region::Redo(log, _) => log.write(at, value, size),
+            Region::Wal(log, _) => log.update(at, value, size),
         }
     }
 
     /// Ends the step, and after the last one the region.
     #[inline]
-    pub async fn finish(&mut self) {
+    pub fn finish(&mut self) {
         match self {
-            Region::Undo(region) => region.finish().await,
-            Region::Pairs(log, step) => log.finish(*step).await,
-            Region::Redo(log, step) => log.finish(*step).await,
-            Region::Wal(log, step) => log.finish(*step).await,
+            Region::Undo(region) => region.finish(),
+            Region::Pairs(log, step) => log.finish(*step),
+            Region::Redo(log, step) => log.finish(*step),
+            Region::Wal(log, step) => log.finish(*step),
         }
     }
 
     /// Loads `size` bytes at `at` as the region sees them: with its own writes.
     #[inline]
-    pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+    pub fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
         match self {
-            Region::Undo(region) => region.read(at, size).await,
-            Region::Pairs(..) | Region::Wal(..) => at.load_sized(size).await,
-            Region::Redo(log, _) => log.read(at, size).await,
+            Region::Undo(region) => region.read(at, size),
+            Region::Pairs(..) | Region::Wal(..) => at.load_sized(size),
+            Region::Redo(log, _) => log.read(at, size),
         }
     }
 
@@ -305,22 +303,22 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// first. Any number of these, and then [`Region::end`], form a region whose writes are not
     /// known beforehand.
     #[inline]
-    pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         match self {
-            Region::Undo(region) => region.write(at, value, size).await,
-            Region::Pairs(log, _) => log.write(at, value, size).await,
-            Region::Redo(log, _) => log.write(at, value, size).await,
-            Region::Wal(log, _) => log.write(at, value, size).await,
+            Region::Undo(region) => region.write(at, value, size),
+            Region::Pairs(log, _) => log.write(at, value, size),
+            Region::Redo(log, _) => log.write(at, value, size),
+            Region::Wal(log, _) => log.write(at, value, size),
         }
     }
 
     /// As [`Log::takes`].
     #[inline]
-    pub async fn takes(&mut self, row: Taken<'c, C>) {
+    pub fn takes(&mut self, row: Taken<'c, C>) {
         match (self, row.stamp()) {
-            (Region::Undo(region), _) => region.takes(row).await,
-            (Region::Pairs(log, _), Some(stamp)) => log.depends(stamp).await,
-            (Region::Redo(log, _), Some(stamp)) => log.depends(stamp).await,
+            (Region::Undo(region), _) => region.takes(row),
+            (Region::Pairs(log, _), Some(stamp)) => log.depends(stamp),
+            (Region::Redo(log, _), Some(stamp)) => log.depends(stamp),
             (Region::Wal(..), _) | (_, None) => {}
         }
     }
@@ -329,34 +327,34 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// structure that nothing reaches before the region has linked it. If the region does not commit, the line may hold
     /// anything, so the program must not go by what such a line held.
     #[inline]
-    pub async fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
+    pub fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
         match self {
-            Region::Undo(region) => region.construct(line, words).await,
-            Region::Pairs(log, _) => construct(log.cpu, line, words, true).await,
-            Region::Redo(log, _) => construct(log.cpu, line, words, true).await,
-            Region::Wal(log, _) => construct(log.cpu, line, words, log.flushes).await,
+            Region::Undo(region) => region.construct(line, words),
+            Region::Pairs(log, _) => construct(log.cpu, line, words, true),
+            Region::Redo(log, _) => construct(log.cpu, line, words, true),
+            Region::Wal(log, _) => construct(log.cpu, line, words, log.flushes),
         }
     }
 
     /// Waits until all that the region has constructed is durable.
     #[inline]
-    pub async fn constructed(&mut self) {
+    pub fn constructed(&mut self) {
         match self {
-            Region::Undo(region) => region.constructed().await,
-            Region::Pairs(log, _) => log.cpu.intent(Intent::Durable).await,
-            Region::Redo(log, _) => log.cpu.intent(Intent::Durable).await,
-            Region::Wal(log, _) => log.order(Intent::Durable).await,
+            Region::Undo(region) => region.constructed(),
+            Region::Pairs(log, _) => log.cpu.intent(Intent::Durable),
+            Region::Redo(log, _) => log.cpu.intent(Intent::Durable),
+            Region::Wal(log, _) => log.order(Intent::Durable),
         }
     }
 
     /// Ends a region of [`Region::write`]s.
     #[inline]
-    pub async fn end(&mut self) {
+    pub fn end(&mut self) {
         match self {
-            Region::Undo(region) => region.end().await,
-            Region::Pairs(log, _) => log.end().await,
-            Region::Redo(log, _) => log.end().await,
-            Region::Wal(log, _) => log.end().await,
+            Region::Undo(region) => region.end(),
+            Region::Pairs(log, _) => log.end(),
+            Region::Redo(log, _) => log.end(),
+            Region::Wal(log, _) => log.end(),
         }
     }
 }

@@ -1,18 +1,19 @@
 use super::*;
 use crate::adversary::FENCED;
-use crate::{block_on, BuildPlan, Heap, Logging, Plain, Random, Runtime, Wal};
+use crate::{finish, BuildPlan, Heap, Logging, Plain, Random, Runtime, Wal};
+use std::cell::Cell;
 use strandline_isa::{Addr, CoreId, Memory};
 
 /// Regions that add to random words.
-async fn regions<'c, C: Cpu>(cpu: &'c C, log: &mut Log<'c, C>, random: &mut Random<'c, C>, lines: Addr, number: u64) {
+fn regions<'c, C: Cpu>(cpu: &'c C, log: &mut Log<'c, C>, random: &mut Random<'c, C>, lines: Addr, number: u64) {
     for _ in 0..number {
-        let line = (block_on(random.below(4)).unwrap() << 6) + lines.0;
+        let line = (finish(|| random.below(4)).unwrap() << 6) + lines.0;
         let mut region = log.begin();
-        region.log(line, 0, PAYLOAD_BYTES).await;
-        region.order(Step::Last).await;
-        let word = region.read(line.at(8), 8).await;
-        region.update(line.at(8), word + cpu.word(1), 8).await;
-        region.finish().await;
+        region.log(line, 0, PAYLOAD_BYTES);
+        region.order(Step::Last);
+        let word = region.read(line.at(8), 8);
+        region.update(line.at(8), word + cpu.word(1), 8);
+        region.finish();
     }
 }
 
@@ -33,28 +34,28 @@ fn continues(runtime: Runtime) -> Option<bool> {
     let logs = LogLayout::allocate(&mut heap, 1, 6);
     let memory = heap.memory();
     let cpu = Plain::new(&memory, CoreId(0), FENCED);
-    let (saved, then) = block_on(async {
-        let mut log = Log::open(&cpu, &logs, 0).await;
+    let (saved, then) = finish(|| {
+        let mut log = Log::open(&cpu, &logs, 0);
         let mut random = Random::new(&cpu, 1, 0);
-        regions(&cpu, &mut log, &mut random, lines, 7).await;
+        regions(&cpu, &mut log, &mut random, lines, 7);
         let mut saved = vec![random.save()];
         let saves = log.save(&mut saved);
         let then = memory.clone();
-        regions(&cpu, &mut log, &mut random, lines, 9).await;
+        regions(&cpu, &mut log, &mut random, lines, 9);
         let bits: Vec<u64> = saved.iter().map(|word| word.bits()).collect();
         (saves.then_some(bits), then)
     })
     .unwrap();
     let saved = saved?;
     let cpu = Plain::new(&then, CoreId(0), FENCED);
-    block_on(async {
+    finish(|| {
         let mut from = saved.into_iter().map(|bits| cpu.word(bits));
-        let mut log = Log::open(&cpu, &logs, 0).await;
+        let mut log = Log::open(&cpu, &logs, 0);
         let mut random = Random::new(&cpu, 2, 0);
         random.load(from.next().unwrap());
         log.load(&mut from);
         assert!(from.next().is_none());
-        regions(&cpu, &mut log, &mut random, lines, 9).await;
+        regions(&cpu, &mut log, &mut random, lines, 9);
     })
     .unwrap();
     let bits = |memory: &Memory| memory.pm_words().iter().map(Cell::get).collect::<Vec<u64>>();

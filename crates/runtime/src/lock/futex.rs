@@ -20,56 +20,51 @@ const SAVED: u64 = 8;
 
 /// Acquires the lock by one locked instruction if it is free. `is_free` is the branch behind it, where this code is
 /// inlined; `own` is the thread's stack.
-pub(crate) async fn take<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, is_free: Site) {
-    if !futex
-        .compare_swap(cpu.word(0), cpu.word(HELD))
-        .await
-        .is(0)
-        .branch(is_free)
-    {
-        wait(cpu, futex, own).await;
+pub(crate) fn take<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, is_free: Site) {
+    if !futex.compare_swap(cpu.word(0), cpu.word(HELD)).is(0).branch(is_free) {
+        wait(cpu, futex, own);
     }
 }
 
 /// As [`take`], for a program that may annotate its synchronisation.
-pub(crate) async fn lock<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, is_free: Site, annotated: bool) {
-    take(cpu, futex, own, is_free).await;
+pub(crate) fn lock<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, is_free: Site, annotated: bool) {
+    take(cpu, futex, own, is_free);
     if annotated {
-        cpu.intent(Intent::Acquire).await;
+        cpu.intent(Intent::Acquire);
     }
 }
 
 /// Releases the lock, and wakes who waits. `nobody_waits` is the branch that finds that out.
-pub(crate) async fn leave<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, nobody_waits: Site, annotated: bool) {
-    before_release(cpu, annotated).await;
+pub(crate) fn leave<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>, nobody_waits: Site, annotated: bool) {
+    before_release(cpu, annotated);
     cpu.wakes();
-    let before = futex.swap(cpu.word(0)).await;
+    let before = futex.swap(cpu.word(0));
     if !before.less(cpu.word(WAITED_FOR)).branch(nobody_waits) {
-        wake(own).await;
+        wake(own);
     }
 }
 
 /// Says that it waits, and does until the lock is free.
-async fn wait<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>) {
+fn wait<'c, C: Cpu>(cpu: &'c C, futex: W<'c, C>, own: W<'c, C>) {
     let waited_for = cpu.word(WAITED_FOR);
-    own.at(RETURN).store(futex).await;
-    let mut waits = futex.load_sized(4).await.is(WAITED_FOR).branch(FUTEX_HAS_WAITERS);
+    own.at(RETURN).store(futex);
+    let mut waits = futex.load_sized(4).is(WAITED_FOR).branch(FUTEX_HAS_WAITERS);
     loop {
         if waits {
-            cpu.sleep(futex, WAITED_FOR).await;
+            cpu.sleep(futex, WAITED_FOR);
         }
-        if futex.swap(waited_for).await.is(0).branch(FUTEX_IS_FREE_AGAIN) {
+        if futex.swap(waited_for).is(0).branch(FUTEX_IS_FREE_AGAIN) {
             break;
         }
         waits = true;
     }
-    own.at(RETURN).load().await;
+    own.at(RETURN).load();
 }
 
 /// Asks the kernel to wake one, which [`Cpu::wakes`] has arranged.
-async fn wake<C: Cpu>(own: W<'_, C>) {
-    own.at(SAVED).store(own).await;
+fn wake<C: Cpu>(own: W<'_, C>) {
+    own.at(SAVED).store(own);
     let operation = own.at(SAVED) ^ 0x81;
-    own.at(SAVED).store(operation).await;
-    own.at(SAVED).load().await;
+    own.at(SAVED).store(operation);
+    own.at(SAVED).load();
 }

@@ -24,70 +24,65 @@ const NEXT: u64 = 8;
 
 const WAITS: u64 = 1;
 
-pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
+pub(super) fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
     loop {
-        let last = lock.load().await;
+        let last = lock.load();
         if last.is(0).branch(QUEUE_IS_EMPTY) {
-            if lock.compare_swap(last, lock).await.is(0).branch(QUEUE_STAYED_EMPTY) {
+            if lock.compare_swap(last, lock).is(0).branch(QUEUE_STAYED_EMPTY) {
                 return;
             }
         } else {
-            own.store(cpu.word(WAITS)).await;
-            own.at(NEXT).store(cpu.word(0)).await;
-            cpu.primitive(Primitive::StoreBarrier).await;
-            if lock.compare_swap(last, own).await.equals(last).branch(QUEUE_STAYED) {
-                last.at(NEXT).store(own).await;
-                return wait(cpu, lock, own).await;
+            own.store(cpu.word(WAITS));
+            own.at(NEXT).store(cpu.word(0));
+            cpu.primitive(Primitive::StoreBarrier);
+            if lock.compare_swap(last, own).equals(last).branch(QUEUE_STAYED) {
+                last.at(NEXT).store(own);
+                return wait(cpu, lock, own);
             }
         }
-        cpu.give_way().await;
+        cpu.give_way();
     }
 }
 
 /// Waits for its turn, and leaves the lane's line.
-async fn wait<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
-    while !own.load().await.is(0).branch(TURN_HAS_COME) {
-        cpu.give_way().await;
+fn wait<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
+    while !own.load().is(0).branch(TURN_HAS_COME) {
+        cpu.give_way();
         cpu.spins();
     }
-    let mut next = own.at(NEXT).load().await;
+    let mut next = own.at(NEXT).load();
     if next.is(0).branch(NOBODY_WAITS) {
-        lock.at(NEXT).store(next).await;
-        cpu.primitive(Primitive::StoreBarrier).await;
-        if lock.compare_swap(own, lock).await.equals(own).branch(NOBODY_CAME) {
+        lock.at(NEXT).store(next);
+        cpu.primitive(Primitive::StoreBarrier);
+        if lock.compare_swap(own, lock).equals(own).branch(NOBODY_CAME) {
             return;
         }
-        next = linked(cpu, own, NOT_LINKED_YET).await;
+        next = linked(cpu, own, NOT_LINKED_YET);
     }
-    lock.at(NEXT).store(next).await;
+    lock.at(NEXT).store(next);
 }
 
 /// The next one behind a lane or a lock, once it is linked: it has entered the queue already.
-async fn linked<'c, C: Cpu>(cpu: &'c C, of: W<'c, C>, waits: Site) -> W<'c, C> {
+fn linked<'c, C: Cpu>(cpu: &'c C, of: W<'c, C>, waits: Site) -> W<'c, C> {
     loop {
-        let next = of.at(NEXT).load().await;
+        let next = of.at(NEXT).load();
         if !next.is(0).branch(waits) {
             return next;
         }
-        cpu.give_way().await;
+        cpu.give_way();
         cpu.spins();
     }
 }
 
-pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
-    let mut next = lock.at(NEXT).load().await;
+pub(super) fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
+    let mut next = lock.at(NEXT).load();
     if next.is(0).branch(NOBODY_IS_NEXT) {
-        before_release(cpu, annotated).await;
-        if lock
-            .compare_swap(lock, cpu.word(0))
-            .await
-            .equals(lock)
-            .branch(LOCK_IS_LEFT)
-        {
+        before_release(cpu, annotated);
+        if lock.compare_swap(lock, cpu.word(0)).equals(lock).branch(LOCK_IS_LEFT) {
             return;
         }
-        next = linked(cpu, lock, NEXT_NOT_LINKED_YET).await;
+        next = linked(cpu, lock, NEXT_NOT_LINKED_YET);
     }
-    before_release(cpu, annotated).await;
-    next.store(cpu.word(0)).await;
+    before_release(cpu, annotated);
+    next.store(cpu.word(0));
 }

@@ -160,27 +160,27 @@ pub struct Hand {
 impl Hand {
     /// Acquires the lock at this address.
     #[inline]
-    pub async fn lock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
-        self.take(cpu, lock).await;
-        cpu.intent(Intent::Acquire).await;
+    pub fn lock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+        self.take(cpu, lock);
+        cpu.intent(Intent::Acquire);
     }
 
     /// As [`Hand::lock`], for a program that does not annotate its synchronisation.
     #[inline]
-    pub async fn take<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+    pub fn take<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
         match self.kind {
-            LockKind::Test => spin::take(cpu, lock).await,
-            _ => self.take_other(cpu, lock).await,
+            LockKind::Test => spin::take(cpu, lock),
+            _ => self.take_other(cpu, lock),
         }
     }
 
     #[inline]
-    pub(crate) async fn take_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+    pub(crate) fn take_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
         match self.kind {
-            LockKind::Test | LockKind::Backoff => spin::take_with_backoff(cpu, lock).await,
-            LockKind::Ticket => ticket::take(cpu, lock).await,
-            LockKind::Mcs => mcs::take(cpu, lock, cpu.word(self.own)).await,
-            LockKind::Pthread => pthread::take(cpu, lock, cpu.word(self.own)).await,
+            LockKind::Test | LockKind::Backoff => spin::take_with_backoff(cpu, lock),
+            LockKind::Ticket => ticket::take(cpu, lock),
+            LockKind::Mcs => mcs::take(cpu, lock, cpu.word(self.own)),
+            LockKind::Pthread => pthread::take(cpu, lock, cpu.word(self.own)),
         }
     }
 
@@ -188,63 +188,63 @@ impl Hand {
     ///
     /// A store barrier orders the critical section's stores before the release where stores drain out of order.
     #[inline]
-    pub async fn unlock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+    pub fn unlock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
         match self.kind {
-            LockKind::Test | LockKind::Backoff => spin::unlock(cpu, lock).await,
-            _ => self.leave_other(cpu, lock, true).await,
+            LockKind::Test | LockKind::Backoff => spin::unlock(cpu, lock),
+            _ => self.leave_other(cpu, lock, true),
         }
     }
 
     /// As [`Hand::unlock`], for a program that does not annotate its synchronisation.
     #[inline]
-    pub async fn leave<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+    pub fn leave<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
         match self.kind {
-            LockKind::Test | LockKind::Backoff => spin::leave(cpu, lock).await,
-            _ => self.leave_other(cpu, lock, false).await,
+            LockKind::Test | LockKind::Backoff => spin::leave(cpu, lock),
+            _ => self.leave_other(cpu, lock, false),
         }
     }
 
     #[inline]
-    pub(crate) async fn leave_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
+    pub(crate) fn leave_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
         match self.kind {
-            LockKind::Test | LockKind::Backoff | LockKind::Ticket => ticket::leave(cpu, lock, annotated).await,
-            LockKind::Mcs => mcs::leave(cpu, lock, annotated).await,
-            LockKind::Pthread => pthread::leave(cpu, lock, cpu.word(self.own), annotated).await,
+            LockKind::Test | LockKind::Backoff | LockKind::Ticket => ticket::leave(cpu, lock, annotated),
+            LockKind::Mcs => mcs::leave(cpu, lock, annotated),
+            LockKind::Pthread => pthread::leave(cpu, lock, cpu.word(self.own), annotated),
         }
     }
 
     /// As [`Hand::lock`], for a log that keeps a stamp in the lock. Returns the stamp of the last holder. The intent
     /// directly follows the instruction that acquires.
     #[inline]
-    pub async fn lock_stamped<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
+    pub fn lock_stamped<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
         match self.kind.stamp() {
-            None => spin::take_stamped(cpu, lock, self.kind == LockKind::Backoff).await,
+            None => spin::take_stamped(cpu, lock, self.kind == LockKind::Backoff),
             Some(stamp) => {
-                self.lock(cpu, lock).await;
-                lock.at(stamp).load().await
+                self.lock(cpu, lock);
+                lock.at(stamp).load()
             }
         }
     }
 
     /// As [`Hand::unlock`], and leaves a stamp in the lock.
     #[inline]
-    pub async fn unlock_stamped<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
+    pub fn unlock_stamped<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
         match self.kind.stamp() {
-            None => spin::leave_stamped(cpu, lock, stamp).await,
+            None => spin::leave_stamped(cpu, lock, stamp),
             Some(place) => {
-                lock.at(place).store(stamp).await;
-                self.unlock(cpu, lock).await;
+                lock.at(place).store(stamp);
+                self.unlock(cpu, lock);
             }
         }
     }
 }
 
 /// What comes directly before the store or the locked instruction that releases.
-pub(crate) async fn before_release<C: Cpu>(cpu: &C, annotated: bool) {
+pub(crate) fn before_release<C: Cpu>(cpu: &C, annotated: bool) {
     if annotated {
-        cpu.intent(Intent::Release).await;
+        cpu.intent(Intent::Release);
     }
-    cpu.primitive(strandline_isa::Primitive::StoreBarrier).await;
+    cpu.primitive(strandline_isa::Primitive::StoreBarrier);
 }
 
 #[cfg(test)]

@@ -43,50 +43,46 @@ const LONG_WAY: u64 = 0x7c;
 /// The bit of a mutex that processes share.
 const SHARED: u64 = 0x80;
 
-pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
+pub(super) fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>) {
     let _library = cpu.library();
     // The call pushes its return address, and the function a register.
-    own.at(own::RETURN).store(cpu.word(HELD)).await;
-    let kind = lock.at(field::KIND).load_sized(4).await;
+    own.at(own::RETURN).store(cpu.word(HELD));
+    let kind = lock.at(field::KIND).load_sized(4);
     let normal = kind & KINDS;
     (kind & LONG_WAY).is(0).branch(KIND_IS_PLAIN);
-    own.at(own::SAVED).store(lock).await;
+    own.at(own::SAVED).store(lock);
     let stack = own - 16;
     normal.is(0).branch(KIND_IS_NORMAL);
-    own.at(own::ELISION).load_sized(4).await.is(0).branch(ELISION_IS_OFF);
-    let shared = lock.at(field::KIND).load_sized(4).await & SHARED;
+    own.at(own::ELISION).load_sized(4).is(0).branch(ELISION_IS_OFF);
+    let shared = lock.at(field::KIND).load_sized(4) & SHARED;
     shared.is(0).branch(MUTEX_IS_SHARED);
-    own.at(own::SINGLE).load_sized(1).await.is(0).branch(HAS_ONE_THREAD);
-    futex::take(cpu, lock, own, MUTEX_IS_FREE).await;
-    let owner = lock.at(field::OWNER).load_sized(4).await;
+    own.at(own::SINGLE).load_sized(1).is(0).branch(HAS_ONE_THREAD);
+    futex::take(cpu, lock, own, MUTEX_IS_FREE);
+    let owner = lock.at(field::OWNER).load_sized(4);
     owner.is(0).branch(OWNER_IS_NOBODY);
-    let thread = own.at(own::THREAD).load_sized(4).await;
-    let users = lock.at(field::USERS).load_sized(4).await + 1;
-    lock.at(field::USERS).store_sized(users, 4).await;
-    lock.at(field::OWNER).store_sized(thread, 4).await;
-    (stack + 16).at(own::SAVED).load().await;
-    own.at(own::RETURN).load().await;
+    let thread = own.at(own::THREAD).load_sized(4);
+    let users = lock.at(field::USERS).load_sized(4) + 1;
+    lock.at(field::USERS).store_sized(users, 4);
+    lock.at(field::OWNER).store_sized(thread, 4);
+    (stack + 16).at(own::SAVED).load();
+    own.at(own::RETURN).load();
 }
 
-pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>, annotated: bool) {
+pub(super) fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, own: W<'c, C>, annotated: bool) {
     let _library = cpu.library();
-    own.at(own::RETURN).store(cpu.word(HELD)).await;
-    let kind = lock.at(field::KIND).load_sized(4).await;
+    own.at(own::RETURN).store(cpu.word(HELD));
+    let kind = lock.at(field::KIND).load_sized(4);
     let normal = kind & KINDS;
     (kind & LONG_WAY).is(0).branch(UNLOCK_KIND_IS_PLAIN);
     let stack = own - 8;
     normal.is(0).branch(UNLOCK_KIND_IS_NORMAL);
-    lock.at(field::OWNER).store_sized(cpu.word(0), 4).await;
+    lock.at(field::OWNER).store_sized(cpu.word(0), 4);
     cpu.word(1).is(0).branch(UNLOCK_COUNTS_USERS);
-    let users = lock.at(field::USERS).load_sized(4).await - 1;
-    lock.at(field::USERS).store_sized(users, 4).await;
-    let shared = lock.at(field::KIND).load_sized(4).await & SHARED;
+    let users = lock.at(field::USERS).load_sized(4) - 1;
+    lock.at(field::USERS).store_sized(users, 4);
+    let shared = lock.at(field::KIND).load_sized(4) & SHARED;
     shared.is(0).branch(UNLOCKED_MUTEX_IS_SHARED);
-    own.at(own::SINGLE)
-        .load_sized(1)
-        .await
-        .is(0)
-        .branch(UNLOCK_HAS_ONE_THREAD);
-    futex::leave(cpu, lock, own, NOBODY_WAITS_FOR_MUTEX, annotated).await;
-    (stack + 8).at(own::RETURN).load().await;
+    own.at(own::SINGLE).load_sized(1).is(0).branch(UNLOCK_HAS_ONE_THREAD);
+    futex::leave(cpu, lock, own, NOBODY_WAITS_FOR_MUTEX, annotated);
+    (stack + 8).at(own::RETURN).load();
 }

@@ -15,18 +15,18 @@ sites! {
 /// it held yields to the other tasks of its core, if it shares one: one of them may hold the lock
 /// (COSPlay 4.4).
 #[inline]
-pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    take(cpu, lock).await;
-    cpu.intent(Intent::Acquire).await;
+pub fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    take(cpu, lock);
+    cpu.intent(Intent::Acquire);
 }
 
 /// As [`lock`], for a program that does not annotate its synchronisation.
-pub(crate) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+pub(crate) fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     loop {
-        if lock.load().await.is(0).branch(LOCK_IS_FREE) && lock.swap(cpu.word(1)).await.is(0).branch(LOCK_IS_TAKEN) {
+        if lock.load().is(0).branch(LOCK_IS_FREE) && lock.swap(cpu.word(1)).is(0).branch(LOCK_IS_TAKEN) {
             break;
         }
-        cpu.give_way().await;
+        cpu.give_way();
         cpu.spins();
     }
 }
@@ -36,67 +36,66 @@ pub(crate) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
 /// The store barrier orders the critical section's stores before the release where stores drain out
 /// of order.
 #[inline]
-pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    cpu.intent(Intent::Release).await;
-    leave(cpu, lock).await;
+pub fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    cpu.intent(Intent::Release);
+    leave(cpu, lock);
 }
 
 /// As [`unlock`], for a program that does not annotate its synchronisation.
-pub(crate) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    cpu.primitive(Primitive::StoreBarrier).await;
-    lock.store(cpu.word(0)).await;
+pub(crate) fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    cpu.primitive(Primitive::StoreBarrier);
+    lock.store(cpu.word(0));
 }
 
 /// Turns of the first pause, and of the longest.
 const PAUSES: (u64, u64) = (8, 1024);
 
 /// As [`take`], with a pause after each attempt, twice as long as the last.
-pub(super) async fn take_with_backoff<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+pub(super) fn take_with_backoff<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     let mut turns = PAUSES.0;
-    while !lock.swap(cpu.word(1)).await.is(0).branch(LOCK_IS_FREE_AFTER_PAUSE) {
-        turns = pause(cpu, turns).await;
+    while !lock.swap(cpu.word(1)).is(0).branch(LOCK_IS_FREE_AFTER_PAUSE) {
+        turns = pause(cpu, turns);
     }
 }
 
 /// Waits this many turns; how many next time.
-async fn pause<C: Cpu>(cpu: &C, turns: u64) -> u64 {
+fn pause<C: Cpu>(cpu: &C, turns: u64) -> u64 {
     let mut left = cpu.word(turns);
     while !left.is(0).branch(PAUSE_GOES_ON) {
         left = left - 1;
     }
-    cpu.give_way().await;
+    cpu.give_way();
     (2 * turns).min(PAUSES.1)
 }
 
 /// As [`lock`], for a log that keeps a stamp in the lock, behind its bit. Returns the stamp of the last holder.
 #[inline]
-pub(super) async fn take_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, pauses: bool) -> W<'c, C> {
+pub(super) fn take_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, pauses: bool) -> W<'c, C> {
     let mut turns = PAUSES.0;
     loop {
-        let word = lock.load().await;
+        let word = lock.load();
         if (word & 1).is(0).branch(STAMPED_LOCK_IS_FREE)
             && lock
                 .compare_swap(word, word | 1)
-                .await
                 .equals(word)
                 .branch(STAMPED_LOCK_IS_TAKEN)
         {
-            cpu.intent(Intent::Acquire).await;
+            cpu.intent(Intent::Acquire);
             return word >> 1;
         }
         if pauses {
-            turns = pause(cpu, turns).await;
+            turns = pause(cpu, turns);
             continue;
         }
-        cpu.give_way().await;
+        cpu.give_way();
         cpu.spins();
     }
 }
 
 /// Releases the lock at this address, as [`unlock`] does, and leaves a stamp in it.
 #[inline]
-pub(super) async fn leave_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
-    cpu.intent(Intent::Release).await;
-    cpu.primitive(Primitive::StoreBarrier).await;
-    lock.store(stamp << 1).await;
+pub(super) fn leave_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
+    cpu.intent(Intent::Release);
+    cpu.primitive(Primitive::StoreBarrier);
+    lock.store(stamp << 1);
 }

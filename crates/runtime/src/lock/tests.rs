@@ -3,8 +3,6 @@
 use super::{Hand, LockKind, LockUse, Locks};
 use crate::adversary::{Adversary, Play, FENCED};
 use crate::Heap;
-use std::future::Future;
-use std::pin::Pin;
 use strandline_isa::{Addr, Cpu, Image, W};
 
 const THREADS: usize = 4;
@@ -21,24 +19,24 @@ enum Entry {
 }
 
 /// Increments a word by a load and a store, behind the lock.
-async fn increment<C: Cpu>(cpu: &C, hand: Hand, entry: Entry, lock: W<'_, C>, word: Addr) {
+fn increment<C: Cpu>(cpu: &C, hand: Hand, entry: Entry, lock: W<'_, C>, word: Addr) {
     for round in 0..ROUNDS {
         match entry {
-            Entry::Annotated => hand.lock(cpu, cpu.word(lock.bits())).await,
-            Entry::Bare => hand.take(cpu, cpu.word(lock.bits())).await,
+            Entry::Annotated => hand.lock(cpu, cpu.word(lock.bits())),
+            Entry::Bare => hand.take(cpu, cpu.word(lock.bits())),
             Entry::Stamped => {
-                let stamp = hand.lock_stamped(cpu, cpu.word(lock.bits())).await;
+                let stamp = hand.lock_stamped(cpu, cpu.word(lock.bits()));
                 assert!(stamp.bits() <= ROUNDS, "a stamp that nobody left: {:#x}", stamp.bits());
             }
             Entry::Open => {}
         }
         let counter = cpu.word(word.0);
-        let value = counter.load().await;
-        counter.store(value + 1).await;
+        let value = counter.load();
+        counter.store(value + 1);
         match entry {
-            Entry::Annotated => hand.unlock(cpu, cpu.word(lock.bits())).await,
-            Entry::Bare => hand.leave(cpu, cpu.word(lock.bits())).await,
-            Entry::Stamped => hand.unlock_stamped(cpu, cpu.word(lock.bits()), cpu.word(round)).await,
+            Entry::Annotated => hand.unlock(cpu, cpu.word(lock.bits())),
+            Entry::Bare => hand.leave(cpu, cpu.word(lock.bits())),
+            Entry::Stamped => hand.unlock_stamped(cpu, cpu.word(lock.bits()), cpu.word(round)),
             Entry::Open => {}
         }
     }
@@ -55,12 +53,11 @@ fn counted(kind: LockKind, entry: Entry, seed: u64) -> u64 {
     let mut inspect = |_: &strandline_isa::Memory, _: &crate::adversary::Watch| {};
     let play = Play { seed, evict_one_in: 0 };
     let machine = Adversary::new(&memory, THREADS, FENCED, play, &mut inspect);
-    let cpus: Vec<_> = (0..THREADS).map(|core| machine.cpu(core)).collect();
-    let threads = cpus.iter().zip(0..).map(|(cpu, lane)| {
+    let run = machine.run(&|lane, cpu| {
         let lock = locks.at(cpu.word(1));
-        Box::pin(increment(cpu, hands.of(lane), entry, lock, word)) as Pin<Box<dyn Future<Output = ()>>>
+        increment(cpu, hands.of(lane), entry, lock, word);
     });
-    machine.run(threads.collect()).expect("each gets its turn");
+    run.expect("each gets its turn");
     memory.word(word)
 }
 

@@ -10,16 +10,16 @@ sites! {
 /// Offset of the ticket that is served. The next ticket comes before it.
 const SERVED: u64 = 8;
 
-pub(super) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    let ticket = lock.fetch_add(cpu.word(1)).await;
-    while !lock.at(SERVED).load().await.equals(ticket).branch(TICKET_IS_SERVED) {
-        cpu.give_way().await;
+pub(super) fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    let ticket = lock.fetch_add(cpu.word(1));
+    while !lock.at(SERVED).load().equals(ticket).branch(TICKET_IS_SERVED) {
+        cpu.give_way();
         cpu.spins();
     }
 }
 
-pub(super) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
-    let next = lock.at(SERVED).load().await + 1;
-    before_release(cpu, annotated).await;
-    lock.at(SERVED).store(next).await;
+pub(super) fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
+    let next = lock.at(SERVED).load() + 1;
+    before_release(cpu, annotated);
+    lock.at(SERVED).store(next);
 }

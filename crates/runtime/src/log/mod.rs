@@ -71,10 +71,10 @@ pub struct UndoLog<'c, C: Cpu> {
 impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Opens the log of `lane` at its start; region numbers continue after those that recovery has
     /// settled.
-    pub async fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
+    pub fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
         let ring = layout.ring(lane);
         let region = match cpu.lowering().log {
-            true => cpu.word(layout.settled(lane).0).load().await,
+            true => cpu.word(layout.settled(lane).0).load(),
             false => cpu.word(0),
         };
         let log = UndoLog {
@@ -122,16 +122,16 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Acquires the lock at this address ([`crate::LockKind`]).
     #[inline]
-    pub async fn lock(&mut self, lock: W<'c, C>) {
-        self.hand.lock(self.cpu, lock).await;
+    pub fn lock(&mut self, lock: W<'c, C>) {
+        self.hand.lock(self.cpu, lock);
         self.holds(lock);
     }
 
     /// Releases the lock at this address ([`crate::LockKind`]).
     #[inline]
-    pub async fn unlock(&mut self, lock: W<'c, C>) {
+    pub fn unlock(&mut self, lock: W<'c, C>) {
         self.frees(lock);
-        self.hand.unlock(self.cpu, lock).await;
+        self.hand.unlock(self.cpu, lock);
     }
 
     /// Begins a failure-atomic region. The locks of all that it writes are held until it is finished.
@@ -157,8 +157,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     }
 
     /// Waits for the previous region late: a broken rule. The open region begins here.
-    pub(crate) async fn pay(&mut self) {
-        self.cpu.intent(strandline_isa::Intent::Durable).await;
+    pub(crate) fn pay(&mut self) {
+        self.cpu.intent(strandline_isa::Intent::Durable);
         self.cpu.note(Note::RegionDurable);
         self.cpu.note(Note::RegionBegin);
         self.owes = false;
@@ -168,13 +168,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// earlier step of the region has written the line, that step must persist first: the new
     /// record holds its writes.
     #[inline]
-    pub(crate) async fn follow_own_step(&mut self, trailer: W<'c, C>) {
+    pub(crate) fn follow_own_step(&mut self, trailer: W<'c, C>) {
         if !self.stepped || self.cpu.lowering().new_strand.is_empty() {
             return;
         }
         let own = (trailer & (MAX_LANES as u64 - 1)).is(self.lane).branch(TRAILER_IS_OWN);
         if own && self.begun.less(trailer).branch(TRAILER_IS_OF_REGION) {
-            self.cpu.intent(strandline_isa::Intent::Commit).await;
+            self.cpu.intent(strandline_isa::Intent::Commit);
         }
     }
 
@@ -193,38 +193,37 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Writes the record of up to four words at `at`, except for the fields of the whole step.
     #[inline]
-    pub(crate) async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
+    pub(crate) fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
         let _call = at.call(3);
-        self.first_line(at, offset, Meta { words, ..Meta::NOTHING }, trailer)
-            .await;
+        self.first_line(at, offset, Meta { words, ..Meta::NOTHING }, trailer);
     }
 
     /// Writes the first line of a record, with the words that `own` counts.
     #[inline(always)]
-    async fn first_line(&mut self, at: W<'c, C>, offset: u64, own: Meta, trailer: W<'c, C>) {
+    fn first_line(&mut self, at: W<'c, C>, offset: u64, own: Meta, trailer: W<'c, C>) {
         let slot = self.advance();
-        slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
+        slot.at(field::SEQUENCE).store(self.cpu.word(0));
         let target = if offset == 0 { at } else { at + offset };
-        slot.at(field::TARGET).store(target).await;
+        slot.at(field::TARGET).store(target);
         let trailer = match broken(Rule::RecordKeepsTrailer) {
             true => self.cpu.word(0),
             false => trailer,
         };
-        slot.at(field::OLD_TRAILER).store(trailer).await;
+        slot.at(field::OLD_TRAILER).store(trailer);
         for i in 0..own.words {
-            let old = at.at(offset + 8 * i).load().await;
-            slot.at(field::PAYLOAD + 8 * i).store(old).await;
+            let old = at.at(offset + 8 * i).load();
+            slot.at(field::PAYLOAD + 8 * i).store(old);
         }
         let list = self.lists.records;
-        let index = list.end(self.cpu).await;
+        let index = list.end(self.cpu);
         // Its words, and its index: its place in the list.
-        list.push(self.cpu, index, [slot, index + own.pack()]).await;
+        list.push(self.cpu, index, [slot, index + own.pack()]);
     }
 
     /// Numbers the step and writes the number, with the remaining fields, into each record; flushes
     /// them.
     #[inline]
-    pub(crate) async fn seal(&mut self, step: Step) {
+    pub(crate) fn seal(&mut self, step: Step) {
         // If a record overwrites one of the previous region while this region has no durable
         // record, a committed region looks unfinished. This step has updated nothing yet.
         let (before, now) = (self.used.1, self.used.0);
@@ -233,26 +232,26 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         self.clock = (self.clock | (MAX_LANES as u64 - 1)) + (1 + self.lane);
         let list = self.lists.records;
-        let end = list.end(self.cpu).await;
+        let end = list.end(self.cpu);
         let common = self.common(step, end);
         let mut at = self.cpu.word(0);
         while at.less(end).branch(MORE_TO_SEAL) {
-            let (slot, own) = (list.get(at, 0).await, list.get(at, 1).await);
+            let (slot, own) = (list.get(at, 0), list.get(at, 1));
             if self.packs && !(own >> FURTHER_SHIFT).is(0).branch(LINE_IS_FURTHER) {
-                slot.at(field::SEQUENCE).store(self.clock + own).await;
+                slot.at(field::SEQUENCE).store(self.clock + own);
             } else {
-                slot.at(field::META).store(common + own).await;
-                slot.at(field::SEQUENCE).store(self.clock).await;
+                slot.at(field::META).store(common + own);
+                slot.at(field::SEQUENCE).store(self.clock);
             }
             if !broken(Rule::RecordsFlushed) && !broken(Rule::FlushBeforeFence) {
-                slot.flush().await;
+                slot.flush();
             }
             at = at + List::<2>::ITEM;
         }
         if broken(Rule::FlushBeforeFence) {
-            self.flush_late(end).await;
+            self.flush_late(end);
         }
-        list.clear(self.cpu).await;
+        list.clear(self.cpu);
     }
 
     /// The common part of the meta words of the step's records; `end` is the end of their list.
@@ -273,11 +272,11 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     }
 
     /// Flushes the step's records behind the fence that should have waited for them: a broken rule.
-    async fn flush_late(&self, end: W<'c, C>) {
-        self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate).await;
+    fn flush_late(&self, end: W<'c, C>) {
+        self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate);
         let mut at = self.cpu.word(0);
         while at.less(end).branch(MORE_TO_FLUSH_LATE) {
-            self.lists.records.get(at, 0).await.flush().await;
+            self.lists.records.get(at, 0).flush();
             at = at + List::<2>::ITEM;
         }
     }
@@ -292,7 +291,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Remembers a line of the step.
     #[inline(always)]
-    pub(crate) async fn keep(&mut self, line: W<'c, C>) {
+    pub(crate) fn keep(&mut self, line: W<'c, C>) {
         if cfg!(debug_assertions) {
             let known = Addr(line.bits()).line();
             assert!(
@@ -304,34 +303,34 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         if self.needs_lines() {
             let list = self.lists.lines;
-            let end = list.end(self.cpu).await;
-            list.push(self.cpu, end, [line]).await;
+            let end = list.end(self.cpu);
+            list.push(self.cpu, end, [line]);
         }
     }
 
     /// Writes the trailers of the step's lines and flushes each once.
     #[inline(always)]
-    pub(crate) async fn write_trailers(&mut self) {
+    pub(crate) fn write_trailers(&mut self) {
         self.logged.clear();
         if !self.needs_lines() {
             return;
         }
         let list = self.lists.lines;
-        let end = list.end(self.cpu).await;
+        let end = list.end(self.cpu);
         let mut at = self.cpu.word(0);
         while at.less(end).branch(MORE_LINES_TO_FLUSH) {
-            let line = list.get(at, 0).await;
+            let line = list.get(at, 0);
             let next = at + List::<1>::ITEM;
             let (first, last) = (at.bits() == 0, next.bits() == end.bits());
             if self.cpu.lowering().log && (first || !broken(Rule::EveryTrailerWritten)) {
-                line.at(TRAILER).store(self.clock).await;
+                line.at(TRAILER).store(self.clock);
             }
             if !(last && broken(Rule::EveryUpdateFlushed)) {
-                line.flush().await;
+                line.flush();
             }
             at = next;
         }
-        list.clear(self.cpu).await;
+        list.clear(self.cpu);
     }
 
     /// The stamp of memory that the lane passes on: none, as its regions are acknowledged when they
@@ -345,13 +344,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Records a row that the open region, or the one about to begin, has allocated. It creates no
     /// dependence.
     #[inline]
-    pub async fn takes(&mut self, row: Taken<'c, C>) {
+    pub fn takes(&mut self, row: Taken<'c, C>) {
         self.allocates(row);
     }
 
     /// Every region is acknowledged.
     #[inline]
-    pub async fn close(&mut self) {}
+    pub fn close(&mut self) {}
 }
 
 #[cold]

@@ -10,7 +10,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Writes the record of the first `words` words of the row at `row`, except for the fields of the whole step.
     /// `trailer` is that of its first line.
     #[inline]
-    pub(crate) async fn record_row(&mut self, row: W<'c, C>, words: u64, trailer: W<'c, C>) {
+    pub(crate) fn record_row(&mut self, row: W<'c, C>, words: u64, trailer: W<'c, C>) {
         let _call = row.call(3);
         let first = words.min(RECORD_WORDS);
         let more = match broken(Rule::EveryWordLogged) {
@@ -24,26 +24,26 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             more,
             ..Meta::NOTHING
         };
-        self.first_line(row, 0, own, trailer).await;
+        self.first_line(row, 0, own, trailer);
         let mut done = first;
         while done < first + more {
             let now = (first + more - done).min(FURTHER_WORDS);
-            self.further_line(row, done, now).await;
+            self.further_line(row, done, now);
             done += now;
         }
     }
 
     /// Writes a further line with `words` words of the row's payload from the word `from` on.
     #[inline(always)]
-    async fn further_line(&mut self, row: W<'c, C>, from: u64, words: u64) {
+    fn further_line(&mut self, row: W<'c, C>, from: u64, words: u64) {
         let slot = self.advance();
-        slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
+        slot.at(field::SEQUENCE).store(self.cpu.word(0));
         for i in 0..words {
-            let old = row.at(place(8 * (from + i))).load().await;
-            slot.at(8 * i).store(old).await;
+            let old = row.at(place(8 * (from + i))).load();
+            slot.at(8 * i).store(old);
         }
         let list = self.lists.records;
-        let end = list.end(self.cpu).await;
-        list.push(self.cpu, end, [slot, self.cpu.word(FURTHER)]).await;
+        let end = list.end(self.cpu);
+        list.push(self.cpu, end, [slot, self.cpu.word(FURTHER)]);
     }
 }

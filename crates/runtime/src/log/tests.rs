@@ -21,8 +21,8 @@ struct Shape {
 
 const REGIONS: u64 = 6;
 
-async fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table<TRAILER>, shape: Shape) {
-    let mut log = UndoLog::open(cpu, layout, 0).await;
+fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table<TRAILER>, shape: Shape) {
+    let mut log = UndoLog::open(cpu, layout, 0);
     for number in 1..=REGIONS {
         let mut region = log.begin();
         for first in (0..shape.lines).step_by(shape.lines_per_step as usize) {
@@ -30,22 +30,22 @@ async fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table<TRAILER>, sha
             let lines: Vec<_> = (first..end).map(|row| cpu.word(table.addr(row).0)).collect();
             for line in &lines {
                 match shape.packed {
-                    true => region.log_packed(*line, TRAILER, TRAILER).await,
-                    false => region.log(*line, 0, TRAILER).await,
+                    true => region.log_packed(*line, TRAILER, TRAILER),
+                    false => region.log(*line, 0, TRAILER),
                 }
             }
             let more = if shape.shared { Step::Shared } else { Step::More };
-            region.order(if end == shape.lines { Step::Last } else { more }).await;
+            region.order(if end == shape.lines { Step::Last } else { more });
             for line in &lines {
                 if shape.trailer_first {
                     let clock = region.log.clock;
-                    line.at(TRAILER).store(clock).await;
+                    line.at(TRAILER).store(clock);
                 }
                 for offset in (0..TRAILER).step_by(8) {
-                    region.update(line.at(offset), cpu.word(number), 8).await;
+                    region.update(line.at(offset), cpu.word(number), 8);
                 }
             }
-            region.finish().await;
+            region.finish();
         }
     }
 }
@@ -78,10 +78,7 @@ fn first_failure(shape: Shape, spare: u64, play: Play) -> Option<String> {
         failure = failure.take().or(verdict.err());
     };
     let machine = Adversary::new(&memory, 1, FENCED, play, &mut inspect);
-    let cpu = machine.cpu(0);
-    machine
-        .run(vec![Box::pin(program(&cpu, &layout, table, shape))])
-        .unwrap();
+    machine.run(&|_, cpu| program(cpu, &layout, table, shape)).unwrap();
     failure
 }
 
@@ -131,7 +128,7 @@ fn a_ring_that_cannot_hold_two_regions_is_refused() {
         shared: false,
     };
     assert_eq!(layout.range().end - layout.range().start, 8 * LINE_BYTES);
-    crate::block_on(program(&cpu, &layout, table, shape)).unwrap();
+    crate::finish(|| program(&cpu, &layout, table, shape)).unwrap();
 }
 
 /// A row of five lines and four words.
@@ -156,23 +153,23 @@ fn rows(end: End) -> (Memory, LogLayout, Table<ROW>) {
         memory.set_word(table.field(row, 8 * word), 1000 * (row + 1) + word);
     }
     let cpu = crate::Plain::new(&memory, CoreId(0), FENCED);
-    crate::block_on(async {
-        let mut log = UndoLog::open(&cpu, &layout, 0).await;
+    crate::finish(|| {
+        let mut log = UndoLog::open(&cpu, &layout, 0);
         log.next = cpu.word(layout.ring(0).end - 9 * LINE_BYTES);
         let mut region = log.begin();
         for (row, step) in [(0, Step::Shared), (1, Step::Last)] {
             let row = cpu.word(table.addr(row).0);
-            region.log_packed(row, ROW, TRAILER).await;
-            region.order(step).await;
+            region.log_packed(row, ROW, TRAILER);
+            region.order(step);
             for offset in (0..TRAILER).step_by(8) {
-                region.update(row.at(offset), cpu.word(7), 8).await;
+                region.update(row.at(offset), cpu.word(7), 8);
             }
             if step == Step::Shared || end == End::Committed {
-                region.finish().await;
+                region.finish();
             }
         }
         if end == End::Aborted {
-            log.abort().await;
+            log.abort();
         }
     })
     .unwrap();
@@ -221,15 +218,15 @@ fn lists_of_a_step(lowering: Lowering, lines: u64) -> [(u64, u64); 2] {
         let base = layout.lists().start;
         (memory.word(Addr(base)), memory.word(Addr(base + 8)))
     };
-    crate::block_on(async {
-        let mut log = UndoLog::open(&cpu, &layout, 0).await;
+    crate::finish(|| {
+        let mut log = UndoLog::open(&cpu, &layout, 0);
         let mut region = log.begin();
         for row in 0..lines {
-            region.log(cpu.word(table.addr(row).0), 0, TRAILER).await;
+            region.log(cpu.word(table.addr(row).0), 0, TRAILER);
         }
         let open = lengths();
-        region.order(Step::Last).await;
-        region.finish().await;
+        region.order(Step::Last);
+        region.finish();
         [open, lengths()]
     })
     .unwrap()

@@ -9,27 +9,27 @@ pub(crate) trait Batches {
     fn is_settled(&self) -> bool;
 
     /// Commits the sections that may be committed; whether there were any.
-    async fn commit(&mut self) -> bool;
+    fn commit(&mut self) -> bool;
 
     /// Yields to others, which may have to commit first.
-    async fn give_way(&self);
+    fn give_way(&self);
 
     /// Commits, or waits until others have, before too much of the log is used. No lock is held, so
     /// others can commit.
-    async fn make_room(&mut self) {
+    fn make_room(&mut self) {
         while self.is_scarce() {
-            if !self.commit().await {
-                self.give_way().await;
+            if !self.commit() {
+                self.give_way();
             }
         }
     }
 
     /// Commits everything, and waits for others on which it depends. They never wait for this lane
     /// while it holds locks, as it holds none here.
-    async fn close(&mut self) {
+    fn close(&mut self) {
         while !self.is_settled() {
-            if !self.commit().await {
-                self.give_way().await;
+            if !self.commit() {
+                self.give_way();
             }
         }
     }

@@ -83,18 +83,18 @@ impl<'c, C: Cpu> Ledger<'c, C> {
 
     /// Whether the regions of the lane of `stamp` are durable and permanent up to there. The load
     /// of its word acquires what the lane has released by it.
-    async fn stays(&self, stamp: W<'c, C>) -> bool {
+    fn stays(&self, stamp: W<'c, C>) -> bool {
         let lane = stamp & (MAX_LANES as u64 - 1);
-        let durable = (lane * ModelLayout::durable_stride()).at(self.durable.0).load().await;
+        let durable = (lane * ModelLayout::durable_stride()).at(self.durable.0).load();
         if durable.less(stamp).branch(STAMP_IS_NOT_DURABLE) {
             return false;
         }
-        self.cpu.intent(Intent::Acquire).await;
+        self.cpu.intent(Intent::Acquire);
         true
     }
 
     /// Records that later regions depend on `stamp`.
-    pub async fn depends(&mut self, stamp: W<'c, C>) {
+    pub fn depends(&mut self, stamp: W<'c, C>) {
         if stamp.is(0).branch(HAS_NO_STAMP) {
             return;
         }
@@ -104,18 +104,18 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         if (stamp & (MAX_LANES as u64 - 1)).is(self.lane).branch(STAMP_IS_OWN) {
             return;
         }
-        if !self.stays(stamp).await {
-            self.push(stamp, self.cpu.word(0)).await;
+        if !self.stays(stamp) {
+            self.push(stamp, self.cpu.word(0));
         }
     }
 
-    async fn push(&mut self, stamp: W<'c, C>, end: W<'c, C>) {
+    fn push(&mut self, stamp: W<'c, C>, end: W<'c, C>) {
         if self.last.bits() - self.first.bits() >= LEDGER_ITEMS {
             ledger_full();
         }
         let item = self.item(self.last);
-        item.store(stamp).await;
-        item.at(8).store(end).await;
+        item.store(stamp);
+        item.at(8).store(end);
         self.last = self.last + 1;
     }
 
@@ -134,8 +134,8 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     }
 
     /// A stamp that the open section has read and that may still be undone.
-    pub async fn found(&self, index: W<'c, C>) -> W<'c, C> {
-        self.item(index).load().await
+    pub fn found(&self, index: W<'c, C>) -> W<'c, C> {
+        self.item(index).load()
     }
 
     /// The index of the first stamp of the open section.
@@ -144,8 +144,8 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     }
 
     /// Ends a section of `regions` regions at the log's present end.
-    pub async fn end(&mut self, end: W<'c, C>, regions: u64) {
-        self.push(self.clock, end).await;
+    pub fn end(&mut self, end: W<'c, C>, regions: u64) {
+        self.push(self.clock, end);
         self.ended = self.last;
         self.regions.push_back(regions);
     }
@@ -168,17 +168,17 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     }
 
     /// The sections that may be committed now, if there are some.
-    pub async fn ready(&self) -> Option<Ready<'c, C>> {
+    pub fn ready(&self) -> Option<Ready<'c, C>> {
         let mut ready = None;
         let (mut sections, mut regions) = (0, 0);
         let mut at = self.first;
         while at.less(self.last).branch(MORE_ITEMS) {
             let item = self.item(at);
-            let (stamp, end) = (item.load().await, item.at(8).load().await);
+            let (stamp, end) = (item.load(), item.at(8).load());
             at = at + 1;
             if end.is(0).branch(IS_DEPENDENCE) {
                 let free = broken(Rule::CommitAwaitsDependences);
-                if !free && !self.stays(stamp).await {
+                if !free && !self.stays(stamp) {
                     break;
                 }
             } else {
@@ -197,12 +197,12 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     }
 
     /// Publishes that these sections are durable and permanent.
-    pub async fn publish(&mut self, ready: &Ready<'c, C>) {
+    pub fn publish(&mut self, ready: &Ready<'c, C>) {
         self.regions.drain(..ready.sections);
         self.first = ready.next;
         let own = self.durable.0 + self.lane * ModelLayout::durable_stride();
-        self.cpu.intent(Intent::Release).await;
-        self.cpu.word(own).store(ready.clock).await;
+        self.cpu.intent(Intent::Release);
+        self.cpu.word(own).store(ready.clock);
     }
 }
 

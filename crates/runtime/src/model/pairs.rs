@@ -72,14 +72,14 @@ pub struct PairLog<'c, C: Cpu> {
 
 impl<'c, C: Cpu> PairLog<'c, C> {
     /// Opens the log of `lane` at its end.
-    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, hand: Hand) -> Self {
+    pub(crate) fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, hand: Hand) -> Self {
         PairLog {
             cpu,
             hand,
             runtime: layout.logging.runtime,
             unit: layout.logging.unit,
             batch: layout.logging.batch,
-            ring: Ring::open(cpu, layout, lane).await,
+            ring: Ring::open(cpu, layout, lane),
             ledger: Ledger::new(cpu, layout, lane),
             spans: Set::of_lines(cpu, layout.set(lane, 0)),
             updated: Set::of_lines(cpu, layout.set(lane, 1)),
@@ -97,51 +97,51 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.runtime == Runtime::Txn || !self.cpu.lowering().log
     }
 
-    pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
+    pub(crate) fn lock(&mut self, lock: W<'c, C>) {
         if self.is_bare() {
-            return self.hand.lock(self.cpu, lock).await;
+            return self.hand.lock(self.cpu, lock);
         }
         if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
-            self.make_room().await;
+            self.make_room();
         } else if self.runtime == Runtime::Sfr && self.written {
-            self.end_section().await;
+            self.end_section();
         }
-        let stamp = self.hand.lock_stamped(self.cpu, lock).await;
+        let stamp = self.hand.lock_stamped(self.cpu, lock);
         self.depth = self.depth + 1;
-        self.ledger.depends(stamp).await;
+        self.ledger.depends(stamp);
         self.ledger.tick();
         if self.runtime == Runtime::Atlas {
-            self.synchronize(Kind::Acquire, lock, stamp).await;
+            self.synchronize(Kind::Acquire, lock, stamp);
         }
     }
 
-    pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
+    pub(crate) fn unlock(&mut self, lock: W<'c, C>) {
         if self.is_bare() {
-            return self.hand.unlock(self.cpu, lock).await;
+            return self.hand.unlock(self.cpu, lock);
         }
         self.depth = self.depth - 1;
         let ends = match self.runtime {
             Runtime::Atlas => {
-                self.synchronize(Kind::Release, lock, self.ledger.clock).await;
+                self.synchronize(Kind::Release, lock, self.ledger.clock);
                 self.depth.is(0).branch(UNLOCK_IS_OUTERMOST)
             }
             _ => self.written || self.ledger.is_bound(),
         };
         if ends {
-            self.end_section().await;
+            self.end_section();
         } else if self.written {
             // The next holder logs this section's writes: that entry may not be durable before this
             // section's own.
-            self.ring.durable().await;
+            self.ring.durable();
         }
         let stamp = match self.runtime {
             // The clock of a section that has not ended will be no less.
             Runtime::Atlas if !ends => self.ledger.clock,
             _ => self.stamp,
         };
-        self.hand.unlock_stamped(self.cpu, lock, stamp).await;
+        self.hand.unlock_stamped(self.cpu, lock, stamp);
         if ends && self.ledger.is_due(self.batch) {
-            self.commit_sections().await;
+            self.commit_sections();
         }
     }
 
@@ -151,17 +151,17 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     /// Records that later regions depend on this stamp.
-    pub(crate) async fn depends(&mut self, stamp: W<'c, C>) {
-        self.ledger.depends(stamp).await;
+    pub(crate) fn depends(&mut self, stamp: W<'c, C>) {
+        self.ledger.depends(stamp);
     }
 
     /// An entry about a lock.
-    async fn synchronize(&mut self, kind: Kind, lock: W<'c, C>, stamp: W<'c, C>) {
-        let entry = self.ring.append().await;
-        entry.at(field::ADDR).store(lock).await;
-        entry.at(field::CLOCK).store(self.ledger.clock).await;
-        entry.at(field::VALUES).store(stamp).await;
-        self.ring.seal(entry, kind, 1).await;
+    fn synchronize(&mut self, kind: Kind, lock: W<'c, C>, stamp: W<'c, C>) {
+        let entry = self.ring.append();
+        entry.at(field::ADDR).store(lock);
+        entry.at(field::CLOCK).store(self.ledger.clock);
+        entry.at(field::VALUES).store(stamp);
+        self.ring.seal(entry, kind, 1);
     }
 
     pub(crate) fn begin(&mut self) {
@@ -170,20 +170,20 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     /// Prepares the region's first entry.
-    async fn start(&mut self) {
+    fn start(&mut self) {
         self.fresh = false;
         if !self.cpu.lowering().log {
             return;
         }
         self.written = true;
         if self.runtime == Runtime::Txn || self.depth.is(0).branch(BEGINS_UNLOCKED) {
-            self.make_room().await;
+            self.make_room();
             self.ledger.tick();
         }
         if self.runtime == Runtime::Txn {
-            let entry = self.ring.append().await;
-            entry.at(field::CLOCK).store(self.ledger.clock).await;
-            self.ring.seal(entry, Kind::TxBegin, 0).await;
+            let entry = self.ring.append();
+            entry.at(field::CLOCK).store(self.ledger.clock);
+            self.ring.seal(entry, Kind::TxBegin, 0);
         }
     }
 
@@ -193,22 +193,22 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     /// Remembers the words of a line that the step may update, where they are logged with the line.
-    pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+    pub(crate) fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         if !self.needs_lines() {
             return;
         }
         let _call = line.call(3);
         if self.fresh {
-            self.start().await;
+            self.start();
         }
         let span = self.cpu.word(from | bytes.div_ceil(8) << WORDS_SHIFT);
-        self.spans.insert(line, span, self.cpu.word(0)).await;
+        self.spans.insert(line, span, self.cpu.word(0));
     }
 
     /// Stores: a pair of its own, or where lines are logged, one with the consecutive stores to a remembered line.
-    pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub(crate) fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         if self.unit == LogUnit::Store {
-            return self.write(at, value, size).await;
+            return self.write(at, value, size);
         }
         let _call = at.call(3);
         let line = at & !(LINE_BYTES - 1);
@@ -217,54 +217,54 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             None => false,
         };
         if !open {
-            self.close_pair().await;
-            let Some(span) = self.spans.find(line).await else {
+            self.close_pair();
+            let Some(span) = self.spans.find(line) else {
                 not_logged(Addr(at.bits()));
             };
-            let span = span.data().await;
+            let span = span.data();
             let words = (span >> WORDS_SHIFT).bits();
-            self.open_pair(line, line + (span & (LINE_BYTES - 1)), words).await;
+            self.open_pair(line, line + (span & (LINE_BYTES - 1)), words);
         }
-        self.store(at, value, size).await;
+        self.store(at, value, size);
     }
 
     /// A pair of its own.
-    pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub(crate) fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let _call = at.call(3);
         if self.fresh {
-            self.start().await;
+            self.start();
         }
-        self.close_pair().await;
-        self.open_pair(at & !(LINE_BYTES - 1), at & !7, 1).await;
-        self.store(at, value, size).await;
-        self.close_pair().await;
+        self.close_pair();
+        self.open_pair(at & !(LINE_BYTES - 1), at & !7, 1);
+        self.store(at, value, size);
+        self.close_pair();
     }
 
-    async fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         self.cpu.note(Note::RegionWrite {
             addr: Addr(at.bits()),
             size,
             value: crate::region::low_bytes(value.bits(), size),
         });
-        at.store_sized(value, size).await;
+        at.store_sized(value, size);
     }
 
     /// Logs `words` words at `at`, before an update of their line, except those that the section
     /// has logged. A word is logged once: entries of two strands are not ordered, and a later one
     /// would hold the section's own write.
-    async fn open_pair(&mut self, line: W<'c, C>, at: W<'c, C>, words: u64) {
+    fn open_pair(&mut self, line: W<'c, C>, at: W<'c, C>, words: u64) {
         let _call = line.call(3);
         self.open = Some(line);
         let wanted = self.cpu.word((1 << words) - 1) << ((at >> 3) & 7);
-        let known = match self.updated.find(line).await {
+        let known = match self.updated.find(line) {
             None => {
                 let zero = self.cpu.word(0);
-                self.updated.insert(line, wanted, zero).await;
+                self.updated.insert(line, wanted, zero);
                 None
             }
             Some(item) => {
-                let known = item.data().await;
-                item.set_data(known | wanted).await;
+                let known = item.data();
+                item.set_data(known | wanted);
                 Some(known)
             }
         };
@@ -277,7 +277,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         };
         if all {
             for first in (0..words).step_by(ENTRY_WORDS as usize) {
-                self.log_words(at, first, ENTRY_WORDS.min(words - first)).await;
+                self.log_words(at, first, ENTRY_WORDS.min(words - first));
             }
         } else {
             let missing = (wanted & (known.unwrap_or(wanted) ^ u64::MAX)) >> ((at >> 3) & 7);
@@ -286,132 +286,131 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             }
             for word in 0..words {
                 if !((missing >> word) & 1).is(0).branch(WORD_IS_KNOWN) {
-                    self.log_words(at, word, 1).await;
+                    self.log_words(at, word, 1);
                 }
             }
         }
-        self.cpu.intent(Intent::LogBeforeUpdate).await;
+        self.cpu.intent(Intent::LogBeforeUpdate);
     }
 
     /// An entry with `count` words from the word `first` at `at` on.
-    async fn log_words(&mut self, at: W<'c, C>, first: u64, count: u64) {
+    fn log_words(&mut self, at: W<'c, C>, first: u64, count: u64) {
         let _call = at.call(3);
-        let entry = self.ring.append().await;
+        let entry = self.ring.append();
         let addr = if first == 0 { at } else { at + 8 * first };
-        entry.at(field::ADDR).store(addr).await;
-        entry.at(field::CLOCK).store(self.ledger.clock).await;
+        entry.at(field::ADDR).store(addr);
+        entry.at(field::CLOCK).store(self.ledger.clock);
         for i in 0..count {
-            let old = at.at(8 * (first + i)).load().await;
-            entry.at(field::VALUES + 8 * i).store(old).await;
+            let old = at.at(8 * (first + i)).load();
+            entry.at(field::VALUES + 8 * i).store(old);
         }
-        self.ring.seal(entry, Kind::Store, count).await;
+        self.ring.seal(entry, Kind::Store, count);
     }
 
-    async fn close_pair(&mut self) {
+    fn close_pair(&mut self) {
         let _call = self.cpu.call(0);
         let Some(line) = self.open.take() else { return };
         if self.runtime != Runtime::Txn {
-            line.flush().await;
+            line.flush();
         }
-        self.cpu.intent(Intent::NewStrand).await;
+        self.cpu.intent(Intent::NewStrand);
     }
 
-    pub(crate) async fn finish(&mut self, step: Step) {
-        self.close_pair().await;
+    pub(crate) fn finish(&mut self, step: Step) {
+        self.close_pair();
         self.spans.clear();
         if step == Step::Last {
-            self.end().await;
+            self.end();
         }
     }
 
-    pub(crate) async fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let _call = self.cpu.call(0);
         if self.fresh {
-            self.start().await;
+            self.start();
         }
         if self.is_bare() {
-            return self.end_transaction().await;
+            return self.end_transaction();
         }
         self.cpu.note(Note::RegionEnd);
         self.ended += 1;
         if self.depth.is(0).branch(ENDS_UNLOCKED) {
             if self.runtime == Runtime::Atlas {
-                self.synchronize(Kind::Release, self.cpu.word(0), self.ledger.clock)
-                    .await;
+                self.synchronize(Kind::Release, self.cpu.word(0), self.ledger.clock);
             }
-            self.end_section().await;
+            self.end_section();
             if self.ledger.is_due(self.batch) {
-                self.commit_sections().await;
+                self.commit_sections();
             }
         }
     }
 
     /// Flushes the transaction's updates, makes it durable and commits it.
-    async fn end_transaction(&mut self) {
+    fn end_transaction(&mut self) {
         let logs = self.cpu.lowering().log;
         if logs {
-            let entry = self.ring.append().await;
-            entry.at(field::CLOCK).store(self.ledger.clock).await;
-            self.ring.seal(entry, Kind::TxEnd, 0).await;
-            self.pass_head_early().await;
+            let entry = self.ring.append();
+            entry.at(field::CLOCK).store(self.ledger.clock);
+            self.ring.seal(entry, Kind::TxEnd, 0);
+            self.pass_head_early();
             // No update may leave the caches before all entries are durable.
-            self.cpu.intent(Intent::Commit).await;
+            self.cpu.intent(Intent::Commit);
         }
         if !broken(Rule::LinesFlushedAtEnd) {
-            self.flush_updated().await;
+            self.flush_updated();
         }
         self.updated.clear();
-        self.ring.durable().await;
+        self.ring.durable();
         let end = self.ring.end();
         if logs {
-            self.ring.mark(end).await;
+            self.ring.mark(end);
         }
         self.cpu.note(Note::RegionDurable);
         if logs {
-            self.ring.retire(end).await;
+            self.ring.retire(end);
         }
     }
 
-    async fn flush_updated(&mut self) {
+    fn flush_updated(&mut self) {
         let mut at = self.cpu.word(0);
         while at.less(self.updated.end).branch(MORE_LINES_TO_FLUSH) {
-            self.updated.item(at).key().await.flush().await;
+            self.updated.item(at).key().flush();
             at = at + super::set::LINE_ITEM;
         }
     }
 
     /// Makes all of the section durable. Sections of synchronization-free regions get their entry.
-    async fn end_section(&mut self) {
+    fn end_section(&mut self) {
         if self.runtime == Runtime::Sfr {
-            self.combine().await;
+            self.combine();
         }
-        self.pass_head_early().await;
-        self.ring.durable().await;
-        self.ledger.end(self.ring.end(), std::mem::take(&mut self.ended)).await;
+        self.pass_head_early();
+        self.ring.durable();
+        self.ledger.end(self.ring.end(), std::mem::take(&mut self.ended));
         self.stamp = self.ledger.clock;
         self.ledger.tick();
         self.updated.clear();
         self.written = false;
         if self.batch == 1 {
-            self.commit_sections().await;
+            self.commit_sections();
         }
     }
 
     /// Writes one entry with the section's stamps that may still be undone, or several for more
     /// stamps.
-    async fn combine(&mut self) {
+    fn combine(&mut self) {
         let mut index = self.ledger.open();
         loop {
-            let entry = self.ring.append().await;
-            entry.at(field::CLOCK).store(self.ledger.clock).await;
+            let entry = self.ring.append();
+            entry.at(field::CLOCK).store(self.ledger.clock);
             let mut count = 0;
             while count < ENTRY_WORDS && self.ledger.has(index) {
-                let stamp = self.ledger.found(index).await;
-                entry.at(field::VALUES + 8 * count).store(stamp).await;
+                let stamp = self.ledger.found(index);
+                entry.at(field::VALUES + 8 * count).store(stamp);
                 index = index + 1;
                 count += 1;
             }
-            self.ring.seal(entry, Kind::Release, count).await;
+            self.ring.seal(entry, Kind::Release, count);
             if count < ENTRY_WORDS {
                 break;
             }
@@ -419,23 +418,23 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     /// A broken rule.
-    async fn pass_head_early(&mut self) {
+    fn pass_head_early(&mut self) {
         if broken(Rule::HeadLast) {
-            self.ring.write_head(self.ring.end()).await;
+            self.ring.write_head(self.ring.end());
         }
     }
 
     /// Commits the sections that may be committed; whether there were any.
-    async fn commit_sections(&mut self) -> bool {
-        let Some(ready) = self.ledger.ready().await else {
+    fn commit_sections(&mut self) -> bool {
+        let Some(ready) = self.ledger.ready() else {
             return false;
         };
-        self.ring.mark(ready.end).await;
+        self.ring.mark(ready.end);
         for _ in 0..ready.regions {
             self.cpu.note(Note::RegionDurable);
         }
-        self.ledger.publish(&ready).await;
-        self.ring.retire(ready.end).await;
+        self.ledger.publish(&ready);
+        self.ring.retire(ready.end);
         true
     }
 }
@@ -449,12 +448,12 @@ impl<C: Cpu> Batches for PairLog<'_, C> {
         self.ledger.is_settled()
     }
 
-    async fn commit(&mut self) -> bool {
-        self.commit_sections().await
+    fn commit(&mut self) -> bool {
+        self.commit_sections()
     }
 
-    async fn give_way(&self) {
-        self.cpu.give_way().await;
+    fn give_way(&self) {
+        self.cpu.give_way();
         self.cpu.spins();
     }
 }

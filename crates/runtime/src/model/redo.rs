@@ -51,12 +51,12 @@ pub struct RedoLog<'c, C: Cpu> {
 
 impl<'c, C: Cpu> RedoLog<'c, C> {
     /// Opens the log of `lane` at its end.
-    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, hand: Hand) -> Self {
-        let ring = Ring::open(cpu, layout, lane).await;
+    pub(crate) fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, hand: Hand) -> Self {
+        let ring = Ring::open(cpu, layout, lane);
         let mut ledger = Ledger::new(cpu, layout, lane);
         if cpu.lowering().log {
             // Clocks continue after those that recovery has settled: recovery skips settled clocks.
-            ledger.clock = ring.settled().load().await;
+            ledger.clock = ring.settled().load();
         }
         RedoLog {
             cpu,
@@ -74,34 +74,34 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         self.cpu.lowering().log
     }
 
-    pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
+    pub(crate) fn lock(&mut self, lock: W<'c, C>) {
         if !self.logs() {
-            return self.hand.lock(self.cpu, lock).await;
+            return self.hand.lock(self.cpu, lock);
         }
         if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
-            self.make_room().await;
+            self.make_room();
         }
-        let stamp = self.hand.lock_stamped(self.cpu, lock).await;
+        let stamp = self.hand.lock_stamped(self.cpu, lock);
         self.depth = self.depth + 1;
-        self.ledger.depends(stamp).await;
+        self.ledger.depends(stamp);
     }
 
-    pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
+    pub(crate) fn unlock(&mut self, lock: W<'c, C>) {
         if !self.logs() {
-            return self.hand.unlock(self.cpu, lock).await;
+            return self.hand.unlock(self.cpu, lock);
         }
         // A region that has only read what may still be lost passes the dependence on.
         if self.ledger.is_bound() {
-            self.commit_region(0).await;
+            self.commit_region(0);
         }
         self.depth = self.depth - 1;
         let outermost = self.depth.is(0).branch(UNLOCK_IS_OUTERMOST);
         if self.group == 1 && !self.ledger.is_settled() {
-            self.acknowledge().await;
+            self.acknowledge();
         }
-        self.hand.unlock_stamped(self.cpu, lock, self.stamp).await;
+        self.hand.unlock_stamped(self.cpu, lock, self.stamp);
         if outermost && self.ledger.is_due(self.group) {
-            self.acknowledge().await;
+            self.acknowledge();
         }
     }
 
@@ -111,8 +111,8 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     }
 
     /// Records that later regions depend on this stamp.
-    pub(crate) async fn depends(&mut self, stamp: W<'c, C>) {
-        self.ledger.depends(stamp).await;
+    pub(crate) fn depends(&mut self, stamp: W<'c, C>) {
+        self.ledger.depends(stamp);
     }
 
     pub(crate) fn begin(&mut self) {
@@ -120,12 +120,12 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     }
 
     /// Loads as the region sees memory.
-    pub(crate) async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+    pub(crate) fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
         let _call = at.call(2);
-        let Some(item) = self.writes.find(at & !7).await else {
-            return at.load_sized(size).await;
+        let Some(item) = self.writes.find(at & !7) else {
+            return at.load_sized(size);
         };
-        let word = item.data().await;
+        let word = item.data();
         if size == 8 {
             return word;
         }
@@ -133,7 +133,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     }
 
     /// Writes to the region's set.
-    pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub(crate) fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let _call = at.call(3);
         let bits = low_bytes(value.bits(), size);
         self.cpu.note(Note::RegionWrite {
@@ -142,145 +142,145 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
             value: bits,
         });
         if !self.logs() {
-            at.store_sized(value, size).await;
-            return at.flush().await;
+            at.store_sized(value, size);
+            return at.flush();
         }
         let word = at & !7;
-        let Some(item) = self.writes.find(word).await else {
-            let old = word.load().await;
+        let Some(item) = self.writes.find(word) else {
+            let old = word.load();
             let new = merged(old, at, value, size);
-            return self.writes.insert(word, new, old).await;
+            return self.writes.insert(word, new, old);
         };
         let new = match size {
             8 => value,
-            _ => merged(item.data().await, at, value, size),
+            _ => merged(item.data(), at, value, size),
         };
-        item.set_data(new).await;
+        item.set_data(new);
     }
 
-    pub(crate) async fn finish(&mut self, step: Step) {
+    pub(crate) fn finish(&mut self, step: Step) {
         if step == Step::Last {
-            self.end().await;
+            self.end();
         }
     }
 
     /// Commits the region and writes in place.
-    pub(crate) async fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let _call = self.cpu.call(0);
         if !self.logs() {
-            self.cpu.intent(Intent::Durable).await;
+            self.cpu.intent(Intent::Durable);
             self.cpu.note(Note::RegionDurable);
             return;
         }
         let unlocked = self.depth.is(0).branch(ENDS_UNLOCKED);
         if unlocked {
-            self.make_room().await;
+            self.make_room();
         }
-        self.commit_region(1).await;
+        self.commit_region(1);
         self.cpu.note(Note::RegionEnd);
         if unlocked && self.ledger.is_due(self.group) {
-            self.acknowledge().await;
+            self.acknowledge();
         }
     }
 
     /// Logs the region and writes in place. It may have dependences without writes.
-    async fn commit_region(&mut self, regions: u64) {
+    fn commit_region(&mut self, regions: u64) {
         let _call = self.cpu.call(1);
         self.ledger.tick();
         let before = self.ring.position;
-        self.log_writes().await;
-        self.log_dependences().await;
-        let entry = self.ring.append().await;
-        entry.at(field::CLOCK).store(self.ledger.clock).await;
+        self.log_writes();
+        self.log_dependences();
+        let entry = self.ring.append();
+        entry.at(field::CLOCK).store(self.ledger.clock);
         let count = self.ring.position - before - 1;
-        self.ring.seal_counted(entry, Kind::Commit, count).await;
-        self.cpu.intent(Intent::LogBeforeUpdate).await;
-        self.write_in_place().await;
-        self.cpu.intent(Intent::NewStrand).await;
-        self.ledger.end(self.ring.end(), regions).await;
+        self.ring.seal_counted(entry, Kind::Commit, count);
+        self.cpu.intent(Intent::LogBeforeUpdate);
+        self.write_in_place();
+        self.cpu.intent(Intent::NewStrand);
+        self.ledger.end(self.ring.end(), regions);
         self.stamp = self.ledger.clock;
     }
 
-    async fn log_writes(&mut self) {
+    fn log_writes(&mut self) {
         let mut at = self.cpu.word(0);
         while at.less(self.writes.end).branch(MORE_TO_LOG) {
-            let entry = self.ring.append().await;
+            let entry = self.ring.append();
             let mut count = 0;
             while count < 2 && at.less(self.writes.end).branch(MORE_IN_ENTRY) {
                 let item = self.writes.item(at);
                 let place = entry.at(count * field::WRITE_BYTES);
-                place.store(item.key().await).await;
-                place.at(8).store(item.data().await).await;
-                place.at(16).store(item.extra().await).await;
+                place.store(item.key());
+                place.at(8).store(item.data());
+                place.at(16).store(item.extra());
                 at = at + LINE_ITEM;
                 count += 1;
             }
-            self.ring.seal(entry, Kind::Write, count).await;
+            self.ring.seal(entry, Kind::Write, count);
         }
     }
 
-    async fn log_dependences(&mut self) {
+    fn log_dependences(&mut self) {
         let mut index = self.ledger.open();
         while self.ledger.has(index) {
-            let entry = self.ring.append().await;
+            let entry = self.ring.append();
             let mut count = 0;
             while count < ENTRY_STAMPS && self.ledger.has(index) {
-                let stamp = self.ledger.found(index).await;
-                entry.at(8 * count).store(stamp).await;
+                let stamp = self.ledger.found(index);
+                entry.at(8 * count).store(stamp);
                 index = index + 1;
                 count += 1;
             }
-            self.ring.seal(entry, Kind::Depends, count).await;
+            self.ring.seal(entry, Kind::Depends, count);
         }
     }
 
     /// Stores the new words, and flushes a line when the next word is in another.
-    async fn write_in_place(&mut self) {
+    fn write_in_place(&mut self) {
         let mut at = self.cpu.word(0);
         let mut line: Option<W<'c, C>> = None;
         while at.less(self.writes.end).branch(MORE_TO_WRITE) {
             let item = self.writes.item(at);
-            let word = item.key().await;
+            let word = item.key();
             let own = word & !(LINE_BYTES - 1);
             if let Some(before) = line {
                 if !before.equals(own).branch(SAME_LINE) {
-                    self.leave_line(before).await;
+                    self.leave_line(before);
                 }
             }
-            word.store(item.data().await).await;
+            word.store(item.data());
             line = Some(own);
             at = at + LINE_ITEM;
         }
         if let Some(line) = line {
-            self.leave_line(line).await;
+            self.leave_line(line);
         }
         self.writes.clear();
     }
 
     /// Writes the line's trailer, the clock of this region, and flushes it: recovery restores only
     /// lines that were written.
-    async fn leave_line(&self, line: W<'c, C>) {
-        line.at(TRAILER).store(self.ledger.clock).await;
-        line.flush().await;
+    fn leave_line(&self, line: W<'c, C>) {
+        line.at(TRAILER).store(self.ledger.clock);
+        line.flush();
     }
 
     /// Makes all regions durable and acknowledges those that depend on nothing that may still be
     /// lost; whether there were any. Before other lanes build on that, it is durable that these
     /// need no replay.
-    async fn acknowledge(&mut self) -> bool {
+    fn acknowledge(&mut self) -> bool {
         if !broken(Rule::GroupDurable) {
-            self.ring.durable().await;
+            self.ring.durable();
         }
-        let Some(ready) = self.ledger.ready().await else {
+        let Some(ready) = self.ledger.ready() else {
             return false;
         };
         for _ in 0..ready.regions {
             self.cpu.note(Note::RegionDurable);
         }
-        self.ring.settled().store(ready.clock).await;
-        self.ring.skip(ready.end).await;
-        self.ring.durable().await;
-        self.ledger.publish(&ready).await;
+        self.ring.settled().store(ready.clock);
+        self.ring.skip(ready.end);
+        self.ring.durable();
+        self.ledger.publish(&ready);
         true
     }
 }
@@ -294,12 +294,12 @@ impl<C: Cpu> Batches for RedoLog<'_, C> {
         self.ledger.is_settled()
     }
 
-    async fn commit(&mut self) -> bool {
-        self.acknowledge().await
+    fn commit(&mut self) -> bool {
+        self.acknowledge()
     }
 
-    async fn give_way(&self) {
-        self.cpu.give_way().await;
+    fn give_way(&self) {
+        self.cpu.give_way();
         self.cpu.spins();
     }
 }

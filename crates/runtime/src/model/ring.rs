@@ -45,10 +45,10 @@ pub(crate) struct Ring<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Ring<'c, C> {
     /// Opens the log of `lane` at its end: everything in it is committed.
-    pub async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
+    pub fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         let base = layout.base(lane);
         let word = match cpu.lowering().log {
-            true => cpu.word(base.0 + head::LAST).load().await,
+            true => cpu.word(base.0 + head::LAST).load(),
             false => cpu.word(0),
         };
         let line = word & ((1 << HEAD_SHIFT) - 1);
@@ -81,17 +81,17 @@ impl<'c, C: Cpu> Ring<'c, C> {
     }
 
     /// Waits until all writes are durable ([`Intent::Durable`]).
-    pub async fn durable(&mut self) {
-        self.cpu.intent(Intent::Durable).await;
+    pub fn durable(&mut self) {
+        self.cpu.intent(Intent::Durable);
         self.durable_block = self.head_block;
     }
 
     /// Allocates the line for the next entry.
-    pub async fn append(&mut self) -> W<'c, C> {
+    pub fn append(&mut self) -> W<'c, C> {
         let _call = self.cpu.call(1);
         let full = self.tail.equals(self.block + self.last).branch(BLOCK_IS_FULL);
         self.tail = if full {
-            self.enter().await + LINE_BYTES
+            self.enter() + LINE_BYTES
         } else {
             self.tail + LINE_BYTES
         };
@@ -100,35 +100,35 @@ impl<'c, C: Cpu> Ring<'c, C> {
     }
 
     /// Seals the entry: its kind, then its position. Flushes it.
-    pub async fn seal(&self, entry: W<'c, C>, kind: Kind, count: u64) {
-        self.seal_counted(entry, kind, self.cpu.word(count)).await;
+    pub fn seal(&self, entry: W<'c, C>, kind: Kind, count: u64) {
+        self.seal_counted(entry, kind, self.cpu.word(count));
     }
 
     /// As [`Ring::seal`], with a count that the program has computed.
-    pub async fn seal_counted(&self, entry: W<'c, C>, kind: Kind, count: W<'c, C>) {
+    pub fn seal_counted(&self, entry: W<'c, C>, kind: Kind, count: W<'c, C>) {
         let _call = entry.call(4);
         let info = match count.bits() {
             0 => self.cpu.word(kind.info(0)),
             _ => (count << COUNT_SHIFT) + kind.info(0),
         };
-        entry.at(field::INFO).store(info).await;
+        entry.at(field::INFO).store(info);
         let state = (self.position << POSITION_SHIFT) + VALID;
-        entry.at(field::STATE).store(state).await;
+        entry.at(field::STATE).store(state);
         if !broken(Rule::EntriesFlushed) {
-            entry.flush().await;
+            entry.flush();
         }
     }
 
     /// Advances to the next block.
-    async fn enter(&mut self) -> W<'c, C> {
-        let next = self.block.load().await;
+    fn enter(&mut self) -> W<'c, C> {
+        let next = self.block.load();
         if next.equals(self.durable_block).branch(NEXT_IS_DURABLE_HEAD)
             && !next.equals(self.head_block).branch(NEXT_IS_HEAD)
         {
-            self.durable().await;
+            self.durable();
         }
         self.block = match next.equals(self.durable_block).branch(RING_IS_FULL) {
-            true => self.grow(next).await,
+            true => self.grow(next),
             false => next,
         };
         self.block
@@ -136,20 +136,20 @@ impl<'c, C: Cpu> Ring<'c, C> {
 
     /// Links a spare block before `next`. The link to its successor is durable before the link to
     /// it, and that before an entry in it.
-    async fn grow(&mut self, next: W<'c, C>) -> W<'c, C> {
+    fn grow(&mut self, next: W<'c, C>) -> W<'c, C> {
         let line = self.cpu.word(self.base.0);
-        let new = line.at(head::SPARE).load().await;
+        let new = line.at(head::SPARE).load();
         if new.bits() >= self.limit {
             log_too_small(self.capacity);
         }
-        line.at(head::SPARE).store(new + self.stride).await;
-        line.flush().await;
-        new.store(next).await;
-        new.flush().await;
-        self.durable().await;
-        self.block.store(new).await;
-        self.block.flush().await;
-        self.durable().await;
+        line.at(head::SPARE).store(new + self.stride);
+        line.flush();
+        new.store(next);
+        new.flush();
+        self.durable();
+        self.block.store(new);
+        self.block.flush();
+        self.durable();
         new
     }
 
@@ -165,51 +165,49 @@ impl<'c, C: Cpu> Ring<'c, C> {
 
     /// Marks the entry at `end`: the log up to there is being committed. Waits until the marker is
     /// durable: from then on nothing up to there is undone (Figure 6(a), step 2).
-    pub async fn mark(&mut self, end: W<'c, C>) {
+    pub fn mark(&mut self, end: W<'c, C>) {
         let state = self.entry(end).at(field::STATE);
-        state
-            .store(((end >> HEAD_SHIFT) << POSITION_SHIFT) + (VALID | MARKER))
-            .await;
-        state.flush().await;
+        state.store(((end >> HEAD_SHIFT) << POSITION_SHIFT) + (VALID | MARKER));
+        state.flush();
         if !broken(Rule::MarkerBeforeInvalidation) {
-            self.durable().await;
+            self.durable();
         }
     }
 
     /// Invalidates the entries up to the one at `end`, then moves the head (Figure 6(a), steps 3 and 4). They become invalid in any
     /// order, so the last one keeps its marker.
-    pub async fn retire(&mut self, end: W<'c, C>) {
+    pub fn retire(&mut self, end: W<'c, C>) {
         let to = self.entry(end);
         let mut more = true;
         while more {
-            self.pass().await;
+            self.pass();
             more = !self.head.equals(to).branch(ENTRY_IS_LAST);
             let state = self.head_position << POSITION_SHIFT;
             let state = if more { state } else { state + MARKER };
-            self.head.at(field::STATE).store(state).await;
-            self.head.flush().await;
+            self.head.at(field::STATE).store(state);
+            self.head.flush();
         }
         if broken(Rule::MarkerBeforeInvalidation) {
-            self.durable().await;
+            self.durable();
         }
-        self.cpu.intent(Intent::LogBeforeUpdate).await;
-        self.write_head(end).await;
-        self.cpu.intent(Intent::NewStrand).await;
+        self.cpu.intent(Intent::LogBeforeUpdate);
+        self.write_head(end);
+        self.cpu.intent(Intent::NewStrand);
     }
 
     /// Moves the head without a look at the entries that it passes.
-    pub async fn skip(&mut self, end: W<'c, C>) {
+    pub fn skip(&mut self, end: W<'c, C>) {
         let to = self.entry(end);
         while !self.head.equals(to).branch(SKIPPED_ALL) {
-            self.pass().await;
+            self.pass();
         }
-        self.write_head(end).await;
+        self.write_head(end);
     }
 
-    async fn pass(&mut self) {
+    fn pass(&mut self) {
         self.head = match self.head.equals(self.head_block + self.last).branch(HEAD_BLOCK_ENDS) {
             true => {
-                self.head_block = self.head_block.load().await;
+                self.head_block = self.head_block.load();
                 self.head_block + LINE_BYTES
             }
             false => self.head + LINE_BYTES,
@@ -218,10 +216,10 @@ impl<'c, C: Cpu> Ring<'c, C> {
     }
 
     /// Writes and flushes the head.
-    pub async fn write_head(&self, end: W<'c, C>) {
+    pub fn write_head(&self, end: W<'c, C>) {
         let line = self.cpu.word(self.base.0);
-        line.at(head::LAST).store(end).await;
-        line.flush().await;
+        line.at(head::LAST).store(end);
+        line.flush();
     }
 
     /// The word in the head's line with the clock up to which regions are settled.

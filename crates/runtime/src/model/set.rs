@@ -75,13 +75,13 @@ impl<'c, C: Cpu> Set<'c, C> {
     }
 
     /// The item with this key, if there is one.
-    pub async fn find(&self, key: W<'c, C>) -> Option<Item<'c, C>> {
+    pub fn find(&self, key: W<'c, C>) -> Option<Item<'c, C>> {
         let _call = key.call(2);
         let slot = self.slot(key);
-        let mut offset = slot.load().await;
+        let mut offset = slot.load();
         while offset.less(self.end).branch(CHAIN_GOES_ON) {
             let item = self.item(offset);
-            let found = item.key().await;
+            let found = item.key();
             if found.equals(key).branch(KEY_MATCHES) {
                 return Some(item);
             }
@@ -89,7 +89,7 @@ impl<'c, C: Cpu> Set<'c, C> {
             if !self.slot(found).equals(slot).branch(SLOT_MATCHES) {
                 return None;
             }
-            offset = item.0.at(BEFORE).load().await;
+            offset = item.0.at(BEFORE).load();
         }
         None
     }
@@ -98,13 +98,13 @@ impl<'c, C: Cpu> Set<'c, C> {
     ///
     /// If there are [`MOST_ITEMS`] already, it unwinds with a [`TooLarge`], which the runner of the
     /// program catches.
-    pub async fn insert(&mut self, key: W<'c, C>, data: W<'c, C>, extra: W<'c, C>) {
+    pub fn insert(&mut self, key: W<'c, C>, data: W<'c, C>, extra: W<'c, C>) {
         let _call = key.call(4);
         if self.end.bits() >= MOST_ITEMS * LINE_ITEM {
             too_many(self.what);
         }
         let slot = self.slot(key);
-        let before = slot.load().await;
+        let before = slot.load();
         // A slot's item from an earlier filling ends the chain: it is behind the newest item as
         // well.
         let before = match before.less(self.end).branch(SLOT_IS_USED) {
@@ -112,11 +112,11 @@ impl<'c, C: Cpu> Set<'c, C> {
             false => self.cpu.word(MOST_ITEMS * LINE_ITEM),
         };
         let at = self.end.at(self.items.0);
-        at.store(key).await;
-        at.at(DATA).store(data).await;
-        at.at(EXTRA).store(extra).await;
-        at.at(BEFORE).store(before).await;
-        slot.store(self.end).await;
+        at.store(key);
+        at.at(DATA).store(data);
+        at.at(EXTRA).store(extra);
+        at.at(BEFORE).store(before);
+        slot.store(self.end);
         self.end = self.end + LINE_ITEM;
     }
 
@@ -128,23 +128,23 @@ impl<'c, C: Cpu> Set<'c, C> {
 
 impl<'c, C: Cpu> Item<'c, C> {
     /// Its key.
-    pub async fn key(&self) -> W<'c, C> {
-        self.0.load().await
+    pub fn key(&self) -> W<'c, C> {
+        self.0.load()
     }
 
     /// Its first word of data.
-    pub async fn data(&self) -> W<'c, C> {
-        self.0.at(DATA).load().await
+    pub fn data(&self) -> W<'c, C> {
+        self.0.at(DATA).load()
     }
 
     /// Its second word of data.
-    pub async fn extra(&self) -> W<'c, C> {
-        self.0.at(EXTRA).load().await
+    pub fn extra(&self) -> W<'c, C> {
+        self.0.at(EXTRA).load()
     }
 
     /// Replaces its data.
-    pub async fn set_data(&self, data: W<'c, C>) {
-        self.0.at(DATA).store(data).await;
+    pub fn set_data(&self, data: W<'c, C>) {
+        self.0.at(DATA).store(data);
     }
 }
 
@@ -157,7 +157,7 @@ fn too_many(what: &'static str) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{block_on, Plain};
+    use crate::{finish, Plain};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use strandline_isa::{CoreId, Lowering, Memory};
@@ -169,23 +169,20 @@ mod tests {
         ) {
             let memory = Memory::new(SET_BYTES + 64, 0);
             let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
-            let held = block_on(async {
+            let held = finish(|| {
                 let mut set = Set::of_words(&cpu, Addr(64));
                 for filling in &fillings {
                     let mut model = BTreeMap::new();
                     for key in filling {
                         let word = cpu.word(key * 8);
-                        match set.find(word).await {
-                            Some(item) => item.set_data(item.data().await + 1).await,
-                            None => set.insert(word, cpu.word(0), word).await,
+                        match set.find(word) {
+                            Some(item) => item.set_data(item.data() + 1),
+                            None => set.insert(word, cpu.word(0), word),
                         }
                         model.entry(*key).and_modify(|times: &mut u64| *times += 1).or_insert(0);
                     }
                     for key in 0..2000 {
-                        let found = match set.find(cpu.word(key * 8)).await {
-                            Some(item) => Some(item.data().await.bits()),
-                            None => None,
-                        };
+                        let found = set.find(cpu.word(key * 8)).map(|item| item.data().bits());
                         if found != model.get(&key).copied() {
                             return false;
                         }

@@ -5,7 +5,7 @@ use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use super::scan::Scan;
 use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
 use crate::layout::Instead;
-use crate::{block_on, recover, Heap, Log, LogLayout, LogUnit, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
+use crate::{finish, recover, Heap, Log, LogLayout, LogUnit, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
 use proptest::prelude::*;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Note};
 
@@ -79,15 +79,15 @@ impl Place {
 }
 
 /// A section of entries 1 to 4, as the figure's: a lock, two updates, the unlock. It is not committed.
-async fn figure<'c, C: Cpu>(place: &Place, cpu: &'c C) -> Log<'c, C> {
-    let mut log = Log::open(cpu, &place.logs, 0).await;
+fn figure<'c, C: Cpu>(place: &Place, cpu: &'c C) -> Log<'c, C> {
+    let mut log = Log::open(cpu, &place.logs, 0);
     let lock = cpu.word(place.lock.0);
-    log.lock(lock).await;
+    log.lock(lock);
     let mut region = log.begin();
-    region.write(cpu.word(place.line(0).0), cpu.word(7), 8).await;
-    region.write(cpu.word(place.line(1).0), cpu.word(8), 8).await;
-    region.end().await;
-    log.unlock(lock).await;
+    region.write(cpu.word(place.line(0).0), cpu.word(7), 8);
+    region.write(cpu.word(place.line(1).0), cpu.word(8), 8);
+    region.end();
+    log.unlock(lock);
     log
 }
 
@@ -95,7 +95,7 @@ async fn figure<'c, C: Cpu>(place: &Place, cpu: &'c C) -> Log<'c, C> {
 fn figure_6_before_the_commit_the_section_is_rolled_back() {
     let place = place(Runtime::Atlas, 8, 64);
     let cpu = place.cpu();
-    block_on(figure(&place, &cpu)).map(drop).unwrap();
+    finish(|| figure(&place, &cpu)).map(drop).unwrap();
     let kinds: Vec<Entry> = (1..=4).map(|at| Entry::read(&place.memory, place.entry(at))).collect();
     assert!(
         kinds[0].is(Kind::Acquire)
@@ -115,7 +115,7 @@ fn figure_6_commit_and_recovery_with_a_crash_after_each_step() {
     for invalidated in 0..=4 {
         let place = place(Runtime::Atlas, 8, 64);
         let cpu = place.cpu();
-        block_on(figure(&place, &cpu)).map(drop).unwrap();
+        finish(|| figure(&place, &cpu)).map(drop).unwrap();
         let state = |position| Addr(place.entry(position).0 + field::STATE);
         place
             .memory
@@ -145,9 +145,9 @@ fn figure_6_commit_and_recovery_with_a_crash_after_each_step() {
 fn figure_6_the_program_s_own_commit_does_the_same_steps() {
     let place = place(Runtime::Atlas, 8, 64);
     let cpu = place.cpu();
-    block_on(async {
-        let mut log = figure(&place, &cpu).await;
-        log.close().await;
+    finish(|| {
+        let mut log = figure(&place, &cpu);
+        log.close();
     })
     .unwrap();
     let states = [(false, false), (false, false), (false, false), (false, true)];
@@ -163,17 +163,17 @@ fn figure_6_the_program_s_own_commit_does_the_same_steps() {
 fn entries_behind_a_commit_are_rolled_back_newest_first() {
     let place = place(Runtime::Txn, 1, 64);
     let cpu = place.cpu();
-    block_on(async {
-        let mut log = Log::open(&cpu, &place.logs, 0).await;
+    finish(|| {
+        let mut log = Log::open(&cpu, &place.logs, 0);
         let at = cpu.word(place.line(0).0);
         for last in [3, 9] {
             let mut region = log.begin();
             for value in 1..=last {
-                region.write(at, cpu.word(value), 8).await;
+                region.write(at, cpu.word(value), 8);
             }
             // The second transaction does not end.
             if last == 3 {
-                region.end().await;
+                region.end();
             }
         }
     })
@@ -188,13 +188,13 @@ fn a_full_log_grows_and_recovery_finds_what_is_in_the_new_blocks() {
         // Four blocks of two entries, of sixteen.
         let place = place(runtime, 2, 8);
         let cpu = place.cpu();
-        block_on(async {
-            let mut log = Log::open(&cpu, &place.logs, 0).await;
+        finish(|| {
+            let mut log = Log::open(&cpu, &place.logs, 0);
             let mut region = log.begin();
             for value in 1..=20 {
                 // Each word once: a word is logged once.
                 let word = place.line(value % 6).0 + 8 * (value / 6);
-                region.write(cpu.word(word), cpu.word(value), 8).await;
+                region.write(cpu.word(word), cpu.word(value), 8);
             }
         })
         .unwrap();
@@ -214,13 +214,13 @@ fn a_step_logs_each_store_or_each_line() {
         };
         let place = place_of(logging, 64);
         let cpu = place.cpu();
-        block_on(async {
-            let mut log = Log::open(&cpu, &place.logs, 0).await;
+        finish(|| {
+            let mut log = Log::open(&cpu, &place.logs, 0);
             let mut region = log.begin();
             let rows = [0, 1].map(|row| cpu.word(place.line(row).0));
-            step(&mut region, &rows, cpu.word(7), Step::More).await;
+            step(&mut region, &rows, cpu.word(7), Step::More);
             // The section has logged these words.
-            step(&mut region, &rows, cpu.word(8), Step::More).await;
+            step(&mut region, &rows, cpu.word(8), Step::More);
         })
         .unwrap();
         let image = place.recovered();
@@ -233,26 +233,26 @@ fn a_step_logs_each_store_or_each_line() {
 }
 
 /// Lane 0 writes 1, then lane 1 reads that under the same lock and writes it plus one elsewhere. Lane 1 tries to commit.
-async fn two_lanes<'c, C: Cpu>(place: &Place, cpu: &'c C) -> [Log<'c, C>; 2] {
-    let mut first = Log::open(cpu, &place.logs, 0).await;
-    let mut second = Log::open(cpu, &place.logs, 1).await;
+fn two_lanes<'c, C: Cpu>(place: &Place, cpu: &'c C) -> [Log<'c, C>; 2] {
+    let mut first = Log::open(cpu, &place.logs, 0);
+    let mut second = Log::open(cpu, &place.logs, 1);
     let (lock, from, to) = (
         cpu.word(place.lock.0),
         cpu.word(place.line(0).0),
         cpu.word(place.line(1).0),
     );
-    first.lock(lock).await;
+    first.lock(lock);
     let mut region = first.begin();
-    region.write(from, cpu.word(1), 8).await;
-    region.end().await;
-    first.unlock(lock).await;
+    region.write(from, cpu.word(1), 8);
+    region.end();
+    first.unlock(lock);
     for _ in 0..2 {
-        second.lock(lock).await;
+        second.lock(lock);
         let mut region = second.begin();
-        let value = region.read(from, 8).await + region.read(to, 8).await + 1;
-        region.write(to, value, 8).await;
-        region.end().await;
-        second.unlock(lock).await;
+        let value = region.read(from, 8) + region.read(to, 8) + 1;
+        region.write(to, value, 8);
+        region.end();
+        second.unlock(lock);
     }
     [first, second]
 }
@@ -267,7 +267,7 @@ fn a_region_that_has_ended_is_rolled_back_with_what_it_depends_on() {
         // The second lane's batch is full, but the first lane's is not.
         let place = place(runtime, 2, 64);
         let cpu = Plain::recording(&place.memory, CoreId(0), FENCED);
-        let logs = block_on(two_lanes(&place, &cpu)).unwrap();
+        let logs = finish(|| two_lanes(&place, &cpu)).unwrap();
         assert_eq!(durable(&cpu.take_notes()), 0);
         assert_eq!(place.memory.word(place.line(1)), 4);
         let image = place.recovered();
@@ -277,9 +277,9 @@ fn a_region_that_has_ended_is_rolled_back_with_what_it_depends_on() {
             "{runtime:?}"
         );
         let [mut first, mut second] = logs;
-        block_on(async {
-            first.close().await;
-            second.close().await;
+        finish(|| {
+            first.close();
+            second.close();
         })
         .unwrap();
         assert_eq!(durable(&cpu.take_notes()), 3);
@@ -296,7 +296,7 @@ fn a_region_that_has_ended_is_rolled_back_with_what_it_depends_on() {
 fn redo_replays_what_was_committed_and_not_written_in_place() {
     let place = place(Runtime::Redo, 8, 64);
     let cpu = place.cpu();
-    block_on(two_lanes(&place, &cpu)).map(drop).unwrap();
+    finish(|| two_lanes(&place, &cpu)).map(drop).unwrap();
     let image = place.memory.persistent_half();
     // Nothing in place is durable yet.
     image.set_word(place.line(0), 0);
@@ -311,12 +311,12 @@ fn redo_replays_what_was_committed_and_not_written_in_place() {
 fn redo_acknowledges_a_group_at_once_and_only_behind_what_it_depends_on() {
     let place = place(Runtime::Redo, 2, 64);
     let cpu = Plain::recording(&place.memory, CoreId(0), FENCED);
-    block_on(async {
-        let [mut first, mut second] = two_lanes(&place, &cpu).await;
+    finish(|| {
+        let [mut first, mut second] = two_lanes(&place, &cpu);
         assert_eq!(durable(&cpu.take_notes()), 0);
-        first.close().await;
+        first.close();
         assert_eq!(durable(&cpu.take_notes()), 1);
-        second.close().await;
+        second.close();
         assert_eq!(durable(&cpu.take_notes()), 2);
     })
     .unwrap();
@@ -327,20 +327,20 @@ fn an_acquire_ends_a_synchronization_free_region() {
     // A region, an acquire, a region: two locks are held, and the inner release ends the second section.
     let place = place(Runtime::Sfr, 8, 64);
     let cpu = place.cpu();
-    let ends = block_on(async {
-        let mut log = Log::open(&cpu, &place.logs, 0).await;
+    let ends = finish(|| {
+        let mut log = Log::open(&cpu, &place.logs, 0);
         let [outer, inner] = [0, 8].map(|offset| cpu.word(place.lock.0 + offset));
-        log.lock(outer).await;
+        log.lock(outer);
         for row in [0, 1] {
             let mut region = log.begin();
-            region.write(cpu.word(place.line(row).0), cpu.word(7), 8).await;
-            region.end().await;
+            region.write(cpu.word(place.line(row).0), cpu.word(7), 8);
+            region.end();
             if row == 0 {
-                log.lock(inner).await;
+                log.lock(inner);
             }
         }
-        log.unlock(inner).await;
-        log.unlock(outer).await;
+        log.unlock(inner);
+        log.unlock(outer);
         let found = Scan::of(&place.memory, &place.model, 0).entries;
         found.iter().map(|entry| entry.is(Kind::Release)).collect::<Vec<_>>()
     });
@@ -352,7 +352,7 @@ fn an_acquire_ends_a_synchronization_free_region() {
 fn redo_undoes_what_depends_on_a_region_that_was_lost() {
     let place = place(Runtime::Redo, 8, 64);
     let cpu = place.cpu();
-    block_on(two_lanes(&place, &cpu)).map(drop).unwrap();
+    finish(|| two_lanes(&place, &cpu)).map(drop).unwrap();
     let image = place.memory.persistent_half();
     // Of the first lane neither entries nor update are durable; on strands nothing orders them
     // before the second lane's.
@@ -377,19 +377,19 @@ struct Shape {
 
 const REGIONS: u64 = 9;
 
-async fn program<C: Cpu>(cpu: &C, place: &Place, lane: usize, shape: Shape) {
-    let mut log = Log::open(cpu, &place.logs, lane).await;
+fn program<C: Cpu>(cpu: &C, place: &Place, lane: usize, shape: Shape) {
+    let mut log = Log::open(cpu, &place.logs, lane);
     let lock = cpu.word(place.lock.0);
     for number in 1..=REGIONS {
-        log.lock(lock).await;
+        log.lock(lock);
         let mut region = log.begin();
         let rows: Vec<_> = (0..shape.lines).map(|row| cpu.word(place.line(row).0)).collect();
         let value = cpu.word(number * 2 + lane as u64);
         if shape.by_store {
             for row in &rows {
-                region.write(*row, value, 8).await;
+                region.write(*row, value, 8);
             }
-            region.end().await;
+            region.end();
         } else {
             let mut left = rows.len() as u64;
             for rows in rows.chunks(shape.per_step as usize) {
@@ -399,31 +399,30 @@ async fn program<C: Cpu>(cpu: &C, place: &Place, lane: usize, shape: Shape) {
                     rows,
                     value,
                     if left == 0 { Step::Last } else { Step::More },
-                )
-                .await;
+                );
             }
         }
-        log.unlock(lock).await;
+        log.unlock(lock);
     }
-    log.close().await;
+    log.close();
 }
 
-async fn step<'c, C: Cpu>(
+fn step<'c, C: Cpu>(
     region: &mut Region<'_, 'c, C>,
     rows: &[strandline_isa::W<'c, C>],
     value: strandline_isa::W<'c, C>,
     step: Step,
 ) {
     for row in rows {
-        region.log(*row, 0, TRAILER).await;
+        region.log(*row, 0, TRAILER);
     }
-    region.order(step).await;
+    region.order(step);
     for row in rows {
         for offset in (0..TRAILER).step_by(8) {
-            region.update(row.at(offset), value, 8).await;
+            region.update(row.at(offset), value, 8);
         }
     }
-    region.finish().await;
+    region.finish();
 }
 
 /// All lines hold the same number in what a region writes.
@@ -450,19 +449,7 @@ fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play)
         failure = failure.take().or(verdict.err());
     };
     let machine = Adversary::new(&memory, 2, lowering, play, &mut inspect);
-    let cpus = [machine.cpu(0), machine.cpu(1)];
-    let programs = cpus.iter().enumerate();
-    machine
-        .run(
-            programs
-                .map(
-                    |(lane, cpu)| -> std::pin::Pin<Box<dyn std::future::Future<Output = ()> + '_>> {
-                        Box::pin(program(cpu, &place, lane, shape))
-                    },
-                )
-                .collect(),
-        )
-        .unwrap();
+    machine.run(&|lane, cpu| program(cpu, &place, lane, shape)).unwrap();
     failure
 }
 

@@ -72,18 +72,18 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     }
 
     /// Acquires the lock at this address. A variant that orders nothing does not annotate it either.
-    pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
+    pub(crate) fn lock(&mut self, lock: W<'c, C>) {
         match self.variant {
-            Wal::LogPSf => self.hand.lock(self.cpu, lock).await,
-            _ => self.hand.take(self.cpu, lock).await,
+            Wal::LogPSf => self.hand.lock(self.cpu, lock),
+            _ => self.hand.take(self.cpu, lock),
         }
     }
 
     /// Releases the lock at this address.
-    pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
+    pub(crate) fn unlock(&mut self, lock: W<'c, C>) {
         match self.variant {
-            Wal::LogPSf => self.hand.unlock(self.cpu, lock).await,
-            _ => self.hand.leave(self.cpu, lock).await,
+            Wal::LogPSf => self.hand.unlock(self.cpu, lock),
+            _ => self.hand.leave(self.cpu, lock),
         }
     }
 
@@ -95,36 +95,36 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Flushes a line, if the variant flushes.
     #[inline(always)]
-    pub(crate) async fn flush(&self, line: W<'c, C>) {
+    pub(crate) fn flush(&self, line: W<'c, C>) {
         if self.flushes {
-            line.flush().await;
+            line.flush();
         }
     }
 
     /// Orders, if the variant does.
     #[inline(always)]
-    pub(crate) async fn order(&self, intent: Intent) {
-        self.variant.order(self.cpu, intent).await;
+    pub(crate) fn order(&self, intent: Intent) {
+        self.variant.order(self.cpu, intent);
     }
 
     /// Copies a span of a line to the next data line, and appends its address.
-    pub(super) async fn record(&mut self, line: W<'c, C>, span: Span) {
+    pub(super) fn record(&mut self, line: W<'c, C>, span: Span) {
         let _call = line.call(3);
-        let end = self.records.end(self.cpu).await;
+        let end = self.records.end(self.cpu);
         if end.bits() >= self.capacity << ADDRESS_SHIFT {
             log_too_small(self.capacity);
         }
         let slot = (end << DATA_SHIFT).at(self.data.0);
         let (from, bytes) = (8 * span.first, 8 * span.words);
-        copy_words(self.cpu.word(self.stack.0), slot.at(from), line.at(from), bytes).await;
+        copy_words(self.cpu.word(self.stack.0), slot.at(from), line.at(from), bytes);
         // For all that a compiler knows, the call has changed it.
-        let end = self.records.end(self.cpu).await;
+        let end = self.records.end(self.cpu);
         let address = if span.bits() == 0 { line } else { line | span.bits() };
-        self.records.push(self.cpu, end, [address]).await;
+        self.records.push(self.cpu, end, [address]);
     }
 
     /// Remembers a line of the step, which `finish` flushes.
-    pub(super) async fn keep(&mut self, line: W<'c, C>) {
+    pub(super) fn keep(&mut self, line: W<'c, C>) {
         let _call = line.call(1);
         if cfg!(debug_assertions) {
             let known = Addr(line.bits()).line();
@@ -138,88 +138,85 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         if !self.flushes {
             return;
         }
-        let end = self.lines.end(self.cpu).await;
+        let end = self.lines.end(self.cpu);
         if end.bits() >= 8 * self.capacity {
             log_too_small(self.capacity);
         }
-        self.lines.push(self.cpu, end, [line]).await;
+        self.lines.push(self.cpu, end, [line]);
     }
 
     /// Steps 1 and 2 of section 3.1: makes the records durable that the logged word does not count yet, then the logged
     /// word that counts them.
-    pub(crate) async fn set_logged(&mut self) {
+    pub(crate) fn set_logged(&mut self) {
         let _call = self.cpu.call(0);
         if !self.logs {
             return;
         }
         if self.flushes && !broken(Rule::WalRecordsFlushed) {
-            self.flush_records().await;
+            self.flush_records();
         }
         if !broken(Rule::WalRecordsBeforeBit) {
-            self.order(Intent::LogBeforeUpdate).await;
+            self.order(Intent::LogBeforeUpdate);
         }
-        self.counted = self.records.end(self.cpu).await;
-        self.write_logged(self.counted >> ADDRESS_SHIFT).await;
+        self.counted = self.records.end(self.cpu);
+        self.write_logged(self.counted >> ADDRESS_SHIFT);
         if !broken(Rule::WalBitBeforeUpdates) {
-            self.order(Intent::LogBeforeUpdate).await;
+            self.order(Intent::LogBeforeUpdate);
         }
     }
 
     /// Flushes each data line and each address line of the records that are not counted. A compiler does not know what
     /// a flush leaves in memory: each lap loads the number of records again.
-    async fn flush_records(&self) {
+    fn flush_records(&self) {
         let (mut at, mut slot) = (self.counted, self.counted << DATA_SHIFT);
-        while at.less(self.records.end(self.cpu).await).branch(MORE_RECORDS_TO_FLUSH) {
-            slot.at(self.data.0).flush().await;
+        while at.less(self.records.end(self.cpu)).branch(MORE_RECORDS_TO_FLUSH) {
+            slot.at(self.data.0).flush();
             slot = slot + LINE_BYTES;
             at = at + List::<1>::ITEM;
         }
         let mut at = self.counted & !(LINE_BYTES - 1);
-        while at
-            .less(self.records.end(self.cpu).await)
-            .branch(MORE_ADDRESSES_TO_FLUSH)
-        {
-            at.at(self.addresses.0).flush().await;
+        while at.less(self.records.end(self.cpu)).branch(MORE_ADDRESSES_TO_FLUSH) {
+            at.at(self.addresses.0).flush();
             at = at + LINE_BYTES;
         }
     }
 
     /// Flushes the lines of the step, each once.
-    pub(super) async fn flush_lines(&mut self) {
+    pub(super) fn flush_lines(&mut self) {
         self.known.clear();
         if !self.flushes {
             return;
         }
         let mut at = self.cpu.word(0);
-        while at.less(self.lines.end(self.cpu).await).branch(MORE_LINES_TO_FLUSH) {
-            self.lines.get(at, 0).await.flush().await;
+        while at.less(self.lines.end(self.cpu)).branch(MORE_LINES_TO_FLUSH) {
+            self.lines.get(at, 0).flush();
             at = at + List::<1>::ITEM;
         }
-        self.lines.clear(self.cpu).await;
+        self.lines.clear(self.cpu);
     }
 
     /// Steps 3 and 4 of section 3.1: the updates, which are flushed, are made durable; then the cleared word.
-    pub(super) async fn commit(&mut self) {
+    pub(super) fn commit(&mut self) {
         let _call = self.cpu.call(0);
         if self.logs {
             if !broken(Rule::WalUpdatesBeforeClear) {
-                self.order(Intent::Commit).await;
+                self.order(Intent::Commit);
             }
-            self.write_logged(self.cpu.word(0)).await;
+            self.write_logged(self.cpu.word(0));
         }
-        self.order(Intent::Durable).await;
+        self.order(Intent::Durable);
         self.cpu.note(Note::RegionDurable);
         if self.logs {
-            self.records.clear(self.cpu).await;
+            self.records.clear(self.cpu);
         }
         self.counted = self.cpu.word(0);
         self.written.clear();
     }
 
-    async fn write_logged(&self, count: W<'c, C>) {
+    fn write_logged(&self, count: W<'c, C>) {
         let logged = self.cpu.word(self.logged.0);
-        logged.store(count).await;
-        self.flush(logged).await;
+        logged.store(count);
+        self.flush(logged);
     }
 }
 

@@ -53,17 +53,17 @@ impl Wal {
     /// Orders as the variant does: all primitives of the design for the intent, or of these only the `pcommit`s, or
     /// none.
     #[inline(always)]
-    pub(crate) async fn order<C: Cpu>(self, cpu: &C, intent: Intent) {
+    pub(crate) fn order<C: Cpu>(self, cpu: &C, intent: Intent) {
         match self {
             Wal::None | Wal::Log => {}
             Wal::LogP => {
                 for primitive in cpu.lowering().of(intent) {
                     if *primitive == Primitive::Pcommit {
-                        cpu.primitive(*primitive).await;
+                        cpu.primitive(*primitive);
                     }
                 }
             }
-            Wal::LogPSf => cpu.intent(intent).await,
+            Wal::LogPSf => cpu.intent(intent),
         }
     }
 }

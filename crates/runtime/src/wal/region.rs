@@ -12,19 +12,19 @@ sites! {
 
 impl<'c, C: Cpu> WalLog<'c, C> {
     /// Logs `bytes` from `from` on of the line at `line`.
-    pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+    pub(crate) fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         let _call = line.call(3);
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= LINE_BYTES);
-        self.keep(line).await;
+        self.keep(line);
         if self.logs {
-            self.record(line, Span::of(from, bytes)).await;
+            self.record(line, Span::of(from, bytes));
         }
     }
 
     /// Logs a row of `payload` bytes, of which the step updates only the first line.
-    pub(crate) async fn log_packed(&mut self, row: W<'c, C>, payload: u64) {
+    pub(crate) fn log_packed(&mut self, row: W<'c, C>, payload: u64) {
         let _call = row.call(2);
-        self.keep(row).await;
+        self.keep(row);
         if !self.logs {
             return;
         }
@@ -32,66 +32,66 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         while done < payload {
             let now = (payload - done).min(PAYLOAD_BYTES);
             let line = if done == 0 { row } else { row + place(done) };
-            self.record(line, Span::of(0, now)).await;
+            self.record(line, Span::of(0, now));
             done += now;
         }
     }
 
     /// Adds a free line to the step. What it held is not kept.
-    pub(crate) async fn fresh(&mut self, line: W<'c, C>) {
+    pub(crate) fn fresh(&mut self, line: W<'c, C>) {
         self.cpu.note(Note::RegionFresh {
             line: Addr(line.bits()).line(),
         });
-        self.keep(line).await;
+        self.keep(line);
     }
 
     /// Stores into a line that the step has logged.
-    pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub(crate) fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         debug_assert!(
             !self.needs_lines() || self.known.contains(&Addr(at.bits()).line()),
             "{} was not logged",
             Addr(at.bits())
         );
-        self.store(at, value, size).await;
+        self.store(at, value, size);
     }
 
     /// Stores into a line that is logged, whole, at the region's first write to it.
-    pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    pub(crate) fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let _call = at.call(3);
         if self.needs_lines() {
             let line = at & !(LINE_BYTES - 1);
-            if self.written.find(line).await.is_none() {
+            if self.written.find(line).is_none() {
                 let zero = self.cpu.word(0);
-                self.written.insert(line, zero, zero).await;
-                self.log(line, 0, LINE_BYTES).await;
-                self.set_logged().await;
+                self.written.insert(line, zero, zero);
+                self.log(line, 0, LINE_BYTES);
+                self.set_logged();
             }
         }
-        self.store(at, value, size).await;
+        self.store(at, value, size);
     }
 
-    async fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+    fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         self.cpu.note(Note::RegionWrite {
             addr: Addr(at.bits()),
             size,
             value: low_bytes(value.bits(), size),
         });
-        at.store_sized(value, size).await;
+        at.store_sized(value, size);
     }
 
     /// Flushes the step's lines; commits after the last step.
-    pub(crate) async fn finish(&mut self, step: Step) {
-        self.flush_lines().await;
+    pub(crate) fn finish(&mut self, step: Step) {
+        self.flush_lines();
         if step == Step::Last {
-            self.commit().await;
+            self.commit();
         }
     }
 
     /// Commits a region of single writes. One that has written nothing has nothing to commit.
-    pub(crate) async fn end(&mut self) {
-        if self.logs && self.records.end(self.cpu).await.is(0).branch(NOTHING_IS_LOGGED) {
+    pub(crate) fn end(&mut self) {
+        if self.logs && self.records.end(self.cpu).is(0).branch(NOTHING_IS_LOGGED) {
             return self.cpu.note(Note::RegionDurable);
         }
-        self.finish(Step::Last).await;
+        self.finish(Step::Last);
     }
 }

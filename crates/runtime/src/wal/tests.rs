@@ -1,7 +1,7 @@
 use super::*;
 use crate::adversary::FENCED;
 use crate::layout::Instead;
-use crate::{block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, PAYLOAD_BYTES};
+use crate::{finish, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, PAYLOAD_BYTES};
 use strandline_isa::{Addr, CoreId, Image, Memory};
 
 /// Two lines and the log of one lane.
@@ -54,30 +54,30 @@ impl Place {
 
 /// Two steps that both write the first word of the first line, and all of the second line; the region stays open if not
 /// `ends`.
-async fn two_steps<C: Cpu>(cpu: &C, place: &Place, ends: bool) {
-    let mut log = Log::open(cpu, &place.logs, 0).await;
+fn two_steps<C: Cpu>(cpu: &C, place: &Place, ends: bool) {
+    let mut log = Log::open(cpu, &place.logs, 0);
     let (first, second) = (cpu.word(place.lines.0), cpu.word(place.lines.0 + 64));
     let mut region = log.begin();
-    region.log(first, 0, 16).await;
-    region.order(Step::More).await;
-    region.update(first, cpu.word(1), 8).await;
-    region.finish().await;
-    region.log(first, 0, 8).await;
-    region.log(second, 0, 64).await;
-    region.order(Step::Last).await;
-    region.update(first, cpu.word(2), 8).await;
+    region.log(first, 0, 16);
+    region.order(Step::More);
+    region.update(first, cpu.word(1), 8);
+    region.finish();
+    region.log(first, 0, 8);
+    region.log(second, 0, 64);
+    region.order(Step::Last);
+    region.update(first, cpu.word(2), 8);
     for word in 0..8 {
-        region.update(second.at(8 * word), cpu.word(word), 8).await;
+        region.update(second.at(8 * word), cpu.word(word), 8);
     }
     if ends {
-        region.finish().await;
+        region.finish();
     }
 }
 
 #[test]
 fn an_open_region_is_undone_with_its_newest_record_first() {
     let place = place(8);
-    block_on(two_steps(&place.cpu(), &place, false)).unwrap();
+    finish(|| two_steps(&place.cpu(), &place, false)).unwrap();
     // The logged word counts the records of both steps.
     assert_eq!((place.logged(), place.word(0), place.word(15)), (3, 2, 7));
     recover(&place.memory, &place.logs);
@@ -90,7 +90,7 @@ fn an_open_region_is_undone_with_its_newest_record_first() {
 #[test]
 fn a_region_that_has_cleared_its_word_stands() {
     let place = place(8);
-    block_on(two_steps(&place.cpu(), &place, true)).unwrap();
+    finish(|| two_steps(&place.cpu(), &place, true)).unwrap();
     recover(&place.memory, &place.logs);
     assert_eq!((place.word(0), place.word(1), place.word(15)), (2, 101, 7));
 }
@@ -100,17 +100,17 @@ fn single_writes_log_each_line_once() {
     let place = place(2);
     let cpu = place.cpu();
     let word = |word: u64| cpu.word(place.lines.0 + 8 * word);
-    block_on(async {
-        let mut log = Log::open(&cpu, &place.logs, 0).await;
+    finish(|| {
+        let mut log = Log::open(&cpu, &place.logs, 0);
         let mut region = log.begin();
         for at in [0, 1, 9, 0, 8] {
-            region.write(word(at), cpu.word(7), 8).await;
+            region.write(word(at), cpu.word(7), 8);
         }
         assert_eq!(place.logged(), 2);
-        region.end().await;
+        region.end();
         // The next region finds none of them logged.
         let mut region = log.begin();
-        region.write(word(1), cpu.word(8), 8).await;
+        region.write(word(1), cpu.word(8), 8);
         assert_eq!((place.logged(), place.word(1)), (1, 8));
     })
     .unwrap();
@@ -122,14 +122,14 @@ fn single_writes_log_each_line_once() {
 fn a_packed_row_has_a_record_for_each_line() {
     let place = place(2);
     let cpu = place.cpu();
-    block_on(async {
-        let mut log = Log::open(&cpu, &place.logs, 0).await;
+    finish(|| {
+        let mut log = Log::open(&cpu, &place.logs, 0);
         let mut region = log.begin();
         let row = cpu.word(place.lines.0);
-        region.log_packed(row, 96, PAYLOAD_BYTES).await;
-        region.order(Step::Last).await;
+        region.log_packed(row, 96, PAYLOAD_BYTES);
+        region.order(Step::Last);
         assert_eq!(place.logged(), 2);
-        region.update(row.at(48), cpu.word(5), 8).await;
+        region.update(row.at(48), cpu.word(5), 8);
     })
     .unwrap();
     recover(&place.memory, &place.logs);
@@ -142,9 +142,9 @@ fn a_packed_row_has_a_record_for_each_line() {
 fn a_region_without_writes_leaves_the_log_alone() {
     let place = place(2);
     let cpu = place.cpu();
-    block_on(async {
-        let mut log = Log::open(&cpu, &place.logs, 0).await;
-        log.begin().end().await;
+    finish(|| {
+        let mut log = Log::open(&cpu, &place.logs, 0);
+        log.begin().end();
     })
     .unwrap();
     assert_eq!(place.logged(), 0);
@@ -154,16 +154,16 @@ fn a_region_without_writes_leaves_the_log_alone() {
 fn a_free_line_is_flushed_and_not_logged() {
     let place = place(2);
     let cpu = place.cpu();
-    block_on(async {
-        let mut log = Log::open(&cpu, &place.logs, 0).await;
+    finish(|| {
+        let mut log = Log::open(&cpu, &place.logs, 0);
         let mut region = log.begin();
         let (first, second) = (cpu.word(place.lines.0), cpu.word(place.lines.0 + 64));
-        region.fresh(second).await;
-        region.log(first, 8, 8).await;
-        region.order(Step::Last).await;
+        region.fresh(second);
+        region.log(first, 8, 8);
+        region.order(Step::Last);
         assert_eq!(place.logged(), 1);
-        region.update(second, cpu.word(5), 8).await;
-        region.update(first.at(8), cpu.word(6), 8).await;
+        region.update(second, cpu.word(5), 8);
+        region.update(first.at(8), cpu.word(6), 8);
     })
     .unwrap();
     recover(&place.memory, &place.logs);
@@ -175,5 +175,5 @@ fn a_free_line_is_flushed_and_not_logged() {
 fn a_region_that_its_log_cannot_hold_is_refused() {
     let place = place(2);
     // Three records.
-    block_on(two_steps(&place.cpu(), &place, false)).unwrap();
+    finish(|| two_steps(&place.cpu(), &place, false)).unwrap();
 }

@@ -13,9 +13,9 @@ fn machine() -> MachineConfig {
     machine
 }
 
-async fn store_to_lines(cpu: SimCpu, lines: Vec<u64>) {
+fn store_to_lines(cpu: &SimCpu<'_>, lines: Vec<u64>) {
     for line in lines {
-        cpu.word(PM_BASE + 64 * line).store(cpu.word(1)).await;
+        cpu.word(PM_BASE + 64 * line).store(cpu.word(1));
     }
 }
 

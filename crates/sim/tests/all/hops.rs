@@ -1,7 +1,6 @@
 //! HOPS on its machine: what waits, what does not, and the order of durable writes.
 
 use crate::start::start;
-use std::future::Future;
 use strandline_design::{boxed, AnyDesign};
 use strandline_designs::hops_ep;
 use strandline_isa::{Cpu, Line, Memory, Note, Primitive, PM_BASE};
@@ -33,7 +32,7 @@ fn system(design: Box<AnyDesign>, cores: usize) -> System {
     system
 }
 
-fn run_with<F: Future<Output = ()> + 'static>(entries: &str, program: impl Fn(SimCpu) -> F + 'static) -> Outcome {
+fn run_with(entries: &str, program: impl Fn(&SimCpu<'_>) + 'static) -> Outcome {
     let mut design = boxed(hops_ep());
     design.configure([("entries", entries)]).expect("a right number");
     let mut system = system(design, 1);
@@ -41,12 +40,12 @@ fn run_with<F: Future<Output = ()> + 'static>(entries: &str, program: impl Fn(Si
     system.run().expect("the program ends")
 }
 
-fn run<F: Future<Output = ()> + 'static>(program: impl Fn(SimCpu) -> F + 'static) -> Outcome {
+fn run(program: impl Fn(&SimCpu<'_>) + 'static) -> Outcome {
     run_with("32", program)
 }
 
-async fn store(cpu: &SimCpu, line: Line, value: u64) {
-    cpu.word(line.addr().0).store(cpu.word(value)).await;
+fn store(cpu: &SimCpu<'_>, line: Line, value: u64) {
+    cpu.word(line.addr().0).store(cpu.word(value));
 }
 
 /// The lines that became durable and their first words, in order.
@@ -62,12 +61,12 @@ fn times(journal: &Journal) -> Vec<u64> {
 #[test]
 fn an_ofence_lets_the_core_go_on_and_a_dfence_does_not() {
     let fenced_by = |fence: Primitive| {
-        run(move |cpu| async move {
+        run(move |cpu| {
             for line in [A, B, C] {
-                store(&cpu, line, 1).await;
-                cpu.primitive(fence).await;
+                store(cpu, line, 1);
+                cpu.primitive(fence);
             }
-            store(&cpu, A, 2).await;
+            store(cpu, A, 2);
         })
     };
     let (ordered, waited) = (fenced_by(Primitive::Ofence), fenced_by(Primitive::Dfence));
@@ -80,11 +79,11 @@ fn an_ofence_lets_the_core_go_on_and_a_dfence_does_not() {
 
 #[test]
 fn an_epoch_is_sent_when_the_one_before_it_is_acknowledged() {
-    let outcome = run(|cpu| async move {
-        store(&cpu, A, 1).await;
-        cpu.primitive(Primitive::Ofence).await;
-        store(&cpu, B, 1).await;
-        store(&cpu, C, 1).await;
+    let outcome = run(|cpu| {
+        store(cpu, A, 1);
+        cpu.primitive(Primitive::Ofence);
+        store(cpu, B, 1);
+        store(cpu, C, 1);
     });
     let at = times(outcome.journal.as_ref().expect("kept"));
     assert!(at[1] >= at[0] + round_trip(), "{at:?}");
@@ -93,35 +92,35 @@ fn an_epoch_is_sent_when_the_one_before_it_is_acknowledged() {
 
 #[test]
 fn stores_to_a_line_are_one_write_within_an_epoch_and_one_each_across() {
-    let outcome = run(|cpu| async move {
+    let outcome = run(|cpu| {
         for word in 0..8 {
-            cpu.word(A.addr().0 + 8 * word).store(cpu.word(1)).await;
+            cpu.word(A.addr().0 + 8 * word).store(cpu.word(1));
         }
-        cpu.primitive(Primitive::Ofence).await;
-        store(&cpu, A, 2).await;
+        cpu.primitive(Primitive::Ofence);
+        store(cpu, A, 2);
     });
     assert_eq!(durable(&outcome), [(A, 1), (A, 2)]);
 }
 
 #[test]
 fn locked_instructions_and_non_temporal_stores_go_through_the_buffer() {
-    let outcome = run(|cpu| async move {
-        cpu.word(A.addr().0).store_nt(cpu.word(1)).await;
-        cpu.primitive(Primitive::Ofence).await;
-        cpu.word(B.addr().0).swap(cpu.word(2)).await;
-        cpu.primitive(Primitive::Ofence).await;
-        store(&cpu, C, 3).await;
+    let outcome = run(|cpu| {
+        cpu.word(A.addr().0).store_nt(cpu.word(1));
+        cpu.primitive(Primitive::Ofence);
+        cpu.word(B.addr().0).swap(cpu.word(2));
+        cpu.primitive(Primitive::Ofence);
+        store(cpu, C, 3);
     });
     assert_eq!(durable(&outcome), [(A, 1), (B, 2), (C, 3)]);
 }
 
 #[test]
 fn a_full_buffer_holds_stores_and_loses_none() {
-    let program = |cpu: SimCpu| async move {
+    let program = |cpu: &SimCpu<'_>| {
         for line in [A, B, C] {
-            store(&cpu, line, 1).await;
+            store(cpu, line, 1);
         }
-        cpu.primitive(Primitive::Dfence).await;
+        cpu.primitive(Primitive::Dfence);
     };
     let (small, large) = (run_with("1", program), run(program));
     assert_eq!(durable(&small), [(A, 1), (B, 1), (C, 1)]);
@@ -132,17 +131,17 @@ fn a_full_buffer_holds_stores_and_loses_none() {
 fn loads_behind_a_dfence_do_not_wait_for_it() {
     // It is in no cache: the warmed part of memory ends before it.
     const FAR: u64 = PM_BASE + (1 << 15) + 64;
-    let fence = |cpu: SimCpu| async move {
-        store(&cpu, A, 1).await;
-        cpu.primitive(Primitive::Dfence).await;
+    let fence = |cpu: &SimCpu<'_>| {
+        store(cpu, A, 1);
+        cpu.primitive(Primitive::Dfence);
     };
-    let load = |cpu: SimCpu| async move {
-        _ = cpu.word(FAR).load().await;
+    let load = |cpu: &SimCpu<'_>| {
+        _ = cpu.word(FAR).load();
     };
-    let both = |cpu: SimCpu| async move {
-        store(&cpu, A, 1).await;
-        cpu.primitive(Primitive::Dfence).await;
-        _ = cpu.word(FAR).load().await;
+    let both = |cpu: &SimCpu<'_>| {
+        store(cpu, A, 1);
+        cpu.primitive(Primitive::Dfence);
+        _ = cpu.word(FAR).load();
     };
     let cycles = |outcome: Outcome| outcome.stats.cycles.0;
     let (fence, load, both) = (cycles(run(fence)), cycles(run(load)), cycles(run(both)));
@@ -155,12 +154,12 @@ fn loads_behind_a_dfence_do_not_wait_for_it() {
 #[test]
 fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
     let mut system = system(boxed(hops_ep()), 2);
-    start(&mut system, 0, |cpu| async move {
-        store(&cpu, A, 1).await;
+    start(&mut system, 0, |cpu| {
+        store(cpu, A, 1);
     });
-    start(&mut system, 1, |cpu| async move {
-        while cpu.word(A.addr().0).load().await.bits() == 0 {}
-        cpu.primitive(Primitive::Dfence).await;
+    start(&mut system, 1, |cpu| {
+        while cpu.word(A.addr().0).load().bits() == 0 {}
+        cpu.primitive(Primitive::Dfence);
         cpu.note(Note::Output { location: 0, value: 1 });
     });
     let journal = system.run().expect("ends").journal.expect("kept");

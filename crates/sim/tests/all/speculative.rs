@@ -2,7 +2,6 @@
 //! conflict.
 
 use crate::start::start;
-use std::future::Future;
 use strandline_design::AnyDesign;
 use strandline_isa::{Addr, Cpu, Image, Line, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
@@ -47,19 +46,19 @@ fn system(machine: &MachineConfig, design: Box<AnyDesign>, cores: usize) -> Syst
     system
 }
 
-fn run<F: Future<Output = ()> + 'static>(design: Box<AnyDesign>, program: impl Fn(SimCpu) -> F + 'static) -> Outcome {
+fn run(design: Box<AnyDesign>, program: impl Fn(&SimCpu<'_>) + 'static) -> Outcome {
     let mut system = system(&machine(), design, 1);
     start(&mut system, 0, program);
     system.run().expect("it ends")
 }
 
 /// A store, and all that makes it durable: its second `sfence` speculates.
-async fn persist(cpu: &SimCpu, addr: Addr, value: u64) {
+fn persist(cpu: &SimCpu<'_>, addr: Addr, value: u64) {
     let at = cpu.word(addr.0);
-    at.store(cpu.word(value)).await;
-    at.flush_by(strandline_isa::Flush::Clwb).await;
+    at.store(cpu.word(value));
+    at.flush_by(strandline_isa::Flush::Clwb);
     for fence in [Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence] {
-        cpu.primitive(fence).await;
+        cpu.primitive(fence);
     }
 }
 
@@ -74,12 +73,12 @@ fn durable_at(journal: &Journal, line: Line) -> Cycles {
 fn a_core_goes_on_behind_a_pcommit_and_announces_when_it_is_answered() {
     /// Loads of the L1, each at the address that the one before it has loaded.
     const LOADS: u64 = 150;
-    let program = |cpu: SimCpu| async move {
-        let mut at = cpu.word(C.0).load().await;
-        persist(&cpu, A, 1).await;
+    let program = |cpu: &SimCpu<'_>| {
+        let mut at = cpu.word(C.0).load();
+        persist(cpu, A, 1);
         cpu.note(Note::RegionDurable);
         for _ in 0..LOADS {
-            at = at.load().await;
+            at = at.load();
         }
     };
     let (waits, speculates) = (
@@ -113,11 +112,11 @@ const CHAIN: u64 = 16;
 
 /// Cycles of a program that speculates, stores to `A`, if it is to, and then follows a word that points to itself.
 fn chain(entries: &str, stores: bool, along: Addr) -> Outcome {
-    run(design("sp", &[("entries", entries)]), move |cpu| async move {
-        cpu.word(C.0).load().await;
-        persist(&cpu, B, 1).await;
+    run(design("sp", &[("entries", entries)]), move |cpu| {
+        cpu.word(C.0).load();
+        persist(cpu, B, 1);
         if stores {
-            cpu.word(A.0).store(cpu.word(A.0)).await;
+            cpu.word(A.0).store(cpu.word(A.0));
         }
         // The store is in the buffer when the loads begin.
         let mut sum = cpu.word(0);
@@ -126,7 +125,7 @@ fn chain(entries: &str, stores: bool, along: Addr) -> Outcome {
         }
         let mut at = cpu.word(along.0) + (sum - 40);
         for _ in 0..CHAIN {
-            at = at.load().await;
+            at = at.load();
         }
         for _ in 0..2_000 {
             at = at + 1;
@@ -182,13 +181,13 @@ const ROUNDS: u64 = 12;
 fn counted(design: Box<AnyDesign>, locked: bool) -> ([u64; 2], u64) {
     let mut system = system(&machine(), design, usize::from(THREADS));
     for thread in 0..THREADS {
-        start(&mut system, thread, move |cpu| async move {
+        start(&mut system, thread, move |cpu| {
             let own = Addr(B.0 + u64::from(thread) * LINE_BYTES);
             for round in 1..=ROUNDS {
-                persist(&cpu, own, round).await;
+                persist(cpu, own, round);
                 match locked {
-                    true => _ = cpu.word(A.0).fetch_add(cpu.word(1)).await,
-                    false => under_lock(&cpu).await,
+                    true => _ = cpu.word(A.0).fetch_add(cpu.word(1)),
+                    false => under_lock(cpu),
                 }
             }
         });
@@ -203,13 +202,13 @@ fn counted(design: Box<AnyDesign>, locked: bool) -> ([u64; 2], u64) {
 }
 
 /// Increments `A` by a load and a store under a spinning lock, and persists it.
-async fn under_lock(cpu: &SimCpu) {
-    while cpu.word(LOCK.0).swap(cpu.word(1)).await.bits() != 0 {
-        while cpu.word(LOCK.0).load().await.bits() != 0 {}
+fn under_lock(cpu: &SimCpu<'_>) {
+    while cpu.word(LOCK.0).swap(cpu.word(1)).bits() != 0 {
+        while cpu.word(LOCK.0).load().bits() != 0 {}
     }
-    let value = cpu.word(A.0).load().await.bits();
-    persist(cpu, A, value + 1).await;
-    cpu.word(LOCK.0).store(cpu.word(0)).await;
+    let value = cpu.word(A.0).load().bits();
+    persist(cpu, A, value + 1);
+    cpu.word(LOCK.0).store(cpu.word(0));
 }
 
 /// Section 4.2.2: "SP does not create new persistency problems for a traditional parallel program".
@@ -237,19 +236,19 @@ fn rollbacks_of_a_lost_line(coherence: &str, to: Addr) -> (u64, u64) {
     // Speculation lasts long enough to lose the line, and for the other core's store.
     machine.pm.write_latency = Cycles(20_000);
     let mut system = system(&machine, design("sp", &[]), 2);
-    start(&mut system, 0, |cpu| async move {
-        persist(&cpu, B, 1).await;
-        cpu.word(A.0).load().await;
+    start(&mut system, 0, |cpu| {
+        persist(cpu, B, 1);
+        cpu.word(A.0).load();
         for way in 1..=24 {
-            cpu.word(A.0 + way * SET).load().await;
+            cpu.word(A.0 + way * SET).load();
         }
     });
-    start(&mut system, 1, move |cpu| async move {
+    start(&mut system, 1, move |cpu| {
         let mut at = cpu.word(to.0);
         for _ in 0..8_000 {
             at = at + 0;
         }
-        at.store(cpu.word(7)).await;
+        at.store(cpu.word(7));
     });
     let outcome = system.run().expect("it ends");
     let design = &outcome.stats.design;

@@ -1,15 +1,10 @@
 //! How tests start programs on cores.
 
-use std::future::Future;
 use std::rc::Rc;
 use strandline_isa::CoreId;
 use strandline_machine::{SimCpu, System};
 
 /// Starts a program on a core of the system.
-pub fn start<F: Future<Output = ()> + 'static>(
-    system: &mut System,
-    core: u16,
-    program: impl Fn(SimCpu) -> F + 'static,
-) {
-    system.start(CoreId(core), Rc::new(move |cpu| Box::pin(program(cpu))));
+pub fn start(system: &mut System, core: u16, program: impl Fn(&SimCpu<'_>) + 'static) {
+    system.start(CoreId(core), Rc::new(move |cpu| program(cpu)));
 }

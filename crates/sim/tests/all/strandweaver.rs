@@ -1,7 +1,6 @@
 //! The running example of StrandWeaver, section IV-A and Figure 4, cycle by cycle.
 
 use crate::start::start;
-use std::future::Future;
 use strandline_design::{boxed, Design, Sizes};
 use strandline_designs::Operation::{Barrier, Flush as Clwb, Join, NewStrand};
 use strandline_designs::{NoPersistQueue, Operation, StrandWeaver};
@@ -29,7 +28,7 @@ fn machine() -> MachineConfig {
     machine
 }
 
-fn apart(cpu: &SimCpu) {
+fn apart(cpu: &SimCpu<'_>) {
     let mut x = cpu.word(1);
     for _ in 0..APART {
         x = x + 1;
@@ -37,27 +36,27 @@ fn apart(cpu: &SimCpu) {
 }
 
 /// Figure 4: CLWB(A); PB; CLWB(B); NS; CLWB(C); JS; CLWB(D). The lines have been stored to before.
-async fn example(cpu: SimCpu) {
+fn example(cpu: &SimCpu<'_>) {
     for line in [A, B, C, D] {
-        cpu.word(line.addr().0).store(cpu.word(1)).await;
+        cpu.word(line.addr().0).store(cpu.word(1));
     }
-    cpu.primitive(Primitive::Mfence).await;
-    let clwb = async |line: Line| {
-        cpu.word(line.addr().0).flush_by(Flush::Clwb).await;
-        apart(&cpu);
+    cpu.primitive(Primitive::Mfence);
+    let clwb = |line: Line| {
+        cpu.word(line.addr().0).flush_by(Flush::Clwb);
+        apart(cpu);
     };
-    let order = async |primitive: Primitive| {
-        cpu.primitive(primitive).await;
-        apart(&cpu);
+    let order = |primitive: Primitive| {
+        cpu.primitive(primitive);
+        apart(cpu);
     };
-    apart(&cpu);
-    clwb(A).await;
-    order(Primitive::PersistBarrier).await;
-    clwb(B).await;
-    order(Primitive::NewStrand).await;
-    clwb(C).await;
-    order(Primitive::JoinStrand).await;
-    clwb(D).await;
+    apart(cpu);
+    clwb(A);
+    order(Primitive::PersistBarrier);
+    clwb(B);
+    order(Primitive::NewStrand);
+    clwb(C);
+    order(Primitive::JoinStrand);
+    clwb(D);
 }
 
 /// The persist queue (operation, `HasIssued`, `Completed`), the first two strand buffers (a flush and whether it has
@@ -69,7 +68,7 @@ struct State {
     ongoing: usize,
 }
 
-fn run<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl Fn(SimCpu) -> F + 'static) -> System {
+fn run<D: Design>(design: D, program: impl Fn(&SimCpu<'_>) + 'static) -> System {
     let mut system = System::new(
         &machine(),
         boxed(design),
@@ -180,16 +179,16 @@ fn the_running_example_goes_through_the_steps_of_figure_4() {
 }
 
 /// Pairs logs with updates, strand by strand.
-async fn pair_up(cpu: SimCpu, pairs: u64) {
+fn pair_up(cpu: &SimCpu<'_>, pairs: u64) {
     for i in 0..pairs {
         for (offset, then) in [(0, Primitive::PersistBarrier), (1 << 13, Primitive::NewStrand)] {
             let at = cpu.word(Addr(PM_BASE + offset + 64 * i).0);
-            at.store(cpu.word(1)).await;
-            at.flush_by(Flush::Clwb).await;
-            cpu.primitive(then).await;
+            at.store(cpu.word(1));
+            at.flush_by(Flush::Clwb);
+            cpu.primitive(then);
         }
     }
-    cpu.primitive(Primitive::JoinStrand).await;
+    cpu.primitive(Primitive::JoinStrand);
 }
 
 /// Cycles of such a program.
@@ -213,13 +212,13 @@ fn four_pairs_on_four_strands_take_about_as_long_as_one() {
 /// When a store becomes visible that follows more flushes than a strand buffer holds.
 fn visible_behind_flushes<D: Design>(design: D) -> u64 {
     const BEHIND: Addr = Addr(PM_BASE + (1 << 15));
-    let program = async |cpu: SimCpu| {
+    let program = |cpu: &SimCpu<'_>| {
         for i in 0..6 {
             let at = cpu.word(PM_BASE + 64 * i);
-            at.store(cpu.word(1)).await;
-            at.flush_by(Flush::Clwb).await;
+            at.store(cpu.word(1));
+            at.flush_by(Flush::Clwb);
         }
-        cpu.word(BEHIND.0).store(cpu.word(1)).await;
+        cpu.word(BEHIND.0).store(cpu.word(1));
     };
     let mut system = run(design, program);
     system.warm(PM_BASE..PM_BASE + (1 << 16));
@@ -255,7 +254,7 @@ fn storage_is_that_of_section_vi_a() {
 }
 
 /// Stalls behind a design's buffer, behind a store queue whose head waits to persist, and behind either for any reason.
-fn stalls<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl Fn(SimCpu) -> F + 'static) -> [u64; 3] {
+fn stalls<D: Design>(design: D, program: impl Fn(&SimCpu<'_>) + 'static) -> [u64; 3] {
     let mut system = run(design, program);
     let stats = system.run().expect("it ends").stats;
     [
@@ -267,7 +266,7 @@ fn stalls<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl 
 
 #[test]
 fn stalls_are_told_apart_by_what_is_full_and_why() {
-    let pairs = |cpu| pair_up(cpu, 100);
+    let pairs = |cpu: &SimCpu<'_>| pair_up(cpu, 100);
     let [design, _, all] = stalls(StrandWeaver::default(), pairs);
     assert!(
         0 < design && design <= all,
@@ -279,9 +278,9 @@ fn stalls_are_told_apart_by_what_is_full_and_why() {
         "{queue} of {all} behind flushes"
     );
     // Stores that miss, and no flush.
-    let misses = async |cpu: SimCpu| {
+    let misses = |cpu: &SimCpu<'_>| {
         for i in 0..200 {
-            cpu.word(PM_BASE + 64 * i).store(cpu.word(1)).await;
+            cpu.word(PM_BASE + 64 * i).store(cpu.word(1));
         }
     };
     let [design, queue, all] = stalls(NoPersistQueue::default(), misses);

@@ -158,7 +158,7 @@ impl AtlasQueue {
     }
 
     /// Writes a new node, without successor.
-    async fn fill_node<'c, C: Cpu>(
+    fn fill_node<'c, C: Cpu>(
         &self,
         region: &mut Region<'_, 'c, C>,
         cpu: &'c C,
@@ -168,95 +168,95 @@ impl AtlasQueue {
     ) {
         let _call = cpu.call(4);
         if self.omits == Omits::Element {
-            region.log(node, 0, 8 * node::ELEMENT).await;
-            self.elements.store(node, value).await;
+            region.log(node, 0, 8 * node::ELEMENT);
+            self.elements.store(node, value);
         } else {
-            region.log_row(node, self.elements.row_bytes()).await;
+            region.log_row(node, self.elements.row_bytes());
         }
-        region.order(Step::More).await;
-        region.update(node.at(node::NEXT), cpu.word(0), 8).await;
-        region.update(node.at(node::NUMBER), number, 8).await;
+        region.order(Step::More);
+        region.update(node.at(node::NEXT), cpu.word(0), 8);
+        region.update(node.at(node::NUMBER), number, 8);
         if self.omits != Omits::Element {
-            self.elements.update(region, node, value).await;
+            self.elements.update(region, node, value);
         }
-        region.finish().await;
+        region.finish();
     }
 
     /// Adds an element; false if there is no room.
-    async fn enqueue<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, value: W<'c, C>) -> bool {
+    fn enqueue<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, value: W<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return false;
         };
-        thread.log.takes(taken).await;
+        thread.log.takes(taken);
         let node = taken.row();
         let (tail, guard) = (cpu.word(self.tail()), cpu.word(self.volatile.0));
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
 
-        let (last, number) = (tail.at(end::NODE).load().await, tail.at(end::NUMBER).load().await);
+        let (last, number) = (tail.at(end::NODE).load(), tail.at(end::NUMBER).load());
         let mut region = thread.log.begin();
-        self.fill_node(&mut region, cpu, node, number, value).await;
+        self.fill_node(&mut region, cpu, node, number, value);
         if self.omits == Omits::Link {
-            last.at(node::NEXT).store(node).await;
-            last.at(node::NEXT).flush().await;
+            last.at(node::NEXT).store(node);
+            last.at(node::NEXT).flush();
         } else {
-            region.write(last.at(node::NEXT), node, 8).await;
+            region.write(last.at(node::NEXT), node, 8);
         }
-        region.write(tail.at(end::NODE), node, 8).await;
-        region.write(tail.at(end::NUMBER), number + 1, 8).await;
-        region.end().await;
+        region.write(tail.at(end::NODE), node, 8);
+        region.write(tail.at(end::NUMBER), number + 1, 8);
+        region.end();
 
-        self.hand_over(thread, node).await;
-        thread.log.unlock(guard).await;
+        self.hand_over(thread, node);
+        thread.log.unlock(guard);
         true
     }
 
     /// Tells dequeues that the region of this node has ended.
-    async fn hand_over<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, node: W<'c, C>) {
+    fn hand_over<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, node: W<'c, C>) {
         let _call = thread.cpu.call(2);
         let lock = thread.cpu.word(self.volatile.0 + volatile::HAND_OVER);
         let word = thread.cpu.word(self.volatile.0 + volatile::HANDED_OVER);
-        thread.log.lock(lock).await;
-        word.store(node).await;
-        thread.log.unlock(lock).await;
+        thread.log.lock(lock);
+        word.store(node);
+        thread.log.unlock(lock);
     }
 
     /// Whether nothing was handed over behind the dummy.
-    async fn is_empty<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, dummy: W<'c, C>) -> bool {
+    fn is_empty<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, dummy: W<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         if self.omits == Omits::HandOver {
-            return dummy.at(node::NEXT).load().await.is(0).branch(DUMMY_IS_LAST);
+            return dummy.at(node::NEXT).load().is(0).branch(DUMMY_IS_LAST);
         }
         let lock = thread.cpu.word(self.volatile.0 + volatile::HAND_OVER);
         let word = thread.cpu.word(self.volatile.0 + volatile::HANDED_OVER);
-        thread.log.lock(lock).await;
-        let last = word.load().await;
-        thread.log.unlock(lock).await;
+        thread.log.lock(lock);
+        let last = word.load();
+        thread.log.unlock(lock);
         dummy.equals(last).branch(NOTHING_HANDED_OVER)
     }
 
     /// Removes the first element; returns its first word, or nothing if the queue is empty.
-    async fn dequeue<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
+    fn dequeue<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let (head, guard) = (cpu.word(self.head()), cpu.word(self.volatile.0 + volatile::HEAD));
-        thread.log.lock(guard).await;
-        let dummy = head.at(end::NODE).load().await;
-        if self.is_empty(thread, dummy).await {
-            thread.log.unlock(guard).await;
+        thread.log.lock(guard);
+        let dummy = head.at(end::NODE).load();
+        if self.is_empty(thread, dummy) {
+            thread.log.unlock(guard);
             return None;
         }
 
-        let next = dummy.at(node::NEXT).load().await;
-        let value = self.elements.read(next).await;
+        let next = dummy.at(node::NEXT).load();
+        let value = self.elements.read(next);
         let mut region = thread.log.begin();
-        region.write(head.at(end::NODE), next, 8).await;
-        region.end().await;
+        region.write(head.at(end::NODE), next, 8);
+        region.end();
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
         // Only once the region has ended, because another thread may overwrite the node at once.
-        self.free.give(cpu, thread.thread, dummy, &thread.log).await;
+        self.free.give(cpu, thread.thread, dummy, &thread.log);
         Some(value)
     }
 
@@ -307,24 +307,18 @@ impl Workload for AtlasQueue {
         self.restart(memory);
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        if thread
-            .random
-            .below(100)
-            .await
-            .below(self.inserts)
-            .branch(OPERATION_ENQUEUES)
-        {
-            let value = thread.random.word().await;
+        if thread.random.below(100).below(self.inserts).branch(OPERATION_ENQUEUES) {
+            let value = thread.random.word();
             cpu.note(Note::CallBegin(Call::Enqueue(value.bits())));
-            let done = self.enqueue(thread, value).await;
+            let done = self.enqueue(thread, value);
             cpu.note(Note::CallEnd {
                 answer: done.then_some(value.bits()),
             });
         } else {
             cpu.note(Note::CallBegin(Call::Dequeue));
-            let first = self.dequeue(thread).await;
+            let first = self.dequeue(thread);
             cpu.note(Note::CallEnd {
                 answer: first.map(|value| value.bits()),
             });

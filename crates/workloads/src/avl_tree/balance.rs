@@ -85,95 +85,95 @@ impl Shape for Avl {
         7 + 8 * levels(keys)
     }
 
-    async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
+    fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = key.call(3);
-        let (change, below, higher) = match tree.find(key).await {
+        let (change, below, higher) = match tree.find(key) {
             None => {
-                let link = tree.descend_to_end(key).await;
-                tree.log_for_heights(Higher::Own).await;
-                let node = tree.begin_insertion().await;
-                let change = tree.insertion(link, node, [key, value, tree.cpu.word(1)]).await;
+                let link = tree.descend_to_end(key);
+                tree.log_for_heights(Higher::Own);
+                let node = tree.begin_insertion();
+                let change = tree.insertion(link, node, [key, value, tree.cpu.word(1)]);
                 let height = tree.cpu.word(1);
                 (change, Subtree { node, height }, Higher::Own)
             }
             Some(_) => {
-                let removal = tree.descend_to_removal(key).await;
-                tree.log_for_heights(Higher::Sibling).await;
-                tree.order().await;
-                tree.gives(removal.gone).await;
-                let change = tree.removal(&removal).await;
-                (change, tree.subtree(removal.child).await, Higher::Sibling)
+                let removal = tree.descend_to_removal(key);
+                tree.log_for_heights(Higher::Sibling);
+                tree.order();
+                tree.gives(removal.gone);
+                let change = tree.removal(&removal);
+                (change, tree.subtree(removal.child), Higher::Sibling)
             }
         };
-        tree.commit(change).await;
-        tree.balance_path(below, higher).await;
+        tree.commit(change);
+        tree.balance_path(below, higher);
     }
 
     fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String> {
         super::check::walk(walk, header)
     }
 
-    async fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
-        let (_, node) = tree.descend_to(tree.root_link(), tree.cpu.word(at.key)).await;
+    fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
+        let (_, node) = tree.descend_to(tree.root_link(), tree.cpu.word(at.key));
         // As if a link of the node's own had changed.
-        tree.enter(node + node::LEFT).await;
-        let left = tree.get(node.at(node::LEFT)).await;
-        let below = tree.subtree(left).await;
-        tree.balance_path(below, Higher::Either).await;
+        tree.enter(node + node::LEFT);
+        let left = tree.get(node.at(node::LEFT));
+        let below = tree.subtree(left);
+        tree.balance_path(below, Higher::Either);
     }
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
-    async fn subtree(&mut self, node: W<'c, C>) -> Subtree<'c, C> {
-        let height = self.height(node).await;
+    fn subtree(&mut self, node: W<'c, C>) -> Subtree<'c, C> {
+        let height = self.height(node);
         Subtree { node, height }
     }
 
     /// The height of a subtree.
-    async fn height(&mut self, node: W<'c, C>) -> W<'c, C> {
+    fn height(&mut self, node: W<'c, C>) -> W<'c, C> {
         let _call = node.call(2);
         match node.is(0).branch(NO_CHILD) {
             true => self.cpu.word(0),
-            false => self.get(node.at(node::STATE)).await,
+            false => self.get(node.at(node::STATE)),
         }
     }
 
     /// Full logging: logs the header, the path of the operation, and for a deletion, at each level, the sibling and its
     /// child on the path's side, which a rotation moves if the path's subtree loses a level.
-    async fn log_for_heights(&mut self, higher: Higher) {
+    fn log_for_heights(&mut self, higher: Higher) {
         let _call = self.cpu.call(1);
         let (mut at, end) = self.open_calls();
         while self.logs_fully() && at.less(end).branch(PATH_IS_LOGGED) {
-            let (link, next) = self.open_call(at).await;
-            self.log(line(link)).await;
+            let (link, next) = self.open_call(at);
+            self.log(line(link));
             if higher == Higher::Sibling && !self.is_to_root(link).branch(LINK_IS_HEADERS) {
                 let (node, side) = self.side(link);
-                let sibling = self.get(node.at(side.other().link())).await;
-                self.log_sibling(sibling, side).await;
+                let sibling = self.get(node.at(side.other().link()));
+                self.log_sibling(sibling, side);
             }
             at = next;
         }
     }
 
-    async fn log_sibling(&mut self, sibling: W<'c, C>, side: Side) {
+    fn log_sibling(&mut self, sibling: W<'c, C>, side: Side) {
         let _call = sibling.call(2);
         if sibling.is(0).branch(NO_SIBLING) {
             return;
         }
-        self.log(sibling).await;
-        let inner = self.get(sibling.at(side.link())).await;
+        self.log(sibling);
+        let inner = self.get(sibling.at(side.link()));
         if !inner.is(0).branch(NO_NEPHEW) {
-            self.log(inner).await;
+            self.log(inner);
         }
     }
 
     /// All calls return: the latest, which has changed its link to lead to `below`, then those above it, each of which
     /// balances its node.
-    async fn balance_path(&mut self, mut below: Subtree<'c, C>, higher: Higher) {
-        let mut changed = self.leave().await;
+    fn balance_path(&mut self, mut below: Subtree<'c, C>, higher: Higher) {
+        let mut changed = self.leave();
         while !self.has_returned().branch(ALL_HAVE_RETURNED) {
-            let link = self.leave().await;
-            below = self.balance(link, changed, below, higher).await;
+            let link = self.leave();
+            below = self.balance(link, changed, below, higher);
             changed = link;
         }
     }
@@ -181,45 +181,39 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// A step: balances the node to which `link` leads, whose link `changed` leads to `below`. What the operation has
     /// written is not loaded, and only a child that may be too high is moved. So all nodes that are written are logged,
     /// even if a load was given a stale value.
-    async fn balance(
-        &mut self,
-        link: W<'c, C>,
-        changed: W<'c, C>,
-        below: Subtree<'c, C>,
-        higher: Higher,
-    ) -> Subtree<'c, C> {
+    fn balance(&mut self, link: W<'c, C>, changed: W<'c, C>, below: Subtree<'c, C>, higher: Higher) -> Subtree<'c, C> {
         let _call = link.call(4);
         let (node, path) = self.side(changed);
-        let other = self.get(node.at(path.other().link())).await;
-        let other = self.subtree(other).await;
+        let other = self.get(node.at(path.other().link()));
+        let other = self.subtree(other);
         if higher.may_be(path, path) && (other.height + 1).less(below.height).branch(PATH_IS_TOO_HIGH) {
-            return self.rotate(link, node, below.node, path).await;
+            return self.rotate(link, node, below.node, path);
         }
         if higher.may_be(path.other(), path) && (below.height + 1).less(other.height).branch(SIBLING_IS_TOO_HIGH) {
-            return self.rotate(link, node, other.node, path.other()).await;
+            return self.rotate(link, node, other.node, path.other());
         }
         let height = below.height.max(other.height) + 1;
         if self.writes_back() {
-            self.write_back(node.at(node::STATE), height).await;
-            self.write_back(link, node).await;
+            self.write_back(node.at(node::STATE), height);
+            self.write_back(link, node);
             return Subtree { node, height };
         }
-        let before = self.get(node.at(node::STATE)).await;
+        let before = self.get(node.at(node::STATE));
         if !height.equals(before).branch(HEIGHT_STAYS) {
             let mut change = Change::of(&[node]);
             change.set(node.at(node::STATE), height);
-            self.commit(change).await;
+            self.commit(change);
         }
         Subtree { node, height }
     }
 
     /// Rotates `child`, which is on `side` of `node` and too high, or its inner child, to the place of `node`.
-    async fn rotate(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, side: Side) -> Subtree<'c, C> {
+    fn rotate(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, side: Side) -> Subtree<'c, C> {
         let _call = link.call(5);
         let (near, far) = (side.link(), side.other().link());
-        let outer = self.get(child.at(near)).await;
-        let inner = self.get(child.at(far)).await;
-        let (outer_height, inner_height) = (self.height(outer).await, self.height(inner).await);
+        let outer = self.get(child.at(near));
+        let inner = self.get(child.at(far));
+        let (outer_height, inner_height) = (self.height(outer), self.height(inner));
         let mut change = Change::of(&[line(link), node, child]);
         if !outer_height.less(inner_height).branch(INNER_IS_HIGHER) {
             // The inner subtree is at least as high as the other child of `node`.
@@ -229,14 +223,14 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
             change.set(child.at(far), node);
             change.set(child.at(node::STATE), height + 1);
             change.set(link, child);
-            self.commit(change).await;
+            self.commit(change);
             return Subtree {
                 node: child,
                 height: height + 1,
             };
         }
         change.add(inner);
-        let (a, b) = (self.get(inner.at(near)).await, self.get(inner.at(far)).await);
+        let (a, b) = (self.get(inner.at(near)), self.get(inner.at(far)));
         change.set(child.at(far), a);
         change.set(child.at(node::STATE), inner_height);
         change.set(node.at(near), b);
@@ -245,7 +239,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         change.set(inner.at(far), node);
         change.set(inner.at(node::STATE), inner_height + 1);
         change.set(link, inner);
-        self.commit(change).await;
+        self.commit(change);
         Subtree {
             node: inner,
             height: inner_height + 1,

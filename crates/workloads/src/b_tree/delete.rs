@@ -26,69 +26,69 @@ pub(super) struct Sibling<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Deletes a key, which is there, this number of levels below the root.
-    pub(super) async fn delete_leaf(&mut self, key: W<'c, C>, height: W<'c, C>) {
+    pub(super) fn delete_leaf(&mut self, key: W<'c, C>, height: W<'c, C>) {
         let _call = key.call(3);
-        let link = self.descend(key, height).await;
-        let leaf = self.get(link).await;
-        self.log_deletion().await;
-        self.order().await;
-        self.gives(leaf).await;
+        let link = self.descend(key, height);
+        let leaf = self.get(link);
+        self.log_deletion();
+        self.order();
+        self.gives(leaf);
         let mut change = Change::of(&[self.header]);
-        let size = self.get(self.header.at(header::SIZE)).await;
+        let size = self.get(self.header.at(header::SIZE));
         change.set(self.header.at(header::SIZE), size - 1);
         if self.is_to_root(link).branch(LEAF_IS_ROOT) {
             change.set(link, self.cpu.word(0));
         } else {
             change.add(line(link));
-            self.narrow(&mut change, link).await;
+            self.narrow(&mut change, link);
         }
-        self.commit(change).await;
-        self.leave().await;
-        self.fill_path().await;
+        self.commit(change);
+        self.leave();
+        self.fill_path();
     }
 
     /// All calls return. Each gives the node to which its link leads another child if it has a single one.
-    pub(super) async fn fill_path(&mut self) {
+    pub(super) fn fill_path(&mut self) {
         while !self.has_returned().branch(ALL_HAVE_RETURNED) {
-            let link = self.leave().await;
-            let node = self.get(link).await;
-            let second = self.get(node.at(inner::CHILDREN[1])).await;
+            let link = self.leave();
+            let node = self.get(link);
+            let second = self.get(node.at(inner::CHILDREN[1]));
             if second.is(0).branch(IS_UNDERFULL) {
-                self.fill_up(link, node).await;
+                self.fill_up(link, node);
             }
         }
     }
 
     /// The sibling of the node to which `link` leads: the one to its left, or to its right if it is the first.
-    pub(super) async fn sibling(&mut self, link: W<'c, C>) -> Sibling<'c, C> {
+    pub(super) fn sibling(&mut self, link: W<'c, C>) -> Sibling<'c, C> {
         let _call = link.call(2);
         if offset(link).is(inner::CHILDREN[0]).branch(IS_FIRST_CHILD) {
             return Sibling {
-                node: self.get(link.at(8)).await,
+                node: self.get(link.at(8)),
                 is_left: false,
                 key: link.at(TO_KEY + 8),
             };
         }
         Sibling {
-            node: self.get(link - 8).await,
+            node: self.get(link - 8),
             is_left: true,
             key: link.at(TO_KEY),
         }
     }
 
     /// Removes the child at `link` from its node, with the key before it, or the one behind it if it is the first.
-    async fn narrow(&mut self, change: &mut Change<'c, C>, link: W<'c, C>) {
+    fn narrow(&mut self, change: &mut Change<'c, C>, link: W<'c, C>) {
         let _call = link.call(3);
         let (node, slot) = (line(link), offset(link));
         let [second, third] = [1, 2].map(|i| node.at(inner::CHILDREN[i]));
         let [first_key, second_key] = [0, 1].map(|i| node.at(inner::KEYS[i]));
         if slot.is(inner::CHILDREN[0]).branch(LEAVES_FIRST_SLOT) {
-            change.set(node, self.get(second).await);
-            change.set(second, self.get(third).await);
-            change.set(first_key, self.get(second_key).await);
+            change.set(node, self.get(second));
+            change.set(second, self.get(third));
+            change.set(first_key, self.get(second_key));
         } else if slot.is(inner::CHILDREN[1]).branch(LEAVES_SECOND_SLOT) {
-            change.set(second, self.get(third).await);
-            change.set(first_key, self.get(second_key).await);
+            change.set(second, self.get(third));
+            change.set(first_key, self.get(second_key));
         }
         change.set(third, self.cpu.word(0));
         change.set(second_key, self.cpu.word(NO_KEY));
@@ -96,75 +96,75 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Gives `node`, to which `link` leads and which has a single child, another one, or merges it with its sibling. A
     /// root goes instead.
-    async fn fill_up(&mut self, link: W<'c, C>, node: W<'c, C>) {
+    fn fill_up(&mut self, link: W<'c, C>, node: W<'c, C>) {
         let _call = link.call(2);
-        let child = self.get(node).await;
+        let child = self.get(node);
         if self.is_to_root(link).branch(LINK_IS_HEADERS) {
-            return self.lose_root(node, child).await;
+            return self.lose_root(node, child);
         }
-        let sibling = self.sibling(link).await;
-        let third = self.get(sibling.node.at(inner::CHILDREN[2])).await;
+        let sibling = self.sibling(link);
+        let third = self.get(sibling.node.at(inner::CHILDREN[2]));
         if !third.is(0).branch(SIBLING_HAS_TWO) {
-            return self.borrow(link, node, child, sibling).await;
+            return self.borrow(link, node, child, sibling);
         }
-        self.gives(node).await;
+        self.gives(node);
         let mut change = Change::of(&[sibling.node, line(link)]);
-        self.merge(&mut change, child, &sibling).await;
-        self.narrow(&mut change, link).await;
-        self.commit(change).await;
+        self.merge(&mut change, child, &sibling);
+        self.narrow(&mut change, link);
+        self.commit(change);
     }
 
     /// The root's single child becomes the root.
-    async fn lose_root(&mut self, root: W<'c, C>, child: W<'c, C>) {
+    fn lose_root(&mut self, root: W<'c, C>, child: W<'c, C>) {
         let _call = root.call(3);
-        self.gives(root).await;
+        self.gives(root);
         let mut change = Change::of(&[self.header]);
         change.set(self.header.at(header::ROOT), child);
-        let height = self.get(self.header.at(header::HEIGHT)).await;
+        let height = self.get(self.header.at(header::HEIGHT));
         change.set(self.header.at(header::HEIGHT), height - 1);
-        self.commit(change).await;
+        self.commit(change);
     }
 
     /// Moves a child of a sibling that has three over to `node`, which has one.
-    async fn borrow(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, sibling: Sibling<'c, C>) {
+    fn borrow(&mut self, link: W<'c, C>, node: W<'c, C>, child: W<'c, C>, sibling: Sibling<'c, C>) {
         let _call = link.call(5);
         let (none, no_key) = (self.cpu.word(0), self.cpu.word(NO_KEY));
         let mut change = Change::of(&[line(link), node, sibling.node]);
         let [first, second, third] = [0, 1, 2].map(|i| sibling.node.at(inner::CHILDREN[i]));
         let [first_key, second_key] = [0, 1].map(|i| sibling.node.at(inner::KEYS[i]));
-        let (key_one, key_two) = (self.get(first_key).await, self.get(second_key).await);
-        change.set(node.at(inner::KEYS[0]), self.get(sibling.key).await);
+        let (key_one, key_two) = (self.get(first_key), self.get(second_key));
+        change.set(node.at(inner::KEYS[0]), self.get(sibling.key));
         if sibling.is_left {
-            change.set(node, self.get(third).await);
+            change.set(node, self.get(third));
             change.set(node.at(inner::CHILDREN[1]), child);
             change.set(sibling.key, key_two);
         } else {
-            change.set(node.at(inner::CHILDREN[1]), self.get(first).await);
+            change.set(node.at(inner::CHILDREN[1]), self.get(first));
             change.set(sibling.key, key_one);
-            change.set(first, self.get(second).await);
-            change.set(second, self.get(third).await);
+            change.set(first, self.get(second));
+            change.set(second, self.get(third));
             change.set(first_key, key_two);
         }
         change.set(third, none);
         change.set(second_key, no_key);
-        self.commit(change).await;
+        self.commit(change);
     }
 
     /// Moves the child of a node over to a sibling that has two.
-    async fn merge(&mut self, change: &mut Change<'c, C>, child: W<'c, C>, sibling: &Sibling<'c, C>) {
+    fn merge(&mut self, change: &mut Change<'c, C>, child: W<'c, C>, sibling: &Sibling<'c, C>) {
         let _call = child.call(4);
         let [first, second, third] = [0, 1, 2].map(|i| sibling.node.at(inner::CHILDREN[i]));
         let [first_key, second_key] = [0, 1].map(|i| sibling.node.at(inner::KEYS[i]));
-        let between = self.get(sibling.key).await;
+        let between = self.get(sibling.key);
         if sibling.is_left {
             change.set(third, child);
             change.set(second_key, between);
             return;
         }
-        change.set(third, self.get(second).await);
-        change.set(second, self.get(first).await);
+        change.set(third, self.get(second));
+        change.set(second, self.get(first));
         change.set(first, child);
-        change.set(second_key, self.get(first_key).await);
+        change.set(second_key, self.get(first_key));
         change.set(first_key, between);
     }
 }

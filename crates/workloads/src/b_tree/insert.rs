@@ -18,45 +18,45 @@ sites! {
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Inserts a leaf for a key, which is not there, this number of levels below the root.
-    pub(super) async fn insert_leaf(&mut self, key: W<'c, C>, value: W<'c, C>, height: W<'c, C>) {
+    pub(super) fn insert_leaf(&mut self, key: W<'c, C>, value: W<'c, C>, height: W<'c, C>) {
         let _call = key.call(4);
-        let link = self.descend(key, height).await;
-        let leaf = self.get(link).await;
+        let link = self.descend(key, height);
+        let leaf = self.get(link);
         let is_empty = leaf.is(0).branch(TREE_WAS_EMPTY);
-        self.log_insertion(height, is_empty).await;
-        self.order().await;
-        let node = self.take().await;
-        let mut change = self.new_leaf(node, key, value).await;
+        self.log_insertion(height, is_empty);
+        self.order();
+        let node = self.take();
+        let mut change = self.new_leaf(node, key, value);
         let full = if is_empty {
             change.set(link, node);
-            self.commit(change).await;
+            self.commit(change);
             None
         } else {
-            let here = self.get(leaf.at(leaf::KEY)).await;
+            let here = self.get(leaf.at(leaf::KEY));
             match key.less(here).branch(GOES_LEFT) {
-                true => self.link_pair(change, link, [node, leaf], here).await,
-                false => self.link_pair(change, link, [leaf, node], key).await,
+                true => self.link_pair(change, link, [node, leaf], here),
+                false => self.link_pair(change, link, [leaf, node], key),
             }
         };
-        self.leave().await;
-        self.split_path(full).await;
+        self.leave();
+        self.split_path(full);
     }
 
     /// All calls return. Each splits the node to which its link leads if that one has four children: `full` is the
     /// lowest.
-    pub(super) async fn split_path(&mut self, mut full: Option<W<'c, C>>) {
+    pub(super) fn split_path(&mut self, mut full: Option<W<'c, C>>) {
         while !self.has_returned().branch(ALL_HAVE_RETURNED) {
-            let link = self.leave().await;
+            let link = self.leave();
             let returned = full.unwrap_or_else(|| self.cpu.word(0));
             if !returned.is(0).branch(IS_NOT_OVERFULL) {
-                full = self.split(link, returned).await;
+                full = self.split(link, returned);
             }
         }
     }
 
     /// Ends a step: two subtrees, with `key` before the second, take the place of the one to which `link` leads.
     /// Returns the node above if it then has four children.
-    async fn link_pair(
+    fn link_pair(
         &mut self,
         mut change: Change<'c, C>,
         link: W<'c, C>,
@@ -65,26 +65,26 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     ) -> Option<W<'c, C>> {
         let _call = link.call(5);
         if self.is_to_root(link).branch(LINK_IS_HEADERS) {
-            self.grow(&mut change, pair, key).await;
-            self.commit(change).await;
+            self.grow(&mut change, pair, key);
+            self.commit(change);
             return None;
         }
         let node = line(link);
         change.add(node);
-        let is_overfull = self.widen(&mut change, link, pair, key).await;
-        self.commit(change).await;
+        let is_overfull = self.widen(&mut change, link, pair, key);
+        self.commit(change);
         is_overfull.then_some(node)
     }
 
     /// A new root over two subtrees.
-    async fn grow(&mut self, change: &mut Change<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) {
+    fn grow(&mut self, change: &mut Change<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) {
         let _call = key.call(4);
-        let root = self.take().await;
+        let root = self.take();
         change.add_once(self.header);
         change.fresh(root);
         self.fill(change, root, pair, key);
         change.set(self.header.at(header::ROOT), root);
-        let height = self.get(self.header.at(header::HEIGHT)).await;
+        let height = self.get(self.header.at(header::HEIGHT));
         change.set(self.header.at(header::HEIGHT), height + 1);
     }
 
@@ -100,7 +100,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     }
 
     /// Two subtrees take the place of the child at `link`. Returns whether the node then has four.
-    async fn widen(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) -> bool {
+    fn widen(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) -> bool {
         let _call = link.call(5);
         let (node, slot) = (line(link), offset(link));
         change.set(link, pair[0]);
@@ -108,9 +108,9 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         change.set(link.at(TO_KEY + 8), key);
         if slot.is(inner::CHILDREN[0]).branch(TAKES_FIRST_SLOT) {
             let [second, third] = [1, 2].map(|i| node.at(inner::CHILDREN[i]));
-            let (second, third) = (self.get(second).await, self.get(third).await);
+            let (second, third) = (self.get(second), self.get(third));
             let [first_key, second_key] = [0, 1].map(|i| node.at(inner::KEYS[i]));
-            let (first_key, second_key) = (self.get(first_key).await, self.get(second_key).await);
+            let (first_key, second_key) = (self.get(first_key), self.get(second_key));
             change.set(node.at(inner::CHILDREN[2]), second);
             change.set(node.at(inner::CHILDREN[3]), third);
             change.set(node.at(inner::KEYS[1]), first_key);
@@ -118,8 +118,8 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
             return !third.is(0).branch(HAD_THREE);
         }
         if slot.is(inner::CHILDREN[1]).branch(TAKES_SECOND_SLOT) {
-            let third = self.get(node.at(inner::CHILDREN[2])).await;
-            let second_key = self.get(node.at(inner::KEYS[1])).await;
+            let third = self.get(node.at(inner::CHILDREN[2]));
+            let second_key = self.get(node.at(inner::KEYS[1]));
             change.set(node.at(inner::CHILDREN[3]), third);
             change.set(node.at(inner::KEYS[2]), second_key);
             return !third.is(0).branch(HAD_THREE_BEHIND);
@@ -128,13 +128,13 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     }
 
     /// Splits `node`, to which `link` leads and which has four children. Returns the node above if it then has four.
-    async fn split(&mut self, link: W<'c, C>, node: W<'c, C>) -> Option<W<'c, C>> {
+    fn split(&mut self, link: W<'c, C>, node: W<'c, C>) -> Option<W<'c, C>> {
         let _call = link.call(2);
-        let half = self.take().await;
+        let half = self.take();
         let [third, fourth] = [2, 3].map(|i| node.at(inner::CHILDREN[i]));
-        let pair = [self.get(third).await, self.get(fourth).await];
+        let pair = [self.get(third), self.get(fourth)];
         let [middle, last] = [1, 2].map(|i| node.at(inner::KEYS[i]));
-        let (middle_key, last_key) = (self.get(middle).await, self.get(last).await);
+        let (middle_key, last_key) = (self.get(middle), self.get(last));
         let mut change = Change::of(&[node]);
         change.fresh(half);
         self.fill(&mut change, half, pair, last_key);
@@ -144,6 +144,6 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         for key in [middle, last] {
             change.set(key, self.cpu.word(NO_KEY));
         }
-        self.link_pair(change, link, [node, half], middle_key).await
+        self.link_pair(change, link, [node, half], middle_key)
     }
 }

@@ -75,15 +75,15 @@ impl Shape for TwoThree {
         inner::BYTES / 8 * lines(keys)
     }
 
-    async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
+    fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = key.call(3);
-        let height = tree.get(tree.header.at(header::HEIGHT)).await;
-        let leaf = tree.find_leaf(key, height).await;
+        let height = tree.get(tree.header.at(header::HEIGHT));
+        let leaf = tree.find_leaf(key, height);
         let is_empty = leaf.is(0).branch(TREE_IS_EMPTY);
-        if !is_empty && key.equals(tree.get(leaf.at(leaf::KEY)).await).branch(KEY_MATCHES) {
-            tree.delete_leaf(key, height).await;
+        if !is_empty && key.equals(tree.get(leaf.at(leaf::KEY))).branch(KEY_MATCHES) {
+            tree.delete_leaf(key, height);
         } else {
-            tree.insert_leaf(key, value, height).await;
+            tree.insert_leaf(key, value, height);
         }
     }
 
@@ -91,38 +91,38 @@ impl Shape for TwoThree {
         super::check::walk(walk, header)
     }
 
-    async fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
+    fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
         let (key, above) = (tree.cpu.word(at.key), tree.cpu.word(at.links - 1));
-        let link = tree.descend(key, above).await;
-        let node = tree.get(link).await;
-        let second = tree.get(node.at(inner::CHILDREN[1])).await;
+        let link = tree.descend(key, above);
+        let node = tree.get(link);
+        let second = tree.get(node.at(inner::CHILDREN[1]));
         match second.is(0).branch(IS_UNDERFULL) {
-            true => tree.fill_path().await,
-            false => tree.split_path(Some(node)).await,
+            true => tree.fill_path(),
+            false => tree.split_path(Some(node)),
         }
     }
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// The leaf where a key is or belongs beside it, this number of levels below the root; 0 in an empty tree.
-    async fn find_leaf(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
+    fn find_leaf(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
         let _call = key.call(3);
-        let mut node = self.get(self.root_link()).await;
+        let mut node = self.get(self.root_link());
         while !levels.is(0).branch(LEAF_IS_FOUND) {
-            let link = self.way_down(node, key).await;
-            node = self.get(link).await;
+            let link = self.way_down(node, key);
+            node = self.get(link);
             levels = levels - 1;
         }
         node
     }
 
     /// The link to the child of `node` where a key belongs.
-    async fn way_down(&mut self, node: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    fn way_down(&mut self, node: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         let _call = node.call(2);
         let [first, second] = [0, 1].map(|i| node.at(inner::KEYS[i]));
-        if key.less(self.get(first).await).branch(IS_IN_FIRST) {
+        if key.less(self.get(first)).branch(IS_IN_FIRST) {
             node
-        } else if key.less(self.get(second).await).branch(IS_IN_SECOND) {
+        } else if key.less(self.get(second)).branch(IS_IN_SECOND) {
             node + inner::CHILDREN[1]
         } else {
             node + inner::CHILDREN[2]
@@ -130,31 +130,31 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     }
 
     /// Follows a key recursively this number of levels down from the root. Returns the link to the node.
-    pub(super) async fn descend(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
+    pub(super) fn descend(&mut self, key: W<'c, C>, mut levels: W<'c, C>) -> W<'c, C> {
         let mut link = self.root_link();
         loop {
-            self.enter(link).await;
+            self.enter(link);
             if levels.is(0).branch(IS_DEEP_ENOUGH) {
                 return link;
             }
             levels = levels - 1;
-            let node = self.get(link).await;
-            link = self.way_down(node, key).await;
+            let node = self.get(link);
+            link = self.way_down(node, key);
         }
     }
 
     /// Full logging of a deletion: the header, each inner node of the path, and the sibling that it may share children
     /// with.
-    pub(super) async fn log_deletion(&mut self) {
+    pub(super) fn log_deletion(&mut self) {
         let _call = self.cpu.call(1);
         let (mut at, end) = self.open_calls();
         while self.logs_fully() && at.less(end).branch(PATH_IS_LOGGED) {
-            let (link, next) = self.open_call(at).await;
-            self.log(line(link)).await;
+            let (link, next) = self.open_call(at);
+            self.log(line(link));
             let is_inner = next.less(end).branch(NEXT_IS_LEAF);
             if is_inner && !self.is_to_root(link).branch(LINK_IS_HEADERS) {
-                let sibling = self.sibling(link).await;
-                self.log(sibling.node).await;
+                let sibling = self.sibling(link);
+                self.log(sibling.node);
             }
             at = next;
         }
@@ -162,7 +162,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Full logging of an insertion: the header, each inner node of the path, and the free nodes that it takes: for the
     /// leaf; for each full node above it without another one between; for a root if all are full.
-    pub(super) async fn log_insertion(&mut self, height: W<'c, C>, is_empty: bool) {
+    pub(super) fn log_insertion(&mut self, height: W<'c, C>, is_empty: bool) {
         let _call = self.cpu.call(3);
         if !self.logs_fully() {
             return;
@@ -170,11 +170,11 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         let mut full = self.cpu.word(0);
         let (mut at, end) = self.open_calls();
         while at.less(end).branch(INNER_NODES_ARE_LOGGED) {
-            let (link, next) = self.open_call(at).await;
+            let (link, next) = self.open_call(at);
             let node = line(link);
-            self.log(node).await;
+            self.log(node);
             if !self.is_to_root(link).branch(LOGGED_IS_HEADER) {
-                let third = self.get(node.at(inner::CHILDREN[2])).await;
+                let third = self.get(node.at(inner::CHILDREN[2]));
                 full = match third.is(0).branch(NODE_HAS_ROOM) {
                     true => self.cpu.word(0),
                     false => full + 1,
@@ -184,17 +184,17 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
         // An empty tree gets no root beside its leaf.
         let grows = !is_empty && full.equals(height).branch(ALL_ARE_FULL);
-        self.log_free(full + if grows { 2 } else { 1 }).await;
+        self.log_free(full + if grows { 2 } else { 1 });
     }
 
     /// The step that fills a new leaf, before it is linked.
-    pub(super) async fn new_leaf(&mut self, node: W<'c, C>, key: W<'c, C>, value: W<'c, C>) -> Change<'c, C> {
+    pub(super) fn new_leaf(&mut self, node: W<'c, C>, key: W<'c, C>, value: W<'c, C>) -> Change<'c, C> {
         let _call = node.call(4);
         let mut change = Change::of(&[self.header]);
         change.fresh(node);
         change.set(node.at(leaf::KEY), key);
         change.set(node.at(leaf::VALUE), value);
-        let size = self.get(self.header.at(header::SIZE)).await;
+        let size = self.get(self.header.at(header::SIZE));
         change.set(self.header.at(header::SIZE), size + 1);
         change
     }

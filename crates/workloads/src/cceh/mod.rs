@@ -193,18 +193,18 @@ impl Cceh {
     }
 
     /// Looks for a key in a segment whose lock is held, at least shared, and for the first slot that is free for it.
-    async fn probe<'c, C: Cpu>(&self, cpu: &'c C, open: &Open<'c, C>, key: W<'c, C>, hash: W<'c, C>) -> Probe<'c, C> {
+    fn probe<'c, C: Cpu>(&self, cpu: &'c C, open: &Open<'c, C>, key: W<'c, C>, hash: W<'c, C>) -> Probe<'c, C> {
         let _call = cpu.call(3);
         let (mut offset, mut left) = (self.home(hash), cpu.word(self.window()));
         let mut free: Option<(W<'c, C>, W<'c, C>)> = None;
         loop {
             let slot = (open.segment + offset).at(LINE_BYTES);
-            let mut held = slot.load().await;
+            let mut held = slot.load();
             // Whoever has claimed it may be about to insert this key.
             while held.is(MARK).branch(SLOT_IS_MARKED) {
-                cpu.give_way().await;
+                cpu.give_way();
                 cpu.spins();
-                held = slot.load().await;
+                held = slot.load();
             }
             if held.equals(key).branch(KEY_MATCHES) {
                 return Probe::Found(slot);
@@ -226,52 +226,49 @@ impl Cceh {
     }
 
     /// Acquires a segment's lock shared.
-    async fn share<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
+    fn share<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
         let _call = cpu.call(1);
         let lock = segment.at(segment::LOCK);
         loop {
-            let holders = lock.load().await;
+            let holders = lock.load();
             if !holders.is(EXCLUSIVE).branch(LOCK_IS_ALONE)
                 && lock
                     .compare_swap(holders, holders + 1)
-                    .await
                     .equals(holders)
                     .branch(LOCK_IS_SHARED)
             {
                 break;
             }
-            cpu.give_way().await;
+            cpu.give_way();
             cpu.spins();
         }
-        cpu.intent(Intent::Acquire).await;
+        cpu.intent(Intent::Acquire);
     }
 
     /// Acquires a segment's lock alone.
-    async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
         let all = cpu.word(EXCLUSIVE);
         loop {
-            let holders = lock.load().await;
-            if holders.is(0).branch(SEGMENT_IS_FREE)
-                && lock.compare_swap(holders, all).await.is(0).branch(SEGMENT_IS_TAKEN)
-            {
+            let holders = lock.load();
+            if holders.is(0).branch(SEGMENT_IS_FREE) && lock.compare_swap(holders, all).is(0).branch(SEGMENT_IS_TAKEN) {
                 break;
             }
-            cpu.give_way().await;
+            cpu.give_way();
             cpu.spins();
         }
-        cpu.intent(Intent::Acquire).await;
+        cpu.intent(Intent::Acquire);
     }
 
     /// Releases a segment's lock, which is held shared.
-    async fn unshare<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
-        cpu.intent(Intent::Release).await;
-        cpu.primitive(Primitive::StoreBarrier).await;
-        segment.at(segment::LOCK).fetch_add(cpu.word(u64::MAX)).await;
+    fn unshare<'c, C: Cpu>(cpu: &'c C, segment: W<'c, C>) {
+        cpu.intent(Intent::Release);
+        cpu.primitive(Primitive::StoreBarrier);
+        segment.at(segment::LOCK).fetch_add(cpu.word(u64::MAX));
     }
 
-    async fn flush_pair<'c, C: Cpu>(&self, slot: W<'c, C>) {
+    fn flush_pair<'c, C: Cpu>(&self, slot: W<'c, C>) {
         if self.omits != Omits::Pair {
-            slot.flush().await;
+            slot.flush();
         }
     }
 }
@@ -285,7 +282,7 @@ enum Attempt {
 
 impl Cceh {
     /// Inserts a pair into the open segment, whose lock is held shared.
-    async fn insert<'c, C: Cpu>(
+    fn insert<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         open: &Open<'c, C>,
@@ -294,22 +291,22 @@ impl Cceh {
         old: &mut Old<'c, C>,
     ) -> Attempt {
         let _call = cpu.call(2);
-        match self.probe(cpu, open, key, hash).await {
+        match self.probe(cpu, open, key, hash) {
             Probe::Found(slot) => {
                 // Others that share the lock may replace it, too.
-                old.replace(slot.at(8), value).await;
-                self.flush_pair(slot).await;
+                old.replace(slot.at(8), value);
+                self.flush_pair(slot);
                 Attempt::Done
             }
             Probe::Free(slot, held) => {
                 let mark = cpu.word(MARK);
-                if !slot.compare_swap(held, mark).await.equals(held).branch(CLAIMS) {
+                if !slot.compare_swap(held, mark).equals(held).branch(CLAIMS) {
                     return Attempt::Again;
                 }
-                slot.at(8).store(value).await;
-                cpu.primitive(Primitive::StoreBarrier).await;
-                slot.store(key).await;
-                self.flush_pair(slot).await;
+                slot.at(8).store(value);
+                cpu.primitive(Primitive::StoreBarrier);
+                slot.store(key);
+                self.flush_pair(slot);
                 Attempt::Done
             }
             Probe::Full => Attempt::Full,
@@ -338,31 +335,31 @@ impl Map for Cceh {
         self.table.format(image);
     }
 
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let open = self.table.open(cpu, hash).await;
+            let open = self.table.open(cpu, hash);
             let (mut offset, mut left) = (self.home(hash), cpu.word(self.window()));
             while !left.is(0).branch(SEARCH_ENDS) {
                 let slot = (open.segment + offset).at(LINE_BYTES);
-                if slot.load().await.equals(key).branch(SEARCH_MATCHES) {
-                    let value = slot.at(8).load().await;
+                if slot.load().equals(key).branch(SEARCH_MATCHES) {
+                    let value = slot.at(8).load();
                     // The slot may have been given to another key meanwhile.
-                    if slot.load().await.equals(key).branch(KEY_STAYED) {
+                    if slot.load().equals(key).branch(KEY_STAYED) {
                         return Some(value);
                     }
                 }
                 (offset, left) = (self.next(offset), left - 1);
             }
-            let prefix = open.segment.at(segment::PREFIX).load().await;
+            let prefix = open.segment.at(segment::PREFIX).load();
             if prefix.equals(open.prefix).branch(SEGMENT_STAYED) {
                 return None;
             }
         }
     }
 
-    async fn put<'c, C: Cpu>(
+    fn put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
@@ -371,51 +368,51 @@ impl Map for Cceh {
         let _call = thread.cpu.call(3);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let mut open = self.table.open(cpu, hash).await;
-            Cceh::share(cpu, open.segment).await;
-            open.prefix = open.segment.at(segment::PREFIX).load().await;
+            let mut open = self.table.open(cpu, hash);
+            Cceh::share(cpu, open.segment);
+            open.prefix = open.segment.at(segment::PREFIX).load();
             let attempt = match open.covers(hash).branch(STILL_MATCHES) {
-                true => self.insert(cpu, &open, (key, hash), value, old).await,
+                true => self.insert(cpu, &open, (key, hash), value, old),
                 false => Attempt::Again,
             };
-            Cceh::unshare(cpu, open.segment).await;
+            Cceh::unshare(cpu, open.segment);
             match attempt {
                 Attempt::Done => break,
                 Attempt::Again => {}
                 Attempt::Full => {
-                    if !self.split(thread, &open).await {
+                    if !self.split(thread, &open) {
                         return false;
                     }
                 }
             }
         }
-        cpu.intent(Intent::Durable).await;
+        cpu.intent(Intent::Durable);
         true
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let mut open = self.table.open(cpu, hash).await;
+            let mut open = self.table.open(cpu, hash);
             let lock = open.segment.at(segment::LOCK);
-            Cceh::lock(cpu, lock).await;
-            open.prefix = open.segment.at(segment::PREFIX).load().await;
+            Cceh::lock(cpu, lock);
+            open.prefix = open.segment.at(segment::PREFIX).load();
             if !open.covers(hash).branch(STILL_COVERS) {
-                unlock(cpu, lock).await;
+                unlock(cpu, lock);
                 continue;
             }
-            let found = match self.probe(cpu, &open, key, hash).await {
+            let found = match self.probe(cpu, &open, key, hash) {
                 Probe::Found(slot) => {
-                    old.keep(slot.at(8)).await;
-                    slot.store(cpu.word(EMPTY)).await;
-                    self.flush_pair(slot).await;
-                    cpu.intent(Intent::Durable).await;
+                    old.keep(slot.at(8));
+                    slot.store(cpu.word(EMPTY));
+                    self.flush_pair(slot);
+                    cpu.intent(Intent::Durable);
                     true
                 }
                 _ => false,
             };
-            unlock(cpu, lock).await;
+            unlock(cpu, lock);
             return found;
         }
     }

@@ -18,58 +18,58 @@ sites! {
 impl Cceh {
     /// Splits a segment that had no room; false if there is no room for another segment. If it was split meanwhile, there
     /// is nothing to do.
-    pub(super) async fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+    pub(super) fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let own = open.segment.at(segment::LOCK);
-        Cceh::lock(cpu, own).await;
-        let prefix = open.segment.at(segment::PREFIX).load().await;
+        Cceh::lock(cpu, own);
+        let prefix = open.segment.at(segment::PREFIX).load();
         let mut is_done = true;
         if prefix.equals(open.prefix).branch(SPLITS_THE_SAME) {
-            is_done = self.split_locked(thread, open).await;
+            is_done = self.split_locked(thread, open);
         }
-        unlock(cpu, own).await;
+        unlock(cpu, own);
         is_done
     }
 
-    async fn split_locked<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+    fn split_locked<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return false;
         };
         let new = taken.row();
         let (shift, lower, upper) = open.halves();
-        self.copy_upper(cpu, open, new, shift).await;
-        new.at(segment::PREFIX).store(upper).await;
-        new.at(segment::LOCK).store(cpu.word(EXCLUSIVE)).await;
+        self.copy_upper(cpu, open, new, shift);
+        new.at(segment::PREFIX).store(upper);
+        new.at(segment::LOCK).store(cpu.word(EXCLUSIVE));
         if self.omits != Omits::Segment {
-            flush_lines(new, LINE_BYTES + self.bytes()).await;
-            cpu.intent(Intent::Order).await;
+            flush_lines(new, LINE_BYTES + self.bytes());
+            cpu.intent(Intent::Order);
         }
         let directory_lock = cpu.word(self.table.lock());
-        lock(cpu, directory_lock).await;
-        let is_done = self.table.enter(cpu, open.segment, new, (upper >> 8, shift)).await;
+        lock(cpu, directory_lock);
+        let is_done = self.table.enter(cpu, open.segment, new, (upper >> 8, shift));
         if is_done {
             if self.omits != Omits::Directory {
-                cpu.intent(Intent::Order).await;
+                cpu.intent(Intent::Order);
             }
-            open.segment.at(segment::PREFIX).store(lower).await;
-            open.segment.flush().await;
-            cpu.intent(Intent::Durable).await;
+            open.segment.at(segment::PREFIX).store(lower);
+            open.segment.flush();
+            cpu.intent(Intent::Durable);
         }
-        unlock(cpu, directory_lock).await;
-        unlock(cpu, new.at(segment::LOCK)).await;
+        unlock(cpu, directory_lock);
+        unlock(cpu, new.at(segment::LOCK));
         is_done
     }
 
     /// Copies the pairs of the upper half to the same slots of a new segment, whose other slots become free.
-    async fn copy_upper<'c, C: Cpu>(&self, cpu: &'c C, open: &Open<'c, C>, new: W<'c, C>, shift: W<'c, C>) {
+    fn copy_upper<'c, C: Cpu>(&self, cpu: &'c C, open: &Open<'c, C>, new: W<'c, C>, shift: W<'c, C>) {
         let _call = cpu.call(3);
         let mut offset = cpu.word(LINE_BYTES);
         while offset.below(LINE_BYTES + self.bytes()).branch(MORE_SLOTS) {
             let (from, to) = (open.segment + offset, new + offset);
-            let key = from.load().await;
+            let key = from.load();
             let mut moves = false;
             if !key.is(EMPTY).branch(SLOT_IS_FREE) && !key.is(MARK).branch(SLOT_IS_CLAIMED) {
                 let hash = hash(key);
@@ -77,10 +77,10 @@ impl Cceh {
             }
             match moves {
                 true => {
-                    to.at(8).store(from.at(8).load().await).await;
-                    to.store(key).await;
+                    to.at(8).store(from.at(8).load());
+                    to.store(key);
                 }
-                false => to.store(cpu.word(EMPTY)).await,
+                false => to.store(cpu.word(EMPTY)),
             }
             offset = offset + PAIR;
         }

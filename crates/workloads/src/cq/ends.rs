@@ -85,68 +85,68 @@ impl Cq {
         }
     }
 
-    pub(super) async fn push_to_end<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, ends: Ends, queue: W<'c, C>) {
+    pub(super) fn push_to_end<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, ends: Ends, queue: W<'c, C>) {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return;
         };
-        thread.log.takes(taken).await;
+        thread.log.takes(taken);
         let node = taken.row();
-        let value = thread.random.number().await;
+        let value = thread.random.number();
         let header = self.headers.row((queue << 1) + 1);
         let of_queue = ends.of(queue);
         let (guard, hand_over) = (of_queue, of_queue.at(HAND_OVER));
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
 
-        let (last, count) = (header.at(end::NODE).load().await, header.at(end::COUNT).load().await);
+        let (last, count) = (header.at(end::NODE).load(), header.at(end::COUNT).load());
         let mut region = thread.log.begin();
-        region.log_row(node, NODE_BYTES).await;
-        region.log(header, 0, end::BYTES).await;
-        region.log(last, 0, 8).await;
-        region.order(Step::Last).await;
-        Cq::fill_node(&mut region, cpu, node, value).await;
-        region.update(last, node, 8).await;
-        region.update(header.at(end::NODE), node, 8).await;
-        region.update(header.at(end::COUNT), count + 1, 8).await;
-        region.finish().await;
+        region.log_row(node, NODE_BYTES);
+        region.log(header, 0, end::BYTES);
+        region.log(last, 0, 8);
+        region.order(Step::Last);
+        Cq::fill_node(&mut region, cpu, node, value);
+        region.update(last, node, 8);
+        region.update(header.at(end::NODE), node, 8);
+        region.update(header.at(end::COUNT), count + 1, 8);
+        region.finish();
 
-        thread.log.lock(hand_over).await;
-        of_queue.at(HANDED_OVER).store(count + 1).await;
-        thread.log.unlock(hand_over).await;
-        thread.log.unlock(guard).await;
+        thread.log.lock(hand_over);
+        of_queue.at(HANDED_OVER).store(count + 1);
+        thread.log.unlock(hand_over);
+        thread.log.unlock(guard);
     }
 
-    pub(super) async fn pop_from_end<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, ends: Ends, queue: W<'c, C>) {
+    pub(super) fn pop_from_end<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, ends: Ends, queue: W<'c, C>) {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let header = self.headers.row(queue << 1);
         let of_queue = ends.of(queue);
         let (guard, hand_over) = (of_queue.at(POPS), of_queue.at(HAND_OVER));
-        thread.log.lock(guard).await;
-        thread.log.lock(hand_over).await;
-        let handed_over = of_queue.at(HANDED_OVER).load().await;
-        thread.log.unlock(hand_over).await;
-        let count = header.at(end::COUNT).load().await;
+        thread.log.lock(guard);
+        thread.log.lock(hand_over);
+        let handed_over = of_queue.at(HANDED_OVER).load();
+        thread.log.unlock(hand_over);
+        let count = header.at(end::COUNT).load();
         if count.equals(handed_over).branch(NOTHING_HANDED_OVER) {
-            thread.log.unlock(guard).await;
+            thread.log.unlock(guard);
             return;
         }
 
-        let dummy = header.at(end::NODE).load().await;
-        let next = dummy.load().await;
+        let dummy = header.at(end::NODE).load();
+        let next = dummy.load();
         let mut region = thread.log.begin();
-        region.log_row(dummy, NODE_BYTES).await;
-        region.log(header, 0, end::BYTES).await;
-        region.order(Step::Last).await;
-        region.update(dummy, cpu.word(0), 8).await;
-        region.update(header.at(end::NODE), next, 8).await;
-        region.update(header.at(end::COUNT), count + 1, 8).await;
-        region.finish().await;
+        region.log_row(dummy, NODE_BYTES);
+        region.log(header, 0, end::BYTES);
+        region.order(Step::Last);
+        region.update(dummy, cpu.word(0), 8);
+        region.update(header.at(end::NODE), next, 8);
+        region.update(header.at(end::COUNT), count + 1, 8);
+        region.finish();
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
         // Only once the region is durable, because another thread may overwrite the node at once.
-        self.free.give(cpu, thread.thread, dummy, &thread.log).await;
+        self.free.give(cpu, thread.thread, dummy, &thread.log);
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use std::collections::BTreeSet;
     use strandline_isa::{CoreId, Line, Lowering, Note, Primitive};
     use strandline_kernel::Params;
-    use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, ThreadPlan, Workload};
+    use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, ThreadPlan, Workload};
 
     const FENCED: Lowering = Lowering {
         log: true,
@@ -184,7 +184,7 @@ mod tests {
             tasks: 100,
             seed: 1,
         };
-        block_on(run_thread(&cq, &cpu, tasks)).unwrap();
+        finish(|| run_thread(&cq, &cpu, tasks)).unwrap();
         let mut regions: Vec<BTreeSet<Line>> = Vec::new();
         for note in cpu.take_notes() {
             match note {

@@ -198,17 +198,17 @@ impl Workload for Cq {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         if self.operations > 1 {
-            return self.several(thread).await;
+            return self.several(thread);
         }
-        let queue = thread.random.below(self.queues).await;
-        let pushes = (thread.random.word().await >> 63).is(0).branch(PUSHES);
+        let queue = thread.random.below(self.queues);
+        let pushes = (thread.random.word() >> 63).is(0).branch(PUSHES);
         match (self.ends, pushes) {
-            (None, true) => self.push(thread, queue).await,
-            (None, false) => self.pop(thread, queue).await,
-            (Some(ends), true) => self.push_to_end(thread, ends, queue).await,
-            (Some(ends), false) => self.pop_from_end(thread, ends, queue).await,
+            (None, true) => self.push(thread, queue),
+            (None, false) => self.pop(thread, queue),
+            (Some(ends), true) => self.push_to_end(thread, ends, queue),
+            (Some(ends), false) => self.pop_from_end(thread, ends, queue),
         }
     }
 

@@ -39,23 +39,20 @@ struct End<'c, C: Cpu> {
 }
 
 impl Cq {
-    pub(super) async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
+    pub(super) fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return;
         };
-        thread.log.takes(taken).await;
+        thread.log.takes(taken);
         let node = taken.row();
-        let value = thread.random.number().await;
+        let value = thread.random.number();
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
 
-        let (tail, count) = (
-            header.at(header::TAIL).load().await,
-            header.at(header::COUNT).load().await,
-        );
+        let (tail, count) = (header.at(header::TAIL).load(), header.at(header::COUNT).load());
         let was_empty = tail.is(0).branch(PUSHES_TO_EMPTY);
         let mut region = thread.log.begin();
         let end = End {
@@ -64,34 +61,34 @@ impl Cq {
             was_empty,
             count,
         };
-        Cq::link(&mut region, cpu, end, node, value, Step::Last).await;
+        Cq::link(&mut region, cpu, end, node, value, Step::Last);
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
     }
 
-    pub(super) async fn pop<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
+    pub(super) fn pop<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
-        thread.log.lock(guard).await;
-        let node = header.at(header::HEAD).load().await;
+        thread.log.lock(guard);
+        let node = header.at(header::HEAD).load();
         if node.is(0).branch(POPS_OF_EMPTY) {
-            thread.log.unlock(guard).await;
+            thread.log.unlock(guard);
             return;
         }
 
-        let (next, count) = (node.load().await, header.at(header::COUNT).load().await);
+        let (next, count) = (node.load(), header.at(header::COUNT).load());
         let mut region = thread.log.begin();
-        Cq::unlink(&mut region, cpu, header, [node, next, count], Step::Last).await;
+        Cq::unlink(&mut region, cpu, header, [node, next, count], Step::Last);
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
         // Only once the region is durable, because another thread may overwrite the node at once.
-        self.free.give(cpu, thread.thread, node, &thread.log).await;
+        self.free.give(cpu, thread.thread, node, &thread.log);
     }
 
     /// Links a filled node behind the last one.
-    async fn link<'c, C: Cpu>(
+    fn link<'c, C: Cpu>(
         region: &mut Region<'_, 'c, C>,
         cpu: &'c C,
         end: End<'c, C>,
@@ -106,39 +103,34 @@ impl Cq {
             was_empty,
             count,
         } = end;
-        region.log_row(node, NODE_BYTES).await;
-        region.log(header, 0, header::BYTES).await;
+        region.log_row(node, NODE_BYTES);
+        region.log(header, 0, header::BYTES);
         if !was_empty {
-            region.log(tail, 0, 8).await;
+            region.log(tail, 0, 8);
         }
-        region.order(step).await;
-        Cq::fill_node(region, cpu, node, value).await;
+        region.order(step);
+        Cq::fill_node(region, cpu, node, value);
         let link = if was_empty { header.at(header::HEAD) } else { tail };
-        region.update(link, node, 8).await;
-        region.update(header.at(header::TAIL), node, 8).await;
-        region.update(header.at(header::COUNT), count + 1, 8).await;
-        region.finish().await;
+        region.update(link, node, 8);
+        region.update(header.at(header::TAIL), node, 8);
+        region.update(header.at(header::COUNT), count + 1, 8);
+        region.finish();
     }
 
     /// Writes a node that is the last one, and whose items begin with `value`.
-    pub(super) async fn fill_node<'c, C: Cpu>(
-        region: &mut Region<'_, 'c, C>,
-        cpu: &'c C,
-        node: W<'c, C>,
-        value: W<'c, C>,
-    ) {
+    pub(super) fn fill_node<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, cpu: &'c C, node: W<'c, C>, value: W<'c, C>) {
         let _call = cpu.call(3);
-        region.update(node, cpu.word(0), 8).await;
+        region.update(node, cpu.word(0), 8);
         for line in 0..NODE_LINES {
             for i in first_item(line)..first_item(line + 1) {
                 let value = if i == 0 { value } else { value + i };
-                region.update(node.at(item_of(line, i)), value, 4).await;
+                region.update(node.at(item_of(line, i)), value, 4);
             }
         }
     }
 
     /// Removes the first node from a queue with `count` nodes. It is the only one if it has no successor.
-    async fn unlink<'c, C: Cpu>(
+    fn unlink<'c, C: Cpu>(
         region: &mut Region<'_, 'c, C>,
         cpu: &'c C,
         header: W<'c, C>,
@@ -146,39 +138,39 @@ impl Cq {
         step: Step,
     ) {
         let _call = cpu.call(3);
-        region.log_row(node, NODE_BYTES).await;
-        region.log(header, 0, header::BYTES).await;
-        region.order(step).await;
-        region.update(node, cpu.word(0), 8).await;
-        region.update(header.at(header::HEAD), next, 8).await;
+        region.log_row(node, NODE_BYTES);
+        region.log(header, 0, header::BYTES);
+        region.order(step);
+        region.update(node, cpu.word(0), 8);
+        region.update(header.at(header::HEAD), next, 8);
         if next.is(0).branch(NODE_IS_LAST) {
-            region.update(header.at(header::TAIL), next, 8).await;
+            region.update(header.at(header::TAIL), next, 8);
         }
-        region.update(header.at(header::COUNT), count - 1, 8).await;
-        region.finish().await;
+        region.update(header.at(header::COUNT), count - 1, 8);
+        region.finish();
     }
 
     /// A region of several pushes and pops of one queue.
-    pub(super) async fn several<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    pub(super) fn several<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
-        let queue = thread.random.below(self.queues).await;
+        let queue = thread.random.below(self.queues);
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
         let popped = self.popped.of(thread);
         let mut popped_end = popped;
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
         let mut region = thread.log.begin();
         let mut left = cpu.word(self.operations);
         while !left.is(0).branch(ALL_OPERATIONS_DONE) {
             left = left - 1;
-            let value = thread.random.word().await;
+            let value = thread.random.word();
             if (value >> 63).is(0).branch(OPERATION_PUSHES) {
-                if let Some(taken) = self.free.take(cpu, thread.thread).await {
-                    region.takes(taken).await;
+                if let Some(taken) = self.free.take(cpu, thread.thread) {
+                    region.takes(taken);
                     let node = taken.row();
-                    let tail = region.read(header.at(header::TAIL), 8).await;
-                    let count = region.read(header.at(header::COUNT), 8).await;
+                    let tail = region.read(header.at(header::TAIL), 8);
+                    let count = region.read(header.at(header::COUNT), 8);
                     let was_empty = tail.is(0).branch(OPERATION_PUSHES_TO_EMPTY);
                     let end = End {
                         header,
@@ -186,25 +178,25 @@ impl Cq {
                         was_empty,
                         count,
                     };
-                    Cq::link(&mut region, cpu, end, node, value, Step::More).await;
+                    Cq::link(&mut region, cpu, end, node, value, Step::More);
                 }
                 continue;
             }
-            let node = region.read(header.at(header::HEAD), 8).await;
+            let node = region.read(header.at(header::HEAD), 8);
             if !node.is(0).branch(OPERATION_POPS_OF_EMPTY) {
-                let next = region.read(node, 8).await;
-                let count = region.read(header.at(header::COUNT), 8).await;
-                Cq::unlink(&mut region, cpu, header, [node, next, count], Step::More).await;
-                popped_end.store(node).await;
+                let next = region.read(node, 8);
+                let count = region.read(header.at(header::COUNT), 8);
+                Cq::unlink(&mut region, cpu, header, [node, next, count], Step::More);
+                popped_end.store(node);
                 popped_end = popped_end + 8;
             }
         }
-        region.end().await;
-        thread.log.unlock(guard).await;
+        region.end();
+        thread.log.unlock(guard);
         while popped.less(popped_end).branch(MORE_TO_FREE) {
             popped_end = popped_end - 8;
-            let node = popped_end.load().await;
-            self.free.give(cpu, thread.thread, node, &thread.log).await;
+            let node = popped_end.load();
+            self.free.give(cpu, thread.thread, node, &thread.log);
         }
     }
 }

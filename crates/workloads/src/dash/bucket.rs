@@ -58,84 +58,83 @@ impl<C: Cpu> Copy for Bucket<'_, C> {}
 
 impl<'c, C: Cpu> Bucket<'c, C> {
     /// Its version, when nobody holds its lock.
-    pub async fn version(&self, cpu: &'c C) -> W<'c, C> {
+    pub fn version(&self, cpu: &'c C) -> W<'c, C> {
         let _call = cpu.call(0);
         loop {
-            let version = self.0.at(offset::VERSION).load().await;
+            let version = self.0.at(offset::VERSION).load();
             if !(version & 1).is(1).branch(VERSION_IS_HELD) {
                 return version;
             }
-            cpu.give_way().await;
+            cpu.give_way();
             cpu.spins();
         }
     }
 
     /// Whether its version is still this.
-    pub async fn stayed(&self, version: W<'c, C>) -> Cond<'c, C> {
-        self.0.at(offset::VERSION).load().await.equals(version)
+    pub fn stayed(&self, version: W<'c, C>) -> Cond<'c, C> {
+        self.0.at(offset::VERSION).load().equals(version)
     }
 
     /// Locks it.
-    pub async fn lock(&self, cpu: &'c C) {
+    pub fn lock(&self, cpu: &'c C) {
         let _call = cpu.call(0);
         let lock = self.0.at(offset::VERSION);
         loop {
-            let version = lock.load().await;
+            let version = lock.load();
             if !(version & 1).is(1).branch(LOCK_IS_HELD)
                 && lock
                     .compare_swap(version, version + 1)
-                    .await
                     .equals(version)
                     .branch(LOCK_IS_TAKEN)
             {
                 break;
             }
-            cpu.give_way().await;
+            cpu.give_way();
             cpu.spins();
         }
-        cpu.intent(Intent::Acquire).await;
+        cpu.intent(Intent::Acquire);
     }
 
     /// Locks it unless it is held.
-    pub async fn try_lock(&self, cpu: &'c C) -> bool {
+    pub fn try_lock(&self, cpu: &'c C) -> bool {
         let _call = cpu.call(0);
         let lock = self.0.at(offset::VERSION);
-        let version = lock.load().await;
+        let version = lock.load();
         if (version & 1).is(1).branch(TRIED_IS_HELD) {
             return false;
         }
-        let old = lock.compare_swap(version, version + 1).await;
+        let old = lock.compare_swap(version, version + 1);
         let is_taken = old.equals(version).branch(TRIED_IS_TAKEN);
         if is_taken {
-            cpu.intent(Intent::Acquire).await;
+            cpu.intent(Intent::Acquire);
         }
         is_taken
     }
 
     /// Unlocks it: a new version.
-    pub async fn unlock(&self, cpu: &'c C) {
+    pub fn unlock(&self, cpu: &'c C) {
         let _call = cpu.call(0);
         let lock = self.0.at(offset::VERSION);
-        let version = lock.load().await;
-        cpu.intent(Intent::Release).await;
-        cpu.primitive(Primitive::StoreBarrier).await;
-        lock.store(version + 1).await;
+        let version = lock.load();
+        cpu.intent(Intent::Release);
+        cpu.primitive(Primitive::StoreBarrier);
+        lock.store(version + 1);
     }
 
     /// Its metadata.
-    pub async fn meta(&self) -> W<'c, C> {
-        self.0.at(offset::META).load().await
+    pub fn meta(&self) -> W<'c, C> {
+        self.0.at(offset::META).load()
     }
 
     /// How many slots hold records: `popcnt`.
-    pub async fn used(&self) -> W<'c, C> {
-        let used = self.meta().await & meta::USED;
+    pub fn used(&self) -> W<'c, C> {
+        let used = self.meta() & meta::USED;
         used.ones()
     }
 
     /// The number of a free slot, of which there is one.
-    pub async fn free_slot(&self) -> W<'c, C> {
-        let used = self.meta().await & meta::USED;
+    pub fn free_slot(&self) -> W<'c, C> {
+        let used = self.meta() & meta::USED;
         (used ^ meta::USED).lowest_one()
     }
 
@@ -144,16 +143,16 @@ impl<'c, C: Cpu> Bucket<'c, C> {
     }
 
     /// The slot that holds a key.
-    pub async fn find(&self, key: W<'c, C>, hash: W<'c, C>) -> Option<W<'c, C>> {
+    pub fn find(&self, key: W<'c, C>, hash: W<'c, C>) -> Option<W<'c, C>> {
         let _call = key.call(2);
-        let used = self.meta().await & meta::USED;
+        let used = self.meta() & meta::USED;
         let wanted = (hash & 0xff) * 0x0101_0101_0101_0101;
-        let low = self.0.at(offset::FINGERPRINTS).load().await.equal_bytes(wanted);
-        let high = self.0.at(offset::FINGERPRINTS + 8).load().await.equal_bytes(wanted);
+        let low = self.0.at(offset::FINGERPRINTS).load().equal_bytes(wanted);
+        let high = self.0.at(offset::FINGERPRINTS + 8).load().equal_bytes(wanted);
         let mut candidates = (low | (high << 8)) & used;
         while !candidates.is(0).branch(MORE_CANDIDATES) {
             let slot = candidates.lowest_one();
-            if self.record(slot).load().await.equals(key).branch(KEY_MATCHES) {
+            if self.record(slot).load().equals(key).branch(KEY_MATCHES) {
                 return Some(slot);
             }
             candidates = candidates & (candidates - 1);
@@ -167,55 +166,52 @@ impl<'c, C: Cpu> Bucket<'c, C> {
     }
 
     /// The value in a slot.
-    pub async fn value(&self, slot: W<'c, C>) -> W<'c, C> {
-        self.place(slot).load().await
+    pub fn value(&self, slot: W<'c, C>) -> W<'c, C> {
+        self.place(slot).load()
     }
 
     /// Replaces the value in a slot, and flushes it.
-    pub async fn set_value(&self, slot: W<'c, C>, value: W<'c, C>) {
+    pub fn set_value(&self, slot: W<'c, C>, value: W<'c, C>) {
         let record = self.record(slot);
-        record.at(8).store(value).await;
-        record.flush().await;
+        record.at(8).store(value);
+        record.flush();
     }
 
     /// Writes a record into a slot, and flushes it.
-    pub async fn write(&self, slot: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+    pub fn write(&self, slot: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = slot.call(3);
         let record = self.record(slot);
-        record.store(key).await;
-        record.at(8).store(value).await;
-        record.flush().await;
+        record.store(key);
+        record.at(8).store(value);
+        record.flush();
     }
 
     /// Makes the record in a slot visible: its fingerprint, then the metadata. `belongs`: [`meta::BEFORE`] or 0.
-    pub async fn show(&self, cpu: &'c C, slot: W<'c, C>, hash: W<'c, C>, belongs: u64) {
+    pub fn show(&self, cpu: &'c C, slot: W<'c, C>, hash: W<'c, C>, belongs: u64) {
         let _call = cpu.call(3);
-        (self.0 + slot)
-            .at(offset::FINGERPRINTS)
-            .store_sized(hash & 0xff, 1)
-            .await;
-        cpu.primitive(Primitive::StoreBarrier).await;
+        (self.0 + slot).at(offset::FINGERPRINTS).store_sized(hash & 0xff, 1);
+        cpu.primitive(Primitive::StoreBarrier);
         let bit = cpu.word(1) << slot;
-        let mut meta = self.meta().await | bit;
+        let mut meta = self.meta() | bit;
         if belongs != 0 {
             meta = meta | (bit << meta::BEFORE_SHIFT);
         }
-        self.0.at(offset::META).store(meta).await;
+        self.0.at(offset::META).store(meta);
     }
 
     /// Drops the record in a slot, and flushes that.
-    pub async fn drop_slot(&self, cpu: &'c C, slot: W<'c, C>) {
+    pub fn drop_slot(&self, cpu: &'c C, slot: W<'c, C>) {
         let _call = cpu.call(1);
         let bit = cpu.word(1) << slot;
         let both = bit | (bit << meta::BEFORE_SHIFT);
-        let meta = self.meta().await;
-        self.0.at(offset::META).store((meta | both) ^ both).await;
-        self.0.flush().await;
+        let meta = self.meta();
+        self.0.at(offset::META).store((meta | both) ^ both);
+        self.0.flush();
     }
 
     /// A record that may move: one of its own forwards, one of the bucket before backwards. Its slot, key and value.
-    pub async fn movable(&self, forwards: bool) -> Option<(W<'c, C>, W<'c, C>, W<'c, C>)> {
-        let meta = self.meta().await;
+    pub fn movable(&self, forwards: bool) -> Option<(W<'c, C>, W<'c, C>, W<'c, C>)> {
+        let meta = self.meta();
         let before = (meta >> meta::BEFORE_SHIFT) & meta::USED;
         let can = match forwards {
             true => (meta & meta::USED) ^ before,
@@ -226,13 +222,13 @@ impl<'c, C: Cpu> Bucket<'c, C> {
         }
         let slot = can.lowest_one();
         let record = self.record(slot);
-        Some((slot, record.load().await, record.at(8).load().await))
+        Some((slot, record.load(), record.at(8).load()))
     }
 
     /// Marks that records which belong to it may be in the stash. A crash may lose the mark; recovery finds them.
-    pub async fn mark_overflow(&self) {
-        let meta = self.meta().await;
-        self.0.at(offset::META).store(meta | meta::OVERFLOWS).await;
+    pub fn mark_overflow(&self) {
+        let meta = self.meta();
+        self.0.at(offset::META).store(meta | meta::OVERFLOWS);
     }
 }
 

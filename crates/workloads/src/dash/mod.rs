@@ -114,16 +114,16 @@ impl Buckets {
     }
 
     /// Locks a whole segment.
-    pub async fn lock<'c, C: Cpu>(&self, cpu: &'c C, segment: W<'c, C>) {
+    pub fn lock<'c, C: Cpu>(&self, cpu: &'c C, segment: W<'c, C>) {
         for bucket in self.all(segment) {
-            bucket.lock(cpu).await;
+            bucket.lock(cpu);
         }
     }
 
     /// Unlocks a whole segment.
-    pub async fn unlock<'c, C: Cpu>(&self, cpu: &'c C, segment: W<'c, C>) {
+    pub fn unlock<'c, C: Cpu>(&self, cpu: &'c C, segment: W<'c, C>) {
         for bucket in self.all(segment) {
-            bucket.unlock(cpu).await;
+            bucket.unlock(cpu);
         }
     }
 
@@ -154,24 +154,24 @@ impl Buckets {
     }
 
     /// A key's place in its segment.
-    pub async fn find<'c, C: Cpu>(
+    pub fn find<'c, C: Cpu>(
         &self,
         segment: W<'c, C>,
         pair: &Pair<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
     ) -> Option<Place<'c, C>> {
         let _call = segment.call(2);
-        if let Some(place) = pair.find((key, hash)).await {
+        if let Some(place) = pair.find((key, hash)) {
             return Some(place);
         }
-        match pair.overflows().await {
-            true => self.find_in_stash(segment, (key, hash)).await,
+        match pair.overflows() {
+            true => self.find_in_stash(segment, (key, hash)),
             false => None,
         }
     }
 
     /// A key's place in its segment's stash.
-    pub async fn find_in_stash<'c, C: Cpu>(
+    pub fn find_in_stash<'c, C: Cpu>(
         &self,
         segment: W<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
@@ -179,7 +179,7 @@ impl Buckets {
         let _call = segment.call(1);
         for number in 0..STASH {
             let bucket = self.stash(segment, number);
-            if let Some(slot) = bucket.find(key, hash).await {
+            if let Some(slot) = bucket.find(key, hash) {
                 return Some(Place::in_stash(bucket, slot, bucket));
             }
         }
@@ -187,7 +187,7 @@ impl Buckets {
     }
 
     /// Inserts a record into one of its locked buckets or the stash.
-    pub async fn insert<'c, C: Cpu>(
+    pub fn insert<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         segment: W<'c, C>,
@@ -195,35 +195,29 @@ impl Buckets {
         record: &Record<'c, C>,
     ) -> Attempt {
         let _call = cpu.call(3);
-        if let Some((bucket, belongs)) = pair.room().await {
-            self.write(cpu, &bucket, record, belongs).await;
+        if let Some((bucket, belongs)) = pair.room() {
+            self.write(cpu, &bucket, record, belongs);
             return Attempt::Done;
         }
-        if self
-            .displace(cpu, &pair.second, &self.beside(segment, &pair.second, true), true)
-            .await
-        {
-            self.write(cpu, &pair.second, record, meta::BEFORE).await;
+        if self.displace(cpu, &pair.second, &self.beside(segment, &pair.second, true), true) {
+            self.write(cpu, &pair.second, record, meta::BEFORE);
             return Attempt::Done;
         }
-        if self
-            .displace(cpu, &pair.first, &self.beside(segment, &pair.first, false), false)
-            .await
-        {
-            self.write(cpu, &pair.first, record, 0).await;
+        if self.displace(cpu, &pair.first, &self.beside(segment, &pair.first, false), false) {
+            self.write(cpu, &pair.first, record, 0);
             return Attempt::Done;
         }
         for number in 0..STASH {
             let stash = self.stash(segment, number);
-            stash.lock(cpu).await;
-            let has_room = !stash.used().await.is(SLOTS).branch(STASH_IS_FULL);
+            stash.lock(cpu);
+            let has_room = !stash.used().is(SLOTS).branch(STASH_IS_FULL);
             if has_room {
                 // A search looks into the stash before it finds the record there.
-                pair.first.mark_overflow().await;
-                self.write(cpu, &stash, record, 0).await;
-                cpu.intent(Intent::Durable).await;
+                pair.first.mark_overflow();
+                self.write(cpu, &stash, record, 0);
+                cpu.intent(Intent::Durable);
             }
-            stash.unlock(cpu).await;
+            stash.unlock(cpu);
             if has_room {
                 return Attempt::Done;
             }
@@ -234,67 +228,66 @@ impl Buckets {
     /// Moves a record of a locked full bucket to the bucket beside it, to which it may belong as well; whether there was
     /// one, and room for it. `forwards`: one that belongs to the bucket itself moves to the next; otherwise one that belongs
     /// to the bucket before moves there.
-    async fn displace<'c, C: Cpu>(&self, cpu: &'c C, from: &Bucket<'c, C>, to: &Bucket<'c, C>, forwards: bool) -> bool {
+    fn displace<'c, C: Cpu>(&self, cpu: &'c C, from: &Bucket<'c, C>, to: &Bucket<'c, C>, forwards: bool) -> bool {
         let _call = cpu.call(3);
         // Whoever holds it may wait for ours.
-        if !to.try_lock(cpu).await {
+        if !to.try_lock(cpu) {
             return false;
         }
         let mut moves = false;
-        if !to.used().await.is(SLOTS).branch(NEIGHBOUR_IS_FULL) {
-            if let Some((slot, key, value)) = from.movable(forwards).await {
+        if !to.used().is(SLOTS).branch(NEIGHBOUR_IS_FULL) {
+            if let Some((slot, key, value)) = from.movable(forwards) {
                 let hash = hash(key);
                 let record = Record { key, hash, value };
-                self.write(cpu, to, &record, if forwards { meta::BEFORE } else { 0 })
-                    .await;
+                self.write(cpu, to, &record, if forwards { meta::BEFORE } else { 0 });
                 // A crash leaves it twice rather than never.
-                cpu.intent(Intent::Order).await;
-                from.drop_slot(cpu, slot).await;
-                cpu.intent(Intent::Durable).await;
+                cpu.intent(Intent::Order);
+                from.drop_slot(cpu, slot);
+                cpu.intent(Intent::Durable);
                 moves = true;
             }
         }
-        to.unlock(cpu).await;
+        to.unlock(cpu);
         moves
     }
 
     /// Writes a record into a free slot of a locked bucket, then the metadata that makes it visible.
-    pub async fn write<'c, C: Cpu>(&self, cpu: &'c C, bucket: &Bucket<'c, C>, record: &Record<'c, C>, belongs: u64) {
+    pub fn write<'c, C: Cpu>(&self, cpu: &'c C, bucket: &Bucket<'c, C>, record: &Record<'c, C>, belongs: u64) {
         let _call = cpu.call(3);
-        let slot = bucket.free_slot().await;
-        bucket.write(slot, record.key, record.value).await;
+        let slot = bucket.free_slot();
+        bucket.write(slot, record.key, record.value);
         if self.omits != Omits::Record {
-            cpu.intent(Intent::Order).await;
+            cpu.intent(Intent::Order);
         }
-        bucket.show(cpu, slot, record.hash, belongs).await;
+        bucket.show(cpu, slot, record.hash, belongs);
         if self.omits != Omits::Metadata {
-            bucket.0.flush().await;
+            bucket.0.flush();
         }
     }
 }
 
 impl<'c, C: Cpu> Pair<'c, C> {
     /// Locks both, the one at the lower address first.
-    pub async fn lock(&self, cpu: &'c C) {
+    pub fn lock(&self, cpu: &'c C) {
         let _call = cpu.call(0);
         let [low, high] = match self.first.0.bits() < self.second.0.bits() {
             true => [self.first, self.second],
             false => [self.second, self.first],
         };
-        low.lock(cpu).await;
-        high.lock(cpu).await;
+        low.lock(cpu);
+        high.lock(cpu);
     }
 
     /// Unlocks both.
-    pub async fn unlock(&self, cpu: &'c C) {
-        self.first.unlock(cpu).await;
-        self.second.unlock(cpu).await;
+    pub fn unlock(&self, cpu: &'c C) {
+        self.first.unlock(cpu);
+        self.second.unlock(cpu);
     }
 
     /// A key's place in these buckets.
-    pub async fn find(&self, (key, hash): (W<'c, C>, W<'c, C>)) -> Option<Place<'c, C>> {
+    pub fn find(&self, (key, hash): (W<'c, C>, W<'c, C>)) -> Option<Place<'c, C>> {
         for bucket in [self.first, self.second] {
-            if let Some(slot) = bucket.find(key, hash).await {
+            if let Some(slot) = bucket.find(key, hash) {
                 return Some(Place {
                     bucket,
                     slot,
@@ -306,16 +299,14 @@ impl<'c, C: Cpu> Pair<'c, C> {
     }
 
     /// Whether records that belong to the first bucket may be in the stash.
-    pub async fn overflows(&self) -> bool {
-        !(self.first.meta().await & meta::OVERFLOWS)
-            .is(0)
-            .branch(BUCKET_OVERFLOWS)
+    pub fn overflows(&self) -> bool {
+        !(self.first.meta() & meta::OVERFLOWS).is(0).branch(BUCKET_OVERFLOWS)
     }
 
     /// The emptier bucket, unless both are full, and [`meta::BEFORE`] or 0: whether a record there belongs to the bucket
     /// before.
-    pub async fn room(&self) -> Option<(Bucket<'c, C>, u64)> {
-        let (first, second) = (self.first.used().await, self.second.used().await);
+    pub fn room(&self) -> Option<(Bucket<'c, C>, u64)> {
+        let (first, second) = (self.first.used(), self.second.used());
         let is_first = !second.less(first).branch(FIRST_HAS_LESS);
         if is_first && !first.is(SLOTS).branch(FIRST_IS_FULL) {
             return Some((self.first, 0));
@@ -338,15 +329,15 @@ impl<'c, C: Cpu> Place<'c, C> {
     }
 
     /// Removes the record, whose key's buckets are locked, and makes that durable.
-    pub async fn clear(&self, cpu: &'c C) {
+    pub fn clear(&self, cpu: &'c C) {
         let _call = cpu.call(0);
         if let Some(stash) = self.stash {
-            stash.lock(cpu).await;
+            stash.lock(cpu);
         }
-        self.bucket.drop_slot(cpu, self.slot).await;
-        cpu.intent(Intent::Durable).await;
+        self.bucket.drop_slot(cpu, self.slot);
+        cpu.intent(Intent::Durable);
         if let Some(stash) = self.stash {
-            stash.unlock(cpu).await;
+            stash.unlock(cpu);
         }
     }
 }

@@ -111,17 +111,17 @@ pub struct DashEh {
 
 impl DashEh {
     /// Locks a hash's two buckets in the segment that the directory has for it.
-    async fn lock<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
+    fn lock<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
         let _call = cpu.call(1);
         loop {
-            let mut open = self.table.open(cpu, hash).await;
+            let mut open = self.table.open(cpu, hash);
             let pair = self.buckets.home(cpu, open.segment, hash);
-            pair.lock(cpu).await;
-            open.prefix = open.segment.load().await;
+            pair.lock(cpu);
+            open.prefix = open.segment.load();
             if open.covers(hash).branch(STILL_COVERS) {
                 return (open, pair);
             }
-            pair.unlock(cpu).await;
+            pair.unlock(cpu);
         }
     }
 
@@ -152,20 +152,20 @@ impl Map for DashEh {
         self.table.format(image);
     }
 
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let open = self.table.open(cpu, hash).await;
+            let open = self.table.open(cpu, hash);
             let pair = self.buckets.home(cpu, open.segment, hash);
-            let versions = (pair.first.version(cpu).await, pair.second.version(cpu).await);
-            let found = match self.buckets.find(open.segment, &pair, (key, hash)).await {
-                Some(place) => Some(place.bucket.value(place.slot).await),
-                None => None,
-            };
-            let prefix = open.segment.load().await;
-            if pair.first.stayed(versions.0).await.branch(FIRST_STAYED)
-                && pair.second.stayed(versions.1).await.branch(SECOND_STAYED)
+            let versions = (pair.first.version(cpu), pair.second.version(cpu));
+            let found = self
+                .buckets
+                .find(open.segment, &pair, (key, hash))
+                .map(|place| place.bucket.value(place.slot));
+            let prefix = open.segment.load();
+            if pair.first.stayed(versions.0).branch(FIRST_STAYED)
+                && pair.second.stayed(versions.1).branch(SECOND_STAYED)
                 && prefix.equals(open.prefix).branch(SEGMENT_STAYED)
             {
                 return found;
@@ -174,7 +174,7 @@ impl Map for DashEh {
         }
     }
 
-    async fn put<'c, C: Cpu>(
+    fn put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
@@ -184,21 +184,21 @@ impl Map for DashEh {
         let (cpu, hash) = (thread.cpu, hash(key));
         let record = Record { key, hash, value };
         loop {
-            let (open, pair) = self.lock(cpu, hash).await;
-            let attempt = match self.buckets.find(open.segment, &pair, (key, hash)).await {
+            let (open, pair) = self.lock(cpu, hash);
+            let attempt = match self.buckets.find(open.segment, &pair, (key, hash)) {
                 Some(place) => {
-                    old.keep(place.bucket.place(place.slot)).await;
-                    place.bucket.set_value(place.slot, value).await;
+                    old.keep(place.bucket.place(place.slot));
+                    place.bucket.set_value(place.slot, value);
                     Attempt::Done
                 }
-                None => self.buckets.insert(cpu, open.segment, &pair, &record).await,
+                None => self.buckets.insert(cpu, open.segment, &pair, &record),
             };
-            cpu.intent(Intent::Durable).await;
-            pair.unlock(cpu).await;
+            cpu.intent(Intent::Durable);
+            pair.unlock(cpu);
             match attempt {
                 Attempt::Done => return true,
                 Attempt::Full => {
-                    if !self.split(thread, &open).await {
+                    if !self.split(thread, &open) {
                         return false;
                     }
                 }
@@ -206,16 +206,16 @@ impl Map for DashEh {
         }
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
-        let (open, pair) = self.lock(cpu, hash).await;
-        let found = self.buckets.find(open.segment, &pair, (key, hash)).await;
+        let (open, pair) = self.lock(cpu, hash);
+        let found = self.buckets.find(open.segment, &pair, (key, hash));
         if let Some(place) = &found {
-            old.keep(place.bucket.place(place.slot)).await;
-            place.clear(cpu).await;
+            old.keep(place.bucket.place(place.slot));
+            place.clear(cpu);
         }
-        pair.unlock(cpu).await;
+        pair.unlock(cpu);
         found.is_some()
     }
 

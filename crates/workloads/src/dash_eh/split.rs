@@ -13,50 +13,50 @@ sites! {
 impl DashEh {
     /// Splits a segment that had no room; false if there is no room for another segment. If it was split meanwhile, there
     /// is nothing to do.
-    pub(super) async fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+    pub(super) fn split<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        self.buckets.lock(cpu, open.segment).await;
-        let prefix = open.segment.load().await;
+        self.buckets.lock(cpu, open.segment);
+        let prefix = open.segment.load();
         let mut is_done = true;
         if prefix.equals(open.prefix).branch(SPLITS_THE_SAME) {
-            is_done = self.split_locked(thread, open).await;
+            is_done = self.split_locked(thread, open);
         }
-        self.buckets.unlock(cpu, open.segment).await;
+        self.buckets.unlock(cpu, open.segment);
         is_done
     }
 
-    async fn split_locked<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
+    fn split_locked<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, open: &Open<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return false;
         };
         let new = taken.row();
         let (shift, lower, upper) = open.halves();
-        self.buckets.copy_upper(cpu, open.segment, new, shift).await;
-        new.store(upper).await;
+        self.buckets.copy_upper(cpu, open.segment, new, shift);
+        new.store(upper);
         if self.buckets.omits != Omits::Segment {
-            flush_lines(new, self.buckets.bytes()).await;
-            cpu.intent(Intent::Order).await;
+            flush_lines(new, self.buckets.bytes());
+            cpu.intent(Intent::Order);
         }
         let directory_lock = cpu.word(self.table.lock());
-        lock(cpu, directory_lock).await;
-        let is_done = self.table.enter(cpu, open.segment, new, (upper >> 8, shift)).await;
+        lock(cpu, directory_lock);
+        let is_done = self.table.enter(cpu, open.segment, new, (upper >> 8, shift));
         if is_done {
             if self.buckets.omits != Omits::Directory {
-                cpu.intent(Intent::Order).await;
+                cpu.intent(Intent::Order);
             }
-            open.segment.store(lower).await;
-            open.segment.flush().await;
-            cpu.intent(Intent::Order).await;
+            open.segment.store(lower);
+            open.segment.flush();
+            cpu.intent(Intent::Order);
             for (from, to) in self.buckets.all(open.segment).zip(self.buckets.all(new)) {
-                from.drop_those_of(&to).await;
+                from.drop_those_of(&to);
             }
-            cpu.intent(Intent::Durable).await;
+            cpu.intent(Intent::Durable);
         }
-        unlock(cpu, directory_lock).await;
-        self.buckets.unlock(cpu, new).await;
+        unlock(cpu, directory_lock);
+        self.buckets.unlock(cpu, new);
         is_done
     }
 }

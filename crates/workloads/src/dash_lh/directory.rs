@@ -146,36 +146,36 @@ impl Directory {
     }
 
     /// A segment, whole or not.
-    pub async fn segment<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) -> Open<'c, C> {
+    pub fn segment<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) -> Open<'c, C> {
         let _call = cpu.call(1);
         let (entry, index) = self.locate(cpu, number);
-        let segment = entry.load().await + index * self.bytes;
+        let segment = entry.load() + index * self.bytes;
         Open {
             segment,
             number,
-            mask: segment.at(segment::MASK).load().await,
+            mask: segment.at(segment::MASK).load(),
         }
     }
 
     /// The segment of a hash, whole or not.
-    pub async fn of<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
+    pub fn of<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> Open<'c, C> {
         let _call = cpu.call(1);
-        let word = cpu.word(self.root.0).load().await;
+        let word = cpu.word(self.root.0).load();
         let (size, bits) = (cpu.word(1) << (word >> ROUND_SHIFT), hash >> HASH_SHIFT);
         let mut number = bits & (size - 1);
         if number.less(word & NEXT).branch(TURN_HAS_BEEN) {
             number = bits & ((size << 1) - 1);
         }
-        self.segment(cpu, number).await
+        self.segment(cpu, number)
     }
 
     /// The whole segment that has the hashes of one that is not: without the highest bits of its number.
-    pub async fn ancestor<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) -> Open<'c, C> {
+    pub fn ancestor<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) -> Open<'c, C> {
         let _call = cpu.call(1);
         let mut number = number;
         loop {
             number = number ^ (cpu.word(1) << number.highest_one());
-            let open = self.segment(cpu, number).await;
+            let open = self.segment(cpu, number);
             if !open.mask.is(0).branch(IS_NOT_WHOLE) {
                 return open;
             }
@@ -183,58 +183,58 @@ impl Directory {
     }
 
     /// Advances Next, unless there is no room; makes that durable, if the program `flushes`.
-    pub async fn expand<C: Cpu>(&self, cpu: &C, flushes: bool) {
+    pub fn expand<C: Cpu>(&self, cpu: &C, flushes: bool) {
         let _call = cpu.call(1);
         let root = cpu.word(self.root.0);
         loop {
-            let word = root.load().await;
+            let word = root.load();
             let (round, next) = (word >> ROUND_SHIFT, word & NEXT);
             let size = cpu.word(1) << round;
             let number = size + next;
             if number.is(self.segments.rows()).branch(NO_ROOM_IS_LEFT) {
                 return;
             }
-            self.allocate(cpu, number).await;
+            self.allocate(cpu, number);
             let advanced = match (next + 1).equals(size).branch(ROUND_ENDS) {
                 true => (round + 1) << ROUND_SHIFT,
                 false => word + 1,
             };
-            let old = root.compare_swap(word, advanced).await;
+            let old = root.compare_swap(word, advanced);
             if old.equals(word).branch(NEXT_IS_ADVANCED) {
                 break;
             }
             cpu.spins();
         }
         if flushes {
-            root.flush().await;
-            cpu.intent(Intent::Durable).await;
+            root.flush();
+            cpu.intent(Intent::Durable);
         }
     }
 
     /// Writes the word of Next once more, durably: who has advanced it may not have flushed it yet.
-    pub async fn confirm<C: Cpu>(&self, cpu: &C) {
+    pub fn confirm<C: Cpu>(&self, cpu: &C) {
         let _call = cpu.call(0);
         let root = cpu.word(self.root.0);
         loop {
-            let word = root.load().await;
-            if root.compare_swap(word, word).await.equals(word).branch(NEXT_STAYED) {
+            let word = root.load();
+            if root.compare_swap(word, word).equals(word).branch(NEXT_STAYED) {
                 break;
             }
             cpu.spins();
         }
-        root.flush().await;
-        cpu.intent(Intent::Order).await;
+        root.flush();
+        cpu.intent(Intent::Order);
     }
 
     /// Allocates the array of a segment, if there is none; returns when it is durable in the directory. Its memory is zero:
     /// its segments are not whole.
-    async fn allocate<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) {
+    fn allocate<'c, C: Cpu>(&self, cpu: &'c C, number: W<'c, C>) {
         let _call = cpu.call(1);
         let (entry, _) = self.locate(cpu, number);
         loop {
-            let array = entry.load().await;
+            let array = entry.load();
             if (array & RESERVED).is(RESERVED).branch(ARRAY_IS_RESERVED) {
-                cpu.give_way().await;
+                cpu.give_way();
                 cpu.spins();
                 continue;
             }
@@ -243,13 +243,13 @@ impl Directory {
             }
             let (index, _) = self.place(number.bits());
             let at = cpu.word(self.array(index));
-            let old = entry.compare_swap(array, at | RESERVED).await;
+            let old = entry.compare_swap(array, at | RESERVED);
             if old.is(0).branch(RESERVES_ARRAY) {
-                entry.flush().await;
-                cpu.intent(Intent::Durable).await;
-                cpu.primitive(Primitive::StoreBarrier).await;
+                entry.flush();
+                cpu.intent(Intent::Durable);
+                cpu.primitive(Primitive::StoreBarrier);
                 // Recovery clears the mark, too.
-                entry.store(at).await;
+                entry.store(at);
                 return;
             }
         }

@@ -152,38 +152,38 @@ pub struct DashLh {
 impl DashLh {
     /// The segment that has a hash. If it is not whole, it is split off first; without a stash bucket for that, the hash
     /// stays in the old one.
-    async fn open<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> Open<'c, C> {
+    fn open<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> Open<'c, C> {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         loop {
-            let mut open = self.directory.of(cpu, hash).await;
+            let mut open = self.directory.of(cpu, hash);
             let is_whole = !open.mask.is(0).branch(SEGMENT_IS_NOT_WHOLE);
             if !is_whole {
-                open = self.directory.ancestor(cpu, open.number).await;
+                open = self.directory.ancestor(cpu, open.number);
             }
             // The segment may have been split meanwhile.
             if !open.covers(hash).branch(SEGMENT_COVERS) {
-                cpu.give_way().await;
+                cpu.give_way();
                 cpu.spins();
-            } else if is_whole || !self.split(thread, &open).await {
+            } else if is_whole || !self.split(thread, &open) {
                 return open;
             }
         }
     }
 
     /// Locks a hash's two buckets in the segment that has it.
-    async fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
+    fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, hash: W<'c, C>) -> (Open<'c, C>, Pair<'c, C>) {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         loop {
-            let mut open = self.open(thread, hash).await;
+            let mut open = self.open(thread, hash);
             let pair = self.buckets.home(cpu, open.segment, hash);
-            pair.lock(cpu).await;
-            open.mask = open.segment.at(segment::MASK).load().await;
+            pair.lock(cpu);
+            open.mask = open.segment.at(segment::MASK).load();
             if open.covers(hash).branch(STILL_COVERS) {
                 return (open, pair);
             }
-            pair.unlock(cpu).await;
+            pair.unlock(cpu);
         }
     }
 }
@@ -213,20 +213,19 @@ impl Map for DashLh {
         self.directory.format(image);
     }
 
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
         loop {
-            let open = self.open(thread, hash).await;
+            let open = self.open(thread, hash);
             let pair = self.buckets.home(cpu, open.segment, hash);
-            let versions = (pair.first.version(cpu).await, pair.second.version(cpu).await);
-            let found = match self.find(open.segment, &pair, (key, hash)).await {
-                Some(place) => Some(place.bucket.value(place.slot).await),
-                None => None,
-            };
-            let mask = open.segment.at(segment::MASK).load().await;
-            if pair.first.stayed(versions.0).await.branch(FIRST_STAYED)
-                && pair.second.stayed(versions.1).await.branch(SECOND_STAYED)
+            let versions = (pair.first.version(cpu), pair.second.version(cpu));
+            let found = self
+                .find(open.segment, &pair, (key, hash))
+                .map(|place| place.bucket.value(place.slot));
+            let mask = open.segment.at(segment::MASK).load();
+            if pair.first.stayed(versions.0).branch(FIRST_STAYED)
+                && pair.second.stayed(versions.1).branch(SECOND_STAYED)
                 && mask.equals(open.mask).branch(SEGMENT_STAYED)
             {
                 return found;
@@ -235,7 +234,7 @@ impl Map for DashLh {
         }
     }
 
-    async fn put<'c, C: Cpu>(
+    fn put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
@@ -244,36 +243,36 @@ impl Map for DashLh {
         let _call = thread.cpu.call(3);
         let (cpu, hash) = (thread.cpu, hash(key));
         let record = Record { key, hash, value };
-        let (open, pair) = self.lock(thread, hash).await;
-        let added = match self.find(open.segment, &pair, (key, hash)).await {
+        let (open, pair) = self.lock(thread, hash);
+        let added = match self.find(open.segment, &pair, (key, hash)) {
             Some(place) => {
-                old.keep(place.bucket.place(place.slot)).await;
-                place.bucket.set_value(place.slot, value).await;
+                old.keep(place.bucket.place(place.slot));
+                place.bucket.set_value(place.slot, value);
                 Added::Record
             }
-            None => match self.buckets.insert(cpu, open.segment, &pair, &record).await {
+            None => match self.buckets.insert(cpu, open.segment, &pair, &record) {
                 Attempt::Done => Added::Record,
-                Attempt::Full => self.chain(thread, open.segment, &pair, &record).await,
+                Attempt::Full => self.chain(thread, open.segment, &pair, &record),
             },
         };
-        cpu.intent(Intent::Durable).await;
-        pair.unlock(cpu).await;
+        cpu.intent(Intent::Durable);
+        pair.unlock(cpu);
         if matches!(added, Added::Bucket) {
-            self.directory.expand(cpu, self.buckets.omits != Omits::Next).await;
+            self.directory.expand(cpu, self.buckets.omits != Omits::Next);
         }
         !matches!(added, Added::Nothing)
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let (cpu, hash) = (thread.cpu, hash(key));
-        let (open, pair) = self.lock(thread, hash).await;
-        let found = self.find(open.segment, &pair, (key, hash)).await;
+        let (open, pair) = self.lock(thread, hash);
+        let found = self.find(open.segment, &pair, (key, hash));
         if let Some(place) = &found {
-            old.keep(place.bucket.place(place.slot)).await;
-            place.clear(cpu).await;
+            old.keep(place.bucket.place(place.slot));
+            place.clear(cpu);
         }
-        pair.unlock(cpu).await;
+        pair.unlock(cpu);
         found.is_some()
     }
 

@@ -24,34 +24,34 @@ pub(super) enum Added {
 
 impl DashLh {
     /// A key's place in its segment or in the chain.
-    pub(super) async fn find<'c, C: Cpu>(
+    pub(super) fn find<'c, C: Cpu>(
         &self,
         segment: W<'c, C>,
         pair: &Pair<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
     ) -> Option<Place<'c, C>> {
         let _call = segment.call(2);
-        if let Some(place) = pair.find((key, hash)).await {
+        if let Some(place) = pair.find((key, hash)) {
             return Some(place);
         }
-        if !pair.overflows().await {
+        if !pair.overflows() {
             return None;
         }
-        if let Some(place) = self.buckets.find_in_stash(segment, (key, hash)).await {
+        if let Some(place) = self.buckets.find_in_stash(segment, (key, hash)) {
             return Some(place);
         }
-        let mut at = segment.at(segment::CHAIN).load().await;
+        let mut at = segment.at(segment::CHAIN).load();
         while !at.is(0).branch(SEARCHED_CHAIN_ENDS) {
-            if let Some(slot) = Bucket(at).find(key, hash).await {
+            if let Some(slot) = Bucket(at).find(key, hash) {
                 return Some(Place::in_stash(Bucket(at), slot, self.buckets.stash(segment, 0)));
             }
-            at = at.at(offset::NEXT).load().await;
+            at = at.at(offset::NEXT).load();
         }
         None
     }
 
     /// Inserts a record into the chain.
-    pub(super) async fn chain<'c, C: Cpu>(
+    pub(super) fn chain<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         segment: W<'c, C>,
@@ -61,39 +61,39 @@ impl DashLh {
         let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
         let lock = self.buckets.stash(segment, 0);
-        lock.lock(cpu).await;
-        pair.first.mark_overflow().await;
-        let added = match self.room_in_chain(segment).await {
+        lock.lock(cpu);
+        pair.first.mark_overflow();
+        let added = match self.room_in_chain(segment) {
             Some(bucket) => {
-                self.buckets.write(cpu, &bucket, record, 0).await;
+                self.buckets.write(cpu, &bucket, record, 0);
                 Added::Record
             }
-            None => match self.extend(thread, segment, record).await {
+            None => match self.extend(thread, segment, record) {
                 true => Added::Bucket,
                 false => Added::Nothing,
             },
         };
-        cpu.intent(Intent::Durable).await;
-        lock.unlock(cpu).await;
+        cpu.intent(Intent::Durable);
+        lock.unlock(cpu);
         added
     }
 
     /// A bucket of the chain that is not full.
-    pub(super) async fn room_in_chain<'c, C: Cpu>(&self, segment: W<'c, C>) -> Option<Bucket<'c, C>> {
+    pub(super) fn room_in_chain<'c, C: Cpu>(&self, segment: W<'c, C>) -> Option<Bucket<'c, C>> {
         let _call = segment.call(1);
-        let mut at = segment.at(segment::CHAIN).load().await;
+        let mut at = segment.at(segment::CHAIN).load();
         while !at.is(0).branch(CHAIN_ENDS) {
             let bucket = Bucket(at);
-            if !bucket.used().await.is(SLOTS).branch(CHAINED_IS_FULL) {
+            if !bucket.used().is(SLOTS).branch(CHAINED_IS_FULL) {
                 return Some(bucket);
             }
-            at = at.at(offset::NEXT).load().await;
+            at = at.at(offset::NEXT).load();
         }
         None
     }
 
     /// Puts a new bucket with a record at the front of a chain; false if there is none.
-    pub(super) async fn extend<'c, C: Cpu>(
+    pub(super) fn extend<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         segment: W<'c, C>,
@@ -101,20 +101,20 @@ impl DashLh {
     ) -> bool {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return false;
         };
         let (new, link) = (taken.row(), segment.at(segment::CHAIN));
-        new.at(offset::NEXT).store(link.load().await).await;
-        new.at(offset::META).store(cpu.word(0)).await;
+        new.at(offset::NEXT).store(link.load());
+        new.at(offset::META).store(cpu.word(0));
         let (bucket, first) = (Bucket(new), cpu.word(0));
-        bucket.write(first, record.key, record.value).await;
-        bucket.show(cpu, first, record.hash, 0).await;
-        flush_lines(new, LINE_BYTES).await;
-        cpu.intent(Intent::Order).await;
-        cpu.primitive(Primitive::StoreBarrier).await;
-        link.store(new).await;
-        link.flush().await;
+        bucket.write(first, record.key, record.value);
+        bucket.show(cpu, first, record.hash, 0);
+        flush_lines(new, LINE_BYTES);
+        cpu.intent(Intent::Order);
+        cpu.primitive(Primitive::StoreBarrier);
+        link.store(new);
+        link.flush();
         true
     }
 }

@@ -20,7 +20,7 @@ sites! {
 
 impl Echo {
     /// Merges all batches that wait.
-    pub(super) async fn merge_waiting<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    pub(super) fn merge_waiting<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let mut own = cpu.word(self.lanes.range().start);
@@ -28,10 +28,10 @@ impl Echo {
         let end = cpu.word(self.batches.range().end);
         let bytes = (self.batches.range().end - self.batches.range().start) / self.lane_count;
         loop {
-            if own.at(lane::IDLE).load().await.is(0).branch(BATCH_WAITS) {
-                cpu.intent(Intent::Acquire).await;
-                self.merge(thread, batch).await;
-                own.at(lane::IDLE).store(cpu.word(1)).await;
+            if own.at(lane::IDLE).load().is(0).branch(BATCH_WAITS) {
+                cpu.intent(Intent::Acquire);
+                self.merge(thread, batch);
+                own.at(lane::IDLE).store(cpu.word(1));
             }
             (own, batch) = (own + LINE_BYTES, batch + bytes);
             if !batch.less(end).branch(MORE_LANES) {
@@ -41,99 +41,93 @@ impl Echo {
     }
 
     /// Merges a submitted batch; at recovery, what is left of it.
-    pub(super) async fn merge<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, batch: W<'c, C>) {
+    pub(super) fn merge<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, batch: W<'c, C>) {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let master = cpu.word(self.master.0);
-        let mut stamp = batch.at(batch::STAMP).load().await;
+        let mut stamp = batch.at(batch::STAMP).load();
         if stamp.is(0).branch(MERGE_BEGINS) {
-            stamp = master.load().await + 1;
+            stamp = master.load() + 1;
             // Durable before any head leads to the batch's versions: the order of the first of these.
-            batch.at(batch::STAMP).store(stamp).await;
-            batch.flush().await;
+            batch.at(batch::STAMP).store(stamp);
+            batch.flush();
         }
         let mut at = batch.at(batch::ENTRIES);
-        let end = at + (batch.at(batch::STATE).load().await << 3);
+        let end = at + (batch.at(batch::STATE).load() << 3);
         let mut own_stamp = stamp << STAMP_SHIFT;
         let cut = self.buffers.of(thread);
         let mut cut_end = cut;
         while at.less(end).branch(MORE_ENTRIES) {
-            let new = at.load().await;
-            cut_end = self.link(thread, new, own_stamp, cut_end).await;
+            let new = at.load();
+            cut_end = self.link(thread, new, own_stamp, cut_end);
             (at, own_stamp) = (at + 8, own_stamp + 1);
         }
-        master.store(stamp).await;
-        master.flush().await;
+        master.store(stamp);
+        master.flush();
         // What is merged before the batch is done; otherwise recovery would not merge what is lost.
         if self.omits != Omits::Done {
-            cpu.intent(Intent::Durable).await;
+            cpu.intent(Intent::Durable);
         }
         // That it is done before its client fills it anew: recovery would merge that.
-        batch.at(batch::STATE).store(cpu.word(0)).await;
-        batch.flush().await;
-        cpu.intent(Intent::Durable).await;
+        batch.at(batch::STATE).store(cpu.word(0));
+        batch.flush();
+        cpu.intent(Intent::Durable);
         while cut.less(cut_end).branch(MORE_TO_FREE) {
             cut_end = cut_end - 8;
-            let old = cut_end.load().await;
-            self.free_versions.give(cpu, thread.thread, old, &thread.log).await;
+            let old = cut_end.load();
+            self.free_versions.give(cpu, thread.thread, old, &thread.log);
         }
     }
 
     /// Makes a version the newest of its key, unless it was merged before a crash, and cuts off those that the list does
     /// not keep. These are added to the list that ends at `cut`; returns its end.
-    async fn link<'c, C: Cpu>(
-        &self,
-        thread: &ThreadState<'c, C>,
-        new: W<'c, C>,
-        stamp: W<'c, C>,
-        cut: W<'c, C>,
-    ) -> W<'c, C> {
+    fn link<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, new: W<'c, C>, stamp: W<'c, C>, cut: W<'c, C>) -> W<'c, C> {
         let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
-        let key = new.at(version::KEY).load().await;
-        let Some(line) = self.line(thread, key).await else {
+        let key = new.at(version::KEY).load();
+        let Some(line) = self.line(thread, key) else {
             return cut;
         };
-        let head = line.at(key::HEAD).load().await;
+        let head = line.at(key::HEAD).load();
         if !head.is(0).branch(LIST_IS_EMPTY) {
-            let newest = head.at(version::STAMP).load().await;
+            let newest = head.at(version::STAMP).load();
             if !newest.less(stamp).branch(IS_NEWER) {
                 // The crash may have undone the cut.
-                return self.trim(cpu, head, cut).await;
+                return self.trim(cpu, head, cut);
             }
         }
-        new.at(version::STAMP).store(stamp).await;
-        new.at(version::OLDER).store(head).await;
-        new.flush().await;
+        new.at(version::STAMP).store(stamp);
+        new.at(version::OLDER).store(head);
+        new.flush();
         if self.omits != Omits::Version {
-            cpu.intent(Intent::Order).await;
+            cpu.intent(Intent::Order);
         }
-        line.at(key::HEAD).store(new).await;
-        line.flush().await;
-        self.trim(cpu, new, cut).await
+        line.at(key::HEAD).store(new);
+        line.flush();
+        self.trim(cpu, new, cut)
     }
 
     /// Cuts off the versions of a list that it does not keep.
-    async fn trim<'c, C: Cpu>(&self, cpu: &'c C, newest: W<'c, C>, mut cut: W<'c, C>) -> W<'c, C> {
+    fn trim<'c, C: Cpu>(&self, cpu: &'c C, newest: W<'c, C>, mut cut: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(2);
         let mut last = newest;
         for _ in 1..self.kept {
-            let older = last.at(version::OLDER).load().await;
+            let older = last.at(version::OLDER).load();
             if older.is(0).branch(LIST_IS_SHORT) {
                 return cut;
             }
             last = older;
         }
-        let mut old = last.at(version::OLDER).load().await;
+        let mut old = last.at(version::OLDER).load();
         if old.is(0).branch(NOTHING_TO_CUT) {
             return cut;
         }
-        last.at(version::OLDER).store(cpu.word(0)).await;
-        last.flush().await;
+        last.at(version::OLDER).store(cpu.word(0));
+        last.flush();
         loop {
-            cut.store(old).await;
+            cut.store(old);
             cut = cut + 8;
-            old = old.at(version::OLDER).load().await;
+            old = old.at(version::OLDER).load();
             if old.is(0).branch(ALL_ARE_CUT) {
                 return cut;
             }
@@ -141,24 +135,24 @@ impl Echo {
     }
 
     /// The line of a key; an absent key gets one.
-    async fn line<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn line<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let chain = self.chain(key);
-        let known = self.find(chain, key).await;
+        let known = self.find(chain, key);
         if !known.is(0).branch(KEY_IS_KNOWN) {
             return Some(known);
         }
         // There are as many as versions, and each key has a version.
-        let line = self.free_keys.take(cpu, thread.thread).await?.row();
-        let first = chain.load().await;
-        line.at(key::NEXT).store(first).await;
-        line.at(key::KEY).store(key).await;
-        line.at(key::HEAD).store(cpu.word(0)).await;
-        line.flush().await;
-        cpu.intent(Intent::Order).await;
-        chain.store(line).await;
-        chain.flush().await;
+        let line = self.free_keys.take(cpu, thread.thread)?.row();
+        let first = chain.load();
+        line.at(key::NEXT).store(first);
+        line.at(key::KEY).store(key);
+        line.at(key::HEAD).store(cpu.word(0));
+        line.flush();
+        cpu.intent(Intent::Order);
+        chain.store(line);
+        chain.flush();
         Some(line)
     }
 }

@@ -28,10 +28,10 @@ use crate::populate::loader;
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, LINE_BYTES, W};
+use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Thread, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    block_on, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, OnImage, Plain, Rows, ThreadState, Workload,
+    finish, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, OnImage, Plain, Rows, ThreadState, Workload,
 };
 
 /// The workload's description.
@@ -188,13 +188,14 @@ impl Echo {
 
     /// Puts before the run; the last batch need not be full.
     fn load(&self, memory: &Memory, seed: u64) {
-        let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
-        let ended = block_on(async move {
-            let mut state = loader(cpu, &self.logs, seed).await;
+        let plain = Plain::new(memory, CoreId(0), Lowering::NOTHING);
+        let cpu = &Thread::on(&plain);
+        let ended = finish(|| {
+            let mut state = loader(cpu, &self.logs, seed);
             for _ in 0..self.init_ops {
-                self.put(&mut state).await;
+                self.put(&mut state);
             }
-            self.commit(&mut state).await;
+            self.commit(&mut state);
         });
         ended.expect("nobody holds a lock");
     }
@@ -250,8 +251,8 @@ impl Workload for Echo {
         self.load(memory, seed);
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        self.operate(thread).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.operate(thread);
     }
 
     /// Lists have whole versions of their keys, the newest first, and none is of a batch that is not merged. No batch is
@@ -293,11 +294,12 @@ impl Workload for Echo {
             return;
         }
         self.restart(image);
-        let cpu = &OnImage::new(image);
-        let ended = block_on(async move {
-            let mut state = loader(cpu, &self.logs, 0).await;
+        let repaired = OnImage::new(image);
+        let cpu = &Thread::on(&repaired);
+        let ended = finish(|| {
+            let mut state = loader(cpu, &self.logs, 0);
             for batch in submitted {
-                self.merge(&mut state, cpu.word(batch)).await;
+                self.merge(&mut state, cpu.word(batch));
             }
         });
         ended.expect("merging waits for nobody");

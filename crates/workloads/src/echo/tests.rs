@@ -90,7 +90,7 @@ fn run(store: &Echo, memory: &Memory, tasks: u64) -> Model {
             tasks: 1000,
             seed: 90 + part,
         };
-        block_on(run_thread(store, &cpu, plan)).unwrap();
+        finish(|| run_thread(store, &cpu, plan)).unwrap();
         model.follow(cpu.take_notes());
         store.check(memory).unwrap();
         let found = store.table(memory).unwrap().keys.into_iter();
@@ -161,7 +161,7 @@ fn recovery_merges_what_was_submitted() {
         tasks: 40,
         seed: 1,
     };
-    block_on(run_thread(&store, &cpu, plan)).unwrap();
+    finish(|| run_thread(&store, &cpu, plan)).unwrap();
     let mut model: BTreeMap<u64, u64> = store.newest(&memory);
     for note in cpu.take_notes() {
         if let Note::OperationBegin {

@@ -198,48 +198,48 @@ impl FastFair {
     }
 
     /// The sibling of a node if it covers the key.
-    async fn right<'c, C: Cpu>(at: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn right<'c, C: Cpu>(at: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = at.call(2);
-        let sibling = at.at(node::SIBLING).load().await;
+        let sibling = at.at(node::SIBLING).load();
         if sibling.is(0).branch(HAS_SIBLING) {
             return None;
         }
-        let low = sibling.at(node::LOW).load().await;
+        let low = sibling.at(node::LOW).load();
         (!key.less(low).branch(SIBLING_COVERS)).then_some(sibling)
     }
 
     /// The node of a level that covers a key; `None` if the tree is not as high.
-    async fn descend<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>, level: u64) -> Option<W<'c, C>> {
+    fn descend<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>, level: u64) -> Option<W<'c, C>> {
         let _call = cpu.call(2);
-        let mut at = cpu.word(self.root.0).load().await;
-        let mut height = at.at(node::LEVEL).load().await;
+        let mut at = cpu.word(self.root.0).load();
+        let mut height = at.at(node::LEVEL).load();
         if height.below(level).branch(ROOT_IS_BELOW) {
             return None;
         }
         loop {
-            while let Some(sibling) = FastFair::right(at, key).await {
+            while let Some(sibling) = FastFair::right(at, key) {
                 at = sibling;
             }
             if height.is(level).branch(IS_AT_LEVEL) {
                 return Some(at);
             }
-            at = FastFair::child(cpu, at, key).await;
+            at = FastFair::child(cpu, at, key);
             height = height - 1;
         }
     }
 
     /// The child of an inner node for a key. Records of inner nodes shift to the right only.
-    async fn child<'c, C: Cpu>(cpu: &'c C, parent: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    fn child<'c, C: Cpu>(cpu: &'c C, parent: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(2);
         loop {
-            let shifts = parent.at(node::SHIFTS).load().await;
-            let mut child = parent.at(node::LEFTMOST).load().await;
+            let shifts = parent.at(node::SHIFTS).load();
+            let mut child = parent.at(node::LEFTMOST).load();
             let mut record = parent.at(node::RECORDS);
             loop {
-                let least = record.load().await;
-                let pointer = record.at(POINTER).load().await;
+                let least = record.load();
+                let pointer = record.at(POINTER).load();
                 // The place may have been given to another record in between, which is not for this key.
-                if !record.load().await.equals(least).branch(CHILD_STAYED) {
+                if !record.load().equals(least).branch(CHILD_STAYED) {
                     continue;
                 }
                 if pointer.is(0).branch(CHILD_ENDS) {
@@ -253,7 +253,7 @@ impl FastFair {
                 }
                 record = record + RECORD;
             }
-            let now = parent.at(node::SHIFTS).load().await;
+            let now = parent.at(node::SHIFTS).load();
             if now.equals(shifts).branch(CHILD_SHIFT_CHANGED) {
                 return child;
             }
@@ -262,15 +262,15 @@ impl FastFair {
     }
 
     /// The value of a key in a leaf, without a lock.
-    async fn value<'c, C: Cpu>(&self, cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn value<'c, C: Cpu>(&self, cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(2);
         loop {
-            let shifts = leaf.at(node::SHIFTS).load().await;
+            let shifts = leaf.at(node::SHIFTS).load();
             let found = match (shifts & 1).is(0).branch(SHIFTS_RIGHT) {
-                true => FastFair::forwards(cpu, leaf, key).await,
-                false => FastFair::backwards(cpu, leaf, key).await,
+                true => FastFair::forwards(cpu, leaf, key),
+                false => FastFair::backwards(cpu, leaf, key),
             };
-            let now = leaf.at(node::SHIFTS).load().await;
+            let now = leaf.at(node::SHIFTS).load();
             if now.equals(shifts).branch(LEAF_SHIFT_CHANGED) {
                 return found;
             }
@@ -278,13 +278,13 @@ impl FastFair {
         }
     }
 
-    async fn forwards<'c, C: Cpu>(cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn forwards<'c, C: Cpu>(cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(2);
         let first = leaf.at(node::RECORDS);
         let mut record = first;
         loop {
-            let held = record.load().await;
-            let pointer = record.at(POINTER).load().await;
+            let held = record.load();
+            let pointer = record.at(POINTER).load();
             // The first record has no pointer while a lower key takes its place.
             if pointer.is(0).branch(RECORD_ENDS) {
                 if !record.equals(first).branch(RECORD_IS_FIRST) {
@@ -292,10 +292,8 @@ impl FastFair {
                 }
             } else if held.equals(key).branch(RECORD_MATCHES) {
                 // Read anew: the record may have stood in the place before, and moved.
-                let before = FastFair::before(cpu, first, record).await;
-                if !pointer.equals(before).branch(RECORD_IS_VALID)
-                    && record.load().await.equals(key).branch(RECORD_STAYED)
-                {
+                let before = FastFair::before(cpu, first, record);
+                if !pointer.equals(before).branch(RECORD_IS_VALID) && record.load().equals(key).branch(RECORD_STAYED) {
                     return Some(pointer);
                 }
             }
@@ -304,25 +302,25 @@ impl FastFair {
     }
 
     /// The pointer before that of a record of a leaf.
-    async fn before<'c, C: Cpu>(cpu: &'c C, first: W<'c, C>, record: W<'c, C>) -> W<'c, C> {
+    fn before<'c, C: Cpu>(cpu: &'c C, first: W<'c, C>, record: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(2);
         match record.equals(first).branch(NOTHING_IS_BEFORE) {
             true => cpu.word(0),
-            false => (record - RECORD).at(POINTER).load().await,
+            false => (record - RECORD).at(POINTER).load(),
         }
     }
 
-    async fn backwards<'c, C: Cpu>(cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn backwards<'c, C: Cpu>(cpu: &'c C, leaf: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(2);
         let first = leaf.at(node::RECORDS);
-        let count = leaf.at(node::COUNT).load().await;
+        let count = leaf.at(node::COUNT).load();
         let mut record = first + (count << u64::from(RECORD.trailing_zeros()));
         loop {
-            if record.load().await.equals(key).branch(BACK_MATCHES) {
-                let pointer = record.at(POINTER).load().await;
-                let before = FastFair::before(cpu, first, record).await;
+            if record.load().equals(key).branch(BACK_MATCHES) {
+                let pointer = record.at(POINTER).load();
+                let before = FastFair::before(cpu, first, record);
                 let is_valid = !pointer.is(0).branch(BACK_HAS_POINTER) && !pointer.equals(before).branch(BACK_IS_VALID);
-                if is_valid && record.load().await.equals(key).branch(BACK_STAYED) {
+                if is_valid && record.load().equals(key).branch(BACK_STAYED) {
                     return Some(pointer);
                 }
             }
@@ -334,34 +332,34 @@ impl FastFair {
     }
 
     /// Locks the node of a level that covers a key.
-    async fn lock<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>, level: u64) -> Option<W<'c, C>> {
+    fn lock<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>, level: u64) -> Option<W<'c, C>> {
         let _call = cpu.call(2);
-        let mut at = self.descend(cpu, key, level).await?;
+        let mut at = self.descend(cpu, key, level)?;
         loop {
-            lock(cpu, at.at(node::LOCK)).await;
-            match FastFair::right(at, key).await {
+            lock(cpu, at.at(node::LOCK));
+            match FastFair::right(at, key) {
                 None => return Some(at),
                 Some(sibling) => {
-                    unlock(cpu, at.at(node::LOCK)).await;
+                    unlock(cpu, at.at(node::LOCK));
                     at = sibling;
                 }
             }
         }
     }
 
-    async fn unlock<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>) {
-        unlock(cpu, at.at(node::LOCK)).await;
+    fn unlock<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>) {
+        unlock(cpu, at.at(node::LOCK));
     }
 
     /// The record of a key in a node that is locked: its records are whole.
-    async fn find<'c, C: Cpu>(at: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn find<'c, C: Cpu>(at: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = at.call(2);
         let mut record = at.at(node::RECORDS);
         loop {
-            if record.at(POINTER).load().await.is(0).branch(FIND_ENDS) {
+            if record.at(POINTER).load().is(0).branch(FIND_ENDS) {
                 return None;
             }
-            if record.load().await.equals(key).branch(FIND_MATCHES) {
+            if record.load().equals(key).branch(FIND_MATCHES) {
                 return Some(record);
             }
             record = record + RECORD;
@@ -369,17 +367,17 @@ impl FastFair {
     }
 
     /// Inserts a record, and those of the parents of nodes that it splits; false if there is no room.
-    async fn insert<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>, old: &mut Old<'c, C>) -> bool {
+    fn insert<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>, old: &mut Old<'c, C>) -> bool {
         let _call = cpu.call(2);
         let mut next = Some(entry);
         while let Some(entry) = next {
-            let Some(at) = self.lock(cpu, entry.key, entry.level).await else {
-                if self.grow_above(cpu, thread, entry).await {
+            let Some(at) = self.lock(cpu, entry.key, entry.level) else {
+                if self.grow_above(cpu, thread, entry) {
                     return true;
                 }
                 continue;
             };
-            next = match self.insert_locked(cpu, thread, at, entry, old).await {
+            next = match self.insert_locked(cpu, thread, at, entry, old) {
                 Inserted::Done => None,
                 Inserted::Split(parent) => Some(parent),
                 // A node whose parent has no record for it is still reached by its sibling.
@@ -389,7 +387,7 @@ impl FastFair {
         true
     }
 
-    async fn insert_locked<'c, C: Cpu>(
+    fn insert_locked<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         thread: usize,
@@ -398,27 +396,27 @@ impl FastFair {
         old: &mut Old<'c, C>,
     ) -> Inserted<'c, C> {
         let _call = cpu.call(3);
-        if let Some(record) = FastFair::find(at, entry.key).await {
+        if let Some(record) = FastFair::find(at, entry.key) {
             if entry.level == 0 {
-                old.keep(record.at(POINTER)).await;
+                old.keep(record.at(POINTER));
             }
-            record.at(POINTER).store(entry.pointer).await;
-            self.flush_record(record).await;
+            record.at(POINTER).store(entry.pointer);
+            self.flush_record(record);
         } else {
-            let count = at.at(node::COUNT).load().await;
+            let count = at.at(node::COUNT).load();
             if !count.below(self.most()).branch(NODE_HAS_ROOM) {
-                return self.split(cpu, thread, at, entry).await;
+                return self.split(cpu, thread, at, entry);
             }
-            self.shift_in(cpu, at, count, entry).await;
+            self.shift_in(cpu, at, count, entry);
         }
-        cpu.intent(Intent::Durable).await;
-        FastFair::unlock(cpu, at).await;
+        cpu.intent(Intent::Durable);
+        FastFair::unlock(cpu, at);
         Inserted::Done
     }
 
-    async fn flush_record<'c, C: Cpu>(&self, record: W<'c, C>) {
+    fn flush_record<'c, C: Cpu>(&self, record: W<'c, C>) {
         if self.omits != Omits::Record {
-            record.flush().await;
+            record.flush();
         }
     }
 }
@@ -447,21 +445,21 @@ impl Map for FastFair {
         maps::set(image, self.root.0, self.nodes.addr(0).0);
     }
 
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let mut leaf = self.descend(cpu, key, 0).await?;
+        let mut leaf = self.descend(cpu, key, 0)?;
         loop {
-            let found = self.value(cpu, leaf, key).await;
+            let found = self.value(cpu, leaf, key);
             if found.is_some() {
                 return found;
             }
             // A split may have moved the key.
-            leaf = FastFair::right(leaf, key).await?;
+            leaf = FastFair::right(leaf, key)?;
         }
     }
 
-    async fn put<'c, C: Cpu>(
+    fn put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
@@ -473,22 +471,22 @@ impl Map for FastFair {
             key,
             pointer: value,
         };
-        self.insert(thread.cpu, thread.thread, entry, old).await
+        self.insert(thread.cpu, thread.thread, entry, old)
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let Some(leaf) = self.lock(cpu, key, 0).await else {
+        let Some(leaf) = self.lock(cpu, key, 0) else {
             return false;
         };
-        let found = FastFair::find(leaf, key).await;
+        let found = FastFair::find(leaf, key);
         if let Some(record) = found {
-            old.keep(record.at(POINTER)).await;
-            self.shift_out(cpu, leaf, record).await;
-            cpu.intent(Intent::Durable).await;
+            old.keep(record.at(POINTER));
+            self.shift_out(cpu, leaf, record);
+            cpu.intent(Intent::Durable);
         }
-        FastFair::unlock(cpu, leaf).await;
+        FastFair::unlock(cpu, leaf);
         found.is_some()
     }
 

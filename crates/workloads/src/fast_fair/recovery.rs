@@ -3,8 +3,8 @@
 use super::{node, Entry, FastFair, POINTER, RECORD};
 use crate::maps::{set, word, Old};
 use std::collections::{BTreeMap, BTreeSet};
-use strandline_isa::{Addr, Cpu, Image};
-use strandline_runtime::{block_on, OnImage};
+use strandline_isa::{Addr, Cpu, Image, Thread};
+use strandline_runtime::{finish, OnImage};
 
 /// The nodes of a level, from the lowest keys.
 type Level = Vec<u64>;
@@ -155,7 +155,8 @@ impl FastFair {
 
     /// Gives a node of this level a record in its parent.
     fn give_parent(&self, image: &dyn Image, (level, at): (u64, u64)) {
-        let cpu = &OnImage::new(image);
+        let repaired = OnImage::new(image);
+        let cpu = &Thread::on(&repaired);
         let root = cpu.word(word(image, self.root.0));
         let is_root = word(image, root.bits() + node::LEVEL) == level;
         let entry = Entry {
@@ -163,11 +164,9 @@ impl FastFair {
             key: cpu.word(word(image, at + node::LOW)),
             pointer: cpu.word(at),
         };
-        let given = block_on(async move {
-            match is_root {
-                true => self.grow(cpu, 0, root, entry).await,
-                false => _ = self.insert(cpu, 0, entry, &mut Old::unwanted()).await,
-            }
+        let given = finish(|| match is_root {
+            true => self.grow(cpu, 0, root, entry),
+            false => _ = self.insert(cpu, 0, entry, &mut Old::unwanted()),
         });
         given.expect("nobody holds a lock");
     }

@@ -15,7 +15,7 @@ sites! {
 
 impl FastFair {
     /// Splits a full node, which is locked, and inserts a record into one of the halves. The node is unlocked.
-    pub(super) async fn split<'c, C: Cpu>(
+    pub(super) fn split<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         thread: usize,
@@ -23,45 +23,45 @@ impl FastFair {
         entry: Entry<'c, C>,
     ) -> Inserted<'c, C> {
         let _call = cpu.call(3);
-        let Some(taken) = self.free.take(cpu, thread).await else {
-            FastFair::unlock(cpu, at).await;
+        let Some(taken) = self.free.take(cpu, thread) else {
+            FastFair::unlock(cpu, at);
             return Inserted::NoRoom;
         };
         let new = taken.row();
         let half = self.most() / 2;
         let middle = at.at(node::RECORDS + half * RECORD);
-        let low = middle.load().await;
-        let copied = self.copy_upper(cpu, at, new, (middle, low), entry.level).await;
+        let low = middle.load();
+        let copied = self.copy_upper(cpu, at, new, (middle, low), entry.level);
         if self.omits != Omits::Sibling {
-            flush_lines(new, self.bytes).await;
-            cpu.intent(Intent::Order).await;
+            flush_lines(new, self.bytes);
+            cpu.intent(Intent::Order);
         }
-        at.at(node::SIBLING).store(new).await;
-        at.flush().await;
+        at.at(node::SIBLING).store(new);
+        at.flush();
         if self.omits != Omits::Cut {
-            cpu.intent(Intent::Order).await;
+            cpu.intent(Intent::Order);
         }
-        middle.at(POINTER).store(cpu.word(0)).await;
-        middle.flush().await;
-        at.at(node::COUNT).store(cpu.word(half)).await;
-        cpu.intent(Intent::Order).await;
+        middle.at(POINTER).store(cpu.word(0));
+        middle.flush();
+        at.at(node::COUNT).store(cpu.word(half));
+        cpu.intent(Intent::Order);
         match entry.key.less(low).branch(GOES_LEFT) {
-            true => self.shift_in(cpu, at, cpu.word(half), entry).await,
-            false => self.shift_in(cpu, new, copied, entry).await,
+            true => self.shift_in(cpu, at, cpu.word(half), entry),
+            false => self.shift_in(cpu, new, copied, entry),
         }
-        cpu.intent(Intent::Durable).await;
-        FastFair::unlock(cpu, new).await;
+        cpu.intent(Intent::Durable);
+        FastFair::unlock(cpu, new);
         let parent = Entry {
             level: entry.level + 1,
             key: low,
             pointer: new,
         };
-        let root = cpu.word(self.root.0).load().await;
+        let root = cpu.word(self.root.0).load();
         let is_root = root.equals(at).branch(NODE_IS_ROOT);
         if is_root {
-            self.grow(cpu, thread, at, parent).await;
+            self.grow(cpu, thread, at, parent);
         }
-        FastFair::unlock(cpu, at).await;
+        FastFair::unlock(cpu, at);
         match is_root {
             true => Inserted::Done,
             false => Inserted::Split(parent),
@@ -70,7 +70,7 @@ impl FastFair {
 
     /// Makes a new node of the records from `middle` on, whose key is `low`: locked, and before the node's sibling. An
     /// inner node's middle record goes to the parent. How many records the new node has.
-    async fn copy_upper<'c, C: Cpu>(
+    fn copy_upper<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         at: W<'c, C>,
@@ -81,18 +81,18 @@ impl FastFair {
         let _call = cpu.call(3);
         let (mut from, mut leftmost) = (middle, cpu.word(0));
         if !cpu.word(level).is(0).branch(NODE_IS_LEAF) {
-            leftmost = middle.at(POINTER).load().await;
+            leftmost = middle.at(POINTER).load();
             from = middle + RECORD;
         }
         let (mut to, mut count) = (new.at(node::RECORDS), cpu.word(0));
         let end = at.at(node::RECORDS + self.most() * RECORD);
         while from.less(end).branch(MORE_TO_COPY) {
-            to.store(from.load().await).await;
-            to.at(POINTER).store(from.at(POINTER).load().await).await;
+            to.store(from.load());
+            to.at(POINTER).store(from.at(POINTER).load());
             (from, to, count) = (from + RECORD, to + RECORD, count + 1);
         }
-        to.at(POINTER).store(cpu.word(0)).await;
-        let sibling = at.at(node::SIBLING).load().await;
+        to.at(POINTER).store(cpu.word(0));
+        let sibling = at.at(node::SIBLING).load();
         for (offset, word) in [
             (node::LEFTMOST, leftmost),
             (node::SIBLING, sibling),
@@ -102,31 +102,31 @@ impl FastFair {
             (node::LOCK, cpu.word(EXCLUSIVE)),
             (node::LOW, low),
         ] {
-            new.at(offset).store(word).await;
+            new.at(offset).store(word);
         }
         count
     }
 
     /// Enters a record of a level that there is not yet: a sibling of the root was split before the root had a parent.
     /// False if it has got one meanwhile.
-    pub(super) async fn grow_above<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>) -> bool {
+    pub(super) fn grow_above<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, entry: Entry<'c, C>) -> bool {
         let _call = cpu.call(2);
-        let root = cpu.word(self.root.0).load().await;
-        lock(cpu, root.at(node::LOCK)).await;
-        let now = cpu.word(self.root.0).load().await;
+        let root = cpu.word(self.root.0).load();
+        lock(cpu, root.at(node::LOCK));
+        let now = cpu.word(self.root.0).load();
         let is_root = now.equals(root).branch(ROOT_STAYED);
         if is_root {
-            self.grow(cpu, thread, root, entry).await;
+            self.grow(cpu, thread, root, entry);
         }
-        FastFair::unlock(cpu, root).await;
+        FastFair::unlock(cpu, root);
         is_root
     }
 
     /// Makes a new root above the old one, which is locked, and a sibling of it. Without a free node, the sibling is
     /// reached by the old root.
-    pub(super) async fn grow<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, old: W<'c, C>, entry: Entry<'c, C>) {
+    pub(super) fn grow<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, old: W<'c, C>, entry: Entry<'c, C>) {
         let _call = cpu.call(3);
-        let Some(taken) = self.free.take(cpu, thread).await else {
+        let Some(taken) = self.free.take(cpu, thread) else {
             return;
         };
         let new = taken.row();
@@ -143,13 +143,13 @@ impl FastFair {
             (node::RECORDS + POINTER, entry.pointer),
             (node::RECORDS + RECORD + POINTER, zero),
         ] {
-            new.at(offset).store(word).await;
+            new.at(offset).store(word);
         }
-        flush_lines(new, 2 * LINE_BYTES).await;
-        cpu.intent(Intent::Order).await;
+        flush_lines(new, 2 * LINE_BYTES);
+        cpu.intent(Intent::Order);
         let root = cpu.word(self.root.0);
-        root.store(new).await;
-        root.flush().await;
-        cpu.intent(Intent::Durable).await;
+        root.store(new);
+        root.flush();
+        cpu.intent(Intent::Durable);
     }
 }

@@ -193,8 +193,8 @@ impl Workload for Hashmap {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        self.operate(thread).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.operate(thread);
     }
 
     /// Each chain holds keys of its bucket, each once. Values belong to their keys and are not torn. No loaded key is

@@ -19,39 +19,37 @@ sites! {
 
 impl Hashmap {
     /// A task: its operations, in one region if any of them writes.
-    pub(super) async fn operate<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    pub(super) fn operate<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let list = self.lists.of(thread);
         let mut held = Held::none(list);
         let first = list + 8 * self.operations;
         let end = first + 8 * self.operations;
-        let writes = self.draw(thread, &mut held, first, end).await;
-        held.lock(thread, self.locks).await;
+        let writes = self.draw(thread, &mut held, first, end);
+        held.lock(thread, self.locks);
 
         let lane = thread.thread;
         let mut region = if writes { Some(thread.log.begin()) } else { None };
         let mut at = first;
         while at.less(end).branch(MORE_OPERATIONS) {
-            let operation = at.load().await;
+            let operation = at.load();
             at = at + 8;
             let key = operation >> 1;
             match &mut region {
-                Some(region) if !(operation & 1).is(0).branch(OPERATION_READS) => {
-                    self.update(cpu, lane, region, key).await
-                }
-                region => self.read(&mut View(region.as_mut()), key).await,
+                Some(region) if !(operation & 1).is(0).branch(OPERATION_READS) => self.update(cpu, lane, region, key),
+                region => self.read(&mut View(region.as_mut()), key),
             }
         }
         if let Some(mut region) = region {
-            region.end().await;
+            region.end();
         }
 
-        held.unlock(thread, self.locks).await;
+        held.unlock(thread, self.locks);
     }
 
     /// Draws the operations, from `first` to `end`; returns whether any is an update.
-    async fn draw<'c, C: Cpu>(
+    fn draw<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         held: &mut Held<'c, C>,
@@ -63,12 +61,12 @@ impl Hashmap {
         let mut any = cpu.word(0);
         let mut at = first;
         loop {
-            let key = thread.random.below(self.keys).await;
-            let update = thread.random.below(100).await.below(self.updates).branch(DRAWS_UPDATE);
+            let key = thread.random.below(self.keys);
+            let update = thread.random.below(100).below(self.updates).branch(DRAWS_UPDATE);
             let update = cpu.word(u64::from(update));
             any = any | update;
-            at.store((key << 1) | update).await;
-            held.add(self.bucket(key)).await;
+            at.store((key << 1) | update);
+            held.add(self.bucket(key));
             at = at + 8;
             if !at.less(end).branch(MORE_TO_DRAW) {
                 return !any.is(0).branch(NO_UPDATE);
@@ -77,55 +75,55 @@ impl Hashmap {
     }
 
     /// The node of a key in the chain of `head`, or 0.
-    async fn find<'c, C: Cpu>(view: &mut View<'_, '_, 'c, C>, head: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    fn find<'c, C: Cpu>(view: &mut View<'_, '_, 'c, C>, head: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         let _call = head.call(3);
-        let mut node = view.read(head).await;
+        let mut node = view.read(head);
         while !node.is(0).branch(CHAIN_ENDS) {
-            if view.read(node.at(node::KEY)).await.equals(key).branch(KEY_MATCHES) {
+            if view.read(node.at(node::KEY)).equals(key).branch(KEY_MATCHES) {
                 break;
             }
-            node = view.read(node.at(node::NEXT)).await;
+            node = view.read(node.at(node::NEXT));
         }
         node
     }
 
-    async fn read<'c, C: Cpu>(&self, view: &mut View<'_, '_, 'c, C>, key: W<'c, C>) {
+    fn read<'c, C: Cpu>(&self, view: &mut View<'_, '_, 'c, C>, key: W<'c, C>) {
         let _call = key.call(2);
-        let node = Hashmap::find(view, self.heads.row(self.bucket(key)), key).await;
+        let node = Hashmap::find(view, self.heads.row(self.bucket(key)), key);
         if node.is(0).branch(READ_FINDS_NONE) {
             return;
         }
         for i in 0..VALUE_WORDS {
-            view.read(node.at(node::VALUE + 8 * i)).await;
+            view.read(node.at(node::VALUE + 8 * i));
         }
     }
 
     /// Writes a new value for a key.
-    async fn update<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, region: &mut Region<'_, 'c, C>, key: W<'c, C>) {
+    fn update<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, region: &mut Region<'_, 'c, C>, key: W<'c, C>) {
         let _call = cpu.call(3);
         let head = self.heads.row(self.bucket(key));
-        let node = Hashmap::find(&mut View(Some(region)), head, key).await;
+        let node = Hashmap::find(&mut View(Some(region)), head, key);
         if !node.is(0).branch(UPDATE_FINDS_NONE) {
-            let value = region.read(node.at(node::VALUE), 8).await + VERSION;
-            return Hashmap::write_value(region, node, value).await;
+            let value = region.read(node.at(node::VALUE), 8) + VERSION;
+            return Hashmap::write_value(region, node, value);
         }
-        let Some(taken) = self.free.take(cpu, thread).await else {
+        let Some(taken) = self.free.take(cpu, thread) else {
             return;
         };
-        region.takes(taken).await;
+        region.takes(taken);
         let node = taken.row();
-        let first = region.read(head, 8).await;
-        region.write(node.at(node::NEXT), first, 8).await;
-        region.write(node.at(node::KEY), key, 8).await;
-        Hashmap::write_value(region, node, key << KEY_SHIFT).await;
-        region.write(head, node, 8).await;
+        let first = region.read(head, 8);
+        region.write(node.at(node::NEXT), first, 8);
+        region.write(node.at(node::KEY), key, 8);
+        Hashmap::write_value(region, node, key << KEY_SHIFT);
+        region.write(head, node, 8);
     }
 
-    async fn write_value<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, node: W<'c, C>, first: W<'c, C>) {
+    fn write_value<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, node: W<'c, C>, first: W<'c, C>) {
         let _call = node.call(3);
         for i in 0..VALUE_WORDS {
             let word = if i == 0 { first } else { first + i };
-            region.write(node.at(node::VALUE + 8 * i), word, 8).await;
+            region.write(node.at(node::VALUE + 8 * i), word, 8);
         }
     }
 }

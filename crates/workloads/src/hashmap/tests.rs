@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use strandline_isa::{CoreId, Lowering};
-use strandline_runtime::{block_on, run_thread, Plain, Random, ThreadPlan};
+use strandline_runtime::{finish, run_thread, Plain, Random, ThreadPlan};
 
 /// The number of writes of each key in the table since its insertion.
 fn versions(map: &Hashmap, image: &dyn Image) -> HashMap<u64, u64> {
@@ -39,13 +39,13 @@ proptest! {
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks * operations {
-            let key = block_on(random.below(keys)).unwrap().bits();
-            if block_on(random.below(100)).unwrap().bits() < updates {
+            let key = finish(|| random.below(keys)).unwrap().bits();
+            if finish(|| random.below(100)).unwrap().bits() < updates {
                 expected.entry(key).and_modify(|version| *version += 1).or_insert(0);
             }
         }
         let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-        prop_assert_eq!(block_on(run_thread(&map, &cpu, plan)), Ok(()));
+        prop_assert_eq!(finish(|| run_thread(&map, &cpu, plan)), Ok(()));
         prop_assert_eq!(map.check(&memory), Ok(()));
         prop_assert_eq!(versions(&map, &memory), expected);
     }

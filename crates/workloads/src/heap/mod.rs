@@ -155,44 +155,44 @@ impl PriorityQueue {
     }
 
     /// Stores into a slot.
-    async fn set<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, slot: W<'c, C>, value: W<'c, C>) {
+    fn set<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, slot: W<'c, C>, value: W<'c, C>) {
         let _call = slot.call(3);
         if self.omits == Omits::Slot {
-            slot.store(value).await;
-            return slot.flush().await;
+            slot.store(value);
+            return slot.flush();
         }
-        region.write(slot, value, 8).await;
+        region.write(slot, value, 8);
     }
 
     /// Writes a new element.
-    async fn fill_row<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>, value: W<'c, C>) {
+    fn fill_row<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>, value: W<'c, C>) {
         let _call = row.call(3);
         if self.omits == Omits::Element {
-            return self.elements.store(row, value).await;
+            return self.elements.store(row, value);
         }
-        self.elements.log(region, row).await;
-        region.order(Step::More).await;
-        self.elements.update(region, row, value).await;
-        region.finish().await;
+        self.elements.log(region, row);
+        region.order(Step::More);
+        self.elements.update(region, row, value);
+        region.finish();
     }
 
     /// Moves parents down from the free slot `hole` until `new` fits, and stores it.
-    async fn sift_up<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, mut hole: W<'c, C>, new: W<'c, C>) {
+    fn sift_up<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, mut hole: W<'c, C>, new: W<'c, C>) {
         let _call = hole.call(3);
         while !hole.is(0).branch(AT_THE_ROOT) {
             let parent = (hole - 1) >> 1;
-            let above = region.read(self.slot(parent), 8).await;
+            let above = region.read(self.slot(parent), 8);
             if !new.less(above).branch(IS_BELOW_PARENT) {
                 break;
             }
-            self.set(region, self.slot(hole), above).await;
+            self.set(region, self.slot(hole), above);
             hole = parent;
         }
-        self.set(region, self.slot(hole), new).await;
+        self.set(region, self.slot(hole), new);
     }
 
     /// Moves children up from the free root of a heap of `size` slots until `last` fits, and stores it.
-    async fn sift_down<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, size: W<'c, C>, last: W<'c, C>) {
+    fn sift_down<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, size: W<'c, C>, last: W<'c, C>) {
         let _call = cpu.call(3);
         let mut hole = cpu.word(0);
         loop {
@@ -200,10 +200,10 @@ impl PriorityQueue {
             if !child.less(size).branch(HAS_A_CHILD) {
                 break;
             }
-            let mut least = region.read(self.slot(child), 8).await;
+            let mut least = region.read(self.slot(child), 8);
             let right = child + 1;
             if right.less(size).branch(HAS_A_RIGHT_CHILD) {
-                let other = region.read(self.slot(right), 8).await;
+                let other = region.read(self.slot(right), 8);
                 if other.less(least).branch(RIGHT_IS_LESS) {
                     (child, least) = (right, other);
                 }
@@ -211,63 +211,63 @@ impl PriorityQueue {
             if !least.less(last).branch(CHILD_IS_LESS) {
                 break;
             }
-            self.set(region, self.slot(hole), least).await;
+            self.set(region, self.slot(hole), least);
             hole = child;
         }
-        self.set(region, self.slot(hole), last).await;
+        self.set(region, self.slot(hole), last);
     }
 
     /// Inserts an element; false if there is no room.
-    async fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, value: W<'c, C>) -> bool {
+    fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, value: W<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return false;
         };
-        thread.log.takes(taken).await;
+        thread.log.takes(taken);
         let row = taken.row();
         let guard = self.locks.first(cpu);
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
 
         let count = cpu.word(self.size.addr(0).0);
-        let size = count.load().await;
+        let size = count.load();
         let mut region = thread.log.begin();
-        self.fill_row(&mut region, row, value).await;
+        self.fill_row(&mut region, row, value);
         let new = (value & !PLACE) | ((row - self.rows.range().start) >> LINE_SHIFT);
-        self.sift_up(&mut region, size, new).await;
-        region.write(count, size + 1, 8).await;
-        region.end().await;
+        self.sift_up(&mut region, size, new);
+        region.write(count, size + 1, 8);
+        region.end();
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
         true
     }
 
     /// Deletes an element of least priority; returns its first word, or nothing if the heap is empty.
-    async fn delete_min<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
+    fn delete_min<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let guard = self.locks.first(cpu);
-        thread.log.lock(guard).await;
+        thread.log.lock(guard);
         let count = cpu.word(self.size.addr(0).0);
-        let size = count.load().await;
+        let size = count.load();
         if size.is(0).branch(HEAP_IS_EMPTY) {
-            thread.log.unlock(guard).await;
+            thread.log.unlock(guard);
             return None;
         }
 
         let left = size - 1;
-        let least = self.slot(cpu.word(0)).load().await;
-        let last = self.slot(left).load().await;
+        let least = self.slot(cpu.word(0)).load();
+        let last = self.slot(left).load();
         let row = self.row(least);
-        let value = self.elements.read(row).await;
+        let value = self.elements.read(row);
         let mut region = thread.log.begin();
-        self.sift_down(&mut region, cpu, left, last).await;
-        region.write(count, left, 8).await;
-        region.end().await;
+        self.sift_down(&mut region, cpu, left, last);
+        region.write(count, left, 8);
+        region.end();
 
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
         // Only once the region has ended, because another thread may overwrite the row at once.
-        self.free.give(cpu, thread.thread, row, &thread.log).await;
+        self.free.give(cpu, thread.thread, row, &thread.log);
         Some(value)
     }
 
@@ -320,24 +320,18 @@ impl Workload for PriorityQueue {
         self.restart(memory);
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        if thread
-            .random
-            .below(100)
-            .await
-            .below(self.inserts)
-            .branch(OPERATION_INSERTS)
-        {
-            let value = thread.random.word().await;
+        if thread.random.below(100).below(self.inserts).branch(OPERATION_INSERTS) {
+            let value = thread.random.word();
             cpu.note(Note::CallBegin(Call::Insert(value.bits())));
-            let done = self.insert(thread, value).await;
+            let done = self.insert(thread, value);
             cpu.note(Note::CallEnd {
                 answer: done.then_some(value.bits()),
             });
         } else {
             cpu.note(Note::CallBegin(Call::DeleteMin));
-            let least = self.delete_min(thread).await;
+            let least = self.delete_min(thread);
             cpu.note(Note::CallEnd {
                 answer: least.map(|value| value.bits()),
             });

@@ -20,9 +20,9 @@ use crate::zipf::Zipf;
 use records::Records;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Lowering, Memory, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Lowering, Memory, Note, Thread, LINE_BYTES, W};
 use strandline_kernel::{ParamError, Params};
-use strandline_runtime::{block_on, BuildPlan, Heap, LogLayout, Plain, Random, ThreadState, Workload};
+use strandline_runtime::{finish, BuildPlan, Heap, LogLayout, Plain, Random, ThreadState, Workload};
 
 sites! {
     OPERATION_READS = 0xed54_0f6d;
@@ -56,7 +56,6 @@ pub(crate) const EXCLUSIVE: u64 = u64::MAX;
 pub type Pair<'c, C> = (W<'c, C>, W<'c, C>);
 
 /// A persistent map.
-#[allow(async_fn_in_trait, reason = "one thread runs the futures of a core")]
 pub trait Map: Sized + Sync {
     /// Lays it out.
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError>;
@@ -65,13 +64,13 @@ pub trait Map: Sized + Sync {
     fn format(&self, image: &dyn Image);
 
     /// The value of a key, if the map holds it.
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>>;
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>>;
 
     /// Gives a key a value, and makes that durable; false if there is no room. `old` gets the value that it replaces.
-    async fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, pair: Pair<'c, C>, old: &mut Old<'c, C>) -> bool;
+    fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, pair: Pair<'c, C>, old: &mut Old<'c, C>) -> bool;
 
     /// Removes a key, and makes that durable; whether the map held it. `old` gets the value that it had.
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool;
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool;
 
     /// Recovery: completes or drops the operations that the crash has interrupted, and frees locks.
     fn mend(&self, image: &dyn Image);
@@ -103,38 +102,38 @@ pub struct Program<M> {
 
 impl<M: Map> Program<M> {
     /// A key that is drawn.
-    async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
         match self.zipf {
-            None => draw_key(random, self.keys).await,
-            Some(zipf) => (zipf.draw(random).await + 1) * SPREAD,
+            None => draw_key(random, self.keys),
+            Some(zipf) => (zipf.draw(random) + 1) * SPREAD,
         }
     }
 
-    async fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
-        let key = self.draw(&mut thread.random).await;
-        let value = value_of(&mut thread.random, key).await;
+    fn insert<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
+        let key = self.draw(&mut thread.random);
+        let value = value_of(&mut thread.random, key);
         let cpu = thread.cpu;
         cpu.note(Note::OperationBegin {
             key: key.bits(),
             value: Some(value.bits()),
         });
         let changed = match &self.records {
-            None => self.map.put(thread, (key, value), &mut Old::unwanted()).await,
-            Some(records) => records.put(&self.map, thread, (key, value)).await,
+            None => self.map.put(thread, (key, value), &mut Old::unwanted()),
+            Some(records) => records.put(&self.map, thread, (key, value)),
         };
         cpu.note(Note::OperationDurable { changed });
     }
 
-    async fn delete<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
-        let key = self.draw(&mut thread.random).await;
+    fn delete<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
+        let key = self.draw(&mut thread.random);
         let cpu = thread.cpu;
         cpu.note(Note::OperationBegin {
             key: key.bits(),
             value: None,
         });
         let changed = match &self.records {
-            None => self.map.remove(thread, key, &mut Old::unwanted()).await,
-            Some(records) => records.remove(&self.map, thread, key).await,
+            None => self.map.remove(thread, key, &mut Old::unwanted()),
+            Some(records) => records.remove(&self.map, thread, key),
         };
         cpu.note(Note::OperationDurable { changed });
     }
@@ -161,11 +160,12 @@ impl<M: Map> Program<M> {
 
     /// Fills the map on plain memory: functional and untimed.
     fn load(&self, memory: &Memory, seed: u64) {
-        let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
-        let ended = block_on(async move {
-            let mut state = loader(cpu, &self.logs, seed).await;
+        let plain = Plain::new(memory, CoreId(0), Lowering::NOTHING);
+        let cpu = &Thread::on(&plain);
+        let ended = finish(|| {
+            let mut state = loader(cpu, &self.logs, seed);
             for _ in 0..self.init_ops {
-                self.insert(&mut state).await;
+                self.insert(&mut state);
             }
         });
         ended.expect("nobody holds a lock");
@@ -176,13 +176,13 @@ impl<M: Map> Program<M> {
 const MOST_ZIPFIAN: u64 = 1 << 20;
 
 /// A key that is drawn, of `keys`.
-pub(crate) async fn draw_key<'c, C: Cpu>(random: &mut Random<'c, C>, keys: u64) -> W<'c, C> {
-    (random.below(keys).await + 1) * SPREAD
+pub(crate) fn draw_key<'c, C: Cpu>(random: &mut Random<'c, C>, keys: u64) -> W<'c, C> {
+    (random.below(keys) + 1) * SPREAD
 }
 
 /// A new value of a key.
-pub(crate) async fn value_of<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) -> W<'c, C> {
-    let half = random.word().await >> 32;
+pub(crate) fn value_of<'c, C: Cpu>(random: &mut Random<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    let half = random.word() >> 32;
     (half << 32) | ((key ^ half) & LOW)
 }
 
@@ -223,26 +223,26 @@ impl<M: Map> Workload for Program<M> {
         self.load(memory, seed);
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         if self.reads + self.deletes == 0 {
-            return self.insert(thread).await;
+            return self.insert(thread);
         }
-        let draw = thread.random.below(100).await;
+        let draw = thread.random.below(100);
         if draw.below(self.reads).branch(OPERATION_READS) {
-            let key = self.draw(&mut thread.random).await;
+            let key = self.draw(&mut thread.random);
             let cpu = thread.cpu;
             cpu.note(Note::SearchBegin { key: key.bits() });
             let found = match &self.records {
-                None => self.map.get(thread, key).await,
-                Some(records) => records.get(&self.map, thread, key).await,
+                None => self.map.get(thread, key),
+                Some(records) => records.get(&self.map, thread, key),
             };
             cpu.note(Note::SearchEnd {
                 value: found.map(|value| value.bits()),
             });
         } else if draw.below(self.reads + self.deletes).branch(OPERATION_REMOVES) {
-            self.delete(thread).await;
+            self.delete(thread);
         } else {
-            self.insert(thread).await;
+            self.insert(thread);
         }
     }
 
@@ -299,9 +299,9 @@ pub(crate) fn hash_of(key: u64) -> u64 {
 }
 
 /// Flushes all lines of `bytes` bytes at an address, a multiple of a line.
-pub(crate) async fn flush_lines<'c, C: Cpu>(at: W<'c, C>, bytes: u64) {
+pub(crate) fn flush_lines<'c, C: Cpu>(at: W<'c, C>, bytes: u64) {
     for offset in (0..bytes).step_by(LINE_BYTES as usize) {
-        at.at(offset).flush().await;
+        at.at(offset).flush();
     }
 }
 

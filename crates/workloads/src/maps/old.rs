@@ -26,17 +26,17 @@ impl<'c, C: Cpu> Old<'c, C> {
     }
 
     /// Keeps the value at this place, which only this thread may change.
-    pub(crate) async fn keep(&mut self, place: W<'c, C>) {
+    pub(crate) fn keep(&mut self, place: W<'c, C>) {
         if self.is_wanted {
-            self.value = Some(place.load().await);
+            self.value = Some(place.load());
         }
     }
 
     /// Replaces the value at a place whose value other threads may replace at the same time.
-    pub(crate) async fn replace(&mut self, place: W<'c, C>, value: W<'c, C>) {
+    pub(crate) fn replace(&mut self, place: W<'c, C>, value: W<'c, C>) {
         match self.is_wanted {
-            true => self.value = Some(place.swap(value).await),
-            false => place.store(value).await,
+            true => self.value = Some(place.swap(value)),
+            false => place.store(value),
         }
     }
 

@@ -74,87 +74,77 @@ impl Records {
     }
 
     /// Takes a free record.
-    async fn take<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) -> Option<W<'c, C>> {
-        if let Some(taken) = self.free.take(thread.cpu, thread.thread).await {
+    fn take<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) -> Option<W<'c, C>> {
+        if let Some(taken) = self.free.take(thread.cpu, thread.thread) {
             return Some(taken.row());
         }
-        self.epochs.reclaim(thread, self).await;
-        let taken = self.free.take(thread.cpu, thread.thread).await?;
+        self.epochs.reclaim(thread, self);
+        let taken = self.free.take(thread.cpu, thread.thread)?;
         Some(taken.row())
     }
 
     /// Frees a record that nobody has the address of.
-    async fn give<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, record: W<'c, C>) {
-        self.free.give(thread.cpu, thread.thread, record, &thread.log).await;
+    fn give<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, record: W<'c, C>) {
+        self.free.give(thread.cpu, thread.thread, record, &thread.log);
     }
 
     /// A new record, durable and visible before what is stored after it; `None` if there is no room.
-    async fn make<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, (key, value): Pair<'c, C>) -> Option<W<'c, C>> {
-        let record = self.take(thread).await?;
+    fn make<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, (key, value): Pair<'c, C>) -> Option<W<'c, C>> {
+        let record = self.take(thread)?;
         for index in 0..self.key / 8 {
-            record.at(8 * index).store(nth(key, index)).await;
+            record.at(8 * index).store(nth(key, index));
         }
         for index in 0..self.value / 8 {
-            record.at(self.key + 8 * index).store(nth(value, index)).await;
+            record.at(self.key + 8 * index).store(nth(value, index));
         }
         if self.flushes {
-            flush_lines(record, self.key + self.value).await;
+            flush_lines(record, self.key + self.value);
         }
-        thread.cpu.intent(Intent::Order).await;
-        thread.cpu.primitive(Primitive::StoreBarrier).await;
+        thread.cpu.intent(Intent::Order);
+        thread.cpu.primitive(Primitive::StoreBarrier);
         Some(record)
     }
 
     /// Frees the record that an operation has replaced or removed, which is durable, once no search can have its address.
-    async fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, old: Old<'c, C>) {
+    fn retire<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, old: Old<'c, C>) {
         if let Some(record) = old.value() {
-            self.epochs.retire(thread, record, 0).await;
-            self.epochs.reclaim_if_full(thread, self).await;
+            self.epochs.retire(thread, record, 0);
+            self.epochs.reclaim_if_full(thread, self);
         }
     }
 
     /// Gives a key a value; false if there is no room.
-    pub async fn put<'c, C: Cpu, M: Map>(
-        &self,
-        map: &M,
-        thread: &mut ThreadState<'c, C>,
-        (key, value): Pair<'c, C>,
-    ) -> bool {
-        let Some(record) = self.make(thread, (key, value)).await else {
+    pub fn put<'c, C: Cpu, M: Map>(&self, map: &M, thread: &mut ThreadState<'c, C>, (key, value): Pair<'c, C>) -> bool {
+        let Some(record) = self.make(thread, (key, value)) else {
             return false;
         };
         let mut old = Old::wanted();
-        let done = map.put(thread, (key, record), &mut old).await;
+        let done = map.put(thread, (key, record), &mut old);
         if !done {
-            self.give(thread, record).await;
+            self.give(thread, record);
         }
-        self.retire(thread, old).await;
+        self.retire(thread, old);
         done
     }
 
     /// Removes a key; whether the map held it.
-    pub async fn remove<'c, C: Cpu, M: Map>(&self, map: &M, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    pub fn remove<'c, C: Cpu, M: Map>(&self, map: &M, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
         let mut old = Old::wanted();
-        let done = map.remove(thread, key, &mut old).await;
-        self.retire(thread, old).await;
+        let done = map.remove(thread, key, &mut old);
+        self.retire(thread, old);
         done
     }
 
     /// The first word of a key's value, if the map holds it; another word if the value is torn.
-    pub async fn get<'c, C: Cpu, M: Map>(
-        &self,
-        map: &M,
-        thread: &mut ThreadState<'c, C>,
-        key: W<'c, C>,
-    ) -> Option<W<'c, C>> {
-        self.epochs.enter(thread).await;
+    pub fn get<'c, C: Cpu, M: Map>(&self, map: &M, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        self.epochs.enter(thread);
         let mut passed = thread.cpu.word(0);
         let found = loop {
-            let Some(record) = map.get(thread, key).await else {
+            let Some(record) = map.get(thread, key) else {
                 break None;
             };
-            if self.is_of(record, key).await {
-                break Some(self.value(record).await);
+            if self.is_of(record, key) {
+                break Some(self.value(record));
             }
             // The map may have given the key's place to another one between two looks. If it has the same again, it errs.
             if record.equals(passed).branch(RECORD_IS_THE_SAME) {
@@ -162,14 +152,14 @@ impl Records {
             }
             passed = record;
         };
-        self.epochs.leave(thread).await;
+        self.epochs.leave(thread);
         found
     }
 
     /// Whether a record has the key.
-    async fn is_of<'c, C: Cpu>(&self, record: W<'c, C>, key: W<'c, C>) -> bool {
+    fn is_of<'c, C: Cpu>(&self, record: W<'c, C>, key: W<'c, C>) -> bool {
         for index in 0..self.key / 8 {
-            let held = record.at(8 * index).load().await;
+            let held = record.at(8 * index).load();
             if !held.equals(nth(key, index)).branch(KEY_WORD_MATCHES) {
                 return false;
             }
@@ -178,11 +168,11 @@ impl Records {
     }
 
     /// The first word of a record's value; another word if the others do not belong to it.
-    async fn value<'c, C: Cpu>(&self, record: W<'c, C>) -> W<'c, C> {
-        let first = record.at(self.key).load().await;
+    fn value<'c, C: Cpu>(&self, record: W<'c, C>) -> W<'c, C> {
+        let first = record.at(self.key).load();
         let mut seen = first;
         for index in 1..self.value / 8 {
-            let held = record.at(self.key + 8 * index).load().await;
+            let held = record.at(self.key + 8 * index).load();
             seen = seen ^ held ^ nth(first, index);
         }
         seen
@@ -218,8 +208,8 @@ impl Records {
 }
 
 impl Owner for Records {
-    async fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, _kind: W<'c, C>) {
-        self.give(thread, row).await;
+    fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, _kind: W<'c, C>) {
+        self.give(thread, row);
     }
 }
 

@@ -246,8 +246,8 @@ impl Workload for Memcached {
         LARGEST
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        self.serve(thread).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.serve(thread);
     }
 
     /// Chains and LRU lists have the same items, each once, with keys of its chain and whole values. Each chunk that was

@@ -14,7 +14,7 @@ sites! {
 impl Memcached {
     /// A chunk of a class: a free one, or the next of its newest page. If there is none, the class gets another page, or
     /// evicts an item. A class has at least a page, so it has an item to evict.
-    pub(super) async fn allocate<'c, C: Cpu>(
+    pub(super) fn allocate<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         region: &mut Region<'_, 'c, C>,
@@ -25,37 +25,37 @@ impl Memcached {
         // A chunk of class c has c + 2 lines.
         let bytes = (number << u64::from(LINE_BYTES.trailing_zeros())) + 2 * LINE_BYTES;
         loop {
-            let free = region.read(class.at(class::FREE), 8).await;
+            let free = region.read(class.at(class::FREE), 8);
             if !free.is(0).branch(NO_CHUNK_IS_FREE) {
-                let next = region.read(free.at(item::CHAIN), 8).await;
-                region.log(class, class::FREE, 8).await;
-                region.order(Step::More).await;
-                region.update(class.at(class::FREE), next, 8).await;
-                region.finish().await;
+                let next = region.read(free.at(item::CHAIN), 8);
+                region.log(class, class::FREE, 8);
+                region.order(Step::More);
+                region.update(class.at(class::FREE), next, 8);
+                region.finish();
                 return free;
             }
-            let unused = region.read(class.at(class::UNUSED), 8).await;
+            let unused = region.read(class.at(class::UNUSED), 8);
             let next = unused + bytes;
-            let end = region.read(class.at(class::PAGE_END), 8).await;
+            let end = region.read(class.at(class::PAGE_END), 8);
             if !end.less(next).branch(PAGE_IS_FULL) {
-                region.log(class, class::UNUSED, 8).await;
-                region.order(Step::More).await;
-                region.update(class.at(class::UNUSED), next, 8).await;
-                region.finish().await;
+                region.log(class, class::UNUSED, 8);
+                region.order(Step::More);
+                region.update(class.at(class::UNUSED), next, 8);
+                region.finish();
                 return unused;
             }
             let cache = cpu.word(self.cache.addr(0).0);
-            let page = region.read(cache.at(cache::PAGES), 8).await;
+            let page = region.read(cache.at(cache::PAGES), 8);
             if page.below(self.pages.rows()).branch(PAGE_IS_LEFT) {
-                self.take_page(region, cache, page, number, class).await;
+                self.take_page(region, cache, page, number, class);
             } else {
-                self.evict(cpu, region, class).await;
+                self.evict(cpu, region, class);
             }
         }
     }
 
     /// Gives a class the page of this number, the first that belongs to none.
-    async fn take_page<'c, C: Cpu>(
+    fn take_page<'c, C: Cpu>(
         &self,
         region: &mut Region<'_, 'c, C>,
         cache: W<'c, C>,
@@ -66,32 +66,30 @@ impl Memcached {
         let _call = cache.call(5);
         let start = page * self.page + self.pages.range().start;
         let owner = self.owners.row(page);
-        region.log(cache, cache::PAGES, 8).await;
-        region.log(owner, 0, 8).await;
-        region.log(class, class::UNUSED, 16).await;
-        region.order(Step::More).await;
-        region.update(cache.at(cache::PAGES), page + 1, 8).await;
-        region.update(owner, number + 1, 8).await;
-        region.update(class.at(class::UNUSED), start, 8).await;
-        region.update(class.at(class::PAGE_END), start + self.page, 8).await;
-        region.finish().await;
+        region.log(cache, cache::PAGES, 8);
+        region.log(owner, 0, 8);
+        region.log(class, class::UNUSED, 16);
+        region.order(Step::More);
+        region.update(cache.at(cache::PAGES), page + 1, 8);
+        region.update(owner, number + 1, 8);
+        region.update(class.at(class::UNUSED), start, 8);
+        region.update(class.at(class::PAGE_END), start + self.page, 8);
+        region.finish();
     }
 
     /// Frees the least recently used item of a class.
-    async fn evict<'c, C: Cpu>(&self, cpu: &'c C, region: &mut Region<'_, 'c, C>, class: W<'c, C>) {
+    fn evict<'c, C: Cpu>(&self, cpu: &'c C, region: &mut Region<'_, 'c, C>, class: W<'c, C>) {
         let _call = cpu.call(2);
-        let last = region.read(class.at(class::END), 8).await;
-        let first_half = region.read(last.at(item::KEY), 8).await;
-        let second_half = region.read(last.at(item::KEY + 8), 8).await;
+        let last = region.read(class.at(class::END), 8);
+        let first_half = region.read(last.at(item::KEY), 8);
+        let second_half = region.read(last.at(item::KEY + 8), 8);
         let chain = self.chain(first_half);
-        let place = self
-            .find(&mut View(Some(region)), chain, [first_half, second_half])
-            .await;
-        self.remove(cpu, region, place, Step::More).await;
-        let evicted = region.read(class.at(class::EVICTED), 8).await;
-        region.log(class, class::EVICTED, 8).await;
-        region.order(Step::More).await;
-        region.update(class.at(class::EVICTED), evicted + 1, 8).await;
-        region.finish().await;
+        let place = self.find(&mut View(Some(region)), chain, [first_half, second_half]);
+        self.remove(cpu, region, place, Step::More);
+        let evicted = region.read(class.at(class::EVICTED), 8);
+        region.log(class, class::EVICTED, 8);
+        region.order(Step::More);
+        region.update(class.at(class::EVICTED), evicted + 1, 8);
+        region.finish();
     }
 }

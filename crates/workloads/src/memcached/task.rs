@@ -47,46 +47,46 @@ fn second_half<C: Cpu>(first: W<'_, C>) -> W<'_, C> {
 
 impl Memcached {
     /// A task: one request.
-    pub(super) async fn serve<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    pub(super) fn serve<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         if self.reads + self.deletes == 0 {
-            return self.set(thread).await;
+            return self.set(thread);
         }
-        let draw = thread.random.below(100).await;
+        let draw = thread.random.below(100);
         if draw.below(self.reads).branch(REQUEST_GETS) {
-            self.get(thread).await;
+            self.get(thread);
         } else if draw.below(self.reads + self.deletes).branch(REQUEST_DELETES) {
-            self.delete(thread).await;
+            self.delete(thread);
         } else {
-            self.set(thread).await;
+            self.set(thread);
         }
     }
 
     /// Receives a key.
-    async fn key<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> [W<'c, C>; 2] {
+    fn key<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> [W<'c, C>; 2] {
         let _call = thread.cpu.call(1);
         let buffer = self.buffers.of(thread);
-        let first = draw_key(&mut thread.random, self.keys).await;
+        let first = draw_key(&mut thread.random, self.keys);
         let second = second_half(first);
-        buffer.store(first).await;
-        buffer.at(8).store(second).await;
+        buffer.store(first);
+        buffer.at(8).store(second);
         [first, second]
     }
 
     /// Receives a key and a value.
-    async fn receive<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Set<'c, C> {
+    fn receive<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Set<'c, C> {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
-        let key = self.key(thread).await;
+        let key = self.key(thread);
         let mut words = cpu.word(self.value_bytes.div_ceil(8));
-        if self.varied > 0 && thread.random.below(100).await.below(self.varied).branch(SIZE_IS_RANDOM) {
-            words = thread.random.below((MOST_BYTES - LEAST_BYTES) / 8 + 1).await + LEAST_BYTES / 8;
+        if self.varied > 0 && thread.random.below(100).below(self.varied).branch(SIZE_IS_RANDOM) {
+            words = thread.random.below((MOST_BYTES - LEAST_BYTES) / 8 + 1) + LEAST_BYTES / 8;
         }
         let value = self.buffers.of(thread).at(16);
-        let mut word = value_of(&mut thread.random, key[0]).await;
+        let mut word = value_of(&mut thread.random, key[0]);
         let (mut at, end) = (value, value + (words << 3));
         loop {
-            at.store(word).await;
+            at.store(word);
             (at, word) = (at + 8, word + 1);
             if !at.less(end).branch(MORE_TO_RECEIVE) {
                 break;
@@ -108,7 +108,7 @@ impl Memcached {
     }
 
     /// The place of a key in its chain; the place behind the last item, if it is absent.
-    pub(super) async fn find<'c, C: Cpu>(
+    pub(super) fn find<'c, C: Cpu>(
         &self,
         view: &mut View<'_, '_, 'c, C>,
         chain: W<'c, C>,
@@ -117,12 +117,12 @@ impl Memcached {
         let _call = chain.call(2);
         let mut link = chain;
         loop {
-            let item = view.read(link).await;
+            let item = view.read(link);
             if item.is(0).branch(CHAIN_ENDS) {
                 return Place { link, item };
             }
-            if view.read(item.at(item::KEY)).await.equals(first).branch(KEY_BEGINS_SO) {
-                let rest = view.read(item.at(item::KEY + 8)).await;
+            if view.read(item.at(item::KEY)).equals(first).branch(KEY_BEGINS_SO) {
+                let rest = view.read(item.at(item::KEY + 8));
                 if rest.equals(second).branch(KEY_MATCHES) {
                     return Place { link, item };
                 }
@@ -131,73 +131,73 @@ impl Memcached {
         }
     }
 
-    async fn set<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn set<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
-        let set = self.receive(thread).await;
+        let set = self.receive(thread);
         let chain = self.chain(set.key[0]);
         let lock = self.lock.first(cpu);
-        thread.log.lock(lock).await;
+        thread.log.lock(lock);
 
         let mut region = thread.log.begin();
         let class = self.classes.row(set.class);
-        let chunk = self.allocate(cpu, &mut region, set.class, class).await;
-        let old = self.find(&mut View(Some(&mut region)), chain, set.key).await;
+        let chunk = self.allocate(cpu, &mut region, set.class, class);
+        let old = self.find(&mut View(Some(&mut region)), chain, set.key);
         if !old.item.is(0).branch(KEY_IS_NEW) {
-            self.remove(cpu, &mut region, old, Step::More).await;
+            self.remove(cpu, &mut region, old, Step::More);
         }
-        self.link(cpu, &mut region, chunk, class, chain, &set).await;
+        self.link(cpu, &mut region, chunk, class, chain, &set);
 
-        thread.log.unlock(lock).await;
+        thread.log.unlock(lock);
     }
 
-    async fn delete<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn delete<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
-        let key = self.key(thread).await;
+        let key = self.key(thread);
         let chain = self.chain(key[0]);
         let lock = self.lock.first(thread.cpu);
-        thread.log.lock(lock).await;
-        let place = self.find(&mut View(None), chain, key).await;
+        thread.log.lock(lock);
+        let place = self.find(&mut View(None), chain, key);
         if !place.item.is(0).branch(NOTHING_TO_DELETE) {
             let cpu = thread.cpu;
             let mut region = thread.log.begin();
-            self.remove(cpu, &mut region, place, Step::Last).await;
+            self.remove(cpu, &mut region, place, Step::Last);
         }
-        thread.log.unlock(lock).await;
+        thread.log.unlock(lock);
     }
 
-    async fn get<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn get<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
-        let key = self.key(thread).await;
+        let key = self.key(thread);
         let chain = self.chain(key[0]);
         let buffer = self.buffers.of(thread).at(16);
         let lock = self.lock.first(cpu);
-        thread.log.lock(lock).await;
-        let item = self.find(&mut View(None), chain, key).await.item;
+        thread.log.lock(lock);
+        let item = self.find(&mut View(None), chain, key).item;
         if !item.is(0).branch(GET_MISSES) {
-            let meta = item.at(item::META).load().await;
-            send(item, (meta & 0xff) >> 3, buffer).await;
-            let now = cpu.word(self.cache.addr(0).0).load().await;
+            let meta = item.at(item::META).load();
+            send(item, (meta & 0xff) >> 3, buffer);
+            let now = cpu.word(self.cache.addr(0).0).load();
             if !now.less((meta >> TIME_SHIFT) + self.interval).branch(WAS_MOVED_LATELY) {
                 let class = self.classes.row((meta >> CLASS_SHIFT) & 0xff);
                 let fresh = (meta & ((1 << TIME_SHIFT) - 1)) | (now << TIME_SHIFT);
                 let mut region = thread.log.begin();
-                Self::move_to_front(cpu, &mut region, item, class, fresh).await;
+                Self::move_to_front(cpu, &mut region, item, class, fresh);
             }
         }
-        thread.log.unlock(lock).await;
+        thread.log.unlock(lock);
     }
 }
 
 /// Copies an item's value of this number of words to the connection's buffer.
-async fn send<'c, C: Cpu>(item: W<'c, C>, words: W<'c, C>, buffer: W<'c, C>) {
+fn send<'c, C: Cpu>(item: W<'c, C>, words: W<'c, C>, buffer: W<'c, C>) {
     let _call = item.call(3);
     let (mut line, mut to, end) = (item, buffer, buffer + (words << 3));
     while to.less(end).branch(MORE_TO_SEND) {
         line = line + LINE_BYTES;
         for i in 0..LINE_WORDS {
-            to.store(line.at(8 * i).load().await).await;
+            to.store(line.at(8 * i).load());
             to = to + 8;
             if !to.less(end).branch(LINE_GOES_ON) {
                 return;

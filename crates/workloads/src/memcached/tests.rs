@@ -2,7 +2,7 @@ use super::*;
 use crate::populate::MAX_THREADS;
 use std::collections::HashMap;
 use strandline_isa::{CoreId, Lowering};
-use strandline_runtime::{block_on, run_thread, Logging, Plain, Random, ThreadPlan};
+use strandline_runtime::{finish, run_thread, Logging, Plain, Random, ThreadPlan};
 
 /// A cache as its manual describes it.
 struct Model<'a> {
@@ -88,9 +88,9 @@ impl<'a> Model<'a> {
         let server = self.server;
         let kind = match server.reads + server.deletes {
             0 => 100,
-            _ => block_on(random.below(100)).unwrap().bits(),
+            _ => finish(|| random.below(100)).unwrap().bits(),
         };
-        let key = block_on(maps::draw_key(random, server.keys)).unwrap();
+        let key = finish(|| maps::draw_key(random, server.keys)).unwrap();
         if kind < server.reads {
             return self.get(key.bits());
         }
@@ -99,10 +99,10 @@ impl<'a> Model<'a> {
             return;
         }
         let mut words = server.value_bytes / 8;
-        if server.varied > 0 && block_on(random.below(100)).unwrap().bits() < server.varied {
-            words = block_on(random.below(15)).unwrap().bits() + 2;
+        if server.varied > 0 && finish(|| random.below(100)).unwrap().bits() < server.varied {
+            words = finish(|| random.below(15)).unwrap().bits() + 2;
         }
-        let value = block_on(maps::value_of(random, key)).unwrap().bits();
+        let value = finish(|| maps::value_of(random, key)).unwrap().bits();
         self.set(key.bits(), words, value);
     }
 
@@ -150,7 +150,7 @@ fn run<'a>(server: &'a Memcached, memory: &Memory, tasks: u64) -> Model<'a> {
             tasks: 1000,
             seed: 90 + part,
         };
-        block_on(run_thread(server, &cpu, plan)).unwrap();
+        finish(|| run_thread(server, &cpu, plan)).unwrap();
         let mut random = Random::new(&cpu, plan.seed, 0);
         (0..1000).for_each(|_| model.serve(&mut random));
         model.compare(memory);

@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// The address of the tuple with this key, which exists: on each level the line of the node, then its entry.
-    pub async fn find<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> W<'c, C> {
+    pub fn find<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(1);
         let mut node = cpu.word(self.root.0);
         let mut level = cpu.word(self.levels);
@@ -89,12 +89,12 @@ impl Index {
             let mut line = node;
             let last = node + (LINES - 1) * LINE_BYTES;
             while line.less(last).branch(MORE_LINES_IN_NODE) {
-                if key.less(line.at(LINE_BYTES).load().await).branch(KEY_IS_IN_LINE) {
+                if key.less(line.at(LINE_BYTES).load()).branch(KEY_IS_IN_LINE) {
                     break;
                 }
                 line = line + LINE_BYTES;
             }
-            node = Index::child(line, key).await;
+            node = Index::child(line, key);
             level = level - 1;
             if level.is(0).branch(NODE_IS_LEAF) {
                 return node;
@@ -103,15 +103,15 @@ impl Index {
     }
 
     /// The target of the last entry of a line whose key is at most `key`; the first entry's always is.
-    async fn child<'c, C: Cpu>(line: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    fn child<'c, C: Cpu>(line: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         let _call = line.call(2);
-        if key.less(line.at(ENTRY_BYTES).load().await).branch(KEY_IS_IN_FIRST) {
-            return line.at(8).load().await;
+        if key.less(line.at(ENTRY_BYTES).load()).branch(KEY_IS_IN_FIRST) {
+            return line.at(8).load();
         }
-        if key.less(line.at(2 * ENTRY_BYTES).load().await).branch(KEY_IS_IN_SECOND) {
-            return line.at(ENTRY_BYTES + 8).load().await;
+        if key.less(line.at(2 * ENTRY_BYTES).load()).branch(KEY_IS_IN_SECOND) {
+            return line.at(ENTRY_BYTES + 8).load();
         }
-        line.at(2 * ENTRY_BYTES + 8).load().await
+        line.at(2 * ENTRY_BYTES + 8).load()
     }
 
     /// Checks that the tree leads to each of `tuples`, the addresses of the tuples with keys 0, 1, 2, ..., and to

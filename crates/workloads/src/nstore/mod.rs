@@ -257,8 +257,8 @@ impl Workload for Nstore {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        self.transact(thread).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.transact(thread);
     }
 
     /// The index leads to every tuple. Each tuple holds its own key. All updated fields have the contents of the

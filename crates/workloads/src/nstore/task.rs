@@ -17,39 +17,39 @@ sites! {
 
 impl Nstore {
     /// One transaction.
-    pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    pub(super) fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
-        let reads = thread.random.below(100).await.below(self.reads).branch(READS_ONLY);
+        let reads = thread.random.below(100).below(self.reads).branch(READS_ONLY);
         let list = self.lists.of(thread);
         let mut held = Held::none(list);
         let first = list + 8 * self.operations;
         let end = first + 8 * self.operations;
-        self.draw(thread, &mut held, first, end).await;
+        self.draw(thread, &mut held, first, end);
 
-        self.lock(thread, &mut held).await;
+        self.lock(thread, &mut held);
         if reads {
-            self.read_all(thread, first, end).await;
+            self.read_all(thread, first, end);
         } else {
-            self.update_all(thread, first, end).await;
+            self.update_all(thread, first, end);
         }
-        self.unlock(thread, &held).await;
+        self.unlock(thread, &held);
     }
 
     /// Takes the locks of the tuples, or of the thread's part.
-    async fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &mut Held<'c, C>) {
+    fn lock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &mut Held<'c, C>) {
         let _call = thread.cpu.call(2);
         match self.partitions {
-            None => held.lock(thread, self.locks).await,
-            Some(partitions) if partitions.locked => thread.log.lock(self.own_lock(thread)).await,
+            None => held.lock(thread, self.locks),
+            Some(partitions) if partitions.locked => thread.log.lock(self.own_lock(thread)),
             Some(_) => {}
         }
     }
 
-    async fn unlock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &Held<'c, C>) {
+    fn unlock<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, held: &Held<'c, C>) {
         let _call = thread.cpu.call(2);
         match self.partitions {
-            None => held.unlock(thread, self.locks).await,
-            Some(partitions) if partitions.locked => thread.log.unlock(self.own_lock(thread)).await,
+            None => held.unlock(thread, self.locks),
+            Some(partitions) if partitions.locked => thread.log.unlock(self.own_lock(thread)),
             Some(_) => {}
         }
     }
@@ -60,7 +60,7 @@ impl Nstore {
     }
 
     /// Draws the keys of a transaction, and lists their tuples from `first` to `end`.
-    async fn draw<'c, C: Cpu>(
+    fn draw<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         held: &mut Held<'c, C>,
@@ -70,13 +70,13 @@ impl Nstore {
         let _call = thread.cpu.call(4);
         let mut at = first;
         loop {
-            let mut key = self.zipf.draw(&mut thread.random).await;
+            let mut key = self.zipf.draw(&mut thread.random);
             if let Some(partitions) = self.partitions {
                 key = key + partitions.rows * thread.thread as u64;
             }
-            at.store(self.index.find(thread.cpu, key).await).await;
+            at.store(self.index.find(thread.cpu, key));
             if self.partitions.is_none() {
-                held.add(key).await;
+                held.add(key);
             }
             at = at + 8;
             if !at.less(end).branch(MORE_KEYS_TO_DRAW) {
@@ -86,13 +86,13 @@ impl Nstore {
     }
 
     /// Copies all fields of a tuple to `buffer`.
-    async fn read<'c, C: Cpu>(row: W<'c, C>, buffer: W<'c, C>) {
+    fn read<'c, C: Cpu>(row: W<'c, C>, buffer: W<'c, C>) {
         let _call = row.call(2);
         let (mut from, mut to) = (row.at(field_offset(0)), buffer);
         let end = buffer + 8 * FIELD_WORDS * FIELDS;
         while to.less(end).branch(MORE_FIELDS_TO_READ) {
             for word in 0..FIELD_WORDS {
-                to.at(8 * word).store(from.at(word_offset(word)).load().await).await;
+                to.at(8 * word).store(from.at(word_offset(word)).load());
             }
             from = from + LINE_BYTES * FIELD_LINES;
             to = to + 8 * FIELD_WORDS;
@@ -100,10 +100,10 @@ impl Nstore {
     }
 
     /// Writes the fields of a tuple; then its region continues or ends.
-    async fn update<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, row: W<'c, C>, step: Step) {
+    fn update<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, row: W<'c, C>, step: Step) {
         let _call = cpu.call(3);
-        let key = region.read(row.at(tuple::KEY), 8).await;
-        let version = region.read(row.at(tuple::VERSION), 8).await + 1;
+        let key = region.read(row.at(tuple::KEY), 8);
+        let version = region.read(row.at(tuple::VERSION), 8) + 1;
         let mut content = (key << KEY_SHIFT) | (version << VERSION_SHIFT);
         let mut field = row + field_offset(0);
         let mut left = cpu.word(self.written);
@@ -112,20 +112,20 @@ impl Nstore {
             let more = !left.is(0).branch(FIELD_IS_LAST);
             for line in 0..FIELD_LINES {
                 let at = if line == 0 { field } else { field + line * LINE_BYTES };
-                region.log(at, 0, 8 * words_of_line(line)).await;
+                region.log(at, 0, 8 * words_of_line(line));
             }
             if !more {
-                region.log(row, tuple::VERSION, 8).await;
+                region.log(row, tuple::VERSION, 8);
             }
-            region.order(if more { Step::More } else { step }).await;
+            region.order(if more { Step::More } else { step });
             for word in 0..FIELD_WORDS {
                 let value = if word == 0 { content } else { content + word };
-                region.update(field.at(word_offset(word)), value, 8).await;
+                region.update(field.at(word_offset(word)), value, 8);
             }
             if !more {
-                region.update(row.at(tuple::VERSION), version, 8).await;
+                region.update(row.at(tuple::VERSION), version, 8);
             }
-            region.finish().await;
+            region.finish();
             if !more {
                 return;
             }
@@ -135,12 +135,12 @@ impl Nstore {
     }
 
     /// Reads the tuples in the list from `first` to `end`.
-    async fn read_all<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
+    fn read_all<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
         let _call = thread.cpu.call(3);
         let buffer = self.buffers.of(thread);
         let mut at = first;
         loop {
-            Nstore::read(at.load().await, buffer).await;
+            Nstore::read(at.load(), buffer);
             at = at + 8;
             if !at.less(end).branch(MORE_TO_READ) {
                 return;
@@ -149,17 +149,17 @@ impl Nstore {
     }
 
     /// Updates the tuples in the list from `first` to `end`, in one region.
-    async fn update_all<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
+    fn update_all<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let mut region = thread.log.begin();
         let mut at = first;
         loop {
-            let row = at.load().await;
+            let row = at.load();
             at = at + 8;
             let more = at.less(end).branch(MORE_TO_UPDATE);
             let step = if more { Step::More } else { Step::Last };
-            self.update(&mut region, cpu, row, step).await;
+            self.update(&mut region, cpu, row, step);
             if !more {
                 return;
             }

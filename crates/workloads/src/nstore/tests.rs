@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use strandline_isa::{CoreId, Lowering};
-use strandline_runtime::{block_on, run_thread, Plain, Random, ThreadPlan};
+use strandline_runtime::{finish, run_thread, Plain, Random, ThreadPlan};
 
 proptest! {
     #[test]
@@ -24,14 +24,14 @@ proptest! {
         let mut random = Random::new(&cpu, seed, 0);
         let mut expected = vec![0; rows as usize];
         for _ in 0..tasks {
-            let update = block_on(random.below(100)).unwrap().bits() >= reads;
+            let update = finish(|| random.below(100)).unwrap().bits() >= reads;
             for _ in 0..operations {
-                let key = block_on(store.zipf.draw(&mut random)).unwrap().bits();
+                let key = finish(|| store.zipf.draw(&mut random)).unwrap().bits();
                 expected[key as usize] += u64::from(update);
             }
         }
         let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-        prop_assert_eq!(block_on(run_thread(&store, &cpu, plan)), Ok(()));
+        prop_assert_eq!(finish(|| run_thread(&store, &cpu, plan)), Ok(()));
         prop_assert_eq!(store.check(&memory), Ok(()));
         let versions: Vec<u64> = store.rows().map(|row| memory.word(Addr(row + tuple::VERSION))).collect();
         prop_assert_eq!(versions, expected);
@@ -47,7 +47,7 @@ proptest! {
         prop_assert_eq!(index.check(&memory, tuples()), Ok(()));
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         for (key, tuple) in (0..).zip(tuples()) {
-            prop_assert_eq!(block_on(index.find(&cpu, cpu.word(key))).unwrap().bits(), tuple);
+            prop_assert_eq!(finish(|| index.find(&cpu, cpu.word(key))).unwrap().bits(), tuple);
         }
     }
 }
@@ -63,7 +63,7 @@ fn the_most_popular_key_is_drawn_as_often_as_ycsb_says() {
     let mut random = Random::new(&cpu, 1, 0);
     let mut drawn = vec![0_u32; 1000];
     for _ in 0..100_000 {
-        drawn[block_on(zipf.draw(&mut random)).unwrap().bits() as usize] += 1;
+        drawn[finish(|| zipf.draw(&mut random)).unwrap().bits() as usize] += 1;
     }
     drawn.sort_unstable();
     let sum: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-0.99)).sum();

@@ -62,33 +62,33 @@ pub(super) enum End<'c, C: Cpu> {
 
 impl Art {
     /// The leaf of a key, without a lock. A prefix that is changing is skipped: the leaf has the whole key.
-    pub(super) async fn search<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<W<'c, C>> {
+    pub(super) fn search<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(1);
         let path = self.path(key);
         let (mut at, mut depth) = (cpu.word(self.root), cpu.word(0));
         loop {
-            let head = at.at(field::HEAD).load().await;
-            let prefix = at.at(field::PREFIX).load().await;
+            let head = at.at(field::HEAD).load();
+            let prefix = at.at(field::PREFIX).load();
             let level = level(head);
             let from = depth.max(level - (prefix & 0xff));
             let differ = (prefix ^ path) & bytes(cpu, from, level);
             if !differ.is(0).branch(SEARCH_PREFIX_MATCHES) {
                 return None;
             }
-            let child = find(cpu, at, kind(head), byte(cpu, path, level)).await.child;
+            let child = find(cpu, at, kind(head), byte(cpu, path, level)).child;
             if child.is(0).branch(SEARCH_ENDS) {
                 return None;
             }
             if (child & LEAF).is(LEAF).branch(SEARCH_HAS_LEAF) {
                 let leaf = child - LEAF;
-                return leaf.load().await.equals(key).branch(LEAF_MATCHES).then_some(leaf);
+                return leaf.load().equals(key).branch(LEAF_MATCHES).then_some(leaf);
             }
             (at, depth) = (child, level + 1);
         }
     }
 
     /// A writer's way to where a key is or belongs. `None`: another writer is in the way, or a prefix was mended.
-    pub(super) async fn descend<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>) -> Option<(Spot<'c, C>, End<'c, C>)> {
+    pub(super) fn descend<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>) -> Option<(Spot<'c, C>, End<'c, C>)> {
         let _call = cpu.call(1);
         let nowhere = cpu.word(0);
         let mut above = nowhere;
@@ -102,9 +102,9 @@ impl Art {
         };
         loop {
             let at = spot.node;
-            spot.version = at.at(field::LOCK).load().await;
-            spot.head = at.at(field::HEAD).load().await;
-            let prefix = at.at(field::PREFIX).load().await;
+            spot.version = at.at(field::LOCK).load();
+            spot.head = at.at(field::HEAD).load();
+            let prefix = at.at(field::PREFIX).load();
             let level = level(spot.head);
             let mut from = spot.depth;
             if !(from + (prefix & 0xff)).equals(level).branch(PREFIX_IS_WHOLE) {
@@ -114,7 +114,7 @@ impl Art {
                     .is(0)
                     .branch(PREFIX_CHANGES)
                 {
-                    self.mend_prefix(cpu, spot, above).await;
+                    self.mend_prefix(cpu, spot, above);
                     return None;
                 } else if (from + (prefix & 0xff)).less(level).branch(PREFIX_IS_SHORT) {
                     return None;
@@ -125,7 +125,7 @@ impl Art {
                 return Some((spot, End::Prefix(prefix)));
             }
             let byte = byte(cpu, path, level);
-            let Child { place, child } = find(cpu, at, kind(spot.head), byte).await;
+            let Child { place, child } = find(cpu, at, kind(spot.head), byte);
             if child.is(0).branch(CHILD_IS_ABSENT) {
                 return Some((spot, End::Empty(byte)));
             }
@@ -139,116 +139,114 @@ impl Art {
 
     /// Gives a node the prefix that a crash has kept from it, or taken: as long as the way from its parent, whose lock
     /// was `above`.
-    async fn mend_prefix<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>, above: W<'c, C>) {
+    fn mend_prefix<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>, above: W<'c, C>) {
         let _call = cpu.call(2);
-        if !self.lock(cpu, spot.node, spot.version).await {
+        if !self.lock(cpu, spot.node, spot.version) {
             return;
         }
-        let now = spot.parent.at(field::LOCK).load().await;
+        let now = spot.parent.at(field::LOCK).load();
         if now.equals(above).branch(WAY_IS_STILL) {
-            self.set_prefix(cpu, spot.node, spot.depth).await;
-            cpu.intent(Intent::Durable).await;
+            self.set_prefix(cpu, spot.node, spot.depth);
+            cpu.intent(Intent::Durable);
         }
-        Art::unlock(cpu, spot.node, spot.version).await;
+        Art::unlock(cpu, spot.node, spot.version);
     }
 
     /// Writes the prefix of a locked node from byte `depth` on, as a leaf has it, and flushes it.
-    pub(super) async fn set_prefix<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, depth: W<'c, C>) {
+    pub(super) fn set_prefix<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, depth: W<'c, C>) {
         let _call = cpu.call(2);
-        let level = level(at.at(field::HEAD).load().await);
-        if let Some(path) = self.any_path(cpu, at).await {
+        let level = level(at.at(field::HEAD).load());
+        if let Some(path) = self.any_path(cpu, at) {
             let prefix = (path & bytes(cpu, depth, level)) | (level - depth);
-            at.at(field::PREFIX).store(prefix).await;
-            at.flush().await;
+            at.at(field::PREFIX).store(prefix);
+            at.flush();
         }
     }
 
     /// The path of a leaf below a node. `None`: others have just deleted what was seen on the way.
-    async fn any_path<'c, C: Cpu>(&self, cpu: &'c C, mut at: W<'c, C>) -> Option<W<'c, C>> {
+    fn any_path<'c, C: Cpu>(&self, cpu: &'c C, mut at: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(1);
         loop {
-            let head = at.at(field::HEAD).load().await;
-            let child = next(at, kind(head), cpu.word(0)).await?.child;
+            let head = at.at(field::HEAD).load();
+            let child = next(at, kind(head), cpu.word(0))?.child;
             if (child & LEAF).is(LEAF).branch(ANY_IS_LEAF) {
-                return Some(self.path((child - LEAF).load().await));
+                return Some(self.path((child - LEAF).load()));
             }
             at = child;
         }
     }
 
     /// Locks a node if it is as it was when its lock was this.
-    pub(super) async fn lock<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, version: W<'c, C>) -> bool {
+    pub(super) fn lock<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, version: W<'c, C>) -> bool {
         let _call = cpu.call(2);
         let is_locked = (version & (OBSOLETE | LOCKED)).is(0).branch(NODE_IS_AS_SEEN)
             && at
                 .at(field::LOCK)
                 .compare_swap(version, version + LOCKED)
-                .await
                 .equals(version)
                 .branch(NODE_IS_TAKEN);
         if is_locked {
-            cpu.intent(Intent::Acquire).await;
+            cpu.intent(Intent::Acquire);
         }
         is_locked
     }
 
     /// Unlocks a node, whose lock was this before: it has changed.
-    pub(super) async fn unlock<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, version: W<'c, C>) {
-        Art::release(cpu, at, version + 2 * LOCKED).await;
+    pub(super) fn unlock<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, version: W<'c, C>) {
+        Art::release(cpu, at, version + 2 * LOCKED);
     }
 
     /// Unlocks a node that another one has replaced.
-    pub(super) async fn unlock_obsolete<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, version: W<'c, C>) {
-        Art::release(cpu, at, version + OBSOLETE).await;
+    pub(super) fn unlock_obsolete<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, version: W<'c, C>) {
+        Art::release(cpu, at, version + OBSOLETE);
     }
 
-    async fn release<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, word: W<'c, C>) {
-        cpu.intent(Intent::Release).await;
-        cpu.primitive(Primitive::StoreBarrier).await;
-        at.at(field::LOCK).store(word).await;
+    fn release<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, word: W<'c, C>) {
+        cpu.intent(Intent::Release);
+        cpu.primitive(Primitive::StoreBarrier);
+        at.at(field::LOCK).store(word);
     }
 
     /// Locks the parent of a locked node, if it is still that. What its lock was.
-    pub(super) async fn lock_parent<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>) -> Option<W<'c, C>> {
+    pub(super) fn lock_parent<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(1);
         let lock = spot.parent.at(field::LOCK);
         let version = loop {
-            let version = lock.load().await;
+            let version = lock.load();
             if (version & OBSOLETE).is(OBSOLETE).branch(PARENT_IS_OBSOLETE) {
                 return None;
             }
             if (version & LOCKED).is(0).branch(PARENT_IS_FREE)
                 && lock
                     .compare_swap(version, version + LOCKED)
-                    .await
                     .equals(version)
                     .branch(PARENT_IS_TAKEN)
             {
                 break version;
             }
-            cpu.give_way().await;
+            cpu.give_way();
             cpu.spins();
         };
-        cpu.intent(Intent::Acquire).await;
-        if spot.place.load().await.equals(spot.node).branch(PARENT_IS_STILL) {
+        cpu.intent(Intent::Acquire);
+        if spot.place.load().equals(spot.node).branch(PARENT_IS_STILL) {
             return Some(version);
         }
-        Art::unlock(cpu, spot.parent, version).await;
+        Art::unlock(cpu, spot.parent, version);
         None
     }
 
     /// Has the parent of a locked node point to another child, durably. It stays locked: what its lock was.
-    pub(super) async fn replace<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>, child: W<'c, C>) -> Option<W<'c, C>> {
+    pub(super) fn replace<'c, C: Cpu>(&self, cpu: &'c C, spot: Spot<'c, C>, child: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(2);
-        let version = self.lock_parent(cpu, spot).await?;
-        self.publish(spot.place, child).await;
-        cpu.intent(Intent::Durable).await;
+        let version = self.lock_parent(cpu, spot)?;
+        self.publish(spot.place, child);
+        cpu.intent(Intent::Durable);
         Some(version)
     }
 
     /// Another writer is in the way.
-    pub(super) async fn again<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, version: W<'c, C>) -> Turn {
-        Art::unlock(cpu, at, version).await;
+    pub(super) fn again<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, version: W<'c, C>) -> Turn {
+        Art::unlock(cpu, at, version);
         Turn::Again
     }
 }

@@ -156,25 +156,25 @@ impl Art {
     }
 
     /// Allocates a row of a pool.
-    async fn take<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, pool: usize) -> Option<W<'c, C>> {
+    fn take<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, pool: usize) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
-        if let Some(taken) = self.free[pool].take(thread.cpu, thread.thread).await {
+        if let Some(taken) = self.free[pool].take(thread.cpu, thread.thread) {
             return Some(taken.row());
         }
-        self.epochs.reclaim(thread, self).await;
-        let taken = self.free[pool].take(thread.cpu, thread.thread).await?;
+        self.epochs.reclaim(thread, self);
+        let taken = self.free[pool].take(thread.cpu, thread.thread)?;
         Some(taken.row())
     }
 
     /// Gives a row back that nobody looks at.
-    async fn give<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, pool: usize, row: W<'c, C>) {
-        self.free[pool].give(thread.cpu, thread.thread, row, &thread.log).await;
+    fn give<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, pool: usize, row: W<'c, C>) {
+        self.free[pool].give(thread.cpu, thread.thread, row, &thread.log);
     }
 }
 
 impl Owner for Art {
     /// A row of the pool with this number.
-    async fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, pool: W<'c, C>) {
+    fn take_back<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, row: W<'c, C>, pool: W<'c, C>) {
         let _call = thread.cpu.call(3);
         let pool = if pool.is(LEAVES as u64).branch(ROW_IS_LEAF) {
             LEAVES
@@ -187,7 +187,7 @@ impl Owner for Art {
         } else {
             Kind::N256 as usize
         };
-        self.give(thread, pool, row).await;
+        self.give(thread, pool, row);
     }
 }
 
@@ -233,60 +233,57 @@ impl Map for Art {
         maps::set(image, self.root + node::field::HEAD, Kind::N256 as u64);
     }
 
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
-        self.epochs.enter(thread).await;
-        let found = match self.search(thread.cpu, key).await {
-            Some(leaf) => Some(leaf.at(8).load().await),
-            None => None,
-        };
-        self.epochs.leave(thread).await;
+        self.epochs.enter(thread);
+        let found = self.search(thread.cpu, key).map(|leaf| leaf.at(8).load());
+        self.epochs.leave(thread);
         found
     }
 
-    async fn put<'c, C: Cpu>(
+    fn put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
         let _call = thread.cpu.call(3);
-        self.epochs.enter(thread).await;
+        self.epochs.enter(thread);
         let mut made = None;
         let done = loop {
-            match self.try_put(thread, (key, value), &mut made, old).await {
+            match self.try_put(thread, (key, value), &mut made, old) {
                 Turn::Done(done) => break done,
                 Turn::NoRoom => break false,
                 Turn::Again => {
-                    thread.cpu.give_way().await;
+                    thread.cpu.give_way();
                     thread.cpu.spins();
                 }
             }
         };
         // Another thread has inserted the key first, or there was no room for a node.
         if let Some(leaf) = made {
-            self.give(thread, LEAVES, leaf).await;
+            self.give(thread, LEAVES, leaf);
         }
-        self.epochs.leave(thread).await;
-        self.epochs.reclaim_if_full(thread, self).await;
+        self.epochs.leave(thread);
+        self.epochs.reclaim_if_full(thread, self);
         done
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
-        self.epochs.enter(thread).await;
+        self.epochs.enter(thread);
         let done = loop {
-            match self.try_remove(thread, key, old).await {
+            match self.try_remove(thread, key, old) {
                 Turn::Done(done) => break done,
                 // A deletion needs no memory.
                 Turn::NoRoom | Turn::Again => {
-                    thread.cpu.give_way().await;
+                    thread.cpu.give_way();
                     thread.cpu.spins();
                 }
             }
         };
-        self.epochs.leave(thread).await;
-        self.epochs.reclaim_if_full(thread, self).await;
+        self.epochs.leave(thread);
+        self.epochs.reclaim_if_full(thread, self);
         done
     }
 

@@ -180,12 +180,12 @@ fn place<'c, C: Cpu>(at: W<'c, C>, kind: Kind, number: W<'c, C>) -> W<'c, C> {
 }
 
 /// The child for a byte; 0 without one.
-pub(super) async fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
+pub(super) fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
     let _call = cpu.call(3);
     match kind {
-        Kind::N4 | Kind::N16 => find_key(cpu, at, kind, byte).await,
+        Kind::N4 | Kind::N16 => find_key(cpu, at, kind, byte),
         Kind::N48 => {
-            let number = (at + byte).at(field::INDEX).load_sized(1).await;
+            let number = (at + byte).at(field::INDEX).load_sized(1);
             if number.is(0).branch(BYTE_HAS_NO_CHILD) {
                 return Child {
                     place: at,
@@ -195,27 +195,27 @@ pub(super) async fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte:
             let place = place(at, kind, number - 1);
             Child {
                 place,
-                child: place.load().await,
+                child: place.load(),
             }
         }
         Kind::N256 => {
             let place = place(at, kind, byte);
             Child {
                 place,
-                child: place.load().await,
+                child: place.load(),
             }
         }
     }
 }
 
 /// As [`find`] in a node with an array of bytes. A place keeps its byte when its child is deleted.
-async fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
+fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
     let _call = cpu.call(3);
     let wanted = byte * 0x0101_0101_0101_0101;
-    let lower = at.at(field::KEYS).load().await.equal_bytes(wanted);
+    let lower = at.at(field::KEYS).load().equal_bytes(wanted);
     let mut matches = match kind {
         Kind::N4 => lower & 0xf,
-        _ => lower | (at.at(field::KEYS + 8).load().await.equal_bytes(wanted) << 8),
+        _ => lower | (at.at(field::KEYS + 8).load().equal_bytes(wanted) << 8),
     };
     loop {
         if matches.is(0).branch(NO_MORE_MATCHES) {
@@ -225,7 +225,7 @@ async fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, 
             };
         }
         let place = place(at, kind, matches.lowest_one());
-        let child = place.load().await;
+        let child = place.load();
         if !child.is(0).branch(MATCH_HAS_CHILD) {
             return Child { place, child };
         }
@@ -234,22 +234,22 @@ async fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, 
 }
 
 /// The first child at a position or behind it.
-pub(super) async fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'c, C>) -> Option<Next<'c, C>> {
+pub(super) fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'c, C>) -> Option<Next<'c, C>> {
     let _call = at.call(3);
     while position.below(kind.positions()).branch(CHILDREN_END) {
         let (mut number, mut byte) = (position, position);
         let mut is_there = true;
         match kind {
-            Kind::N4 | Kind::N16 => byte = (at + position).at(field::KEYS).load_sized(1).await,
+            Kind::N4 | Kind::N16 => byte = (at + position).at(field::KEYS).load_sized(1),
             Kind::N48 => {
-                number = (at + position).at(field::INDEX).load_sized(1).await;
+                number = (at + position).at(field::INDEX).load_sized(1);
                 is_there = !number.is(0).branch(INDEX_IS_EMPTY);
                 number = number - 1;
             }
             Kind::N256 => {}
         }
         if is_there {
-            let child = place(at, kind, number).load().await;
+            let child = place(at, kind, number).load();
             if !child.is(0).branch(PLACE_IS_EMPTY) {
                 return Some(Next { position, byte, child });
             }
@@ -260,15 +260,15 @@ pub(super) async fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'
 }
 
 /// Enters a child in a new node, which nobody sees, as number `used`.
-pub(super) async fn append<'c, C: Cpu>(at: W<'c, C>, kind: Kind, used: W<'c, C>, entry: Entry<'c, C>) {
+pub(super) fn append<'c, C: Cpu>(at: W<'c, C>, kind: Kind, used: W<'c, C>, entry: Entry<'c, C>) {
     let _call = at.call(4);
     let mut number = used;
     match kind {
-        Kind::N4 | Kind::N16 => (at + used).at(field::KEYS).store_sized(entry.byte, 1).await,
-        Kind::N48 => (at + entry.byte).at(field::INDEX).store_sized(used + 1, 1).await,
+        Kind::N4 | Kind::N16 => (at + used).at(field::KEYS).store_sized(entry.byte, 1),
+        Kind::N48 => (at + entry.byte).at(field::INDEX).store_sized(used + 1, 1),
         Kind::N256 => number = entry.byte,
     }
-    place(at, kind, number).store(entry.child).await;
+    place(at, kind, number).store(entry.child);
 }
 
 /// The head of a new node with so many children.
@@ -281,15 +281,15 @@ pub(super) fn head_of<'c, C: Cpu>(kind: Kind, level: W<'c, C>, count: W<'c, C>) 
 }
 
 /// Writes the header of a new node, which is born locked: nobody changes it before it is reached durably.
-pub(super) async fn begin<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, prefix: W<'c, C>, head: W<'c, C>) {
-    at.at(field::LOCK).store(cpu.word(LOCKED)).await;
-    at.at(field::PREFIX).store(prefix).await;
-    at.at(field::HEAD).store(head).await;
+pub(super) fn begin<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, prefix: W<'c, C>, head: W<'c, C>) {
+    at.at(field::LOCK).store(cpu.word(LOCKED));
+    at.at(field::PREFIX).store(prefix);
+    at.at(field::HEAD).store(head);
 }
 
 impl Art {
     /// Enters a child in a locked node with room for it, and flushes what makes it visible.
-    pub(super) async fn add<'c, C: Cpu>(
+    pub(super) fn add<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         at: W<'c, C>,
@@ -304,38 +304,38 @@ impl Art {
         };
         match kind {
             Kind::N4 | Kind::N16 => {
-                (at + used).at(field::KEYS).store_sized(entry.byte, 1).await;
-                at.at(field::HEAD).store(grown).await;
+                (at + used).at(field::KEYS).store_sized(entry.byte, 1);
+                at.at(field::HEAD).store(grown);
                 // The key and the child of a 4 are in one line.
                 if kind == Kind::N16 && self.omits != Omits::Byte {
-                    at.flush().await;
-                    cpu.intent(Intent::Order).await;
+                    at.flush();
+                    cpu.intent(Intent::Order);
                 }
-                cpu.primitive(Primitive::StoreBarrier).await;
-                self.publish(place(at, kind, used), entry.child).await;
+                cpu.primitive(Primitive::StoreBarrier);
+                self.publish(place(at, kind, used), entry.child);
             }
             Kind::N48 => {
                 let place = place(at, kind, used);
-                place.store(entry.child).await;
-                at.at(field::HEAD).store(grown).await;
+                place.store(entry.child);
+                at.at(field::HEAD).store(grown);
                 if self.omits != Omits::Byte {
-                    place.flush().await;
-                    cpu.intent(Intent::Order).await;
+                    place.flush();
+                    cpu.intent(Intent::Order);
                 }
-                cpu.primitive(Primitive::StoreBarrier).await;
+                cpu.primitive(Primitive::StoreBarrier);
                 let index = (at + entry.byte).at(field::INDEX);
-                index.store_sized(used + 1, 1).await;
-                index.flush().await;
+                index.store_sized(used + 1, 1);
+                index.flush();
             }
             Kind::N256 => {
-                self.publish(place(at, kind, entry.byte), entry.child).await;
-                at.at(field::HEAD).store(grown).await;
+                self.publish(place(at, kind, entry.byte), entry.child);
+                at.at(field::HEAD).store(grown);
             }
         }
     }
 
     /// Deletes a child of a locked node, and flushes that.
-    pub(super) async fn drop_child<'c, C: Cpu>(
+    pub(super) fn drop_child<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         at: W<'c, C>,
@@ -346,21 +346,21 @@ impl Art {
         let nothing = cpu.word(0);
         if kind == Kind::N48 {
             let index = (at + byte).at(field::INDEX);
-            index.store_sized(nothing, 1).await;
-            index.flush().await;
-            place.store(nothing).await;
+            index.store_sized(nothing, 1);
+            index.flush();
+            place.store(nothing);
         } else {
-            self.publish(place, nothing).await;
+            self.publish(place, nothing);
         }
-        at.at(field::HEAD).store(head - (1 << COUNT)).await;
+        at.at(field::HEAD).store(head - (1 << COUNT));
     }
 
     /// Stores a child that others see, and flushes it.
-    pub(super) async fn publish<'c, C: Cpu>(&self, place: W<'c, C>, child: W<'c, C>) {
+    pub(super) fn publish<'c, C: Cpu>(&self, place: W<'c, C>, child: W<'c, C>) {
         let _call = place.call(2);
-        place.store(child).await;
+        place.store(child);
         if self.omits != Omits::Pointer {
-            place.flush().await;
+            place.flush();
         }
     }
 }

@@ -168,44 +168,44 @@ impl Clht {
     }
 
     /// The first bucket of a hash's chain.
-    async fn chain<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> W<'c, C> {
-        let table = cpu.word(self.root.0 + root::TABLE).load().await;
-        let mask = table.load().await;
+    fn chain<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> W<'c, C> {
+        let table = cpu.word(self.root.0 + root::TABLE).load();
+        let mask = table.load();
         (table + ((hash & mask) << u64::from(LINE_BYTES.trailing_zeros()))).at(LINE_BYTES)
     }
 
     /// Locks the chain of a hash.
-    async fn lock<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> W<'c, C> {
+    fn lock<'c, C: Cpu>(&self, cpu: &'c C, hash: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(1);
         loop {
-            let first = self.chain(cpu, hash).await;
+            let first = self.chain(cpu, hash);
             let lock = first.at(bucket::LOCK);
-            let state = lock.load().await;
+            let state = lock.load();
             if state.is(FREE).branch(BUCKET_IS_FREE) {
                 let taken = cpu.word(TAKEN);
-                if lock.compare_swap(state, taken).await.is(FREE).branch(BUCKET_IS_TAKEN) {
-                    cpu.intent(Intent::Acquire).await;
+                if lock.compare_swap(state, taken).is(FREE).branch(BUCKET_IS_TAKEN) {
+                    cpu.intent(Intent::Acquire);
                     return first;
                 }
             }
-            cpu.give_way().await;
+            cpu.give_way();
             cpu.spins();
         }
     }
 
-    async fn unlock<'c, C: Cpu>(cpu: &'c C, first: W<'c, C>) {
-        strandline_runtime::unlock(cpu, first.at(bucket::LOCK)).await;
+    fn unlock<'c, C: Cpu>(cpu: &'c C, first: W<'c, C>) {
+        strandline_runtime::unlock(cpu, first.at(bucket::LOCK));
     }
 
     /// The slot of a key in a chain, by its key's address; otherwise the first free slot, if there is one, and the last
     /// bucket.
-    async fn find<'c, C: Cpu>(&self, cpu: &'c C, first: W<'c, C>, key: W<'c, C>) -> Found<'c, C> {
+    fn find<'c, C: Cpu>(&self, cpu: &'c C, first: W<'c, C>, key: W<'c, C>) -> Found<'c, C> {
         let _call = cpu.call(2);
         let (mut at, mut free) = (first, cpu.word(0));
         loop {
             for slot in 0..SLOTS {
                 let place = at.at(bucket::KEYS + 8 * slot);
-                let held = place.load().await;
+                let held = place.load();
                 if held.equals(key).branch(KEY_MATCHES) {
                     return Found::Key(place);
                 }
@@ -213,7 +213,7 @@ impl Clht {
                     free = place;
                 }
             }
-            let next = at.at(bucket::NEXT).load().await;
+            let next = at.at(bucket::NEXT).load();
             if next.is(0).branch(CHAIN_ENDS) {
                 return Found::Absent { free, last: at };
             }
@@ -222,21 +222,21 @@ impl Clht {
     }
 
     /// Writes a pair into a free slot, whose key has this address.
-    async fn fill<'c, C: Cpu>(&self, cpu: &'c C, slot: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+    fn fill<'c, C: Cpu>(&self, cpu: &'c C, slot: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = cpu.call(3);
         let place = slot.at(bucket::VALUES - bucket::KEYS);
-        place.store(value).await;
-        place.flush().await;
-        cpu.intent(Intent::Order).await;
-        cpu.primitive(Primitive::StoreBarrier).await;
-        slot.store(key).await;
+        place.store(value);
+        place.flush();
+        cpu.intent(Intent::Order);
+        cpu.primitive(Primitive::StoreBarrier);
+        slot.store(key);
         if self.omits != Omits::Key {
-            slot.flush().await;
+            slot.flush();
         }
     }
 
     /// Adds a bucket with a pair to a chain; false if there is none.
-    async fn extend<'c, C: Cpu>(
+    fn extend<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         last: W<'c, C>,
@@ -245,27 +245,27 @@ impl Clht {
     ) -> bool {
         let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
-        let Some(taken) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread) else {
             return false;
         };
         let new = taken.row();
-        Clht::begin(cpu, new).await;
-        new.at(bucket::VALUES).store(value).await;
-        new.at(bucket::KEYS).store(key).await;
+        Clht::begin(cpu, new);
+        new.at(bucket::VALUES).store(value);
+        new.at(bucket::KEYS).store(key);
         if self.omits != Omits::Bucket {
-            new.flush().await;
-            cpu.intent(Intent::Order).await;
+            new.flush();
+            cpu.intent(Intent::Order);
         }
-        cpu.primitive(Primitive::StoreBarrier).await;
-        last.at(bucket::NEXT).store(new).await;
-        last.flush().await;
+        cpu.primitive(Primitive::StoreBarrier);
+        last.at(bucket::NEXT).store(new);
+        last.flush();
         true
     }
 
     /// Clears a bucket, which may have been in use before a crash.
-    async fn begin<'c, C: Cpu>(cpu: &'c C, bucket: W<'c, C>) {
+    fn begin<'c, C: Cpu>(cpu: &'c C, bucket: W<'c, C>) {
         for offset in (0..LINE_BYTES).step_by(8) {
-            bucket.at(offset).store(cpu.word(0)).await;
+            bucket.at(offset).store(cpu.word(0));
         }
     }
 }
@@ -306,37 +306,31 @@ impl Map for Clht {
         maps::set(image, self.root.0 + root::TABLE, table);
     }
 
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let mut at = self.chain(cpu, hash(key)).await;
+        let mut at = self.chain(cpu, hash(key));
         loop {
             for slot in 0..SLOTS {
                 let place = at.at(bucket::VALUES + 8 * slot);
-                let mut value = place.load().await;
+                let mut value = place.load();
                 // While the value changes, the key may be about to be replaced, or its value.
-                while at
-                    .at(bucket::KEYS + 8 * slot)
-                    .load()
-                    .await
-                    .equals(key)
-                    .branch(SEARCH_MATCHES)
-                {
-                    let again = place.load().await;
+                while at.at(bucket::KEYS + 8 * slot).load().equals(key).branch(SEARCH_MATCHES) {
+                    let again = place.load();
                     if again.equals(value).branch(VALUE_STAYED) {
                         return Some(value);
                     }
                     value = again;
                 }
             }
-            at = at.at(bucket::NEXT).load().await;
+            at = at.at(bucket::NEXT).load();
             if at.is(0).branch(SEARCH_ENDS) {
                 return None;
             }
         }
     }
 
-    async fn put<'c, C: Cpu>(
+    fn put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
@@ -344,49 +338,49 @@ impl Map for Clht {
     ) -> bool {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
-        let first = self.lock(cpu, hash(key)).await;
+        let first = self.lock(cpu, hash(key));
         let mut has_grown = false;
-        let done = match self.find(cpu, first, key).await {
+        let done = match self.find(cpu, first, key) {
             Found::Key(slot) => {
                 let place = slot.at(bucket::VALUES - bucket::KEYS);
-                old.keep(place).await;
-                place.store(value).await;
-                slot.flush().await;
+                old.keep(place);
+                place.store(value);
+                slot.flush();
                 true
             }
             Found::Absent { free, last } => match free.is(0).branch(CHAIN_IS_FULL) {
                 false => {
-                    self.fill(cpu, free, key, value).await;
+                    self.fill(cpu, free, key, value);
                     true
                 }
                 true => {
-                    has_grown = self.extend(thread, last, key, value).await;
+                    has_grown = self.extend(thread, last, key, value);
                     has_grown
                 }
             },
         };
-        cpu.intent(Intent::Durable).await;
-        Clht::unlock(cpu, first).await;
+        cpu.intent(Intent::Durable);
+        Clht::unlock(cpu, first);
         if has_grown {
-            self.count_growth(thread).await;
+            self.count_growth(thread);
         }
         done
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let first = self.lock(cpu, hash(key)).await;
-        let found = self.find(cpu, first, key).await;
+        let first = self.lock(cpu, hash(key));
+        let found = self.find(cpu, first, key);
         if let Found::Key(slot) = found {
-            old.keep(slot.at(bucket::VALUES - bucket::KEYS)).await;
-            slot.store(cpu.word(0)).await;
+            old.keep(slot.at(bucket::VALUES - bucket::KEYS));
+            slot.store(cpu.word(0));
             if self.omits != Omits::Key {
-                slot.flush().await;
+                slot.flush();
             }
-            cpu.intent(Intent::Durable).await;
+            cpu.intent(Intent::Durable);
         }
-        Clht::unlock(cpu, first).await;
+        Clht::unlock(cpu, first);
         matches!(found, Found::Key(_))
     }
 

@@ -14,30 +14,28 @@ sites! {
 
 impl Masstree {
     /// A new record, flushed but not ordered; `None` if there is no room.
-    pub(super) async fn record<'c, C: Cpu>(
+    pub(super) fn record<'c, C: Cpu>(
         &self,
         thread: &ThreadState<'c, C>,
         key: W<'c, C>,
         value: W<'c, C>,
     ) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(3);
-        let record = self.free_records.take(thread.cpu, thread.thread).await?.row();
-        record.store(key).await;
-        record.at(SECOND).store(value).await;
-        self.flush_unless(Omits::Record, record).await;
+        let record = self.free_records.take(thread.cpu, thread.thread)?.row();
+        record.store(key);
+        record.at(SECOND).store(value);
+        self.flush_unless(Omits::Record, record);
         Some(record)
     }
 
     /// Frees a record that nothing reaches, or durably no longer.
-    pub(super) async fn free_record<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, record: W<'c, C>) {
-        self.free_records
-            .give(thread.cpu, thread.thread, record, &thread.log)
-            .await;
+    pub(super) fn free_record<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, record: W<'c, C>) {
+        self.free_records.give(thread.cpu, thread.thread, record, &thread.log);
     }
 
     /// Puts layers between a locked border node's entry and its record, until the slices of that record's key and of a
     /// new one differ: all but the last have one entry. False if there is no room.
-    pub(super) async fn deepen<'c, C: Cpu>(
+    pub(super) fn deepen<'c, C: Cpu>(
         &self,
         thread: &ThreadState<'c, C>,
         border: &Border<'c, C>,
@@ -47,7 +45,7 @@ impl Masstree {
     ) -> bool {
         let _call = thread.cpu.call(4);
         let cpu = thread.cpu;
-        let old_key = old.load().await;
+        let old_key = old.load();
         let mut slices = Vec::new();
         loop {
             let layer = border.layer.depth + 1 + slices.len() as u64;
@@ -57,7 +55,7 @@ impl Masstree {
                 break;
             }
         }
-        let Some((new, nodes)) = self.take_all(thread, slices.len(), (key, value)).await else {
+        let Some((new, nodes)) = self.take_all(thread, slices.len(), (key, value)) else {
             return false;
         };
         let (old, new) = (old + IS_RECORD, new + IS_RECORD);
@@ -67,27 +65,27 @@ impl Masstree {
                 None if slices.0.less(slices.1).branch(OLD_IS_LESS) => vec![(slices.0, old), (slices.1, new)],
                 None => vec![(slices.1, new), (slices.0, old)],
             };
-            self.make_border(cpu, *at, &entries).await;
+            self.make_border(cpu, *at, &entries);
         }
         if self.omits != Omits::Layer {
             for at in &nodes {
-                flush_lines(*at, self.bytes()).await;
+                flush_lines(*at, self.bytes());
             }
-            cpu.intent(Intent::Order).await;
+            cpu.intent(Intent::Order);
         }
-        cpu.primitive(Primitive::StoreBarrier).await;
-        held.at(SECOND).store(nodes[0]).await;
-        held.flush().await;
-        Masstree::count_change(cpu, border.at).await;
-        cpu.intent(Intent::Durable).await;
+        cpu.primitive(Primitive::StoreBarrier);
+        held.at(SECOND).store(nodes[0]);
+        held.flush();
+        Masstree::count_change(cpu, border.at);
+        cpu.intent(Intent::Durable);
         for at in nodes {
-            Masstree::unlock(cpu, at).await;
+            Masstree::unlock(cpu, at);
         }
         true
     }
 
     /// A new record and this many nodes, or nothing.
-    async fn take_all<'c, C: Cpu>(
+    fn take_all<'c, C: Cpu>(
         &self,
         thread: &ThreadState<'c, C>,
         count: usize,
@@ -95,14 +93,14 @@ impl Masstree {
     ) -> Option<(W<'c, C>, Vec<W<'c, C>>)> {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let record = self.record(thread, key, value).await?;
+        let record = self.record(thread, key, value)?;
         let mut nodes = Vec::new();
         while nodes.len() < count {
-            let Some(taken) = self.free.take(cpu, thread.thread).await else {
+            let Some(taken) = self.free.take(cpu, thread.thread) else {
                 for at in nodes {
-                    self.free.give(cpu, thread.thread, at, &thread.log).await;
+                    self.free.give(cpu, thread.thread, at, &thread.log);
                 }
-                self.free_record(thread, record).await;
+                self.free_record(thread, record);
                 return None;
             };
             nodes.push(taken.row());
@@ -111,12 +109,12 @@ impl Masstree {
     }
 
     /// Makes the border node of a new layer, with these entries: locked.
-    async fn make_border<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, entries: &[(W<'c, C>, W<'c, C>)]) {
+    fn make_border<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, entries: &[(W<'c, C>, W<'c, C>)]) {
         let _call = cpu.call(2);
         for (slot, (slice, link)) in (0..).zip(entries) {
             let entry = entry(at, cpu.word(slot));
-            entry.store(*slice).await;
-            entry.at(SECOND).store(*link).await;
+            entry.store(*slice);
+            entry.at(SECOND).store(*link);
         }
         let header = Header {
             level: 0,
@@ -126,6 +124,6 @@ impl Masstree {
             lock: EXCLUSIVE,
             count: entries.len() as u64,
         };
-        self.make_header(cpu, at, header).await;
+        self.make_header(cpu, at, header);
     }
 }

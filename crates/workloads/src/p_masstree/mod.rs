@@ -259,21 +259,21 @@ impl Map for Masstree {
         maps::set(image, self.root.0, first);
     }
 
-    async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
-        self.value(thread.cpu, key).await
+    fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+        self.value(thread.cpu, key)
     }
 
-    async fn put<'c, C: Cpu>(
+    fn put<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
         old: &mut Old<'c, C>,
     ) -> bool {
-        self.write(thread, (key, value), old).await
+        self.write(thread, (key, value), old)
     }
 
-    async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
-        self.delete(thread, key, old).await
+    fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, old: &mut Old<'c, C>) -> bool {
+        self.delete(thread, key, old)
     }
 
     fn mend(&self, image: &dyn Image) {

@@ -73,36 +73,36 @@ pub(super) fn entry<'c, C: Cpu>(at: W<'c, C>, slot: W<'c, C>) -> W<'c, C> {
 
 impl Masstree {
     /// The first layer.
-    pub(super) async fn first<'c, C: Cpu>(&self, cpu: &'c C) -> Layer<'c, C> {
+    pub(super) fn first<'c, C: Cpu>(&self, cpu: &'c C) -> Layer<'c, C> {
         let _call = cpu.call(0);
         Layer {
             depth: 0,
-            root: cpu.word(self.root.0).load().await,
+            root: cpu.word(self.root.0).load(),
             above: None,
         }
     }
 
-    pub(super) async fn permutation<'c, C: Cpu>(&self, at: W<'c, C>) -> Permutation<'c, C> {
+    pub(super) fn permutation<'c, C: Cpu>(&self, at: W<'c, C>) -> Permutation<'c, C> {
         let _call = at.call(1);
         Permutation {
-            word: at.at(node::PERMUTATION).load().await,
+            word: at.at(node::PERMUTATION).load(),
             width: self.width,
         }
     }
 
     /// The sibling of a node if it covers the slice.
-    pub(super) async fn right<'c, C: Cpu>(at: W<'c, C>, slice: W<'c, C>) -> Option<W<'c, C>> {
+    pub(super) fn right<'c, C: Cpu>(at: W<'c, C>, slice: W<'c, C>) -> Option<W<'c, C>> {
         let _call = at.call(2);
-        let sibling = at.at(node::NEXT).load().await;
+        let sibling = at.at(node::NEXT).load();
         if sibling.is(0).branch(HAS_SIBLING) {
             return None;
         }
-        let low = sibling.at(node::LOW).load().await;
+        let low = sibling.at(node::LOW).load();
         (!slice.less(low).branch(SIBLING_COVERS)).then_some(sibling)
     }
 
     /// The node of a level that covers a slice, from a root; `None` if the tree is not as high.
-    pub(super) async fn descend<'c, C: Cpu>(
+    pub(super) fn descend<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         root: W<'c, C>,
@@ -111,42 +111,42 @@ impl Masstree {
     ) -> Option<Reached<'c, C>> {
         let _call = cpu.call(3);
         let mut at = root;
-        let mut height = at.at(node::LEVEL).load().await;
+        let mut height = at.at(node::LEVEL).load();
         if height.below(level).branch(ROOT_IS_BELOW) {
             return None;
         }
         let mut orphan = None;
         loop {
-            while let Some(sibling) = Masstree::right(at, slice).await {
+            while let Some(sibling) = Masstree::right(at, slice) {
                 at = sibling;
                 orphan = Some((at, height.bits()));
             }
             if height.is(level).branch(IS_AT_LEVEL) {
                 return Some(Reached { at, orphan });
             }
-            at = self.child(cpu, at, slice).await;
+            at = self.child(cpu, at, slice);
             height = height - 1;
         }
     }
 
     /// The child of an inner node for a slice.
-    async fn child<'c, C: Cpu>(&self, cpu: &'c C, parent: W<'c, C>, slice: W<'c, C>) -> W<'c, C> {
+    fn child<'c, C: Cpu>(&self, cpu: &'c C, parent: W<'c, C>, slice: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(2);
         loop {
-            let version = parent.at(node::VERSION).load().await;
-            let permutation = self.permutation(parent).await;
+            let version = parent.at(node::VERSION).load();
+            let permutation = self.permutation(parent);
             let (mut rest, mut left) = (permutation.from(0), permutation.count());
             let mut link = parent.at(node::LEFTMOST);
             while !left.is(0).branch(CHILDREN_END) {
                 let entry = entry(parent, Permutation::next(rest));
-                if slice.less(entry.load().await).branch(CHILD_IS_GREATER) {
+                if slice.less(entry.load()).branch(CHILD_IS_GREATER) {
                     break;
                 }
                 link = entry.at(SECOND);
                 (rest, left) = (Permutation::after(rest), left - 1);
             }
-            let child = link.load().await;
-            let now = parent.at(node::VERSION).load().await;
+            let child = link.load();
+            let now = parent.at(node::VERSION).load();
             if now.equals(version).branch(CHILD_VERSION_STAYED) {
                 return child;
             }
@@ -155,7 +155,7 @@ impl Masstree {
     }
 
     /// The place of a slice in a node: the first whose entry is not less.
-    pub(super) async fn place<'c, C: Cpu>(
+    pub(super) fn place<'c, C: Cpu>(
         cpu: &'c C,
         at: W<'c, C>,
         permutation: &Permutation<'c, C>,
@@ -165,7 +165,7 @@ impl Masstree {
         let (mut rest, count, mut place) = (permutation.from(0), permutation.count(), cpu.word(0));
         while !place.equals(count).branch(ENTRIES_END) {
             let entry = entry(at, Permutation::next(rest));
-            let held = entry.load().await;
+            let held = entry.load();
             if !held.less(slice).branch(ENTRY_IS_LESS) {
                 let entry = held.equals(slice).branch(ENTRY_MATCHES).then_some(entry);
                 return Place { place, entry };
@@ -176,36 +176,36 @@ impl Masstree {
     }
 
     /// What an entry of a border node has of a key.
-    pub(super) async fn found<'c, C: Cpu>(&self, entry: Option<W<'c, C>>, key: W<'c, C>) -> Found<'c, C> {
+    pub(super) fn found<'c, C: Cpu>(&self, entry: Option<W<'c, C>>, key: W<'c, C>) -> Found<'c, C> {
         let _call = key.call(2);
         let Some(entry) = entry else { return Found::Absent };
         if self.is_inline() {
             return Found::Value(entry.at(SECOND));
         }
-        let link = entry.at(SECOND).load().await;
+        let link = entry.at(SECOND).load();
         if (link & IS_RECORD).is(0).branch(LINK_IS_LAYER) {
             return Found::Layer(link);
         }
         let record = link - IS_RECORD;
-        match record.load().await.equals(key).branch(RECORD_MATCHES) {
+        match record.load().equals(key).branch(RECORD_MATCHES) {
             true => Found::Value(record.at(SECOND)),
             false => Found::Other(record),
         }
     }
 
     /// What a border node has of a key, without its lock.
-    async fn look<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, slice: W<'c, C>, key: W<'c, C>) -> Seen<'c, C> {
+    fn look<'c, C: Cpu>(&self, cpu: &'c C, at: W<'c, C>, slice: W<'c, C>, key: W<'c, C>) -> Seen<'c, C> {
         let _call = cpu.call(3);
         loop {
-            let version = at.at(node::VERSION).load().await;
-            let permutation = self.permutation(at).await;
-            let place = Masstree::place(cpu, at, &permutation, slice).await;
-            let seen = match self.found(place.entry, key).await {
+            let version = at.at(node::VERSION).load();
+            let permutation = self.permutation(at);
+            let place = Masstree::place(cpu, at, &permutation, slice);
+            let seen = match self.found(place.entry, key) {
                 Found::Absent | Found::Other(_) => Seen::Nothing,
-                Found::Value(word) => Seen::Value(word.load().await),
+                Found::Value(word) => Seen::Value(word.load()),
                 Found::Layer(root) => Seen::Layer(root),
             };
-            let now = at.at(node::VERSION).load().await;
+            let now = at.at(node::VERSION).load();
             if now.equals(version).branch(BORDER_VERSION_STAYED) {
                 return seen;
             }
@@ -214,7 +214,7 @@ impl Masstree {
     }
 
     /// What a layer has of a key, and the border node, from this one or a sibling on.
-    async fn search<'c, C: Cpu>(
+    fn search<'c, C: Cpu>(
         &self,
         cpu: &'c C,
         mut at: W<'c, C>,
@@ -223,12 +223,12 @@ impl Masstree {
     ) -> (Seen<'c, C>, W<'c, C>) {
         let _call = cpu.call(3);
         loop {
-            let seen = self.look(cpu, at, slice, key).await;
+            let seen = self.look(cpu, at, slice, key);
             if !matches!(seen, Seen::Nothing) {
                 return (seen, at);
             }
             // A split may have moved the entry.
-            match Masstree::right(at, slice).await {
+            match Masstree::right(at, slice) {
                 Some(sibling) => at = sibling,
                 None => return (seen, at),
             }
@@ -236,24 +236,24 @@ impl Masstree {
     }
 
     /// The root of a layer now: lower ones may have grown since the layer was entered.
-    pub(super) async fn root<'c, C: Cpu>(&self, cpu: &'c C, layer: &Layer<'c, C>) -> Option<W<'c, C>> {
+    pub(super) fn root<'c, C: Cpu>(&self, cpu: &'c C, layer: &Layer<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(1);
         let Some((border, slice)) = layer.above else {
-            return Some(cpu.word(self.root.0).load().await);
+            return Some(cpu.word(self.root.0).load());
         };
-        match self.search(cpu, border, slice, cpu.word(0)).await {
+        match self.search(cpu, border, slice, cpu.word(0)) {
             (Seen::Layer(root), _) => Some(root),
             _ => None,
         }
     }
 
     /// The border node for a key, in the last layer that there is for it.
-    pub(super) async fn border<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<Border<'c, C>> {
+    pub(super) fn border<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<Border<'c, C>> {
         let _call = cpu.call(1);
-        let (mut layer, mut orphan) = (self.first(cpu).await, None);
+        let (mut layer, mut orphan) = (self.first(cpu), None);
         loop {
             let slice = self.slice(key, layer.depth);
-            let reached = self.descend(cpu, layer.root, slice, 0).await?;
+            let reached = self.descend(cpu, layer.root, slice, 0)?;
             orphan = reached.orphan.map(|found| (layer, found)).or(orphan);
             let border = Border {
                 layer,
@@ -264,7 +264,7 @@ impl Masstree {
             if layer.depth + 1 == self.layers() {
                 return Some(border);
             }
-            let (Seen::Layer(root), above) = self.search(cpu, reached.at, slice, key).await else {
+            let (Seen::Layer(root), above) = self.search(cpu, reached.at, slice, key) else {
                 return Some(border);
             };
             layer = Layer {
@@ -276,13 +276,13 @@ impl Masstree {
     }
 
     /// The value of a key.
-    pub(super) async fn value<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<W<'c, C>> {
+    pub(super) fn value<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(1);
-        let (mut root, mut depth) = (self.first(cpu).await.root, 0);
+        let (mut root, mut depth) = (self.first(cpu).root, 0);
         loop {
             let slice = self.slice(key, depth);
-            let reached = self.descend(cpu, root, slice, 0).await?;
-            match self.search(cpu, reached.at, slice, key).await.0 {
+            let reached = self.descend(cpu, root, slice, 0)?;
+            match self.search(cpu, reached.at, slice, key).0 {
                 Seen::Nothing => return None,
                 Seen::Value(value) => return Some(value),
                 Seen::Layer(next) => (root, depth) = (next, depth + 1),

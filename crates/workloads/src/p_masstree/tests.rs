@@ -3,7 +3,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use strandline_isa::{CoreId, Lowering, Memory};
-use strandline_runtime::{block_on, Log, LogLayout, Logging, Plain, Random};
+use strandline_runtime::{finish, Log, LogLayout, Logging, Plain, Random};
 
 /// An empty map with these parameters, and its memory.
 fn empty(set: &[(&str, u64)]) -> (Masstree, LogLayout, Memory) {
@@ -28,20 +28,18 @@ fn empty(set: &[(&str, u64)]) -> (Masstree, LogLayout, Memory) {
 /// Gives each key itself as its value; whether there was room for all.
 fn put_all(map: &Masstree, logs: LogLayout, memory: &Memory, keys: &[u64]) -> bool {
     let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
-    let ended = block_on(async move {
+    let ended = finish(|| {
         let mut thread = ThreadState {
             cpu,
             thread: 0,
             threads: 1,
             lane: 0,
             random: Random::new(cpu, 1, 0),
-            log: Log::open(cpu, &logs, 0).await,
+            log: Log::open(cpu, &logs, 0),
         };
         let mut is_done = true;
         for key in keys {
-            is_done &= map
-                .put(&mut thread, (cpu.word(*key), cpu.word(*key)), &mut Old::unwanted())
-                .await;
+            is_done &= map.put(&mut thread, (cpu.word(*key), cpu.word(*key)), &mut Old::unwanted());
         }
         is_done
     });

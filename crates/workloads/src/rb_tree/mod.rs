@@ -90,7 +90,7 @@ pub struct RbTree {
 
 impl RbTree {
     /// Deletes or inserts a key; returns the node that a deletion frees.
-    async fn toggle<'c, C: Cpu>(
+    fn toggle<'c, C: Cpu>(
         &self,
         thread: usize,
         tree: &mut Tree<'_, '_, 'c, C>,
@@ -98,31 +98,31 @@ impl RbTree {
         value: W<'c, C>,
     ) -> Option<W<'c, C>> {
         let _call = key.call(4);
-        let place = tree.find(key).await;
+        let place = tree.find(key);
         if !place.node.is(0).branch(KEY_IS_ABSENT) {
-            let gone = tree.delete(place.node).await;
-            self.reflect(tree, key).await;
+            let gone = tree.delete(place.node);
+            self.reflect(tree, key);
             return Some(gone);
         }
-        if let Some(taken) = self.free.take(tree.cpu, thread).await {
-            tree.region.takes(taken).await;
-            tree.insert(place, taken.row(), key, value).await;
-            self.reflect(tree, key).await;
+        if let Some(taken) = self.free.take(tree.cpu, thread) {
+            tree.region.takes(taken);
+            tree.insert(place, taken.row(), key, value);
+            self.reflect(tree, key);
         }
         None
     }
 
     /// Flips a key's bit in the mirror.
-    async fn reflect<'c, C: Cpu>(&self, tree: &mut Tree<'_, '_, 'c, C>, key: W<'c, C>) {
+    fn reflect<'c, C: Cpu>(&self, tree: &mut Tree<'_, '_, 'c, C>, key: W<'c, C>) {
         let _call = key.call(2);
         let word = self.mirror.row(key >> u64::from(MIRROR_BITS.trailing_zeros()));
         let bit = tree.cpu.word(1) << (key & (MIRROR_BITS - 1));
-        let old = tree.region.read(word, 8).await;
-        tree.region.write(word, old ^ bit, 8).await;
+        let old = tree.region.read(word, 8);
+        tree.region.write(word, old ^ bit, 8);
     }
 
     /// The operations of a task, all in `region`. Returns the end of the list of removed nodes, which starts at `gone`.
-    async fn operate<'c, C: Cpu>(
+    fn operate<'c, C: Cpu>(
         &self,
         thread: usize,
         tree: &mut Tree<'_, '_, 'c, C>,
@@ -132,10 +132,10 @@ impl RbTree {
         let _call = gone.call(4);
         let mut left = tree.cpu.word(self.operations);
         loop {
-            let key = random.below(self.keys).await;
-            let value = (key << KEY_SHIFT) | (random.word().await >> KEY_SHIFT);
-            if let Some(node) = self.toggle(thread, tree, key, value).await {
-                gone.store(node).await;
+            let key = random.below(self.keys);
+            let value = (key << KEY_SHIFT) | (random.word() >> KEY_SHIFT);
+            if let Some(node) = self.toggle(thread, tree, key, value) {
+                gone.store(node);
                 gone = gone + 8;
             }
             left = left - 1;
@@ -236,11 +236,11 @@ impl Workload for RbTree {
         self.restart(memory);
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
         let lock = self.locks.first(cpu);
         let gone = self.gone.of(thread);
-        thread.log.lock(lock).await;
+        thread.log.lock(lock);
 
         let mut region = thread.log.begin();
         let mut tree = Tree {
@@ -248,15 +248,15 @@ impl Workload for RbTree {
             region: &mut region,
             header: cpu.word(self.header.addr(0).0),
         };
-        let mut end = self.operate(thread.thread, &mut tree, &mut thread.random, gone).await;
-        region.end().await;
+        let mut end = self.operate(thread.thread, &mut tree, &mut thread.random, gone);
+        region.end();
 
-        thread.log.unlock(lock).await;
+        thread.log.unlock(lock);
         // Only once the region is durable, because another thread may overwrite a node at once.
         while gone.less(end).branch(MORE_TO_FREE) {
             end = end - 8;
-            let node = end.load().await;
-            self.free.give(cpu, thread.thread, node, &thread.log).await;
+            let node = end.load();
+            self.free.give(cpu, thread.thread, node, &thread.log);
         }
     }
 

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use strandline_isa::{CoreId, Lowering};
-use strandline_runtime::{block_on, run_thread, Plain, ThreadPlan};
+use strandline_runtime::{finish, run_thread, Plain, ThreadPlan};
 
 /// The keys in the tree, by the mirror.
 fn mirrored(tree: &RbTree, image: &dyn Image) -> BTreeSet<u64> {
@@ -24,14 +24,14 @@ proptest! {
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks * operations {
-            let key = block_on(random.below(keys)).unwrap().bits();
-            block_on(random.word()).unwrap();
+            let key = finish(|| random.below(keys)).unwrap().bits();
+            finish(|| random.word()).unwrap();
             if !expected.remove(&key) {
                 expected.insert(key);
             }
         }
         let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-        prop_assert_eq!(block_on(run_thread(&tree, &cpu, plan)), Ok(()));
+        prop_assert_eq!(finish(|| run_thread(&tree, &cpu, plan)), Ok(()));
         prop_assert_eq!(tree.check(&memory), Ok(()));
         // The check has compared the tree with the mirror.
         prop_assert_eq!(mirrored(&tree, &memory), expected);

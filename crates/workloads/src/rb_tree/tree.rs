@@ -88,42 +88,42 @@ pub(crate) struct Tree<'t, 'l, 'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
-    async fn get(&mut self, node: W<'c, C>, field: u64) -> W<'c, C> {
-        self.region.read(node.at(field), 8).await
+    fn get(&mut self, node: W<'c, C>, field: u64) -> W<'c, C> {
+        self.region.read(node.at(field), 8)
     }
 
-    async fn set(&mut self, node: W<'c, C>, field: u64, value: W<'c, C>) {
-        self.region.write(node.at(field), value, 8).await;
+    fn set(&mut self, node: W<'c, C>, field: u64, value: W<'c, C>) {
+        self.region.write(node.at(field), value, 8);
     }
 
-    async fn paint(&mut self, node: W<'c, C>, colour: u64) {
-        self.set(node, node::COLOUR, self.cpu.word(colour)).await;
+    fn paint(&mut self, node: W<'c, C>, colour: u64) {
+        self.set(node, node::COLOUR, self.cpu.word(colour));
     }
 
     /// Whether there is a node and it is red.
-    async fn is_red(&mut self, node: W<'c, C>) -> bool {
-        !node.is(0).branch(IS_NO_NODE) && self.get(node, node::COLOUR).await.is(RED).branch(NODE_IS_RED)
+    fn is_red(&mut self, node: W<'c, C>) -> bool {
+        !node.is(0).branch(IS_NO_NODE) && self.get(node, node::COLOUR).is(RED).branch(NODE_IS_RED)
     }
 
     /// Which child of its parent a node is.
-    async fn side_of(&mut self, parent: W<'c, C>, node: W<'c, C>) -> Side {
+    fn side_of(&mut self, parent: W<'c, C>, node: W<'c, C>) -> Side {
         let _call = parent.call(3);
-        match self.get(parent, node::LEFT).await.equals(node).branch(IS_LEFT_CHILD) {
+        match self.get(parent, node::LEFT).equals(node).branch(IS_LEFT_CHILD) {
             true => Side::Left,
             false => Side::Right,
         }
     }
 
     /// The position of a key, present or absent.
-    pub async fn find(&mut self, key: W<'c, C>) -> Place<'c, C> {
+    pub fn find(&mut self, key: W<'c, C>) -> Place<'c, C> {
         let _call = key.call(2);
         let mut place = Place {
-            node: self.get(self.header, header::ROOT).await,
+            node: self.get(self.header, header::ROOT),
             parent: self.cpu.word(0),
             side: Side::Left,
         };
         while !place.node.is(0).branch(PATH_ENDS) {
-            let here = self.get(place.node, node::KEY).await;
+            let here = self.get(place.node, node::KEY);
             if key.equals(here).branch(KEY_MATCHES) {
                 break;
             }
@@ -133,194 +133,193 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
                 Side::Right
             };
             place.parent = place.node;
-            place.node = self.get(place.node, place.side.link()).await;
+            place.node = self.get(place.node, place.side.link());
         }
         place
     }
 
     /// Makes `child` (or 0) a child of `parent`, or the root if `parent` is 0.
-    async fn attach(&mut self, parent: W<'c, C>, side: Side, child: W<'c, C>) {
+    fn attach(&mut self, parent: W<'c, C>, side: Side, child: W<'c, C>) {
         let _call = parent.call(4);
         if parent.is(0).branch(ATTACHES_ROOT) {
-            self.set(self.header, header::ROOT, child).await;
+            self.set(self.header, header::ROOT, child);
         } else {
-            self.set(parent, side.link(), child).await;
+            self.set(parent, side.link(), child);
         }
     }
 
     /// Replaces `node` below its parent by `child` (or 0); returns the side.
-    async fn replace(&mut self, node: W<'c, C>, parent: W<'c, C>, child: W<'c, C>) -> Side {
+    fn replace(&mut self, node: W<'c, C>, parent: W<'c, C>, child: W<'c, C>) -> Side {
         let _call = node.call(4);
         let side = match parent.is(0).branch(REPLACES_ROOT) {
             true => Side::Left,
-            false => self.side_of(parent, node).await,
+            false => self.side_of(parent, node),
         };
-        self.attach(parent, side, child).await;
+        self.attach(parent, side, child);
         side
     }
 
     /// Rotates `top` down to `side`; its other child takes its place.
-    async fn rotate(&mut self, top: W<'c, C>, side: Side) {
+    fn rotate(&mut self, top: W<'c, C>, side: Side) {
         let _call = top.call(3);
         let (near, far) = (side.link(), side.other().link());
-        let riser = self.get(top, far).await;
-        let middle = self.get(riser, near).await;
-        let above = self.get(top, node::PARENT).await;
-        self.set(top, far, middle).await;
+        let riser = self.get(top, far);
+        let middle = self.get(riser, near);
+        let above = self.get(top, node::PARENT);
+        self.set(top, far, middle);
         if !middle.is(0).branch(MIDDLE_IS_NONE) {
-            self.set(middle, node::PARENT, top).await;
+            self.set(middle, node::PARENT, top);
         }
-        self.set(riser, node::PARENT, above).await;
-        self.replace(top, above, riser).await;
-        self.set(riser, near, top).await;
-        self.set(top, node::PARENT, riser).await;
+        self.set(riser, node::PARENT, above);
+        self.replace(top, above, riser);
+        self.set(riser, near, top);
+        self.set(top, node::PARENT, riser);
     }
 
     /// Inserts a new node at the position of its absent key.
-    pub async fn insert(&mut self, place: Place<'c, C>, new: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+    pub fn insert(&mut self, place: Place<'c, C>, new: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = new.call(5);
         let Place { parent, side, .. } = place;
         let nowhere = self.cpu.word(0);
-        self.set(new, node::KEY, key).await;
-        self.set(new, node::LEFT, nowhere).await;
-        self.set(new, node::RIGHT, nowhere).await;
-        self.set(new, node::PARENT, parent).await;
-        self.set(new, node::VALUE, value).await;
+        self.set(new, node::KEY, key);
+        self.set(new, node::LEFT, nowhere);
+        self.set(new, node::RIGHT, nowhere);
+        self.set(new, node::PARENT, parent);
+        self.set(new, node::VALUE, value);
         let colour = if parent.is(0).branch(TREE_IS_EMPTY) { BLACK } else { RED };
-        self.paint(new, colour).await;
-        self.attach(parent, side, new).await;
-        self.part_reds(new, parent).await;
-        let size = self.get(self.header, header::SIZE).await;
-        self.set(self.header, header::SIZE, size + 1).await;
+        self.paint(new, colour);
+        self.attach(parent, side, new);
+        self.part_reds(new, parent);
+        let size = self.get(self.header, header::SIZE);
+        self.set(self.header, header::SIZE, size + 1);
     }
 
     /// `node` is red or the root. Recolours and rotates while its parent is red, too.
-    async fn part_reds(&mut self, mut node: W<'c, C>, mut parent: W<'c, C>) {
+    fn part_reds(&mut self, mut node: W<'c, C>, mut parent: W<'c, C>) {
         let _call = node.call(3);
-        while self.is_red(parent).await {
+        while self.is_red(parent) {
             // The root is black, so a red parent has a parent.
-            let grand = self.get(parent, node::PARENT).await;
-            let side = self.side_of(grand, parent).await;
-            let uncle = self.get(grand, side.other().link()).await;
-            if !self.is_red(uncle).await {
-                return self.part_by_rotation(node, parent, grand, side).await;
+            let grand = self.get(parent, node::PARENT);
+            let side = self.side_of(grand, parent);
+            let uncle = self.get(grand, side.other().link());
+            if !self.is_red(uncle) {
+                return self.part_by_rotation(node, parent, grand, side);
             }
-            self.paint(parent, BLACK).await;
-            self.paint(uncle, BLACK).await;
-            (node, parent) = (grand, self.get(grand, node::PARENT).await);
+            self.paint(parent, BLACK);
+            self.paint(uncle, BLACK);
+            (node, parent) = (grand, self.get(grand, node::PARENT));
             if parent.is(0).branch(GRANDPARENT_IS_ROOT) {
                 return;
             }
-            self.paint(node, RED).await;
+            self.paint(node, RED);
         }
     }
 
     /// The case of a black uncle: `parent` is the child of `grand` on `side`; both `node` and `parent` are red.
-    async fn part_by_rotation(&mut self, node: W<'c, C>, parent: W<'c, C>, grand: W<'c, C>, side: Side) {
+    fn part_by_rotation(&mut self, node: W<'c, C>, parent: W<'c, C>, grand: W<'c, C>, side: Side) {
         let _call = node.call(5);
         let inner = self
             .get(parent, side.other().link())
-            .await
             .equals(node)
             .branch(CHILD_IS_INNER);
         let middle = match inner {
             true => {
-                self.rotate(parent, side).await;
+                self.rotate(parent, side);
                 node
             }
             false => parent,
         };
-        self.paint(middle, BLACK).await;
-        self.paint(grand, RED).await;
-        self.rotate(grand, side.other()).await;
+        self.paint(middle, BLACK);
+        self.paint(grand, RED);
+        self.rotate(grand, side.other());
     }
 
     /// Removes the key of a node; returns the node that becomes free.
-    pub async fn delete(&mut self, node: W<'c, C>) -> W<'c, C> {
+    pub fn delete(&mut self, node: W<'c, C>) -> W<'c, C> {
         let _call = node.call(2);
-        let gone = self.give_up(node).await;
-        let mut child = self.get(gone, node::LEFT).await;
+        let gone = self.give_up(node);
+        let mut child = self.get(gone, node::LEFT);
         if child.is(0).branch(LEFT_IS_NONE) {
-            child = self.get(gone, node::RIGHT).await;
+            child = self.get(gone, node::RIGHT);
         }
-        let parent = self.get(gone, node::PARENT).await;
-        let side = self.replace(gone, parent, child).await;
+        let parent = self.get(gone, node::PARENT);
+        let side = self.replace(gone, parent, child);
         if !child.is(0).branch(CHILD_IS_NONE) {
             // An only child is red, and its parent black.
-            self.set(child, node::PARENT, parent).await;
-            self.paint(child, BLACK).await;
-        } else if !parent.is(0).branch(GONE_IS_ROOT) && !self.is_red(gone).await {
-            self.make_up(parent, side).await;
+            self.set(child, node::PARENT, parent);
+            self.paint(child, BLACK);
+        } else if !parent.is(0).branch(GONE_IS_ROOT) && !self.is_red(gone) {
+            self.make_up(parent, side);
         }
-        let size = self.get(self.header, header::SIZE).await;
-        self.set(self.header, header::SIZE, size - 1).await;
+        let size = self.get(self.header, header::SIZE);
+        self.set(self.header, header::SIZE, size - 1);
         gone
     }
 
     /// The node to remove in place of `node`; it has at most one child. It is `node`, or its successor, whose key and
     /// value `node` takes.
-    async fn give_up(&mut self, node: W<'c, C>) -> W<'c, C> {
+    fn give_up(&mut self, node: W<'c, C>) -> W<'c, C> {
         let _call = node.call(2);
-        let (left, right) = (self.get(node, node::LEFT).await, self.get(node, node::RIGHT).await);
+        let (left, right) = (self.get(node, node::LEFT), self.get(node, node::RIGHT));
         if left.is(0).branch(LACKS_LEFT) || right.is(0).branch(LACKS_RIGHT) {
             return node;
         }
         let mut next = right;
         loop {
-            let before = self.get(next, node::LEFT).await;
+            let before = self.get(next, node::LEFT);
             if before.is(0).branch(NEXT_IS_LEAST) {
                 break;
             }
             next = before;
         }
         for field in [node::KEY, node::VALUE] {
-            let word = self.get(next, field).await;
-            self.set(node, field, word).await;
+            let word = self.get(next, field);
+            self.set(node, field, word);
         }
         next
     }
 
     /// Below `parent`, paths through `side` have one black node too few: repairs it.
-    async fn make_up(&mut self, mut parent: W<'c, C>, mut side: Side) {
+    fn make_up(&mut self, mut parent: W<'c, C>, mut side: Side) {
         let _call = parent.call(3);
         loop {
-            let sibling = self.black_sibling(parent, side).await;
-            let near = self.get(sibling, side.link()).await;
-            let far = self.get(sibling, side.other().link()).await;
-            let far_red = self.is_red(far).await;
-            if far_red || self.is_red(near).await {
+            let sibling = self.black_sibling(parent, side);
+            let near = self.get(sibling, side.link());
+            let far = self.get(sibling, side.other().link());
+            let far_red = self.is_red(far);
+            if far_red || self.is_red(near) {
                 let inner = if far_red { None } else { Some(near) };
-                return self.make_up_by_rotation(parent, side, [sibling, far], inner).await;
+                return self.make_up_by_rotation(parent, side, [sibling, far], inner);
             }
-            self.paint(sibling, RED).await;
-            if self.is_red(parent).await {
-                return self.paint(parent, BLACK).await;
+            self.paint(sibling, RED);
+            if self.is_red(parent) {
+                return self.paint(parent, BLACK);
             }
-            let above = self.get(parent, node::PARENT).await;
+            let above = self.get(parent, node::PARENT);
             if above.is(0).branch(PARENT_IS_ROOT) {
                 return;
             }
-            side = self.side_of(above, parent).await;
+            side = self.side_of(above, parent);
             parent = above;
         }
     }
 
     /// The sibling of the child of `parent` on `side`. A red sibling is first rotated up; then one of its children is
     /// the sibling.
-    async fn black_sibling(&mut self, parent: W<'c, C>, side: Side) -> W<'c, C> {
+    fn black_sibling(&mut self, parent: W<'c, C>, side: Side) -> W<'c, C> {
         let _call = parent.call(3);
-        let sibling = self.get(parent, side.other().link()).await;
-        if !self.is_red(sibling).await {
+        let sibling = self.get(parent, side.other().link());
+        if !self.is_red(sibling) {
             return sibling;
         }
-        self.paint(sibling, BLACK).await;
-        self.paint(parent, RED).await;
-        self.rotate(parent, side).await;
-        self.get(parent, side.other().link()).await
+        self.paint(sibling, BLACK);
+        self.paint(parent, RED);
+        self.rotate(parent, side);
+        self.get(parent, side.other().link())
     }
 
     /// The case of a sibling with a red child: `inner` if that must be rotated up first, else `far`.
-    async fn make_up_by_rotation(
+    fn make_up_by_rotation(
         &mut self,
         parent: W<'c, C>,
         side: Side,
@@ -330,17 +329,17 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         let _call = parent.call(4);
         let riser = match inner {
             Some(near) => {
-                self.rotate(sibling, side.other()).await;
+                self.rotate(sibling, side.other());
                 near
             }
             None => {
-                self.paint(far, BLACK).await;
+                self.paint(far, BLACK);
                 sibling
             }
         };
-        let colour = self.get(parent, node::COLOUR).await;
-        self.set(riser, node::COLOUR, colour).await;
-        self.paint(parent, BLACK).await;
-        self.rotate(parent, side).await;
+        let colour = self.get(parent, node::COLOUR);
+        self.set(riser, node::COLOUR, colour);
+        self.paint(parent, BLACK);
+        self.rotate(parent, side);
     }
 }

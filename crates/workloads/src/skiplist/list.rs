@@ -34,71 +34,63 @@ pub(super) fn link(level: u64) -> u64 {
 impl SkipList {
     /// Stores the node before `key` at each level at `path`, the lowest first; returns the node behind at the lowest
     /// level, or 0.
-    async fn search<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+    fn search<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         let _call = cpu.call(2);
         let mut before = cpu.word(self.head.addr(0).0);
         let mut behind = cpu.word(0);
         for level in (0..LEVELS).rev() {
-            behind = before.at(link(level)).load().await;
+            behind = before.at(link(level)).load();
             while !behind.is(0).branch(LEVEL_ENDS) {
-                let lower = behind.at(node::KEY).load().await.less(key);
+                let lower = behind.at(node::KEY).load().less(key);
                 if !lower.branch(KEY_IS_LOWER) {
                     break;
                 }
                 before = behind;
-                behind = before.at(link(level)).load().await;
+                behind = before.at(link(level)).load();
             }
-            path.at(8 * level).store(before).await;
+            path.at(8 * level).store(before);
         }
         behind
     }
 
     /// The node with this key, if it is there; as [`SkipList::search`].
-    async fn find<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    fn find<'c, C: Cpu>(&self, cpu: &'c C, path: W<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(2);
-        let found = self.search(cpu, path, key).await;
+        let found = self.search(cpu, path, key);
         if found.is(0).branch(NO_KEY_IS_HIGHER) {
             return None;
         }
-        let is_key = found.at(node::KEY).load().await.equals(key).branch(KEY_IS_HERE);
+        let is_key = found.at(node::KEY).load().equals(key).branch(KEY_IS_HERE);
         is_key.then_some(found)
     }
 
     /// The value of a key.
-    pub(super) async fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
+    pub(super) fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
-        thread.log.lock(guard).await;
-        let value = match self.find(cpu, path, key).await {
-            Some(node) => Some(self.elements.read(node).await),
-            None => None,
-        };
-        thread.log.unlock(guard).await;
+        thread.log.lock(guard);
+        let value = self.find(cpu, path, key).map(|node| self.elements.read(node));
+        thread.log.unlock(guard);
         value
     }
 
     /// Gives a key a value; false if there is no room.
-    pub(super) async fn put<'c, C: Cpu>(
-        &self,
-        thread: &mut ThreadState<'c, C>,
-        key: W<'c, C>,
-        value: W<'c, C>,
-    ) -> bool {
+    pub(super) fn put<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>, value: W<'c, C>) -> bool {
         let _call = thread.cpu.call(3);
         let cpu = thread.cpu;
         let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
         // Whether it is needed is not known yet, but it costs less than to draw it under the lock.
-        let height = SkipList::height(thread.random.number().await);
-        thread.log.lock(guard).await;
-        let done = match self.find(cpu, path, key).await {
+        let height = SkipList::height(thread.random.number());
+        thread.log.lock(guard);
+        let done = match self.find(cpu, path, key) {
             Some(node) => {
-                self.replace(thread, node, value).await;
+                self.replace(thread, node, value);
                 true
             }
-            None => self.insert(thread, path, [key, value, height]).await,
+            None => self.insert(thread, path, [key, value, height]),
         };
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
         done
     }
 
@@ -107,43 +99,43 @@ impl SkipList {
         (random | 1 << (2 * (LEVELS - 1))).lowest_one() >> 1
     }
 
-    async fn replace<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, node: W<'c, C>, value: W<'c, C>) {
+    fn replace<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, node: W<'c, C>, value: W<'c, C>) {
         let _call = thread.cpu.call(3);
         let mut region = thread.log.begin();
-        self.elements.log(&mut region, node).await;
-        region.order(Step::Last).await;
-        self.elements.update(&mut region, node, value).await;
-        region.finish().await;
+        self.elements.log(&mut region, node);
+        region.order(Step::Last);
+        self.elements.update(&mut region, node, value);
+        region.finish();
     }
 
     /// Inserts a node behind the path; false if none is free.
-    async fn insert<'c, C: Cpu>(
+    fn insert<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         path: W<'c, C>,
         [key, value, height]: [W<'c, C>; 3],
     ) -> bool {
         let _call = thread.cpu.call(2);
-        let Some(taken) = self.free.take(thread.cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(thread.cpu, thread.thread) else {
             return false;
         };
-        thread.log.takes(taken).await;
+        thread.log.takes(taken);
         let node = taken.row();
         let mut region = thread.log.begin();
-        self.fill_node(&mut region, node, path, [key, value, height]).await;
+        self.fill_node(&mut region, node, path, [key, value, height]);
         for level in 0..LEVELS {
             if level > 0 && height.below(level).branch(ALL_LEVELS_ARE_LINKED) {
                 break;
             }
-            let before = path.at(8 * level).load().await;
-            self.set(&mut region, Omits::Link, before.at(link(level)), node).await;
+            let before = path.at(8 * level).load();
+            self.set(&mut region, Omits::Link, before.at(link(level)), node);
         }
-        region.end().await;
+        region.end();
         true
     }
 
     /// Writes a new node with the links that its predecessors have.
-    async fn fill_node<'c, C: Cpu>(
+    fn fill_node<'c, C: Cpu>(
         &self,
         region: &mut Region<'_, 'c, C>,
         node: W<'c, C>,
@@ -152,23 +144,23 @@ impl SkipList {
     ) {
         let _call = node.call(3);
         if self.omits == Omits::Element {
-            self.elements.store(node, value).await;
+            self.elements.store(node, value);
         }
-        region.log_row(node, self.logged()).await;
-        region.order(Step::More).await;
-        region.update(node.at(node::KEY), key, 8).await;
+        region.log_row(node, self.logged());
+        region.order(Step::More);
+        region.update(node.at(node::KEY), key, 8);
         for level in 0..LEVELS {
             if level > 0 && height.below(level).branch(HEIGHT_IS_REACHED) {
                 break;
             }
-            let before = path.at(8 * level).load().await;
-            let behind = region.read(before.at(link(level)), 8).await;
-            region.update(node.at(link(level)), behind, 8).await;
+            let before = path.at(8 * level).load();
+            let behind = region.read(before.at(link(level)), 8);
+            region.update(node.at(link(level)), behind, 8);
         }
         if self.omits != Omits::Element {
-            self.elements.update(region, node, value).await;
+            self.elements.update(region, node, value);
         }
-        region.finish().await;
+        region.finish();
     }
 
     /// Bytes of a new node that are logged.
@@ -180,44 +172,44 @@ impl SkipList {
     }
 
     /// Stores a link, without a log if that is the fault.
-    async fn set<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, fault: Omits, at: W<'c, C>, node: W<'c, C>) {
+    fn set<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, fault: Omits, at: W<'c, C>, node: W<'c, C>) {
         let _call = at.call(4);
         if self.omits == fault {
-            at.store(node).await;
-            return at.flush().await;
+            at.store(node);
+            return at.flush();
         }
-        region.write(at, node, 8).await;
+        region.write(at, node, 8);
     }
 
     /// Removes a key; whether it was there.
-    pub(super) async fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
+    pub(super) fn remove<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
         let (path, guard) = (self.paths.of(thread), self.locks.first(cpu));
-        thread.log.lock(guard).await;
-        let found = self.find(cpu, path, key).await;
+        thread.log.lock(guard);
+        let found = self.find(cpu, path, key);
         if let Some(node) = found {
             let mut region = thread.log.begin();
-            self.unlink(&mut region, path, node).await;
-            region.end().await;
+            self.unlink(&mut region, path, node);
+            region.end();
         }
-        thread.log.unlock(guard).await;
+        thread.log.unlock(guard);
         let Some(node) = found else { return false };
         // Only once the region has ended, because another thread may overwrite the node at once.
-        self.free.give(cpu, thread.thread, node, &thread.log).await;
+        self.free.give(cpu, thread.thread, node, &thread.log);
         true
     }
 
     /// Links the path past a node.
-    async fn unlink<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, path: W<'c, C>, node: W<'c, C>) {
+    fn unlink<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, path: W<'c, C>, node: W<'c, C>) {
         let _call = path.call(3);
         for level in 0..LEVELS {
-            let at = path.at(8 * level).load().await.at(link(level));
-            if !region.read(at, 8).await.equals(node).branch(LINK_IS_ABOVE_NODE) {
+            let at = path.at(8 * level).load().at(link(level));
+            if !region.read(at, 8).equals(node).branch(LINK_IS_ABOVE_NODE) {
                 break;
             }
-            let behind = region.read(node.at(link(level)), 8).await;
-            self.set(region, Omits::Unlink, at, behind).await;
+            let behind = region.read(node.at(link(level)), 8);
+            self.set(region, Omits::Unlink, at, behind);
         }
     }
 }

@@ -23,10 +23,10 @@ use crate::About;
 use list::{node, LEVELS};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strandline_isa::{sites, Call, CoreId, Cpu, Image, Lowering, Memory, Note, W};
+use strandline_isa::{sites, Call, CoreId, Cpu, Image, Lowering, Memory, Note, Thread, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    block_on, log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Plain, Random, Rows, Table,
+    finish, log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Plain, Random, Rows, Table,
     ThreadState, Workload,
 };
 
@@ -121,22 +121,22 @@ pub struct SkipList {
 
 impl SkipList {
     /// A random key. None is 0.
-    async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        random.below(self.keys).await + 1
+    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        random.below(self.keys) + 1
     }
 
     /// An insertion of a random key, or a new value of it.
-    async fn insert_any<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
+    fn insert_any<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
-        let key = self.draw(&mut thread.random).await;
-        let half = thread.random.word().await >> 32;
+        let key = self.draw(&mut thread.random);
+        let half = thread.random.word() >> 32;
         let value = (half << 32) | (key ^ half);
         cpu.note(Note::CallBegin(Call::Put {
             key: key.bits(),
             value: value.bits(),
         }));
-        let done = self.put(thread, key, value).await;
+        let done = self.put(thread, key, value);
         cpu.note(Note::CallEnd {
             answer: done.then_some(value.bits()),
         });
@@ -149,11 +149,12 @@ impl SkipList {
 
     /// Fills the list on plain memory: functional and untimed.
     fn load(&self, memory: &Memory, seed: u64) {
-        let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
-        let ended = block_on(async move {
-            let mut state = loader(cpu, &self.logs, seed).await;
+        let plain = Plain::new(memory, CoreId(0), Lowering::NOTHING);
+        let cpu = &Thread::on(&plain);
+        let ended = finish(|| {
+            let mut state = loader(cpu, &self.logs, seed);
             for _ in 0..self.init_ops {
-                self.insert_any(&mut state).await;
+                self.insert_any(&mut state);
             }
         });
         ended.expect("nobody holds a lock");
@@ -199,22 +200,22 @@ impl Workload for SkipList {
         self.load(memory, seed);
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let draw = thread.random.below(100).await;
+        let draw = thread.random.below(100);
         if self.reads > 0 && draw.below(self.reads).branch(OPERATION_READS) {
-            let key = self.draw(&mut thread.random).await;
+            let key = self.draw(&mut thread.random);
             cpu.note(Note::CallBegin(Call::Get(key.bits())));
-            let found = self.get(thread, key).await;
+            let found = self.get(thread, key);
             cpu.note(Note::CallEnd {
                 answer: found.map(|value| value.bits()),
             });
         } else if draw.below(self.reads + self.inserts).branch(OPERATION_INSERTS) {
-            self.insert_any(thread).await;
+            self.insert_any(thread);
         } else {
-            let key = self.draw(&mut thread.random).await;
+            let key = self.draw(&mut thread.random);
             cpu.note(Note::CallBegin(Call::Remove(key.bits())));
-            let done = self.remove(thread, key).await;
+            let done = self.remove(thread, key);
             cpu.note(Note::CallEnd {
                 answer: done.then_some(key.bits()),
             });

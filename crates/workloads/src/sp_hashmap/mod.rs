@@ -157,12 +157,12 @@ enum Probe<'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> Open<'c, C> {
-    async fn of(header: W<'c, C>) -> Self {
+    fn of(header: W<'c, C>) -> Self {
         let _call = header.call(1);
         Open {
-            start: header.at(header::TABLE).load().await,
-            end: header.at(header::END).load().await,
-            shift: header.at(header::SHIFT).load().await,
+            start: header.at(header::TABLE).load(),
+            end: header.at(header::END).load(),
+            shift: header.at(header::SHIFT).load(),
         }
     }
 
@@ -180,17 +180,17 @@ impl<'c, C: Cpu> Open<'c, C> {
         }
     }
 
-    async fn probe(&self, cpu: &'c C, key: W<'c, C>) -> Probe<'c, C> {
+    fn probe(&self, cpu: &'c C, key: W<'c, C>) -> Probe<'c, C> {
         let _call = cpu.call(1);
         let mut at = self.home(key);
         let mut tombstone = cpu.word(0);
         loop {
-            let state = at.at(entry::STATE).load().await;
+            let state = at.at(entry::STATE).load();
             if state.is(EMPTY).branch(ENTRY_IS_EMPTY) {
                 return Probe::Absent { empty: at, tombstone };
             }
             if state.is(FULL).branch(ENTRY_IS_FULL) {
-                if at.at(entry::KEY).load().await.equals(key).branch(KEY_MATCHES) {
+                if at.at(entry::KEY).load().equals(key).branch(KEY_MATCHES) {
                     return Probe::Found(at);
                 }
             } else if tombstone.is(0).branch(TOMBSTONE_IS_FIRST) {
@@ -212,18 +212,18 @@ impl SpHashmap {
         (2 * self.most - self.first) * LINE_BYTES
     }
 
-    async fn delete<'c, C: Cpu>(thread: &mut ThreadState<'c, C>, at: W<'c, C>) {
+    fn delete<'c, C: Cpu>(thread: &mut ThreadState<'c, C>, at: W<'c, C>) {
         let _call = thread.cpu.call(2);
         let tombstone = thread.cpu.word(TOMBSTONE);
         let mut region = thread.log.begin();
-        region.log(at, 0, PAYLOAD_BYTES).await;
-        region.order(Step::Last).await;
-        region.update(at.at(entry::STATE), tombstone, 8).await;
-        region.finish().await;
+        region.log(at, 0, PAYLOAD_BYTES);
+        region.order(Step::Last);
+        region.update(at.at(entry::STATE), tombstone, 8);
+        region.finish();
     }
 
     /// Inserts a key that a probe has not found; in a table without room, after it has doubled.
-    async fn insert<'c, C: Cpu>(
+    fn insert<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
         header: W<'c, C>,
@@ -232,23 +232,23 @@ impl SpHashmap {
     ) {
         let _call = thread.cpu.call(3);
         if !tombstone.is(0).branch(FINDS_NO_TOMBSTONE) {
-            return SpHashmap::write(thread, header, tombstone, key, false).await;
+            return SpHashmap::write(thread, header, tombstone, key, false);
         }
-        let size = header.at(header::SIZE).load().await;
-        let limit = header.at(header::LIMIT).load().await;
+        let size = header.at(header::SIZE).load();
+        let limit = header.at(header::LIMIT).load();
         if size.less(limit).branch(HAS_ROOM) {
-            return SpHashmap::write(thread, header, empty, key, true).await;
+            return SpHashmap::write(thread, header, empty, key, true);
         }
-        if self.double(thread, header).await {
-            let table = Open::of(header).await;
-            if let Probe::Absent { empty, .. } = table.probe(thread.cpu, key).await {
-                SpHashmap::write(thread, header, empty, key, true).await;
+        if self.double(thread, header) {
+            let table = Open::of(header);
+            if let Probe::Absent { empty, .. } = table.probe(thread.cpu, key) {
+                SpHashmap::write(thread, header, empty, key, true);
             }
         }
     }
 
     /// Writes a record into the free entry at `at`; one that was empty makes the table larger.
-    async fn write<'c, C: Cpu>(
+    fn write<'c, C: Cpu>(
         thread: &mut ThreadState<'c, C>,
         header: W<'c, C>,
         at: W<'c, C>,
@@ -258,17 +258,17 @@ impl SpHashmap {
         let _call = thread.cpu.call(5);
         let full = thread.cpu.word(FULL);
         let mut region = thread.log.begin();
-        region.log(at, 0, PAYLOAD_BYTES).await;
-        region.log(header, header::SIZE, 8).await;
-        region.order(Step::Last).await;
-        region.update(at.at(entry::KEY), key, 8).await;
-        region.update(at.at(entry::VALUE), key + VALUE, 8).await;
-        region.update(at.at(entry::STATE), full, 8).await;
+        region.log(at, 0, PAYLOAD_BYTES);
+        region.log(header, header::SIZE, 8);
+        region.order(Step::Last);
+        region.update(at.at(entry::KEY), key, 8);
+        region.update(at.at(entry::VALUE), key + VALUE, 8);
+        region.update(at.at(entry::STATE), full, 8);
         if was_empty {
-            let size = region.read(header.at(header::SIZE), 8).await;
-            region.update(header.at(header::SIZE), size + 1, 8).await;
+            let size = region.read(header.at(header::SIZE), 8);
+            region.update(header.at(header::SIZE), size + 1, 8);
         }
-        region.finish().await;
+        region.finish();
     }
 }
 
@@ -307,24 +307,24 @@ impl Workload for SpHashmap {
         Demand { lines: 2, words: 5 }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
         let index = match self.headers.rows() {
             1 => cpu.word(0),
-            rows => thread.random.below(rows).await,
+            rows => thread.random.below(rows),
         };
-        let key = thread.random.below(self.keys).await;
+        let key = thread.random.below(self.keys);
         let guard = self.locks.at(index);
         if self.shared {
-            thread.log.lock(guard).await;
+            thread.log.lock(guard);
         }
         let header = self.headers.row(index);
-        match Open::of(header).await.probe(cpu, key).await {
-            Probe::Found(at) => SpHashmap::delete(thread, at).await,
-            Probe::Absent { empty, tombstone } => self.insert(thread, header, key, (empty, tombstone)).await,
+        match Open::of(header).probe(cpu, key) {
+            Probe::Found(at) => SpHashmap::delete(thread, at),
+            Probe::Absent { empty, tombstone } => self.insert(thread, header, key, (empty, tombstone)),
         }
         if self.shared {
-            thread.log.unlock(guard).await;
+            thread.log.unlock(guard);
         }
     }
 

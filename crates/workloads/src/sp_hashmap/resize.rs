@@ -42,10 +42,10 @@ impl SpHashmap {
     }
 
     /// Replaces the table by one of twice the size; whether there is room for one.
-    pub(super) async fn double<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, header: W<'c, C>) -> bool {
+    pub(super) fn double<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, header: W<'c, C>) -> bool {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let old = Open::of(header).await;
+        let old = Open::of(header);
         let bytes = old.end - old.start;
         if bytes.is(self.most * LINE_BYTES).branch(TABLE_IS_LARGEST) {
             return false;
@@ -56,13 +56,13 @@ impl SpHashmap {
             shift: old.shift - 1,
         };
         let mut region = thread.log.begin();
-        clear(cpu, &mut region, &new).await;
-        let records = copy(cpu, &mut region, &old, &new).await;
-        region.constructed().await;
+        clear(cpu, &mut region, &new);
+        let records = copy(cpu, &mut region, &old, &new);
+        region.constructed();
 
-        region.log(header, 0, header::BYTES).await;
-        region.order(Step::Last).await;
-        let limit = region.read(header.at(header::LIMIT), 8).await;
+        region.log(header, 0, header::BYTES);
+        region.order(Step::Last);
+        let limit = region.read(header.at(header::LIMIT), 8);
         for (offset, word) in [
             (header::TABLE, new.start),
             (header::END, new.end),
@@ -70,52 +70,42 @@ impl SpHashmap {
             (header::SIZE, records),
             (header::LIMIT, limit << 1),
         ] {
-            region.update(header.at(offset), word, 8).await;
+            region.update(header.at(offset), word, 8);
         }
-        region.finish().await;
+        region.finish();
         true
     }
 }
 
 /// Empties the entries that a resizing which was not finished has left.
-async fn clear<'c, C: Cpu>(cpu: &'c C, region: &mut Region<'_, 'c, C>, table: &Open<'c, C>) {
+fn clear<'c, C: Cpu>(cpu: &'c C, region: &mut Region<'_, 'c, C>, table: &Open<'c, C>) {
     let _call = cpu.call(2);
     let mut at = table.start;
     while at.less(table.end).branch(MORE_TO_CLEAR) {
-        let state = region.read(at.at(entry::STATE), 8).await;
+        let state = region.read(at.at(entry::STATE), 8);
         if !state.is(EMPTY).branch(IS_LEFT_EMPTY) {
-            region.construct(at, [(entry::STATE, cpu.word(EMPTY))]).await;
+            region.construct(at, [(entry::STATE, cpu.word(EMPTY))]);
         }
         at = at + LINE_BYTES;
     }
 }
 
 /// Copies all records; returns their number.
-async fn copy<'c, C: Cpu>(
-    cpu: &'c C,
-    region: &mut Region<'_, 'c, C>,
-    old: &Open<'c, C>,
-    new: &Open<'c, C>,
-) -> W<'c, C> {
+fn copy<'c, C: Cpu>(cpu: &'c C, region: &mut Region<'_, 'c, C>, old: &Open<'c, C>, new: &Open<'c, C>) -> W<'c, C> {
     let _call = cpu.call(3);
     let mut records = cpu.word(0);
     let mut at = old.start;
     while at.less(old.end).branch(MORE_TO_COPY) {
-        let state = region.read(at.at(entry::STATE), 8).await;
+        let state = region.read(at.at(entry::STATE), 8);
         if state.is(FULL).branch(IS_RECORD) {
-            let key = region.read(at.at(entry::KEY), 8).await;
-            let value = region.read(at.at(entry::VALUE), 8).await;
+            let key = region.read(at.at(entry::KEY), 8);
+            let value = region.read(at.at(entry::VALUE), 8);
             let mut to = new.home(key);
-            while !region
-                .read(to.at(entry::STATE), 8)
-                .await
-                .is(EMPTY)
-                .branch(SLOT_IS_EMPTY)
-            {
+            while !region.read(to.at(entry::STATE), 8).is(EMPTY).branch(SLOT_IS_EMPTY) {
                 to = new.after(to);
             }
             let words = [(entry::KEY, key), (entry::VALUE, value), (entry::STATE, state)];
-            region.construct(to, words).await;
+            region.construct(to, words);
             records = records + 1;
         }
         at = at + LINE_BYTES;

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use strandline_isa::{CoreId, Flush, Lowering};
-use strandline_runtime::{block_on, run_thread, Logging, Plain, Random, ThreadPlan};
+use strandline_runtime::{finish, run_thread, Logging, Plain, Random, ThreadPlan};
 
 fn built(seed: u64, set: &[(&str, u64)]) -> (SpHashmap, Memory) {
     let set: Vec<(&str, String)> = set.iter().map(|(key, value)| (*key, value.to_string())).collect();
@@ -38,7 +38,7 @@ fn run(map: &SpHashmap, memory: &Memory, seed: u64, tasks: u64) {
         tasks,
         seed,
     };
-    assert_eq!(block_on(run_thread(map, &cpu, plan)), Ok(()));
+    assert_eq!(finish(|| run_thread(map, &cpu, plan)), Ok(()));
 }
 
 proptest! {
@@ -54,7 +54,7 @@ proptest! {
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks {
-            let key = block_on(random.below(keys_drawn)).unwrap().bits();
+            let key = finish(|| random.below(keys_drawn)).unwrap().bits();
             if !expected.remove(&key) {
                 expected.insert(key);
             }
@@ -118,16 +118,16 @@ fn each_copied_record_is_flushed_once() {
     let before = lines(&map, &memory, FULL).len();
     let cpu = Plain::recording(&memory, CoreId(0), lowering);
     let header = map.headers.addr(0).0;
-    block_on(async {
+    finish(|| {
         let mut thread = ThreadState {
             cpu: &cpu,
             thread: 0,
             threads: 1,
             lane: 0,
             random: Random::new(&cpu, 1, 0),
-            log: strandline_runtime::Log::open(&cpu, &map.logs, 0).await,
+            log: strandline_runtime::Log::open(&cpu, &map.logs, 0),
         };
-        assert!(map.double(&mut thread, cpu.word(header)).await);
+        assert!(map.double(&mut thread, cpu.word(header)));
     })
     .unwrap();
     let fresh = |note: &strandline_isa::Note| matches!(note, strandline_isa::Note::RegionFresh { .. });

@@ -18,69 +18,69 @@ sites! {
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Deletes a key, which is there.
-    pub(super) async fn delete(&mut self, key: W<'c, C>) {
+    pub(super) fn delete(&mut self, key: W<'c, C>) {
         let _call = key.call(2);
-        let removal = self.descend_to_removal(key).await;
-        self.log_for_colours(true).await;
+        let removal = self.descend_to_removal(key);
+        self.log_for_colours(true);
         let has_child = !removal.child.is(0).branch(CHILD_IS_NONE);
         if has_child && self.logs_fully() {
-            self.log(removal.child).await;
+            self.log(removal.child);
         }
-        self.order().await;
-        self.gives(removal.gone).await;
-        let mut change = self.removal(&removal).await;
+        self.order();
+        self.gives(removal.gone);
+        let mut change = self.removal(&removal);
         if has_child {
             // An only child is red, and its parent black.
             change.add(removal.child);
             change.set(removal.child.at(node::STATE), self.cpu.word(BLACK));
         }
-        self.commit(change).await;
+        self.commit(change);
         // Nothing has overwritten the removed node.
-        let lacks = !has_child && !self.is_red(removal.gone).await;
-        self.make_up_path(lacks).await;
+        let lacks = !has_child && !self.is_red(removal.gone);
+        self.make_up_path(lacks);
     }
 
     /// Logs the nodes below `sibling`, which is not on the path, that making up for a black node on `side` may write.
-    pub(super) async fn log_below(&mut self, sibling: W<'c, C>, side: Side) {
+    pub(super) fn log_below(&mut self, sibling: W<'c, C>, side: Side) {
         let _call = sibling.call(2);
-        let near = self.get(sibling.at(side.link())).await;
+        let near = self.get(sibling.at(side.link()));
         if !near.is(0).branch(NO_NEAR) {
-            self.log(near).await;
+            self.log(near);
         }
-        if !self.is_red(sibling).await {
-            let far = self.get(sibling.at(side.other().link())).await;
+        if !self.is_red(sibling) {
+            let far = self.get(sibling.at(side.other().link()));
             if !far.is(0).branch(NO_FAR) {
-                self.log(far).await;
+                self.log(far);
             }
         } else if !near.is(0).branch(NO_NEW_SIBLING) {
             // It becomes the sibling.
-            self.log_children(near).await;
+            self.log_children(near);
         }
     }
 
-    async fn log_children(&mut self, node: W<'c, C>) {
+    fn log_children(&mut self, node: W<'c, C>) {
         let _call = node.call(2);
-        let left = self.get(node.at(node::LEFT)).await;
+        let left = self.get(node.at(node::LEFT));
         if !left.is(0).branch(NO_LEFT) {
-            self.log(left).await;
+            self.log(left);
         }
-        let right = self.get(node.at(node::RIGHT)).await;
+        let right = self.get(node.at(node::RIGHT));
         if !right.is(0).branch(NO_RIGHT) {
-            self.log(right).await;
+            self.log(right);
         }
     }
 
     /// All calls return: the latest, below whose link paths may lack a black node, then those above it, which make up
     /// for it.
-    pub(super) async fn make_up_path(&mut self, mut lacks: bool) {
-        let mut changed = self.leave().await;
+    pub(super) fn make_up_path(&mut self, mut lacks: bool) {
+        let mut changed = self.leave();
         while !self.has_returned().branch(ALL_HAVE_RETURNED) {
-            let link = self.leave().await;
+            let link = self.leave();
             let (node, side) = self.side(changed);
             let returned = self.cpu.word(lacks.into());
             match returned.is(0).branch(NOTHING_LACKS) {
-                true => self.write_back(link, node).await,
-                false => lacks = self.make_up(link, node, side).await,
+                true => self.write_back(link, node),
+                false => lacks = self.make_up(link, node, side),
             }
             changed = link;
         }
@@ -88,40 +88,40 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Paths through the child of `parent` on `side` have a black node too few: makes up for it. `link` leads to
     /// `parent`. Returns whether paths through `link` have one too few then.
-    async fn make_up(&mut self, mut link: W<'c, C>, parent: W<'c, C>, side: Side) -> bool {
+    fn make_up(&mut self, mut link: W<'c, C>, parent: W<'c, C>, side: Side) -> bool {
         let _call = link.call(3);
         let links @ [near_link, far_link] = [side.link(), side.other().link()];
-        let mut sibling = self.get(parent.at(far_link)).await;
-        let mut near = self.get(sibling.at(near_link)).await;
-        let raises = self.is_red(sibling).await;
+        let mut sibling = self.get(parent.at(far_link));
+        let mut near = self.get(sibling.at(near_link));
+        let raises = self.is_red(sibling);
         if raises {
-            self.raise(link, [parent, sibling, near], links).await;
+            self.raise(link, [parent, sibling, near], links);
             link = sibling.at(near_link);
             sibling = near;
-            near = self.get(sibling.at(near_link)).await;
+            near = self.get(sibling.at(near_link));
         }
-        let far = self.get(sibling.at(far_link)).await;
-        let far_is_red = self.is_red(far).await;
-        if far_is_red || self.is_red(near).await {
+        let far = self.get(sibling.at(far_link));
+        let far_is_red = self.is_red(far);
+        if far_is_red || self.is_red(near) {
             let nodes = [parent, sibling, if far_is_red { far } else { near }];
-            self.make_up_by_rotation(link, nodes, links, far_is_red).await;
+            self.make_up_by_rotation(link, nodes, links, far_is_red);
             return false;
         }
         let mut change = Change::of(&[sibling]);
         change.set(sibling.at(node::STATE), self.cpu.word(RED));
         // The raise has coloured it. A load might be given the colour before.
-        let parent_is_red = raises || self.is_red(parent).await;
+        let parent_is_red = raises || self.is_red(parent);
         if parent_is_red {
             change.add(parent);
             change.set(parent.at(node::STATE), self.cpu.word(BLACK));
         }
-        self.commit(change).await;
-        self.write_back(link, parent).await;
+        self.commit(change);
+        self.write_back(link, parent);
         !parent_is_red
     }
 
     /// Rotates a red sibling to the place of `parent`: `near` is then the sibling, and black.
-    async fn raise(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2]) {
+    fn raise(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2]) {
         let _call = link.call(4);
         let ([parent, sibling, near], [near_link, far_link]) = (nodes, links);
         let mut change = Change::of(&[line(link), parent, sibling]);
@@ -130,29 +130,29 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         change.set(sibling.at(node::STATE), self.cpu.word(BLACK));
         change.set(parent.at(node::STATE), self.cpu.word(RED));
         change.set(link, sibling);
-        self.commit(change).await;
+        self.commit(change);
     }
 
     /// The case of a black sibling with a red child: the far one is `red`, or only the near one.
-    async fn make_up_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2], is_far: bool) {
+    fn make_up_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2], is_far: bool) {
         let _call = link.call(5);
         let ([parent, sibling, red], [near_link, far_link]) = (nodes, links);
         let black = self.cpu.word(BLACK);
         let mut change = Change::of(&[line(link), parent, sibling, red]);
         let top = if is_far {
-            change.set(parent.at(far_link), self.get(sibling.at(near_link)).await);
+            change.set(parent.at(far_link), self.get(sibling.at(near_link)));
             change.set(red.at(node::STATE), black);
             sibling
         } else {
-            change.set(parent.at(far_link), self.get(red.at(near_link)).await);
-            change.set(sibling.at(near_link), self.get(red.at(far_link)).await);
+            change.set(parent.at(far_link), self.get(red.at(near_link)));
+            change.set(sibling.at(near_link), self.get(red.at(far_link)));
             change.set(red.at(far_link), sibling);
             red
         };
         change.set(top.at(near_link), parent);
-        change.set(top.at(node::STATE), self.get(parent.at(node::STATE)).await);
+        change.set(top.at(node::STATE), self.get(parent.at(node::STATE)));
         change.set(parent.at(node::STATE), black);
         change.set(link, top);
-        self.commit(change).await;
+        self.commit(change);
     }
 }

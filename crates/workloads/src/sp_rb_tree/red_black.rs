@@ -61,57 +61,57 @@ impl Shape for RedBlack {
         8 + 3 * levels(keys) + 2 * 8
     }
 
-    async fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
+    fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = key.call(3);
-        if tree.find(key).await.is_some() {
-            return tree.delete(key).await;
+        if tree.find(key).is_some() {
+            return tree.delete(key);
         }
-        let link = tree.descend_to_end(key).await;
-        tree.log_for_colours(false).await;
-        let node = tree.begin_insertion().await;
+        let link = tree.descend_to_end(key);
+        tree.log_for_colours(false);
+        let node = tree.begin_insertion();
         let is_root = tree.is_to_root(link).branch(TREE_IS_EMPTY);
         let colour = tree.cpu.word(if is_root { BLACK } else { RED });
-        let change = tree.insertion(link, node, [key, value, colour]).await;
-        tree.commit(change).await;
-        tree.part_path(Root { node, colour }).await;
+        let change = tree.insertion(link, node, [key, value, colour]);
+        tree.commit(change);
+        tree.part_path(Root { node, colour });
     }
 
     fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String> {
         super::check::walk(walk, header)
     }
 
-    async fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
-        let (_, node) = tree.descend_to(tree.root_link(), tree.cpu.word(at.key)).await;
+    fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) {
+        let (_, node) = tree.descend_to(tree.root_link(), tree.cpu.word(at.key));
         let Some(side) = at.lacks else {
             let colour = tree.cpu.word(RED);
-            return tree.part_path(Root { node, colour }).await;
+            return tree.part_path(Root { node, colour });
         };
-        tree.enter(node + side.link()).await;
-        tree.make_up_path(true).await;
+        tree.enter(node + side.link());
+        tree.make_up_path(true);
     }
 }
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Whether there is a node and it is red.
-    pub(super) async fn is_red(&mut self, node: W<'c, C>) -> bool {
-        !node.is(0).branch(IS_NO_NODE) && self.get(node.at(node::STATE)).await.is(RED).branch(NODE_IS_RED)
+    pub(super) fn is_red(&mut self, node: W<'c, C>) -> bool {
+        !node.is(0).branch(IS_NO_NODE) && self.get(node.at(node::STATE)).is(RED).branch(NODE_IS_RED)
     }
 
     /// Full logging: logs the header, the path of the operation, and at each level what an insertion may recolour
     /// beside the path, or what making up for a black node may write there.
-    pub(super) async fn log_for_colours(&mut self, deletes: bool) {
+    pub(super) fn log_for_colours(&mut self, deletes: bool) {
         let _call = self.cpu.call(1);
         let (mut at, end) = self.open_calls();
         while self.logs_fully() && at.less(end).branch(PATH_IS_LOGGED) {
-            let (link, next) = self.open_call(at).await;
-            self.log(line(link)).await;
+            let (link, next) = self.open_call(at);
+            self.log(line(link));
             if !self.is_to_root(link).branch(LOGGED_LINK_IS_HEADERS) {
                 let (node, side) = self.side(link);
-                let sibling = self.get(node.at(side.other().link())).await;
+                let sibling = self.get(node.at(side.other().link()));
                 if !sibling.is(0).branch(NO_UNCLE) {
-                    self.log(sibling).await;
+                    self.log(sibling);
                     if deletes {
-                        self.log_below(sibling, side).await;
+                        self.log_below(sibling, side);
                     }
                 }
             }
@@ -122,11 +122,11 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// All calls return: the latest, whose link leads to `below`, then those above it. A level whose child on the path is
     /// red, and has a red child on the path, parts the two. What the operation has written is not loaded. So all nodes
     /// that are written are logged, even if a load was given a stale value.
-    async fn part_path(&mut self, mut below: Root<'c, C>) {
-        let mut changed = self.leave().await;
+    fn part_path(&mut self, mut below: Root<'c, C>) {
+        let mut changed = self.leave();
         let mut lowest = None;
         while !self.has_returned().branch(ALL_HAVE_RETURNED) {
-            let link = self.leave().await;
+            let link = self.leave();
             let (node, side) = self.side(changed);
             let child = below;
             below = match lowest.replace((child.node, child.colour, side)) {
@@ -134,11 +134,11 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
                     if child.colour.is(RED).branch(CHILD_IS_RED) && colour.is(RED).branch(GRANDCHILD_IS_RED) =>
                 {
                     lowest = Some((child.node, self.cpu.word(BLACK), side));
-                    self.part(link, [grandchild, child.node, node], side, below).await
+                    self.part(link, [grandchild, child.node, node], side, below)
                 }
                 _ => {
-                    self.write_back(link, node).await;
-                    let colour = self.get(node.at(node::STATE)).await;
+                    self.write_back(link, node);
+                    let colour = self.get(node.at(node::STATE));
                     Root { node, colour }
                 }
             };
@@ -148,12 +148,12 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// `node`, which is the child of `parent` on `below`, is red, and so is `parent`, which is the child of `grand` on
     /// `side`. `link` leads to `grand`.
-    async fn part(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) -> Root<'c, C> {
+    fn part(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) -> Root<'c, C> {
         let _call = link.call(5);
         let [_, parent, grand] = nodes;
-        let uncle = self.get(grand.at(side.other().link())).await;
-        if !self.is_red(uncle).await {
-            return self.part_by_rotation(link, nodes, side, below).await;
+        let uncle = self.get(grand.at(side.other().link()));
+        if !self.is_red(uncle) {
+            return self.part_by_rotation(link, nodes, side, below);
         }
         let mut change = Change::of(&[parent, uncle]);
         let black = self.cpu.word(BLACK);
@@ -165,25 +165,25 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
             change.add(grand);
             change.set(grand.at(node::STATE), colour);
         }
-        self.commit(change).await;
-        self.write_back(link, grand).await;
+        self.commit(change);
+        self.write_back(link, grand);
         Root { node: grand, colour }
     }
 
     /// The case of a black uncle: `parent` is the child of `grand` on `side`, and `node` the child of `parent` on
     /// `below`.
-    async fn part_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) -> Root<'c, C> {
+    fn part_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) -> Root<'c, C> {
         let _call = link.call(5);
         let [node, parent, grand] = nodes;
         let (near, far) = (side.link(), side.other().link());
         let mut change = Change::of(&[line(link), parent, grand]);
         let top = if side == below {
-            change.set(grand.at(near), self.get(parent.at(far)).await);
+            change.set(grand.at(near), self.get(parent.at(far)));
             parent
         } else {
             change.add(node);
-            change.set(parent.at(far), self.get(node.at(near)).await);
-            change.set(grand.at(near), self.get(node.at(far)).await);
+            change.set(parent.at(far), self.get(node.at(near)));
+            change.set(grand.at(near), self.get(node.at(far)));
             change.set(node.at(near), parent);
             node
         };
@@ -191,7 +191,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         change.set(top.at(node::STATE), self.cpu.word(BLACK));
         change.set(grand.at(node::STATE), self.cpu.word(RED));
         change.set(link, top);
-        self.commit(change).await;
+        self.commit(change);
         let colour = self.cpu.word(BLACK);
         Root { node: top, colour }
     }

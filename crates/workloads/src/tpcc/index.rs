@@ -49,14 +49,14 @@ impl Index {
     }
 
     /// The address of row `key`, which is there.
-    pub async fn find<'c, C: Cpu>(&self, key: W<'c, C>) -> W<'c, C> {
+    pub fn find<'c, C: Cpu>(&self, key: W<'c, C>) -> W<'c, C> {
         let _call = key.call(2);
         let wanted = key + 1;
         let mut offset = ((key * FACTOR) >> self.shift()) & self.mask();
-        while !offset.at(self.slots.0).load().await.equals(wanted).branch(KEY_MATCHES) {
+        while !offset.at(self.slots.0).load().equals(wanted).branch(KEY_MATCHES) {
             offset = (offset + SLOT_BYTES) & self.mask();
         }
-        offset.at(self.slots.0 + 8).load().await
+        offset.at(self.slots.0 + 8).load()
     }
 
     /// The shift that leaves a hash as an offset.
@@ -79,7 +79,7 @@ impl Index {
 mod tests {
     use super::*;
     use strandline_isa::{CoreId, Lowering};
-    use strandline_runtime::{block_on, Plain};
+    use strandline_runtime::{finish, Plain};
 
     #[test]
     fn every_row_is_found_whatever_the_size() {
@@ -90,7 +90,7 @@ mod tests {
             index.fill(&memory, (0..rows).map(|row| Addr(64 * row)));
             let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
             for row in 0..rows {
-                let found = block_on(index.find(cpu.word(row))).unwrap();
+                let found = finish(|| index.find(cpu.word(row))).unwrap();
                 assert_eq!(found.bits(), 64 * row, "row {row} of {rows}");
             }
         }

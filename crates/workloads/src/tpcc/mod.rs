@@ -109,8 +109,8 @@ impl Workload for Tpcc {
         self.tables.index(image);
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        self.new_order(thread).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.new_order(thread);
     }
 
     fn check(&self, image: &dyn Image) -> Result<(), String> {

@@ -74,11 +74,11 @@ pub struct Removal<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// The node with this key, if there is one.
-    pub async fn find(&mut self, key: W<'c, C>) -> Option<W<'c, C>> {
+    pub fn find(&mut self, key: W<'c, C>) -> Option<W<'c, C>> {
         let _call = key.call(2);
-        let mut node = self.get(self.root_link()).await;
+        let mut node = self.get(self.root_link());
         while !node.is(0).branch(SEARCH_ENDS) {
-            let here = self.get(node.at(node::KEY)).await;
+            let here = self.get(node.at(node::KEY));
             if key.equals(here).branch(KEY_MATCHES) {
                 return Some(node);
             }
@@ -86,21 +86,21 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
                 true => node.at(node::LEFT),
                 false => node.at(node::RIGHT),
             };
-            node = self.get(link).await;
+            node = self.get(link);
         }
         None
     }
 
     /// Descends recursively to where a key would be, which is not there. Returns the link.
-    pub async fn descend_to_end(&mut self, key: W<'c, C>) -> W<'c, C> {
+    pub fn descend_to_end(&mut self, key: W<'c, C>) -> W<'c, C> {
         let mut link = self.root_link();
         loop {
-            self.enter(link).await;
-            let node = self.get(link).await;
+            self.enter(link);
+            let node = self.get(link);
             if node.is(0).branch(END_IS_HERE) {
                 return link;
             }
-            let here = self.get(node.at(node::KEY)).await;
+            let here = self.get(node.at(node::KEY));
             link = match key.less(here).branch(NEW_KEY_IS_LESS) {
                 true => node + node::LEFT,
                 false => node + node::RIGHT,
@@ -109,11 +109,11 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
     }
 
     /// Descends recursively from `link` on to the node with a key, which is there. Returns the link and the node.
-    pub async fn descend_to(&mut self, mut link: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
+    pub fn descend_to(&mut self, mut link: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
         loop {
-            self.enter(link).await;
-            let node = self.get(link).await;
-            let here = self.get(node.at(node::KEY)).await;
+            self.enter(link);
+            let node = self.get(link);
+            let here = self.get(node.at(node::KEY));
             link = if key.less(here).branch(KEY_IS_LOWER) {
                 node + node::LEFT
             } else if here.less(key).branch(KEY_IS_HIGHER) {
@@ -126,11 +126,11 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Descends recursively to the node that goes when a key does: that of the key, or, if it has two children, that of
     /// the next key, which is the least of its right subtree.
-    pub async fn descend_to_removal(&mut self, key: W<'c, C>) -> Removal<'c, C> {
+    pub fn descend_to_removal(&mut self, key: W<'c, C>) -> Removal<'c, C> {
         let _call = key.call(2);
-        let (link, node) = self.descend_to(self.root_link(), key).await;
-        let left = self.get(node.at(node::LEFT)).await;
-        let right = self.get(node.at(node::RIGHT)).await;
+        let (link, node) = self.descend_to(self.root_link(), key);
+        let left = self.get(node.at(node::LEFT));
+        let right = self.get(node.at(node::RIGHT));
         let lacks_left = left.is(0).branch(LACKS_LEFT);
         if lacks_left || right.is(0).branch(LACKS_RIGHT) {
             let child = if lacks_left { right } else { left };
@@ -142,46 +142,41 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
                 child,
             };
         }
-        let next = self.least_key(right).await;
-        let (link, gone) = self.descend_to(node + node::RIGHT, next).await;
+        let next = self.least_key(right);
+        let (link, gone) = self.descend_to(node + node::RIGHT, next);
         Removal {
             node,
             gone,
             link,
             moves: true,
-            child: self.get(gone.at(node::RIGHT)).await,
+            child: self.get(gone.at(node::RIGHT)),
         }
     }
 
     /// The least key of a subtree.
-    async fn least_key(&mut self, mut node: W<'c, C>) -> W<'c, C> {
+    fn least_key(&mut self, mut node: W<'c, C>) -> W<'c, C> {
         let _call = node.call(1);
         loop {
-            let before = self.get(node.at(node::LEFT)).await;
+            let before = self.get(node.at(node::LEFT));
             if before.is(0).branch(NEXT_IS_LEAST) {
-                return self.get(node.at(node::KEY)).await;
+                return self.get(node.at(node::KEY));
             }
             node = before;
         }
     }
 
     /// Takes a node. All that an insertion may write is then logged under full logging.
-    pub async fn begin_insertion(&mut self) -> W<'c, C> {
-        let node = self.take_logged().await;
-        self.order().await;
+    pub fn begin_insertion(&mut self) -> W<'c, C> {
+        let node = self.take_logged();
+        self.order();
         node
     }
 
     /// The step that makes `link`, where the path ends, lead to `node`, which is free.
-    pub async fn insertion(
-        &mut self,
-        link: W<'c, C>,
-        node: W<'c, C>,
-        [key, value, state]: [W<'c, C>; 3],
-    ) -> Change<'c, C> {
+    pub fn insertion(&mut self, link: W<'c, C>, node: W<'c, C>, [key, value, state]: [W<'c, C>; 3]) -> Change<'c, C> {
         let _call = node.call(5);
         let mut change = Change::of(&[self.header]);
-        self.add_line(&mut change, link, None).await;
+        self.add_line(&mut change, link, None);
         change.fresh(node);
         let none = self.cpu.word(0);
         for (field, word) in [
@@ -194,33 +189,33 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
             change.set(node.at(field), word);
         }
         change.set(link, node);
-        let size = self.get(self.header.at(header::SIZE)).await;
+        let size = self.get(self.header.at(header::SIZE));
         change.set(self.header.at(header::SIZE), size + 1);
         change
     }
 
     /// The step that removes the chosen node.
-    pub async fn removal(&mut self, removal: &Removal<'c, C>) -> Change<'c, C> {
+    pub fn removal(&mut self, removal: &Removal<'c, C>) -> Change<'c, C> {
         let _call = self.cpu.call(1);
         let link = removal.link;
         let mut change = Change::of(&[self.header]);
         let moved = removal.moves.then_some(removal.node);
-        self.add_line(&mut change, link, moved).await;
+        self.add_line(&mut change, link, moved);
         if let Some(node) = moved {
             change.add(node);
             for field in [node::KEY, node::VALUE] {
-                let word = self.get(removal.gone.at(field)).await;
+                let word = self.get(removal.gone.at(field));
                 change.set(node.at(field), word);
             }
         }
         change.set(link, removal.child);
-        let size = self.get(self.header.at(header::SIZE)).await;
+        let size = self.get(self.header.at(header::SIZE));
         change.set(self.header.at(header::SIZE), size - 1);
         change
     }
 
     /// Adds the line of a link to a step that writes the header and perhaps `other`, if it is neither.
-    async fn add_line(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, other: Option<W<'c, C>>) {
+    fn add_line(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, other: Option<W<'c, C>>) {
         let _call = link.call(4);
         if !self.logs_steps() {
             return;

@@ -116,11 +116,11 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
     }
 
     /// Loads a field. The program's text has no function for it.
-    pub async fn get(&mut self, at: W<'c, C>) -> W<'c, C> {
+    pub fn get(&mut self, at: W<'c, C>) -> W<'c, C> {
         match &mut self.access {
-            Access::Full(region) => region.read(at, 8).await,
+            Access::Full(region) => region.read(at, 8),
             // Outside regions: its lane holds the lock, and its earlier regions are finished.
-            Access::Steps(_) => at.load().await,
+            Access::Steps(_) => at.load(),
         }
     }
 
@@ -135,116 +135,116 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
     }
 
     /// Logs a line under full logging, each once.
-    pub async fn log(&mut self, line: W<'c, C>) {
+    pub fn log(&mut self, line: W<'c, C>) {
         if let Access::Full(region) = &mut self.access {
-            region.log(line, 0, self.trees.logged_bytes).await;
+            region.log(line, 0, self.trees.logged_bytes);
         }
     }
 
     /// Adds `number` free nodes to what full logging writes: those that [`Tree::take`] takes next.
-    pub async fn log_free(&mut self, number: W<'c, C>) {
+    pub fn log_free(&mut self, number: W<'c, C>) {
         let _call = number.call(2);
         let structures = &self.trees.structures;
         let Access::Full(region) = &mut self.access else { return };
-        let mut free = structures.free(self.cpu, self.index).await;
+        let mut free = structures.free(self.cpu, self.index);
         let mut left = number;
         while !left.is(0).branch(ALL_FREE_ARE_LOGGED) {
-            let node = structures.next(self.cpu, &mut free).await;
-            region.fresh(node.expect("every key has nodes")).await;
+            let node = structures.next(self.cpu, &mut free);
+            region.fresh(node.expect("every key has nodes"));
             left = left - 1;
         }
     }
 
     /// Takes a free node, which full logging then knows that it writes.
-    pub async fn take_logged(&mut self) -> W<'c, C> {
-        let node = self.take().await;
+    pub fn take_logged(&mut self) -> W<'c, C> {
+        let node = self.take();
         if let Access::Full(region) = &mut self.access {
-            region.fresh(node).await;
+            region.fresh(node);
         }
         node
     }
 
     /// Ends full logging's first part: everything is logged.
-    pub async fn order(&mut self) {
+    pub fn order(&mut self) {
         if let Access::Full(region) = &mut self.access {
-            region.order(Step::Last).await;
+            region.order(Step::Last);
         }
     }
 
     /// A free node, for the operation to link.
-    pub async fn take(&mut self) -> W<'c, C> {
+    pub fn take(&mut self) -> W<'c, C> {
         let _call = self.cpu.call(1);
         let mut free = match self.free {
             Some(free) => free,
-            None => self.trees.structures.free(self.cpu, self.index).await,
+            None => self.trees.structures.free(self.cpu, self.index),
         };
-        let node = self.trees.structures.next(self.cpu, &mut free).await;
+        let node = self.trees.structures.next(self.cpu, &mut free);
         self.free = Some(free);
         node.expect("every key has nodes")
     }
 
     /// The operation has unlinked this node.
-    pub async fn gives(&mut self, node: W<'c, C>) {
-        self.gone_end.store(node).await;
+    pub fn gives(&mut self, node: W<'c, C>) {
+        self.gone_end.store(node);
         self.gone_end = self.gone_end + 8;
     }
 
     /// Writes a step: in a region of its own under incremental logging.
     #[inline]
-    pub async fn commit(&mut self, change: Change<'c, C>) {
+    pub fn commit(&mut self, change: Change<'c, C>) {
         let _call = self.cpu.call(1);
         match &mut self.access {
             Access::Full(region) => {
                 for (at, value) in change.writes {
-                    region.update(at, value, 8).await;
+                    region.update(at, value, 8);
                 }
             }
             Access::Steps(log) => {
                 let mut region = log.begin();
                 for line in change.lines {
-                    region.log(line, 0, self.trees.logged_bytes).await;
+                    region.log(line, 0, self.trees.logged_bytes);
                 }
                 for node in change.fresh {
-                    region.fresh(node).await;
+                    region.fresh(node);
                 }
-                region.order(Step::Last).await;
+                region.order(Step::Last);
                 for (at, value) in change.writes {
-                    region.update(at, value, 8).await;
+                    region.update(at, value, 8);
                 }
-                region.finish().await;
+                region.finish();
             }
         }
     }
 
     /// Ends the operation: what it has written is durable. Only now are removed nodes free, and taken ones not.
-    pub(super) async fn close(mut self) {
+    pub(super) fn close(mut self) {
         if let Access::Full(region) = &mut self.access {
-            region.finish().await;
+            region.finish();
         }
         if let Some(free) = self.free {
-            self.trees.structures.allocate(free).await;
+            self.trees.structures.allocate(free);
         }
         let mut at = self.gone;
         while at.less(self.gone_end).branch(MORE_TO_GIVE) {
-            let node = at.load().await;
-            self.trees.structures.give(self.cpu, self.index, node).await;
+            let node = at.load();
+            self.trees.structures.give(self.cpu, self.index, node);
             at = at + 8;
         }
     }
 
     /// Calls the recursive function for the node to which `link` leads.
-    pub async fn enter(&mut self, link: W<'c, C>) {
+    pub fn enter(&mut self, link: W<'c, C>) {
         self.calls.push(self.cpu.call(2));
-        self.end.store(self.stack).await;
-        self.end.at(8).store(link).await;
+        self.end.store(self.stack);
+        self.end.at(8).store(link);
         self.end = self.end + CALL;
     }
 
     /// Returns from the latest call: its link.
-    pub async fn leave(&mut self) -> W<'c, C> {
+    pub fn leave(&mut self) -> W<'c, C> {
         self.end = self.end - CALL;
-        let link = self.end.at(8).load().await;
-        self.end.load().await;
+        let link = self.end.at(8).load();
+        self.end.load();
         self.calls.pop();
         link
     }
@@ -255,8 +255,8 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
     }
 
     /// The link of the call at this position, and the next position.
-    pub async fn open_call(&self, at: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
-        (at.at(8).load().await, at + CALL)
+    pub fn open_call(&self, at: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        (at.at(8).load(), at + CALL)
     }
 
     /// Whether all calls have returned.
@@ -276,14 +276,14 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
 
     /// Writes a word that a level computes anew, changed or not: the link that its call returns, a height. Where each
     /// step logs what it writes, only changes are written.
-    pub async fn write_back(&mut self, at: W<'c, C>, word: W<'c, C>) {
+    pub fn write_back(&mut self, at: W<'c, C>, word: W<'c, C>) {
         if let Access::Full(region) = &mut self.access {
-            return region.update(at, word, 8).await;
+            return region.update(at, word, 8);
         }
         if self.writes_back() {
             let mut change = Change::of(&[]);
             change.set(at, word);
-            self.commit(change).await;
+            self.commit(change);
         }
     }
 

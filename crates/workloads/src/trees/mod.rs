@@ -30,13 +30,12 @@ pub use walk::Walk;
 use crate::operations::{two_regions, Lists};
 use crate::populate::populate;
 use crate::structures::{init_ops, keys_for, Structures, STRUCTURES};
-use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Image, Memory, W};
+use strandline_isa::{Addr, Cpu, Image, Memory, Thread, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    block_on, log_records, recover, BuildPlan, Demand, Heap, Log, LogLayout, OnImage, ThreadState, Workload,
+    finish, log_records, recover, BuildPlan, Demand, Heap, Log, LogLayout, OnImage, ThreadState, Workload,
     PAYLOAD_BYTES,
 };
 
@@ -70,14 +69,14 @@ pub trait Shape: Sync + 'static {
     /// The most words that an operation writes in a tree of `keys` keys.
     fn words(keys: u64) -> u64;
     /// Deletes or inserts the key.
-    fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>) -> impl Future<Output = ()>;
+    fn toggle<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, key: W<'c, C>, value: W<'c, C>);
     /// Walks through the tree with this header.
     ///
     /// # Errors
     /// A fault that no interrupted rebalancing leaves.
     fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String>;
     /// Continues rebalancing at a place that [`Shape::walk`] has found.
-    fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced) -> impl Future<Output = ()>;
+    fn resume<'c, C: Cpu>(tree: &mut Tree<'_, 'c, C>, at: Unbalanced);
 }
 
 /// Where a tree is not balanced.
@@ -162,16 +161,17 @@ impl<S: Shape> Toggles<S> {
 
     /// Continues rebalancing at these places, by the program's own steps. Power may fail again at any store.
     fn resume(&self, image: &dyn Image, places: Vec<(u64, Unbalanced)>) {
-        let cpu = &OnImage::new(image);
-        let ended = block_on(async move {
-            let mut log = Log::open(cpu, &self.trees.logs, 0).await;
+        let repaired = OnImage::new(image);
+        let cpu = &Thread::on(&repaired);
+        let ended = finish(|| {
+            let mut log = Log::open(cpu, &self.trees.logs, 0);
             for (index, place) in places {
                 let stack = cpu.word(self.trees.stacks.range().start);
                 let mut tree = Tree::open(&self.trees, cpu, &mut log, stack, cpu.word(index));
-                S::resume(&mut tree, place).await;
-                tree.close().await;
+                S::resume(&mut tree, place);
+                tree.close();
             }
-            log.close().await;
+            log.close();
         });
         ended.expect("nobody holds a lock");
         // Logs that are opened later continue behind these regions.
@@ -223,19 +223,19 @@ impl<S: Shape> Workload for Toggles<S> {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let structures = &self.trees.structures;
-        let key = thread.random.below(self.trees.keys).await;
-        let value = (key << KEY_SHIFT) | (thread.random.word().await >> KEY_SHIFT);
-        let index = structures.draw(thread.cpu, &mut thread.random).await;
-        structures.lock(&mut thread.log, index).await;
+        let key = thread.random.below(self.trees.keys);
+        let value = (key << KEY_SHIFT) | (thread.random.word() >> KEY_SHIFT);
+        let index = structures.draw(thread.cpu, &mut thread.random);
+        structures.lock(&mut thread.log, index);
 
         let stack = self.trees.stacks.of(thread);
         let mut tree = Tree::open(&self.trees, thread.cpu, &mut thread.log, stack, index);
-        S::toggle(&mut tree, key, value).await;
-        tree.close().await;
+        S::toggle(&mut tree, key, value);
+        tree.close();
 
-        structures.unlock(&mut thread.log, index).await;
+        structures.unlock(&mut thread.log, index);
     }
 
     /// Keys are in order and values belong to them. The tree is balanced. Its size is right. No node is reachable

@@ -4,9 +4,9 @@ use super::{header, Shape, Toggles};
 use crate::structures::STRUCTURES;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use strandline_isa::{Addr, CoreId, Image, Lowering, Memory};
+use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Thread};
 use strandline_kernel::{Param, Params};
-use strandline_runtime::{block_on, BuildPlan, Log, Logging, Plain, Random, ThreadState, Workload};
+use strandline_runtime::{finish, BuildPlan, Log, Logging, Plain, Random, ThreadState, Workload};
 
 const PLAN: BuildPlan = BuildPlan {
     threads: 1,
@@ -37,23 +37,24 @@ fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], seed: u
     let set = [("keys", most), ("init_ops", 0), ("incremental", incremental)];
     let (trees, memory) = built::<S>(params, &set);
     let (trees, memory) = (&trees, &memory);
-    let cpu = &Plain::new(memory, CoreId(0), LOGGED);
+    let plain = Plain::new(memory, CoreId(0), LOGGED);
+    let cpu = &Thread::on(&plain);
     let mut expected = BTreeSet::new();
-    let ended = block_on(async move {
+    let ended = finish(|| {
         let mut state = ThreadState {
             cpu,
             thread: 0,
             threads: 1,
             lane: 0,
             random: Random::new(cpu, seed, 0),
-            log: Log::open(cpu, &trees.logs(), 0).await,
+            log: Log::open(cpu, &trees.logs(), 0),
         };
         for task in 1..=tasks {
-            let key = block_on(state.random.clone().below(most)).unwrap().bits();
+            let key = finish(|| state.random.clone().below(most)).unwrap().bits();
             if !expected.remove(&key) {
                 expected.insert(key);
             }
-            trees.task(&mut state).await;
+            trees.task(&mut state);
             if task % every == 0 {
                 assert_eq!(trees.check(memory), Ok(()), "after {task} tasks");
                 assert_eq!(keys(trees, memory), expected, "after {task} tasks");

@@ -19,137 +19,135 @@ sites! {
 }
 
 /// A new price.
-pub(super) async fn draw_price<'c, C: Cpu>(random: &mut Random<'c, C>) -> W<'c, C> {
-    random.below(PRICES).await * PRICE_STEP + LEAST_PRICE
+pub(super) fn draw_price<'c, C: Cpu>(random: &mut Random<'c, C>) -> W<'c, C> {
+    random.below(PRICES) * PRICE_STEP + LEAST_PRICE
 }
 
 impl Vacation {
     /// A random number of a row or customer.
-    async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
-        random.below(self.range).await + 1
+    fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        random.below(self.range) + 1
     }
 
     /// How many rows a transaction uses.
-    async fn draw_queries<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
+    fn draw_queries<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
         match self.queries {
             1 => cpu.word(1),
-            queries => random.below(queries).await + 1,
+            queries => random.below(queries) + 1,
         }
     }
 
     /// A task: one transaction.
-    pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    pub(super) fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
-        let draw = thread.random.below(100).await;
+        let draw = thread.random.below(100);
         if draw.below(self.user).branch(TRANSACTION_RESERVES) {
-            self.reserve(thread).await;
+            self.reserve(thread);
         } else if (draw & 1).is(0).branch(TRANSACTION_DELETES) {
-            self.delete_customer(thread).await;
+            self.delete_customer(thread);
         } else {
-            self.change_tables(thread).await;
+            self.change_tables(thread);
         }
     }
 
     /// Looks up rows, and reserves the dearest of each kind.
-    async fn reserve<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn reserve<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let best = self.lists.of(thread);
         let first = best + 16 * KINDS;
-        let id = self.draw(&mut thread.random).await;
-        let end = first + (self.draw_queries(cpu, &mut thread.random).await << 3);
+        let id = self.draw(&mut thread.random);
+        let end = first + (self.draw_queries(cpu, &mut thread.random) << 3);
         let mut at = first;
         loop {
-            let kind = thread.random.below(KINDS).await;
-            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random).await)
-                .await;
+            let kind = thread.random.below(KINDS);
+            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random));
             at = at + 8;
             if !at.less(end).branch(MORE_TO_DRAW) {
                 break;
             }
         }
         let lock = self.lock.first(cpu);
-        thread.log.lock(lock).await;
+        thread.log.lock(lock);
         let mut region = thread.log.begin();
         let mut manager = Manager::new(cpu, &mut region, self);
-        if manager.query(best, first, end).await {
-            if let Some(customer) = manager.customer(id).await {
+        if manager.query(best, first, end) {
+            if let Some(customer) = manager.customer(id) {
                 for kind in 0..KINDS {
-                    let row = best.at(16 * kind + 8).load().await;
+                    let row = best.at(16 * kind + 8).load();
                     if !row.is(0).branch(NONE_OF_THE_KIND) {
-                        manager.book(customer, cpu.word(kind), row).await;
+                        manager.book(customer, cpu.word(kind), row);
                     }
                 }
             }
         }
-        region.end().await;
-        thread.log.unlock(lock).await;
+        region.end();
+        thread.log.unlock(lock);
     }
 
-    async fn delete_customer<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn delete_customer<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
-        let id = self.draw(&mut thread.random).await;
+        let id = self.draw(&mut thread.random);
         let lock = self.lock.first(cpu);
-        thread.log.lock(lock).await;
+        thread.log.lock(lock);
         let mut region = thread.log.begin();
-        Manager::new(cpu, &mut region, self).delete_customer(id).await;
-        region.end().await;
-        thread.log.unlock(lock).await;
+        Manager::new(cpu, &mut region, self).delete_customer(id);
+        region.end();
+        thread.log.unlock(lock);
     }
 
     /// Adds seats to rows, or takes them away.
-    async fn change_tables<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+    fn change_tables<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let _call = thread.cpu.call(1);
         let cpu = thread.cpu;
         let first = self.lists.of(thread) + 16 * KINDS;
-        let end = first + (self.draw_queries(cpu, &mut thread.random).await << 4);
+        let end = first + (self.draw_queries(cpu, &mut thread.random) << 4);
         let mut at = first;
         loop {
-            let kind = thread.random.below(KINDS).await;
-            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random).await)
-                .await;
-            let adds = thread.random.below(2).await;
-            at.at(8).store((draw_price(&mut thread.random).await << 1) | adds).await;
+            let kind = thread.random.below(KINDS);
+            at.store((kind << KIND_SHIFT) | self.draw(&mut thread.random));
+            let adds = thread.random.below(2);
+            at.at(8).store((draw_price(&mut thread.random) << 1) | adds);
             at = at + 16;
             if !at.less(end).branch(MORE_CHANGES_TO_DRAW) {
                 break;
             }
         }
         let lock = self.lock.first(cpu);
-        thread.log.lock(lock).await;
+        thread.log.lock(lock);
         let mut region = thread.log.begin();
         let mut manager = Manager::new(cpu, &mut region, self);
-        manager.change(first, end).await;
-        region.end().await;
-        thread.log.unlock(lock).await;
+        manager.change(first, end);
+        region.end();
+        thread.log.unlock(lock);
     }
 }
 
 impl<'c, C: Cpu> Manager<'_, '_, 'c, C> {
     /// Looks up the rows in the list from `first` to `end`, and writes the price and the row of the dearest of each kind to
     /// `best`; whether there is any.
-    async fn query(&mut self, best: W<'c, C>, first: W<'c, C>, end: W<'c, C>) -> bool {
+    fn query(&mut self, best: W<'c, C>, first: W<'c, C>, end: W<'c, C>) -> bool {
         let _call = best.call(4);
         for kind in 0..KINDS {
-            best.at(16 * kind).store(self.cpu.word(0)).await;
-            best.at(16 * kind + 8).store(self.cpu.word(0)).await;
+            best.at(16 * kind).store(self.cpu.word(0));
+            best.at(16 * kind + 8).store(self.cpu.word(0));
         }
         let mut any = self.cpu.word(0);
         let mut at = first;
         while at.less(end).branch(MORE_TO_QUERY) {
-            let wanted = at.load().await;
+            let wanted = at.load();
             at = at + 8;
             let kind = wanted >> KIND_SHIFT;
-            let found = self.find(kind, wanted & ((1 << KIND_SHIFT) - 1)).await;
+            let found = self.find(kind, wanted & ((1 << KIND_SHIFT) - 1));
             if found.is(0).branch(ROW_IS_ABSENT) {
                 continue;
             }
-            let price = self.read(found.at(row::PRICE)).await;
+            let price = self.read(found.at(row::PRICE));
             let known = best + (kind << 4);
-            if known.load().await.less(price).branch(IS_DEARER) {
-                known.store(price).await;
-                known.at(8).store(found).await;
+            if known.load().less(price).branch(IS_DEARER) {
+                known.store(price);
+                known.at(8).store(found);
                 any = found;
             }
         }
@@ -157,18 +155,18 @@ impl<'c, C: Cpu> Manager<'_, '_, 'c, C> {
     }
 
     /// Changes the rows in the list from `first` to `end`.
-    async fn change(&mut self, first: W<'c, C>, end: W<'c, C>) {
+    fn change(&mut self, first: W<'c, C>, end: W<'c, C>) {
         let _call = first.call(3);
         let mut at = first;
         while at.less(end).branch(MORE_TO_CHANGE) {
-            let (wanted, how) = (at.load().await, at.at(8).load().await);
+            let (wanted, how) = (at.load(), at.at(8).load());
             at = at + 16;
             let (kind, id) = (wanted >> KIND_SHIFT, wanted & ((1 << KIND_SHIFT) - 1));
             if (how & 1).is(1).branch(ADDS_SEATS) {
                 let seats = self.cpu.word(self.agency.seats);
-                self.add_seats(kind, id, seats, how >> 1).await;
+                self.add_seats(kind, id, seats, how >> 1);
             } else {
-                self.take_seats(kind, id).await;
+                self.take_seats(kind, id);
             }
         }
     }

@@ -26,11 +26,10 @@ use crate::rb_tree::tree::header;
 use crate::About;
 use manager::Manager;
 use std::ops::Range;
-use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, LINE_BYTES};
+use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Thread, LINE_BYTES};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    block_on, log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Plain, Rows, Table, ThreadState,
-    Workload,
+    finish, log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Plain, Rows, Table, ThreadState, Workload,
 };
 
 /// The workload's description.
@@ -219,21 +218,22 @@ impl Vacation {
     /// Adds all rows and customers, each table's in random order.
     fn load(&self, memory: &Memory, seed: u64) {
         let mut rng = Rng::new(seed);
-        let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
-        let ended = block_on(async move {
-            let mut state = loader(cpu, &self.logs, seed).await;
+        let plain = Plain::new(memory, CoreId(0), Lowering::NOTHING);
+        let cpu = &Thread::on(&plain);
+        let ended = finish(|| {
+            let mut state = loader(cpu, &self.logs, seed);
             for table in 0..=CUSTOMERS {
                 for id in shuffled(&mut rng, self.relations) {
-                    let seats = (state.random.below(5).await + 1) * self.seats;
-                    let price = client::draw_price(&mut state.random).await;
+                    let seats = (state.random.below(5) + 1) * self.seats;
+                    let price = client::draw_price(&mut state.random);
                     let mut region = state.log.begin();
                     let mut manager = Manager::new(cpu, &mut region, self);
                     let id = cpu.word(id);
                     match table {
-                        CUSTOMERS => _ = manager.customer(id).await,
-                        kind => manager.add_seats(cpu.word(kind), id, seats, price).await,
+                        CUSTOMERS => _ = manager.customer(id),
+                        kind => manager.add_seats(cpu.word(kind), id, seats, price),
                     }
-                    region.end().await;
+                    region.end();
                 }
             }
         });
@@ -297,8 +297,8 @@ impl Workload for Vacation {
         }
     }
 
-    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        self.transact(thread).await;
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.transact(thread);
     }
 
     /// Trees are sound. A row's used seats are the reservations of it in customers' lists, and used and free ones are all.

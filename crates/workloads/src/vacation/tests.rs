@@ -17,17 +17,17 @@ impl Model<'_> {
     fn rows(&self, random: &mut Draws<'_, '_>, mut each: impl FnMut(&mut Draws<'_, '_>, (u64, u64))) {
         let queries = match self.agency.queries {
             1 => 1,
-            queries => block_on(random.below(queries)).unwrap().bits() + 1,
+            queries => finish(|| random.below(queries)).unwrap().bits() + 1,
         };
         for _ in 0..queries {
-            let kind = block_on(random.below(KINDS)).unwrap().bits();
-            let id = block_on(random.below(self.agency.range)).unwrap().bits() + 1;
+            let kind = finish(|| random.below(KINDS)).unwrap().bits();
+            let id = finish(|| random.below(self.agency.range)).unwrap().bits() + 1;
             each(random, (kind, id));
         }
     }
 
     fn reserve(&mut self, random: &mut Draws<'_, '_>) {
-        let customer = block_on(random.below(self.agency.range)).unwrap().bits() + 1;
+        let customer = finish(|| random.below(self.agency.range)).unwrap().bits() + 1;
         let mut best: [Option<(u64, u64)>; KINDS as usize] = [None; KINDS as usize];
         self.rows(random, |_, row| {
             let Some(seats) = self.books.rows.get(&row) else { return };
@@ -57,7 +57,7 @@ impl Model<'_> {
     }
 
     fn delete(&mut self, random: &mut Draws<'_, '_>) {
-        let customer = block_on(random.below(self.agency.range)).unwrap().bits() + 1;
+        let customer = finish(|| random.below(self.agency.range)).unwrap().bits() + 1;
         let Some(booked) = self.books.customers.remove(&customer) else {
             return;
         };
@@ -70,8 +70,8 @@ impl Model<'_> {
     fn change(&mut self, random: &mut Draws<'_, '_>) {
         let mut changes = Vec::new();
         self.rows(random, |random, row| {
-            let adds = block_on(random.below(2)).unwrap().bits() == 1;
-            changes.push((row, adds, block_on(client::draw_price(random)).unwrap().bits()));
+            let adds = finish(|| random.below(2)).unwrap().bits() == 1;
+            changes.push((row, adds, finish(|| client::draw_price(random)).unwrap().bits()));
         });
         for (row, adds, price) in changes {
             let unit = self.agency.seats;
@@ -108,7 +108,7 @@ impl Model<'_> {
 
     /// The next transaction, as a thread with these random numbers draws it.
     fn transact(&mut self, random: &mut Draws<'_, '_>) {
-        let draw = block_on(random.below(100)).unwrap().bits();
+        let draw = finish(|| random.below(100)).unwrap().bits();
         if draw < self.agency.user {
             self.reserve(random);
         } else if draw & 1 == 0 {
@@ -163,7 +163,7 @@ fn transactions_do_what_the_agency_should() {
                 tasks: 2000,
                 seed: 90 + part,
             };
-            block_on(run_thread(&agency, &cpu, plan)).unwrap();
+            finish(|| run_thread(&agency, &cpu, plan)).unwrap();
             let mut random = Random::new(&cpu, plan.seed, 0);
             for _ in 0..2000 {
                 model.transact(&mut random);
@@ -192,7 +192,7 @@ fn without_memory_nothing_is_half_done() {
             tasks: 10,
             seed,
         };
-        block_on(run_thread(&agency, &cpu, plan)).unwrap();
+        finish(|| run_thread(&agency, &cpu, plan)).unwrap();
         agency.check(&memory).unwrap();
         let word = |offset| memory.word(Addr(agency.pool.addr(0).0 + offset));
         full += u64::from(word(pool::FREE) == 0 && word(pool::UNUSED) == agency.lines.range().end);

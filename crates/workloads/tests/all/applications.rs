@@ -3,10 +3,11 @@
 use crate::common::counting::{Counting, Counts};
 use crate::common::crashing::{first_failure, run, Game};
 use crate::common::{amount, thread_plan, PLAN};
-use strandline_isa::{Image, Memory, PM_BASE};
+use crate::common::{with_workload, Visitor};
+use strandline_isa::{Image, Memory, Thread, PM_BASE};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
-use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Runtime, Workload};
-use strandline_workloads::{describe, with_workload, Visitor};
+use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Program, Runtime};
+use strandline_workloads::describe;
 
 const APPLICATIONS: [&str; 3] = ["memcached", "vacation", "echo"];
 
@@ -59,9 +60,9 @@ struct Cost;
 impl Visitor for Cost {
     type Out = Counts;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
         let cpu = Counting::new(&memory, FENCED);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 8_000, 3))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 8_000, 3))).unwrap();
         workload.check(&memory).unwrap();
         cpu.counts()
     }
@@ -100,7 +101,7 @@ struct Reuse;
 impl Visitor for Reuse {
     type Out = u64;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> u64 {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> u64 {
         let mut memory = memory;
         let mut crashes = 0;
         for seed in 0..40 {
@@ -119,7 +120,7 @@ impl Visitor for Reuse {
                 }
                 Ok(())
             };
-            run(&workload, &memory, game, &mut keep);
+            run(workload, &memory, game, &mut keep);
             crashes += u64::from(left.is_some());
             memory = left.unwrap_or(memory).persistent_half();
             workload.recover(&memory);
@@ -149,7 +150,7 @@ struct Broken;
 impl Visitor for Broken {
     type Out = ();
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+    fn visit(self, workload: &dyn Program, memory: Memory) {
         let all = (PM_BASE..PM_BASE + memory.pm_bytes())
             .step_by(8)
             .map(strandline_isa::Addr);

@@ -3,11 +3,12 @@
 use crate::common::counting::{Counting, Counts};
 use crate::common::crashing::{first_failure, run, Game};
 use crate::common::{amount, run_plain, thread_plan, with_small};
+use crate::common::{with_workload, Visitor};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use strandline_isa::{Addr, Call, CoreId, Image, Lowering, Memory, Note, PM_BASE};
+use strandline_isa::{Addr, Call, CoreId, Image, Lowering, Memory, Note, Thread, PM_BASE};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
-use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Runtime, Workload};
-use strandline_workloads::{describe, with_workload, Visitor};
+use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, Program, Runtime};
+use strandline_workloads::describe;
 
 const NAMES: [&str; 3] = ["heap", "atlas-queue", "skiplist"];
 
@@ -87,12 +88,12 @@ struct Modelled {
 impl Visitor for Modelled {
     type Out = [u64; 2];
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> [u64; 2] {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> [u64; 2] {
         let mut model = Model::of(self.name, workload.contents(&memory));
         let mut did = [0, 0];
         for part in 0..self.tasks / 1000 {
             let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
-            block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 1000, 90 + part))).unwrap();
+            finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 1000, 90 + part))).unwrap();
             let mut notes = cpu.take_notes().into_iter();
             let mut begun = None;
             for note in &mut notes {
@@ -141,9 +142,9 @@ struct Cost;
 impl Visitor for Cost {
     type Out = Counts;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
         let cpu = Counting::new(&memory, FENCED);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 2000, 3))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 2000, 3))).unwrap();
         workload.check(&memory).unwrap();
         cpu.counts()
     }
@@ -224,9 +225,9 @@ struct Crashed {
 impl Visitor for Crashed {
     type Out = Memory;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Memory {
-        run_plain(&workload, &memory, FENCED, 4, 500);
-        let mut memory = restarted(&workload, memory);
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Memory {
+        run_plain(workload, &memory, FENCED, 4, 500);
+        let mut memory = restarted(workload, memory);
         for seed in 0..self.crashes {
             let game = Game {
                 lowering: FENCED,
@@ -243,15 +244,15 @@ impl Visitor for Crashed {
                 }
                 Ok(())
             };
-            run(&workload, &memory, game, &mut keep);
-            memory = restarted(&workload, left.expect("there were as many images"));
+            run(workload, &memory, game, &mut keep);
+            memory = restarted(workload, left.expect("there were as many images"));
         }
         memory
     }
 }
 
 /// Memory after a crash that leaves this, recovered.
-fn restarted<W: Workload>(workload: &W, left: Memory) -> Memory {
+fn restarted(workload: &dyn Program, left: Memory) -> Memory {
     let memory = left.persistent_half();
     workload.recover(&memory);
     workload.repair(&memory);
@@ -268,8 +269,8 @@ struct FillUp {
 impl Visitor for FillUp {
     type Out = usize;
 
-    fn visit<W: Workload + 'static>(self, workload: W, _: Memory) -> usize {
-        run_plain(&workload, &self.left, FENCED, 4, 500);
+    fn visit(self, workload: &dyn Program, _: Memory) -> usize {
+        run_plain(workload, &self.left, FENCED, 4, 500);
         workload.check(&self.left).unwrap();
         workload.contents(&self.left).len()
     }
@@ -297,7 +298,7 @@ struct Torn;
 impl Visitor for Torn {
     type Out = ();
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+    fn visit(self, workload: &dyn Program, memory: Memory) {
         let (_, value) = workload
             .contents(&memory)
             .pop_first()

@@ -1,13 +1,13 @@
 //! Every workload survives a crash anywhere, under the most adverse persist order.
 
 use crate::common::crashing::{judge, judge_twice, run, sampled, Game, Outcome};
+use crate::common::Visitor;
 use crate::common::{
     amount, is_logged, logged, models, several, with_several, with_small, with_small_for, workloads, GLIBC, PLAN,
 };
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED, STRANDS};
-use strandline_runtime::{BuildPlan, Library, Logging, Runtime, Sharing, Wal, Window, Workload};
-use strandline_workloads::Visitor;
+use strandline_runtime::{BuildPlan, Library, Logging, Program, Runtime, Sharing, Wal, Window};
 
 /// From "never before a fence" to "at nearly every operation".
 const EVICTIONS: [u64; 4] = [0, 50, 8, 2];
@@ -22,10 +22,10 @@ struct Crash {
 impl Visitor for Crash {
     type Out = Outcome;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Outcome {
-        let judge = if self.twice { judge_twice::<W> } else { judge::<W> };
-        let mut crash = sampled(&workload, &memory, self.every, judge);
-        run(&workload, &memory, self.game, &mut crash)
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Outcome {
+        let judge = if self.twice { judge_twice } else { judge };
+        let mut crash = sampled(workload, &memory, self.every, judge);
+        run(workload, &memory, self.game, &mut crash)
     }
 }
 
@@ -183,7 +183,7 @@ struct Again {
 impl Visitor for Again {
     type Out = Outcome;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Outcome {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Outcome {
         let mut left = None;
         let mut images = 0;
         let mut keep = |image: &Memory, _: &Watch| {
@@ -193,15 +193,15 @@ impl Visitor for Again {
             }
             Ok(())
         };
-        run(&workload, &memory, alone(FENCED, 3, self.tasks, self.play), &mut keep);
+        run(workload, &memory, alone(FENCED, 3, self.tasks, self.play), &mut keep);
         let left = left.expect("there were as many images");
         workload.recover(&left);
         workload.repair(&left);
         workload.start(&left);
-        let mut crash = sampled(&workload, &left, self.every, judge::<W>);
+        let mut crash = sampled(workload, &left, self.every, judge);
         // As many, in proportion: a batch returns only when it is full.
         run(
-            &workload,
+            workload,
             &left,
             alone(FENCED, 3, self.tasks * 3 / 8, self.play),
             &mut crash,

@@ -3,11 +3,11 @@
 use crate::common::counting::{Counting, Counts};
 use crate::common::crashing::{run, Game};
 use crate::common::thread_plan;
+use crate::common::{with_workload, Visitor};
 use std::cell::Cell;
-use strandline_isa::{Lowering, Memory};
+use strandline_isa::{Lowering, Memory, Thread};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
-use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Workload};
-use strandline_workloads::{with_workload, Visitor};
+use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Program};
 
 const TREES: [&str; 3] = ["avl-tree", "b-tree", "sp-rb-tree"];
 
@@ -28,7 +28,7 @@ struct Unbalanced;
 impl Visitor for Unbalanced {
     type Out = u64;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> u64 {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> u64 {
         let unbalanced = Cell::new(0);
         let mut crash = |image: &Memory, _: &Watch| {
             let image = &image.persistent_half();
@@ -47,7 +47,7 @@ impl Visitor for Unbalanced {
                 evict_one_in: 0,
             },
         };
-        let outcome = run(&workload, &memory, game, &mut crash);
+        let outcome = run(workload, &memory, game, &mut crash);
         assert_eq!(outcome.failure, None);
         unbalanced.get()
     }
@@ -69,9 +69,9 @@ struct Count(Lowering);
 impl Visitor for Count {
     type Out = Counts;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
         let cpu = Counting::new(&memory, self.0);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 2000, 11))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 2000, 11))).unwrap();
         cpu.counts()
     }
 }

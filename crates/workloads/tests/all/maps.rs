@@ -3,11 +3,12 @@
 use crate::common::counting::{Counting, Counts};
 use crate::common::crashing::{first_failure, run, Game};
 use crate::common::{amount, parts, thread_plan, with_small, PLAN};
+use crate::common::{with_workload, Visitor};
 use std::collections::BTreeMap;
-use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
+use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, Thread, PM_BASE};
 use strandline_runtime::adversary::{Play, FENCED};
-use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
-use strandline_workloads::{describe, with_workload, Visitor};
+use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, Program};
+use strandline_workloads::describe;
 
 const MAPS: [&str; 7] = [
     "cceh",
@@ -44,12 +45,12 @@ struct Model {
 impl Visitor for Model {
     type Out = Kinds;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Kinds {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Kinds {
         let mut model = workload.contents(&memory);
         let mut kinds = Kinds::default();
         for part in 0..self.tasks / 1000 {
             let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
-            block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 1000, 90 + part))).unwrap();
+            finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 1000, 90 + part))).unwrap();
             let mut notes = cpu.take_notes().into_iter();
             while let Some(note) = notes.next() {
                 match note {
@@ -127,9 +128,9 @@ struct Cost;
 impl Visitor for Cost {
     type Out = Counts;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
         let cpu = Counting::new(&memory, FENCED);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 20_000, 3))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 20_000, 3))).unwrap();
         workload.check(&memory).unwrap();
         cpu.counts()
     }
@@ -241,7 +242,7 @@ struct GoOn {
 impl Visitor for GoOn {
     type Out = Option<String>;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Option<String> {
         let game = Game {
             lowering: FENCED,
             threads: 4,
@@ -258,11 +259,11 @@ impl Visitor for GoOn {
             workload.repair(&left);
             workload.start(&left);
             let cpu = Plain::new(&left, CoreId(0), Lowering::NOTHING);
-            let ended = block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 30, self.seed)));
+            let ended = finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 30, self.seed)));
             ended.map_err(|hang| hang.to_string())?;
             workload.check(&left)
         };
-        run(&workload, &memory, game, &mut go_on).failure
+        run(workload, &memory, game, &mut go_on).failure
     }
 }
 
@@ -316,7 +317,7 @@ struct Reuse;
 impl Visitor for Reuse {
     type Out = ();
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+    fn visit(self, workload: &dyn Program, memory: Memory) {
         let mut memory = memory;
         let mut sizes = Vec::new();
         // Many more crashes than there are free segments or nodes, each in the middle of some operations.
@@ -336,7 +337,7 @@ impl Visitor for Reuse {
                 }
                 Ok(())
             };
-            run(&workload, &memory, game, &mut keep);
+            run(workload, &memory, game, &mut keep);
             memory = left.unwrap_or(memory).persistent_half();
             workload.recover(&memory);
             workload.repair(&memory);
@@ -367,7 +368,7 @@ struct Foreign;
 impl Visitor for Foreign {
     type Out = ();
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+    fn visit(self, workload: &dyn Program, memory: Memory) {
         let (key, value) = workload.contents(&memory).pop_first().expect("a map that is not empty");
         let all = (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr);
         // Splits leave copies that nothing reaches.
@@ -395,9 +396,9 @@ struct Popular;
 impl Visitor for Popular {
     type Out = BTreeMap<u64, u64>;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> BTreeMap<u64, u64> {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> BTreeMap<u64, u64> {
         let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 20_000, 4))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 20_000, 4))).unwrap();
         let mut counts = BTreeMap::new();
         for note in cpu.take_notes() {
             if let Note::OperationBegin { key, .. } | Note::SearchBegin { key } = note {

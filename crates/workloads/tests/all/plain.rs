@@ -4,21 +4,22 @@ use crate::common::counting::{Counting, Counts};
 use crate::common::{
     is_logged, parts, run_plain, several, thread_plan, with_several, with_small, with_small_for, workloads, GLIBC, PLAN,
 };
+use crate::common::{with_workload, Visitor};
 use std::collections::HashMap;
-use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
+use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, Thread, PM_BASE};
 use strandline_runtime::adversary::FENCED;
-use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
-use strandline_workloads::{describe, with_workload, Visitor};
+use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, Program};
+use strandline_workloads::describe;
 
 struct Invariant;
 
 impl Visitor for Invariant {
     type Out = ();
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+    fn visit(self, workload: &dyn Program, memory: Memory) {
         workload.check(&memory).unwrap();
         for lowering in [FENCED, Lowering::NOTHING] {
-            run_plain(&workload, &memory, lowering, PLAN.threads, 500);
+            run_plain(workload, &memory, lowering, PLAN.threads, 500);
             workload.check(&memory).unwrap();
         }
     }
@@ -37,8 +38,8 @@ struct Sensitivity;
 impl Visitor for Sensitivity {
     type Out = (u64, u64);
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> (u64, u64) {
-        run_plain(&workload, &memory, FENCED, PLAN.threads, 20);
+    fn visit(self, workload: &dyn Program, memory: Memory) -> (u64, u64) {
+        run_plain(workload, &memory, FENCED, PLAN.threads, 20);
         let (mut noticed, mut tried) = (0, 0);
         for addr in (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr) {
             if addr.0 % 64 == 56 || workload.logs().range().contains(&addr.0) {
@@ -84,9 +85,9 @@ struct Count {
 impl Visitor for Count {
     type Out = Counts;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
         let cpu = Counting::new(&memory, self.lowering);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, self.tasks, 11))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, self.tasks, 11))).unwrap();
         cpu.counts()
     }
 }
@@ -205,9 +206,9 @@ struct Show;
 impl Visitor for Show {
     type Out = (f64, f64, f64);
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Self::Out {
         let cpu = Counting::new(&memory, FENCED);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 400, 11))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 400, 11))).unwrap();
         let counts = cpu.counts();
         let per_task = |count| counts.per_task(count);
         (
@@ -278,10 +279,10 @@ struct Restart;
 impl Visitor for Restart {
     type Out = ();
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+    fn visit(self, workload: &dyn Program, memory: Memory) {
         let mut memory = memory;
         for _ in 0..5 {
-            run_plain(&workload, &memory, FENCED, PLAN.threads, 50);
+            run_plain(workload, &memory, FENCED, PLAN.threads, 50);
             memory = memory.persistent_half();
             workload.recover(&memory);
             workload.repair(&memory);
@@ -304,9 +305,9 @@ struct Tell;
 impl Visitor for Tell {
     type Out = Vec<Note>;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Vec<Note> {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Vec<Note> {
         let cpu = Plain::recording(&memory, CoreId(0), FENCED);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 20, 1))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 20, 1))).unwrap();
         cpu.take_notes()
     }
 }
@@ -360,7 +361,7 @@ fn queue_is_cq_with_one_queue() {
     struct Pm;
     impl Visitor for Pm {
         type Out = u64;
-        fn visit<W: Workload + 'static>(self, _: W, memory: Memory) -> u64 {
+        fn visit(self, _: &dyn Program, memory: Memory) -> u64 {
             memory.pm_bytes()
         }
     }

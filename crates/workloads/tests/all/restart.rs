@@ -1,11 +1,11 @@
 //! Regions that are aborted while the machine is up: their tasks start again, and no crash sees anything of them.
 
 use crate::common::crashing::{judge, run, sampled, Game, Outcome};
+use crate::common::Visitor;
 use crate::common::{amount, logged, several, with_several, with_small};
 use strandline_isa::{Lowering, Memory};
 use strandline_runtime::adversary::{Play, FENCED, SPECULATING};
-use strandline_runtime::Workload;
-use strandline_workloads::Visitor;
+use strandline_runtime::Program;
 
 /// Runs to the end, crashing wherever the durable image changes, and judges what is left, too.
 struct Aborted {
@@ -20,7 +20,7 @@ struct Aborted {
 impl Visitor for Aborted {
     type Out = Outcome;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Outcome {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Outcome {
         let game = Game {
             lowering: self.lowering,
             threads: self.threads,
@@ -28,8 +28,8 @@ impl Visitor for Aborted {
             sharing: None,
             play: self.play,
         };
-        let mut crash = sampled(&workload, &memory, self.every, judge::<W>);
-        let mut outcome = run(&workload, &memory, game, &mut crash);
+        let mut crash = sampled(workload, &memory, self.every, judge);
+        let mut outcome = run(workload, &memory, game, &mut crash);
         outcome.failure = outcome.failure.or(workload.check(&memory).err());
         outcome
     }

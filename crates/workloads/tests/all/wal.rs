@@ -2,10 +2,11 @@
 
 use crate::common::counting::{Counting, Counts};
 use crate::common::{logged, thread_plan, with_small_for};
-use strandline_isa::{Flush, Lowering, Memory, Primitive};
+use crate::common::{with_workload, Visitor};
+use strandline_isa::{Flush, Lowering, Memory, Primitive, Thread};
 use strandline_runtime::adversary::FENCED;
-use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Runtime, Wal, Workload};
-use strandline_workloads::{describe, with_workload, Visitor};
+use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Program, Runtime, Wal};
+use strandline_workloads::describe;
 
 /// As `x86-pcommit` lowers: a sync barrier at each order (section 2.2).
 const BARRIERS: Lowering = Lowering {
@@ -49,9 +50,9 @@ struct Each(Lowering);
 impl Visitor for Each {
     type Out = Vec<Counts>;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Vec<Counts> {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Vec<Counts> {
         let cpu = Counting::new(&memory, self.0);
-        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 200, 11))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 200, 11))).unwrap();
         cpu.tasks()
     }
 }
@@ -154,9 +155,10 @@ fn structures_of_the_default_sizes_run() {
     struct Holds;
     impl Visitor for Holds {
         type Out = Result<(), String>;
-        fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Result<(), String> {
+        fn visit(self, workload: &dyn Program, memory: Memory) -> Result<(), String> {
             let cpu = Counting::new(&memory, FENCED);
-            block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 1000, 3))).map_err(|stuck| format!("{stuck:?}"))?;
+            finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 1000, 3)))
+                .map_err(|stuck| format!("{stuck:?}"))?;
             workload.check(&memory)
         }
     }

@@ -1,15 +1,14 @@
 //! Cases beyond the workloads: two steps of a region that write one line, with a crash in the second. And cases that no
 //! run under x86 shows: a redo-logged region is lost while a region that has read from it is kept.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Waker};
+use std::cell::Cell;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use strandline_design::Design;
 use strandline_designs::X86;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Memory};
 use strandline_runtime::adversary::{Adversary, Play, Watch, SPECULATING};
 use strandline_runtime::{
-    block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, UndoLog, Wal,
+    finish, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, UndoLog, Wal,
 };
 
 /// What is not recovered.
@@ -42,7 +41,7 @@ fn undoes_what_builds_on_a_lost_region() -> bool {
     let memory = heap.memory();
     let before = memory.clone();
     let cpu = Plain::new(&memory, CoreId(0), X86.lowering());
-    block_on(two_lanes(&cpu, &logs, lock, lines)).expect("nobody to wait for");
+    finish(|| two_lanes(&cpu, &logs, lock, lines)).expect("nobody to wait for");
     let range = logs.range();
     let lost = (range.start..(range.start + range.end) / 2).step_by(8);
     for addr in lost.map(Addr).chain([lines]) {
@@ -52,16 +51,16 @@ fn undoes_what_builds_on_a_lost_region() -> bool {
     memory.word(Addr(lines.0 + 64)) == 0
 }
 
-async fn two_lanes<C: Cpu>(cpu: &C, logs: &LogLayout, lock: Addr, lines: Addr) {
+fn two_lanes<C: Cpu>(cpu: &C, logs: &LogLayout, lock: Addr, lines: Addr) {
     let (lock, from) = (cpu.word(lock.0), cpu.word(lines.0));
     for lane in 0..2 {
-        let mut log = Log::open(cpu, logs, lane).await;
-        log.lock(lock).await;
+        let mut log = Log::open(cpu, logs, lane);
+        log.lock(lock);
         let mut region = log.begin();
-        let value = region.read(from, 8).await + 1;
-        region.write(from.at(64 * lane as u64), value, 8).await;
-        region.end().await;
-        log.unlock(lock).await;
+        let value = region.read(from, 8) + 1;
+        region.write(from.at(64 * lane as u64), value, 8);
+        region.end();
+        log.unlock(lock);
     }
 }
 
@@ -81,22 +80,22 @@ fn restores_a_line_of_two_steps(runtime: Runtime) -> bool {
     let logs = LogLayout::allocate(&mut heap, 1, 8);
     let memory = heap.memory();
     let cpu = Plain::new(&memory, CoreId(0), X86.lowering());
-    block_on(two_steps(&cpu, &logs, line)).expect("nobody to wait for");
+    finish(|| two_steps(&cpu, &logs, line)).expect("nobody to wait for");
     recover(&memory, &logs);
     memory.word(line) == 0
 }
 
-async fn two_steps<C: Cpu>(cpu: &C, logs: &LogLayout, line: Addr) {
-    let mut log = Log::open(cpu, logs, 0).await;
+fn two_steps<C: Cpu>(cpu: &C, logs: &LogLayout, line: Addr) {
+    let mut log = Log::open(cpu, logs, 0);
     let mut region = log.begin();
     let at = cpu.word(line.0);
-    region.log(at, 0, 8).await;
-    region.order(Step::More).await;
-    region.update(at, cpu.word(1), 8).await;
-    region.finish().await;
-    region.log(at, 0, 8).await;
-    region.order(Step::Last).await;
-    region.update(at, cpu.word(2), 8).await;
+    region.log(at, 0, 8);
+    region.order(Step::More);
+    region.update(at, cpu.word(1), 8);
+    region.finish();
+    region.log(at, 0, 8);
+    region.order(Step::Last);
+    region.update(at, cpu.word(2), 8);
 }
 
 /// A load is misled once in three.
@@ -111,24 +110,22 @@ fn commits_what_misled_it(seed: u64) -> bool {
     let play = Play { seed, evict_one_in: 0 };
     let mut inspect = |_: &Memory, _: &Watch| {};
     let machine = Adversary::new(&memory, 1, SPECULATING, play, &mut inspect);
-    let cpu = machine.cpu(0);
-    ends(counts_to_two(&cpu, &logs, line)) && memory.word(line) != 2
+    let ended = Cell::new(false);
+    let run = machine.run(&|_, cpu| {
+        let program = || counts_to_two(cpu, &logs, line);
+        ended.set(catch_unwind(AssertUnwindSafe(program)).is_ok());
+    });
+    run.expect("it takes a few turns for each operation");
+    ended.get() && memory.word(line) != 2
 }
 
-/// Whether a program ends, which needs a few turns for each operation.
-fn ends(program: impl Future<Output = ()>) -> bool {
-    let mut program = pin!(program);
-    let mut context = Context::from_waker(Waker::noop());
-    (0..10_000).any(|_| program.as_mut().poll(&mut context).is_ready())
-}
-
-async fn counts_to_two<C: Cpu>(cpu: &C, logs: &LogLayout, line: Addr) {
-    let mut log = UndoLog::open(cpu, logs, 0).await;
+fn counts_to_two<C: Cpu>(cpu: &C, logs: &LogLayout, line: Addr) {
+    let mut log = UndoLog::open(cpu, logs, 0);
     let mut region = log.begin();
     let at = cpu.word(line.0);
-    region.log(at, 0, 8).await;
-    region.order(Step::Last).await;
-    region.update(at, cpu.word(1), 8).await;
-    region.update(at, at.load().await + 1, 8).await;
-    region.finish().await;
+    region.log(at, 0, 8);
+    region.order(Step::Last);
+    region.update(at, cpu.word(1), 8);
+    region.update(at, at.load() + 1, 8);
+    region.finish();
 }

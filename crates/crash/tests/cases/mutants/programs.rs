@@ -6,7 +6,7 @@ use std::rc::Rc;
 use strandline_crash::litmus::Subject;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, MachineConfig, Options, Program as Thread, SimCpu, System};
+use strandline_machine::{factory, Journal, MachineConfig, Options, SimCpu, System};
 
 /// A persistent word: `X`, `Y` and `Z` in separate lines, `X2` in the line of `X`. It is initially [`INITIAL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -271,8 +271,8 @@ fn fails(planted: &Planted, program: &Program, machine: &MachineConfig, seed: u6
     let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
     for (index, ops) in program.threads.iter().enumerate() {
         let (ops, registers) = (*ops, registers[index].clone());
-        let program = move |cpu| -> Thread { Box::pin(thread(cpu, ops, seed, registers.clone())) };
-        system.start(CoreId(index as u16), Rc::new(program));
+        let program = factory(move |cpu| thread(cpu, ops, seed, registers.clone()));
+        system.start(CoreId(index as u16), program);
     }
     let outcome = system.run().expect("a program without loops ends");
     let journal = outcome.journal.expect("kept");
@@ -280,28 +280,28 @@ fn fails(planted: &Planted, program: &Program, machine: &MachineConfig, seed: u6
     leaves(program, &journal, &initial, system.memory(), &registers)
 }
 
-async fn thread(cpu: SimCpu, ops: &'static [Op], seed: u64, registers: Rc<RefCell<Vec<u64>>>) {
+fn thread(cpu: &SimCpu<'_>, ops: &'static [Op], seed: u64, registers: Rc<RefCell<Vec<u64>>>) {
     // A core that was rolled back begins its program anew.
     registers.borrow_mut().clear();
     for op in ops {
         match *op {
-            Op::Store(at, value) => cpu.word(at.0).store(cpu.word(value)).await,
-            Op::StoreNt(at, value) => cpu.word(at.0).store_nt(cpu.word(value)).await,
-            Op::Flush(at, flush) => cpu.word(at.0).flush_by(flush).await,
-            Op::Fence(primitive) => cpu.primitive(primitive).await,
+            Op::Store(at, value) => cpu.word(at.0).store(cpu.word(value)),
+            Op::StoreNt(at, value) => cpu.word(at.0).store_nt(cpu.word(value)),
+            Op::Flush(at, flush) => cpu.word(at.0).flush_by(flush),
+            Op::Fence(primitive) => cpu.primitive(primitive),
             Op::Load(at) => {
-                let value = cpu.word(at.0).load().await.bits();
+                let value = cpu.word(at.0).load().bits();
                 registers.borrow_mut().push(value);
             }
-            Op::Increment(at) => _ = cpu.word(at.0).fetch_add(cpu.word(1)).await,
+            Op::Increment(at) => _ = cpu.word(at.0).fetch_add(cpu.word(1)),
             Op::Out => cpu.note(Note::RegionDurable),
-            Op::Pause(cycles) => pause(&cpu, cycles),
-            Op::Stagger(cycles) => pause(&cpu, cycles * seed),
+            Op::Pause(cycles) => pause(cpu, cycles),
+            Op::Stagger(cycles) => pause(cpu, cycles * seed),
         }
     }
 }
 
-fn pause(cpu: &SimCpu, cycles: u64) {
+fn pause(cpu: &SimCpu<'_>, cycles: u64) {
     (0..cycles * DISPATCH_WIDTH).for_each(|_| _ = cpu.alu(Alu::Simple, 0, 0));
 }
 

@@ -1,17 +1,17 @@
 //! The simulator as a program's back end.
 //!
-//! Each operation is a small future written by hand. It completes at once unless it needs the system, or another core or
-//! event comes first. Then it leaves a [`Request`] for the system.
+//! An operation completes at once unless it needs the system, or another core or event comes first. Then it leaves a
+//! [`Request`] for the system, and the program is suspended on its stack until it may go on.
 
 mod asking;
 mod replay;
 mod stack;
 mod stores;
 
-use super::{Core, Dispatched, Interrupt, Kind, Mode, Now, Pace, Port, Request};
+use super::{Core, Dispatched, Frame, Interrupt, Kind, Mode, Now, Pace, Port, Request};
 use crate::trace::Op;
+use corosensei::Yielder;
 use std::cell::Cell;
-use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
 use strandline_design::{Hook, Ordering};
@@ -19,11 +19,12 @@ use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, R
 
 /// A simulated core as its program sees it. A register value's tag is the cycle in which it is
 /// ready.
-#[derive(Clone)]
-pub struct SimCpu {
+pub struct SimCpu<'s> {
     core: Rc<Core>,
     /// Which of the core's programs has it, if they keep their values on a stack.
     program: u64,
+    /// The stack that the program runs on.
+    stack: &'s Yielder<(), ()>,
 }
 
 /// The stage of an operation.
@@ -50,11 +51,21 @@ pub enum Stage {
     Asked,
 }
 
-impl SimCpu {
-    /// The back end on `core`.
-    pub fn new(core: Rc<Core>) -> SimCpu {
-        let program = core.frame().map_or(0, |frame| frame.begins_program());
-        SimCpu { core, program }
+impl<'s> SimCpu<'s> {
+    /// The back end on `core` of its program of this number ([`Core::begins_program`]), which runs on `stack`.
+    pub fn new(core: Rc<Core>, program: u64, stack: &'s Yielder<(), ()>) -> SimCpu<'s> {
+        SimCpu { core, program, stack }
+    }
+
+    /// The outcome of an operation, which is polled in each turn of the program until it has one.
+    #[inline(always)]
+    fn completes<T>(&self, mut poll: impl FnMut(&Core) -> Poll<T>) -> T {
+        loop {
+            if let Poll::Ready(outcome) = self.core.answered(|| poll(&self.core)) {
+                return outcome;
+            }
+            self.stack.suspend(());
+        }
     }
 }
 
@@ -62,6 +73,11 @@ impl SimCpu {
 pub(super) type Go = Result<(), Request>;
 
 impl Core {
+    /// The number of the program that begins on this core, if it keeps its values on a stack.
+    pub fn begins_program(&self) -> u64 {
+        self.frame().map_or(0, Frame::begins_program)
+    }
+
     /// Drains every store that is due before `at`.
     #[inline(always)]
     pub(super) fn catch_up(&self, at: u64) -> Go {
@@ -498,7 +514,7 @@ fn count(cell: &Cell<u64>) {
     cell.set(cell.get() + 1);
 }
 
-impl Cpu for SimCpu {
+impl Cpu for SimCpu<'_> {
     type Tag = u64;
 
     fn core(&self) -> CoreId {
@@ -559,68 +575,50 @@ impl Cpu for SimCpu {
     }
 
     #[inline(always)]
-    fn load(&self, addr: Addr, address: u64, size: u8) -> impl Future<Output = W<'_, Self>> {
+    fn load(&self, addr: Addr, address: u64, size: u8) -> W<'_, Self> {
         let mut stage = Stage::New;
-        poll_fn(move |_| {
-            let c = &*self.core;
-            let loaded = c.answered(|| c.poll_load(&mut stage, addr, address, size));
-            loaded.map(|(value, done)| W::new(self, value, done))
-        })
+        let (value, done) = self.completes(|c| c.poll_load(&mut stage, addr, address, size));
+        W::new(self, value, done)
     }
 
     #[inline(always)]
-    fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) -> impl Future<Output = ()> {
+    fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
         let mut stage = Stage::New;
         let kind = Kind::Store { size, value };
-        poll_fn(move |_| {
-            let c = &*self.core;
-            c.answered(|| c.poll_store(&mut stage, addr, kind, (address, data)))
-        })
+        self.completes(|c| c.poll_store(&mut stage, addr, kind, (address, data)))
     }
 
-    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) -> impl Future<Output = ()> {
+    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
         let mut stage = Stage::New;
         let kind = self.core.store_nt(size, value);
-        poll_fn(move |_| {
-            let c = &*self.core;
-            c.answered(|| c.poll_store(&mut stage, addr, kind, (address, data)))
+        self.completes(|c| c.poll_store(&mut stage, addr, kind, (address, data)))
+    }
+
+    fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> W<'_, Self> {
+        let mut stage = Stage::New;
+        let (value, done) = self.completes(|c| match &c.mode {
+            Mode::Registers => c.poll_locked(&mut stage, addr, op, operand, address.max(data)),
+            Mode::Stack(frame) => c.locked_on_stack(frame, &mut stage, addr, (op, operand), (address, data)),
+            Mode::Functional(functional) => c.locked_functionally(functional, addr, op, operand),
+        });
+        W::new(self, value, done)
+    }
+
+    fn flush(&self, addr: Addr, address: u64, flush: Flush) {
+        let mut stage = Stage::New;
+        self.completes(|c| match &c.mode {
+            Mode::Registers => c.poll_flush(&mut stage, addr, address, flush),
+            Mode::Stack(frame) => c.flush_from_stack(frame, &mut stage, addr, address, flush),
+            Mode::Functional(functional) => functional.flush(addr, flush),
         })
     }
 
-    fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> impl Future<Output = W<'_, Self>> {
+    fn primitive(&self, primitive: Primitive) {
         let mut stage = Stage::New;
-        poll_fn(move |_| {
-            let c = &*self.core;
-            let locked = c.answered(|| match &c.mode {
-                Mode::Registers => c.poll_locked(&mut stage, addr, op, operand, address.max(data)),
-                Mode::Stack(frame) => c.locked_on_stack(frame, &mut stage, addr, (op, operand), (address, data)),
-                Mode::Functional(functional) => c.locked_functionally(functional, addr, op, operand),
-            });
-            locked.map(|(value, done)| W::new(self, value, done))
-        })
-    }
-
-    fn flush(&self, addr: Addr, address: u64, flush: Flush) -> impl Future<Output = ()> {
-        let mut stage = Stage::New;
-        poll_fn(move |_| {
-            let c = &*self.core;
-            c.answered(|| match &c.mode {
-                Mode::Registers => c.poll_flush(&mut stage, addr, address, flush),
-                Mode::Stack(frame) => c.flush_from_stack(frame, &mut stage, addr, address, flush),
-                Mode::Functional(functional) => functional.flush(addr, flush),
-            })
-        })
-    }
-
-    fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()> {
-        let mut stage = Stage::New;
-        poll_fn(move |_| {
-            let c = &*self.core;
-            c.answered(|| match &c.mode {
-                Mode::Registers => c.poll_primitive(&mut stage, primitive),
-                Mode::Stack(frame) => c.primitive_behind_stack(frame, &mut stage, primitive),
-                Mode::Functional(_) => Poll::Ready(()),
-            })
+        self.completes(|c| match &c.mode {
+            Mode::Registers => c.poll_primitive(&mut stage, primitive),
+            Mode::Stack(frame) => c.primitive_behind_stack(frame, &mut stage, primitive),
+            Mode::Functional(_) => Poll::Ready(()),
         })
     }
 
@@ -638,16 +636,41 @@ impl Cpu for SimCpu {
         )
     }
 
-    #[inline(always)]
-    fn resume_point<'c>(&'c self, save: impl FnOnce() -> Option<Vec<W<'c, Self>>>) {
-        let Some(log) = self.core.observer.log.as_ref().filter(|log| log.wants_point()) else {
-            return;
-        };
-        if let Some(state) = save() {
+    fn wants_point(&self) -> bool {
+        self.core.observer.log.as_ref().is_some_and(|log| log.wants_point())
+    }
+
+    fn add_point<'c>(&'c self, state: Vec<W<'c, Self>>) {
+        if let Some(log) = &self.core.observer.log {
             let words = state.into_iter().map(|word| (word.bits(), word.tag()));
             let latest = self.core.frame().map(|frame| (frame.latest(), 0));
             log.add_point(words.chain(latest).collect());
         }
+    }
+
+    #[inline(always)]
+    fn jump(&self, target: u64, to: u64, site: Site) {
+        match &self.core.mode {
+            Mode::Registers => self.core.jumps(target, to, site),
+            Mode::Stack(frame) => frame.jump(target, to, site),
+            Mode::Functional(_) => self.core.learns_jump(to, site),
+        }
+    }
+
+    fn cycles(&self) -> W<'_, Self> {
+        let c = &*self.core;
+        let at = c.window.dispatch();
+        let issue = c.window.finds(Port::Alu, at + 1);
+        let done = c.window.execute(issue, issue + 1);
+        let (at, done) = c.replay_or(at, done);
+        W::new(self, at, c.frame().map_or(done, |frame| frame.gives(done)))
+    }
+
+    fn goes_on(&self) -> bool {
+        self.completes(|c| match &c.mode {
+            Mode::Functional(functional) => functional.goes_on(),
+            Mode::Registers | Mode::Stack(_) => Poll::Ready(false),
+        })
     }
 
     fn note(&self, note: Note) {
@@ -673,14 +696,11 @@ impl Cpu for SimCpu {
         before == Interrupt::Heeded { pending: true }
     }
 
-    fn fenced(&self) -> impl Future<Output = ()> {
-        poll_fn(|_| {
-            let c = &*self.core;
-            c.answered(|| match c.settles().is_ready().then(|| c.may_store()) {
-                Some(Ok(())) => Poll::Ready(()),
-                Some(Err(request)) => c.request(request),
-                None => Poll::Pending,
-            })
+    fn fenced(&self) {
+        self.completes(|c| match c.settles().is_ready().then(|| c.may_store()) {
+            Some(Ok(())) => Poll::Ready(()),
+            Some(Err(request)) => c.request(request),
+            None => Poll::Pending,
         })
     }
 
@@ -693,17 +713,16 @@ impl Cpu for SimCpu {
         }
     }
 
-    fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) -> impl Future<Output = ()> {
+    fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) {
         let (mut stage, word) = (Stage::New, Addr(word.bits()));
-        poll_fn(move |_| {
-            let c = &*self.core;
+        self.completes(|c| {
             if let Mode::Functional(functional) = &c.mode {
                 return c.sleep_functionally(functional, word, value);
             }
-            c.answered(|| match c.settles() {
+            match c.settles() {
                 Poll::Ready(()) => c.poll_sleep(&mut stage, word, value),
                 Poll::Pending => Poll::Pending,
-            })
+            }
         })
     }
 
@@ -713,14 +732,11 @@ impl Cpu for SimCpu {
         }
     }
 
-    fn start_line(&self) -> impl Future<Output = ()> {
+    fn start_line(&self) {
         let mut stage = Stage::New;
-        poll_fn(move |_| {
-            let c = &*self.core;
-            c.answered(|| match c.settles() {
-                Poll::Ready(()) => c.poll_start(&mut stage),
-                Poll::Pending => Poll::Pending,
-            })
+        self.completes(|c| match c.settles() {
+            Poll::Ready(()) => c.poll_start(&mut stage),
+            Poll::Pending => Poll::Pending,
         })
     }
 }

@@ -1,38 +1,7 @@
-//! What schedulers of tasks, programs that warm caches and replays of recordings need of a simulated core.
+//! Indirect jumps, and what replays of recordings need of a simulated core.
 
-use super::{count, Core, Kind, Mode, Port, SimCpu};
-use std::future::{poll_fn, Future};
-use std::task::Poll;
-use strandline_isa::{Addr, Alu, Replay, Scheduling, Site, Warms, W};
-
-impl Scheduling for SimCpu {
-    #[inline(always)]
-    fn jump(&self, target: u64, to: u64, site: Site) {
-        match &self.core.mode {
-            Mode::Registers => self.core.jumps(target, to, site),
-            Mode::Stack(frame) => frame.jump(target, to, site),
-            Mode::Functional(_) => self.core.learns_jump(to, site),
-        }
-    }
-
-    fn cycles(&self) -> W<'_, Self> {
-        let c = &*self.core;
-        let at = c.window.dispatch();
-        let issue = c.window.finds(Port::Alu, at + 1);
-        let done = c.window.execute(issue, issue + 1);
-        let (at, done) = c.replay_or(at, done);
-        W::new(self, at, c.frame().map_or(done, |frame| frame.gives(done)))
-    }
-}
-
-impl Warms for SimCpu {
-    fn goes_on(&self) -> impl Future<Output = bool> {
-        poll_fn(|_| match &self.core.mode {
-            Mode::Functional(functional) => functional.goes_on(),
-            Mode::Registers | Mode::Stack(_) => Poll::Ready(false),
-        })
-    }
-}
+use super::{count, Core, Kind, Port, SimCpu};
+use strandline_isa::{Addr, Alu, Replay, Site};
 
 impl Core {
     /// Executes an indirect jump.
@@ -51,7 +20,7 @@ impl Core {
     }
 }
 
-impl Replay for SimCpu {
+impl Replay for SimCpu<'_> {
     #[inline(always)]
     fn both(&self, a: u64, b: u64) -> u64 {
         a.max(b)
@@ -81,10 +50,7 @@ impl Replay for SimCpu {
         self.core.observer.marks_entries.set(true);
     }
 
-    fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()> {
-        poll_fn(move |_| {
-            let c = &*self.core;
-            c.answered(|| c.poll_written(word, times))
-        })
+    fn written(&self, word: Addr, times: u32) {
+        self.completes(|c| c.poll_written(word, times));
     }
 }

@@ -4,12 +4,10 @@ mod random_machine;
 
 pub use random_machine::random_machine;
 use std::cell::Cell;
-use std::future::Future;
-use std::rc::Rc;
 use strandline_design::{boxed, About, Design, Needs};
 use strandline_isa::{CoreId, Flush, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Options, Outcome, Program, SimCpu, System};
+use strandline_machine::{factory, MachineConfig, Options, Outcome, SimCpu, System};
 
 /// `clwb` and `sfence`; the machine answers at every place.
 pub struct Plain;
@@ -54,22 +52,14 @@ pub fn preset(name: &str) -> MachineConfig {
 }
 
 /// Puts a program on a core of the system, for a design that does not roll back.
-pub fn put<F: Future<Output = ()> + 'static>(
-    system: &mut System,
-    core: u16,
-    program: impl FnOnce(SimCpu) -> F + 'static,
-) {
+pub fn put(system: &mut System, core: u16, program: impl FnOnce(&SimCpu<'_>) + 'static) {
     let program = Cell::new(Some(program));
-    let begin = move |cpu| -> Program { Box::pin(program.take().expect("a program that begins once")(cpu)) };
-    system.start(CoreId(core), Rc::new(begin));
+    let begin = factory(move |cpu| program.take().expect("a program that begins once")(cpu));
+    system.start(CoreId(core), begin);
 }
 
 /// Runs one program on one core whose shared cache holds the first `warm` bytes of persistent memory.
-pub fn run_one<F: Future<Output = ()> + 'static>(
-    machine: &MachineConfig,
-    warm: u64,
-    program: impl FnOnce(SimCpu) -> F + 'static,
-) -> Outcome {
+pub fn run_one(machine: &MachineConfig, warm: u64, program: impl FnOnce(&SimCpu<'_>) + 'static) -> Outcome {
     let mut system = System::new(machine, boxed(Plain), 1, memory(), Options::default());
     system.warm(PM_BASE..PM_BASE + warm);
     put(&mut system, 0, program);

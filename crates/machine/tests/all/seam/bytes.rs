@@ -118,8 +118,8 @@ fn run(packets: &[Packet], adr: bool, coalesces: bool, journal: bool) -> Ran {
         ..Options::default()
     };
     let mut system = System::new(&machine, boxed(design), 1, initial(), options);
-    put(&mut system, 0, |cpu| async move {
-        cpu.primitive(Primitive::Sfence).await;
+    put(&mut system, 0, |cpu| {
+        cpu.primitive(Primitive::Sfence);
     });
     let outcome = system.run().expect("ends");
     let on_media = on_media.take();

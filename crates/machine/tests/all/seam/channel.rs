@@ -146,8 +146,8 @@ fn run(machine: &MachineConfig, packets: &[Packet], seed: u64) -> Log {
         ..Options::default()
     };
     let mut system = System::new(machine, boxed(design), 4, memory(), options);
-    put(&mut system, 0, |cpu| async move {
-        cpu.primitive(Primitive::Sfence).await;
+    put(&mut system, 0, |cpu| {
+        cpu.primitive(Primitive::Sfence);
     });
     system.run().expect("ends");
     log.take()

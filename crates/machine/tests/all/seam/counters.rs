@@ -60,15 +60,15 @@ fn run(before: &'static [u64], after: &'static [u64]) -> Stats {
     let design = boxed(Counts::default());
     assert_eq!(design.own_counters(), [STORES, LARGEST], "known without a run");
     let mut system = System::new(&preset("cosplay"), design, 1, memory(), Options::default());
-    put(&mut system, 0, move |cpu| async move {
+    put(&mut system, 0, move |cpu| {
         for value in before {
-            cpu.word(PM_BASE).store(cpu.word(*value)).await;
-            cpu.primitive(Primitive::Mfence).await;
+            cpu.word(PM_BASE).store(cpu.word(*value));
+            cpu.primitive(Primitive::Mfence);
         }
-        cpu.start_line().await;
+        cpu.start_line();
         for value in after {
-            cpu.word(PM_BASE).store(cpu.word(*value)).await;
-            cpu.primitive(Primitive::Mfence).await;
+            cpu.word(PM_BASE).store(cpu.word(*value));
+            cpu.primitive(Primitive::Mfence);
         }
     });
     system.run().expect("ends").stats
@@ -91,8 +91,8 @@ fn a_design_without_counters_of_its_own_has_none() {
         memory(),
         Options::default(),
     );
-    put(&mut system, 0, |cpu| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    put(&mut system, 0, |cpu| {
+        cpu.word(PM_BASE).store(cpu.word(1));
     });
     let stats = system.run().expect("ends").stats;
     assert!(stats.design.own.0.is_empty());

@@ -136,16 +136,16 @@ const HOOKS: [Hook; 8] = [
 const ROUNDS: u64 = 20;
 
 /// In each round two stores, a locked instruction, a load, a flush and a fence.
-async fn rounds(cpu: SimCpu) {
+fn rounds(cpu: &SimCpu<'_>) {
     let own = PM_BASE + 4096 * u64::from(cpu.core().0);
     for round in 0..ROUNDS {
         let line = own + 64 * round;
-        cpu.word(line).store(cpu.word(1)).await;
-        cpu.word(line + 8).store(cpu.word(2)).await;
-        cpu.word(line).swap(cpu.word(3)).await;
-        cpu.word(line + 8).load().await;
-        cpu.word(line).flush_by(Flush::Clwb).await;
-        cpu.primitive(Primitive::Sfence).await;
+        cpu.word(line).store(cpu.word(1));
+        cpu.word(line + 8).store(cpu.word(2));
+        cpu.word(line).swap(cpu.word(3));
+        cpu.word(line + 8).load();
+        cpu.word(line).flush_by(Flush::Clwb);
+        cpu.primitive(Primitive::Sfence);
     }
 }
 

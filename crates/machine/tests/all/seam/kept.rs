@@ -162,9 +162,7 @@ type Got = Rc<RefCell<Vec<u64>>>;
 const BEFORE: u64 = 0xa7a6_a5a4_a3a2_a1a0;
 
 /// A run of `program` on core 0 under a design that keeps stores for 1000 cycles; memory holds [`BEFORE`].
-fn run_kept<F: std::future::Future<Output = ()> + 'static>(
-    program: impl FnOnce(SimCpu, Got) -> F + 'static,
-) -> (Vec<u64>, Vec<Did>, u64, Trace) {
+fn run_kept(program: impl FnOnce(&SimCpu<'_>, Got) + 'static) -> (Vec<u64>, Vec<Did>, u64, Trace) {
     let initial = memory();
     initial.write(Addr(PM_BASE), 8, BEFORE);
     let design = Keeper::new(1, (1_000, 1_000));
@@ -197,10 +195,10 @@ fn stored(stores: &[(u64, u8, u64)]) -> u64 {
 #[test]
 fn loads_of_every_size_see_what_is_kept_over_what_the_caches_have() {
     const STORES: [(u64, u8, u64); 3] = [(0, 4, 0x1313_1212), (3, 1, 0x44), (6, 2, 0x7766)];
-    let (got, did, left, trace) = run_kept(|cpu, got| async move {
+    let (got, did, left, trace) = run_kept(|cpu, got| {
         for (offset, size, value) in STORES {
             let address = cpu.word(PM_BASE + offset);
-            address.store_sized(cpu.word(value), size).await;
+            address.store_sized(cpu.word(value), size);
         }
         // They have left the store queue, and are not performed.
         for _ in 0..200 {
@@ -208,7 +206,7 @@ fn loads_of_every_size_see_what_is_kept_over_what_the_caches_have() {
         }
         for size in [1, 2, 4, 8u8] {
             for offset in (0..8).step_by(usize::from(size)) {
-                let value = cpu.word(PM_BASE + offset).load_sized(size).await;
+                let value = cpu.word(PM_BASE + offset).load_sized(size);
                 got.borrow_mut().push(value.bits());
             }
         }
@@ -236,13 +234,13 @@ fn loads_of_every_size_see_what_is_kept_over_what_the_caches_have() {
 
 #[test]
 fn a_store_in_the_queue_wins_over_one_that_is_kept() {
-    let (got, _, left, _) = run_kept(|cpu, got| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    let (got, _, left, _) = run_kept(|cpu, got| {
+        cpu.word(PM_BASE).store(cpu.word(1));
         for _ in 0..200 {
             cpu.alu(strandline_isa::Alu::Simple, 0, 0);
         }
-        cpu.word(PM_BASE + 1).store_sized(cpu.word(2), 1).await;
-        let value = cpu.word(PM_BASE).load().await.bits();
+        cpu.word(PM_BASE + 1).store_sized(cpu.word(2), 1);
+        let value = cpu.word(PM_BASE).load().bits();
         got.borrow_mut().push(value);
     });
     assert_eq!((got, left), (vec![0x201], 0x201));
@@ -250,12 +248,12 @@ fn a_store_in_the_queue_wins_over_one_that_is_kept() {
 
 #[test]
 fn kept_stores_are_performed_in_order_and_a_fence_waits_for_them() {
-    let (got, did, left, trace) = run_kept(|cpu, got| async move {
+    let (got, did, left, trace) = run_kept(|cpu, got| {
         for value in 1..=3 {
-            cpu.word(PM_BASE).store(cpu.word(value)).await;
+            cpu.word(PM_BASE).store(cpu.word(value));
         }
-        cpu.primitive(Primitive::Mfence).await;
-        let value = cpu.word(PM_BASE).load().await.bits();
+        cpu.primitive(Primitive::Mfence);
+        let value = cpu.word(PM_BASE).load().bits();
         got.borrow_mut().push(value);
     });
     let ids = |did: &dyn Fn(CoreId, StoreId) -> Did| (1..=3).map(|id| did(CoreId(0), StoreId(id))).collect::<Vec<_>>();
@@ -272,11 +270,11 @@ fn kept_stores_are_performed_in_order_and_a_fence_waits_for_them() {
 
 #[test]
 fn a_kept_locked_instruction_reads_what_is_kept_and_writes_when_it_is_performed() {
-    let (got, did, left, trace) = run_kept(|cpu, got| async move {
-        cpu.word(PM_BASE).store(cpu.word(5)).await;
-        let first = cpu.word(PM_BASE).swap(cpu.word(6)).await.bits();
-        let second = cpu.word(PM_BASE).swap(cpu.word(7)).await.bits();
-        let last = cpu.word(PM_BASE).load().await.bits();
+    let (got, did, left, trace) = run_kept(|cpu, got| {
+        cpu.word(PM_BASE).store(cpu.word(5));
+        let first = cpu.word(PM_BASE).swap(cpu.word(6)).bits();
+        let second = cpu.word(PM_BASE).swap(cpu.word(7)).bits();
+        let last = cpu.word(PM_BASE).load().bits();
         got.borrow_mut().extend([first, second, last]);
     });
     assert_eq!((got, left), (vec![5, 6, 7], 7));
@@ -298,16 +296,16 @@ fn a_kept_locked_instruction_reads_what_is_kept_and_writes_when_it_is_performed(
 fn another_core_sees_nothing_before_it_is_performed() {
     let design = Keeper::new(2, (5_000, 5_000));
     let mut system = System::new(&preset("cosplay"), boxed(design), 2, memory(), Options::default());
-    put(&mut system, 0, |cpu| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
-        cpu.word(PM_BASE).swap(cpu.word(2)).await;
-        assert_eq!(cpu.word(PM_BASE).load().await.bits(), 2);
+    put(&mut system, 0, |cpu| {
+        cpu.word(PM_BASE).store(cpu.word(1));
+        cpu.word(PM_BASE).swap(cpu.word(2));
+        assert_eq!(cpu.word(PM_BASE).load().bits(), 2);
     });
     let got = Got::default();
     let seen = got.clone();
-    put(&mut system, 1, move |cpu| async move {
+    put(&mut system, 1, move |cpu| {
         loop {
-            let value = cpu.word(PM_BASE).load().await;
+            let value = cpu.word(PM_BASE).load();
             let bits = value.bits();
             if seen.borrow().last() != Some(&bits) {
                 seen.borrow_mut().push(bits);
@@ -389,13 +387,13 @@ fn run_crowded(machine: &MachineConfig, cores: u16) {
     let mut system = System::new(machine, boxed(design), cores.into(), memory(), options);
     for core in 0..cores {
         let did = did.clone();
-        put(&mut system, core, move |cpu| async move {
+        put(&mut system, core, move |cpu| {
             if core == 0 {
-                cpu.word(PM_BASE).store(cpu.word(1)).await;
+                cpu.word(PM_BASE).store(cpu.word(1));
             }
             while core == cores - 1 && !matches!(did.borrow().last(), Some(Did::Performed(..))) {
-                cpu.word(PM_BASE + LINE_BYTES).load().await;
-                let value = cpu.word(PM_BASE + 2 * LINE_BYTES).load().await;
+                cpu.word(PM_BASE + LINE_BYTES).load();
+                let value = cpu.word(PM_BASE + 2 * LINE_BYTES).load();
                 cpu.branch(value.tag(), true, SPINS);
             }
         });

@@ -115,14 +115,14 @@ fn misses(system: &System) -> &[(Line, Access)] {
 #[test]
 fn a_miss_says_whether_the_line_is_read_or_written() {
     let mut system = system(Supply::Memory, 1, false);
-    put(&mut system, 0, |cpu| async move {
-        cpu.word(PM_BASE).load().await;
-        cpu.word(PM_BASE).load().await;
-        cpu.primitive(Primitive::Mfence).await;
-        cpu.word(PM_BASE + 64).store(cpu.word(1)).await;
-        cpu.primitive(Primitive::Mfence).await;
-        cpu.word(PM_BASE + 128).swap(cpu.word(1)).await;
-        cpu.word(64).load().await;
+    put(&mut system, 0, |cpu| {
+        cpu.word(PM_BASE).load();
+        cpu.word(PM_BASE).load();
+        cpu.primitive(Primitive::Mfence);
+        cpu.word(PM_BASE + 64).store(cpu.word(1));
+        cpu.primitive(Primitive::Mfence);
+        cpu.word(PM_BASE + 128).swap(cpu.word(1));
+        cpu.word(64).load();
     });
     system.run().expect("ends");
     let line = |number: u64| Addr(PM_BASE + 64 * number).line();
@@ -135,20 +135,18 @@ fn a_miss_says_whether_the_line_is_read_or_written() {
 
 #[test]
 fn a_miss_waits_until_the_gate_opens() {
-    async fn load(cpu: &SimCpu) {
-        assert_eq!(cpu.word(PM_BASE).load().await.bits(), 7);
+    fn load(cpu: &SimCpu<'_>) {
+        assert_eq!(cpu.word(PM_BASE).load().bits(), 7);
     }
-    async fn store(cpu: &SimCpu) {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
-        cpu.primitive(Primitive::Sfence).await;
+    fn store(cpu: &SimCpu<'_>) {
+        cpu.word(PM_BASE).store(cpu.word(1));
+        cpu.primitive(Primitive::Sfence);
     }
     for (writes, access) in [(false, Access::Read), (true, Access::Own)] {
         let mut system = system(Supply::Wait(Until::Open(Gate)), 1, false);
-        put(&mut system, 0, move |cpu| async move {
-            match writes {
-                true => store(&cpu).await,
-                false => load(&cpu).await,
-            }
+        put(&mut system, 0, move |cpu| match writes {
+            true => store(cpu),
+            false => load(cpu),
         });
         let stats = system.run().expect("the gate opens").stats;
         let read = machine().pm.read_latency.0;
@@ -165,10 +163,10 @@ fn a_miss_that_waits_lets_other_cores_go_on() {
     let ended = Rc::new(Cell::new([false; 2]));
     for core in 0..2 {
         let ended = ended.clone();
-        put(&mut system, core, move |cpu| async move {
+        put(&mut system, core, move |cpu| {
             // Core 1 loads from volatile memory.
             let addr = [PM_BASE, 64][usize::from(core)];
-            cpu.word(addr).load().await;
+            cpu.word(addr).load();
             let mut so_far = ended.get();
             so_far[usize::from(core)] = true;
             ended.set(so_far);
@@ -185,17 +183,17 @@ fn reloaded(supply: Supply<Gate>, durable: bool, journal: bool) -> (u64, u64) {
     let mut system = system(supply, 1, journal);
     let got = Rc::new(Cell::new(0));
     let kept = got.clone();
-    put(&mut system, 0, move |cpu| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    put(&mut system, 0, move |cpu| {
+        cpu.word(PM_BASE).store(cpu.word(1));
         if durable {
-            cpu.word(PM_BASE).flush_by(Flush::Clwb).await;
+            cpu.word(PM_BASE).flush_by(Flush::Clwb);
         }
-        cpu.primitive(Primitive::Mfence).await;
+        cpu.primitive(Primitive::Mfence);
         for line in 1..8 {
-            cpu.word(PM_BASE + 64 * line).load().await;
+            cpu.word(PM_BASE + 64 * line).load();
         }
-        cpu.primitive(Primitive::Mfence).await;
-        kept.set(cpu.word(PM_BASE).load().await.bits());
+        cpu.primitive(Primitive::Mfence);
+        kept.set(cpu.word(PM_BASE).load().bits());
     });
     system.run().expect("ends");
     (got.get(), read(system.memory()))

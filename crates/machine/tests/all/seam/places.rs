@@ -31,11 +31,11 @@ fn script(system: &System) -> &Script {
 }
 
 /// One store, flushed and fenced, on one core.
-async fn persist_one(cpu: SimCpu) {
+fn persist_one(cpu: &SimCpu<'_>) {
     let address = cpu.word(PM_BASE);
-    address.store(cpu.word(3)).await;
-    address.flush_by(strandline_isa::Flush::Clwb).await;
-    cpu.primitive(Primitive::Sfence).await;
+    address.store(cpu.word(3));
+    address.flush_by(strandline_isa::Flush::Clwb);
+    cpu.primitive(Primitive::Sfence);
 }
 
 fn persist_under(odd: Odd) -> (Outcome, System) {
@@ -105,8 +105,8 @@ fn a_blocked_issue_keeps_the_write_queued_but_acknowledged() {
 #[test]
 fn loads_are_supplied_or_wait() {
     let mut supplied = system(&machine(), Odd::LoadSupplied, 1);
-    put(&mut supplied, 0, |cpu| async move {
-        let value = cpu.word(PM_BASE).load().await;
+    put(&mut supplied, 0, |cpu| {
+        let value = cpu.word(PM_BASE).load();
         assert_eq!(value.bits(), 99);
     });
     // Dispatched in cycle 0, issued in 1, 33 cycles later there.
@@ -120,8 +120,8 @@ fn loads_are_supplied_or_wait() {
     };
     assert_eq!(outcome.journal.expect("kept").trace.programs, [[load]]);
     let mut waits = system(&machine(), Odd::LoadWaits, 1);
-    put(&mut waits, 0, |cpu| async move {
-        assert_eq!(cpu.word(PM_BASE).load().await.bits(), 0);
+    put(&mut waits, 0, |cpu| {
+        assert_eq!(cpu.word(PM_BASE).load().bits(), 0);
     });
     waits.run().expect("the gate opens");
 }
@@ -130,9 +130,9 @@ fn loads_are_supplied_or_wait() {
 fn a_fence_that_holds_loads_keeps_them_until_it_opens() {
     for (odd, later) in [(Odd::HoldsLoads, true), (Odd::Nothing, false)] {
         let mut s = system(&machine(), odd, 1);
-        put(&mut s, 0, |cpu| async move {
-            cpu.primitive(Primitive::Mfence).await;
-            cpu.word(PM_BASE).load().await;
+        put(&mut s, 0, |cpu| {
+            cpu.primitive(Primitive::Mfence);
+            cpu.word(PM_BASE).load();
         });
         let cycles = s.run().expect("ends").stats.cycles.0;
         assert_eq!(cycles > OPENS_AFTER, later);
@@ -143,14 +143,14 @@ fn a_fence_that_holds_loads_keeps_them_until_it_opens() {
 fn two_writers(odd: Odd) -> (Outcome, System) {
     let mut s = system(&machine(), odd, 2);
     for core in 0..2 {
-        put(&mut s, core, move |cpu| async move {
+        put(&mut s, core, move |cpu| {
             if core == 1 {
-                cpu.start_line().await;
+                cpu.start_line();
             }
-            cpu.word(PM_BASE).store(cpu.word(u64::from(core) + 1)).await;
-            cpu.primitive(Primitive::Sfence).await;
+            cpu.word(PM_BASE).store(cpu.word(u64::from(core) + 1));
+            cpu.primitive(Primitive::Sfence);
             if core == 0 {
-                cpu.start_line().await;
+                cpu.start_line();
             }
         });
     }
@@ -176,11 +176,11 @@ fn overflow(odd: Odd) -> Outcome {
     (m.l1.bytes, m.l1.ways) = (1024, 2);
     (m.llc.bytes, m.llc.ways) = (4096, 4);
     let mut s = system(&m, odd, 1);
-    put(&mut s, 0, |cpu| async move {
+    put(&mut s, 0, |cpu| {
         for line in 0..128 {
-            cpu.word(PM_BASE + line * 64).store(cpu.word(1)).await;
+            cpu.word(PM_BASE + line * 64).store(cpu.word(1));
         }
-        cpu.primitive(Primitive::Sfence).await;
+        cpu.primitive(Primitive::Sfence);
     });
     s.run().expect("ends")
 }
@@ -210,11 +210,11 @@ fn flush_one_line_again_and_again(odd: Odd) -> Outcome {
     let mut m = machine();
     m.pm.banks = 1;
     let mut s = system(&m, odd, 1);
-    put(&mut s, 0, |cpu| async move {
+    put(&mut s, 0, |cpu| {
         for value in 0..6 {
-            cpu.word(PM_BASE).store(cpu.word(value)).await;
-            cpu.word(PM_BASE).flush_by(strandline_isa::Flush::Clwb).await;
-            cpu.primitive(Primitive::Sfence).await;
+            cpu.word(PM_BASE).store(cpu.word(value));
+            cpu.word(PM_BASE).flush_by(strandline_isa::Flush::Clwb);
+            cpu.primitive(Primitive::Sfence);
         }
     });
     s.run().expect("ends")
@@ -243,13 +243,13 @@ fn what_a_power_failure_adds_is_durable_when_the_first_write_is() {
 }
 
 /// Writes a line, drives it out of caches of two lines, and flushes it.
-async fn flush_what_was_evicted(cpu: SimCpu) {
+fn flush_what_was_evicted(cpu: &SimCpu<'_>) {
     let address = cpu.word(PM_BASE);
     // Younger loads wait for a locked instruction.
-    address.fetch_add(cpu.word(3)).await;
-    cpu.word(PM_BASE + 128).load().await;
-    address.flush().await;
-    cpu.primitive(Primitive::Sfence).await;
+    address.fetch_add(cpu.word(3));
+    cpu.word(PM_BASE + 128).load();
+    address.flush();
+    cpu.primitive(Primitive::Sfence);
 }
 
 fn flush_evicted_under(odd: Odd) -> Outcome {

@@ -72,8 +72,8 @@ fn load(coherence: Coherence, remembers: bool) -> u64 {
     };
     let mut system = System::new(&machine, boxed(design), 2, memory(), Options::default());
     system.warm(PM_BASE..PM_BASE + 64);
-    put(&mut system, 1, |cpu| async move {
-        _ = cpu.word(PM_BASE).load().await;
+    put(&mut system, 1, |cpu| {
+        _ = cpu.word(PM_BASE).load();
     });
     system.run().expect("ends").stats.cycles.0
 }
@@ -99,10 +99,10 @@ fn a_core_without_the_only_copy_requests_the_line_to_store() {
         };
         let owned = Rc::clone(&design.owned);
         let mut system = System::new(&preset("cosplay"), boxed(design), 2, memory(), Options::default());
-        put(&mut system, 1, |cpu| async move {
-            cpu.word(PM_BASE).load().await;
-            cpu.primitive(Primitive::Mfence).await;
-            cpu.word(PM_BASE).store(cpu.word(1)).await;
+        put(&mut system, 1, |cpu| {
+            cpu.word(PM_BASE).load();
+            cpu.primitive(Primitive::Mfence);
+            cpu.word(PM_BASE).store(cpu.word(1));
         });
         system.run().expect("ends");
         owned.get()

@@ -3,14 +3,13 @@
 
 use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
-use std::future::Future;
 use std::rc::Rc;
 use strandline_design::{
     boxed, About, Access, Admission, Checkpoint, Departure, Design, Never, Ordering, RollsBack, Services, Snoop, Store,
     Types, Wants,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Primitive, PM_BASE};
-use strandline_machine::{Options, Outcome, Program, SimCpu, System};
+use strandline_machine::{Options, Outcome, SimCpu, System};
 
 /// The context of this number is drained.
 #[derive(Clone, Debug)]
@@ -127,7 +126,7 @@ const A: u64 = PM_BASE;
 const B: u64 = PM_BASE + 4096;
 
 /// What happened in a run of this program.
-fn run<F: Future<Output = ()> + 'static>(program: fn(SimCpu) -> F) -> (Vec<(u64, Did)>, Outcome) {
+fn run(program: fn(&SimCpu<'_>)) -> (Vec<(u64, Did)>, Outcome) {
     let (mut system, did) = system(1);
     put(&mut system, 0, program);
     let outcome = system.run().expect("it ends");
@@ -142,23 +141,23 @@ fn system(cores: usize) -> (System, Log) {
     (system, did)
 }
 
-async fn fence(cpu: &SimCpu) {
-    cpu.primitive(Primitive::Sfence).await;
+fn fence(cpu: &SimCpu<'_>) {
+    cpu.primitive(Primitive::Sfence);
 }
 
-async fn store(cpu: &SimCpu, at: u64) {
-    cpu.word(at).store(cpu.word(1)).await;
+fn store(cpu: &SimCpu<'_>, at: u64) {
+    cpu.word(at).store(cpu.word(1));
 }
 
 #[test]
 fn a_message_comes_in_the_cycle_in_which_its_context_is_drained() {
-    let (did, _) = run(|cpu: SimCpu| async move {
-        store(&cpu, A).await;
-        cpu.word(A).flush_by(Flush::Clwb).await;
-        fence(&cpu).await;
-        store(&cpu, B).await;
-        fence(&cpu).await;
-        fence(&cpu).await;
+    let (did, _) = run(|cpu: &SimCpu<'_>| {
+        store(cpu, A);
+        cpu.word(A).flush_by(Flush::Clwb);
+        fence(cpu);
+        store(cpu, B);
+        fence(cpu);
+        fence(cpu);
     });
     let (times, did): (Vec<u64>, Vec<Did>) = did.into_iter().unzip();
     let expected = [
@@ -177,20 +176,20 @@ fn a_message_comes_in_the_cycle_in_which_its_context_is_drained() {
 }
 
 /// Reads and writes of persistent memory when a stored line is flushed by this instruction, and then loaded.
-fn traffic<F: Future<Output = ()> + 'static>(program: fn(SimCpu) -> F) -> (u64, u64) {
+fn traffic(program: fn(&SimCpu<'_>)) -> (u64, u64) {
     let (_, outcome) = run(program);
     (outcome.stats.pm_reads, outcome.stats.pm_writes)
 }
 
-async fn flush_and_load(cpu: SimCpu, flush: Flush) {
-    store(&cpu, A).await;
-    cpu.word(A).flush_by(flush).await;
+fn flush_and_load(cpu: &SimCpu<'_>, flush: Flush) {
+    store(cpu, A);
+    cpu.word(A).flush_by(flush);
     // The flush is over before the load begins.
     let mut at = cpu.word(0);
     for _ in 0..5_000 {
         at = at + 1;
     }
-    (cpu.word(A) + (at - 5_000)).load().await;
+    (cpu.word(A) + (at - 5_000)).load();
 }
 
 #[test]
@@ -203,18 +202,18 @@ fn a_flush_of_the_design_leaves_the_line_or_takes_it_from_the_caches_as_its_inst
 
 /// The snoops for a non-temporal store of core 1, with a checkpoint of core 0 or without.
 fn snoops_for_a_non_temporal_store(speculates: bool) -> Vec<Did> {
-    let core_1 = |cpu: SimCpu| async move {
+    let core_1 = |cpu: &SimCpu<'_>| {
         // Core 0 has its checkpoint.
         let mut value = cpu.word(0);
         for _ in 0..500 {
             value = value + 1;
         }
-        cpu.word(A).store_nt(value).await;
+        cpu.word(A).store_nt(value);
     };
     let (mut system, did) = system(2);
-    put(&mut system, 0, move |cpu| async move {
+    put(&mut system, 0, move |cpu| {
         if speculates {
-            cpu.primitive(Primitive::Pcommit).await;
+            cpu.primitive(Primitive::Pcommit);
         }
     });
     put(&mut system, 1, core_1);
@@ -280,15 +279,15 @@ fn a_program_that_is_rolled_back_when_it_asks_ends_there() {
     };
     let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
     let log = reached.clone();
-    let program = move |cpu: SimCpu| -> Program {
+    let program = move |cpu: &SimCpu<'_>| {
         let log = log.clone();
-        Box::pin(async move {
+        {
             log.borrow_mut().push("begin");
-            cpu.primitive(Primitive::Pcommit).await;
+            cpu.primitive(Primitive::Pcommit);
             log.borrow_mut().push("checkpoint");
-            fence(&cpu).await;
+            fence(cpu);
             log.borrow_mut().push("end");
-        })
+        }
     };
     system.start(CoreId(0), Rc::new(program));
     system.run().expect("it ends");
@@ -306,13 +305,11 @@ fn a_core_that_is_rolled_back_has_a_checkpoint_there_again_if_an_older_one_is_ke
             checkpoints: Rc::clone(&checkpoints),
         };
         let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
-        let program = |cpu: SimCpu| -> Program {
-            Box::pin(async move {
-                cpu.primitive(Primitive::Pcommit).await;
-                cpu.word(A).load().await;
-                cpu.primitive(Primitive::Pcommit).await;
-                fence(&cpu).await;
-            })
+        let program = |cpu: &SimCpu<'_>| {
+            cpu.primitive(Primitive::Pcommit);
+            cpu.word(A).load();
+            cpu.primitive(Primitive::Pcommit);
+            fence(cpu);
         };
         system.start(CoreId(0), Rc::new(program));
         system.run().expect("it ends");
@@ -323,24 +320,12 @@ fn a_core_that_is_rolled_back_has_a_checkpoint_there_again_if_an_older_one_is_ke
     assert_eq!(again(1), [true], "a younger one");
 }
 
-/// It would wait endlessly.
-#[test]
-#[should_panic(expected = "a program suspends with a request")]
-fn a_program_cannot_wait_for_anything_but_the_machine() {
-    let (mut system, _) = system(1);
-    put(&mut system, 0, |cpu: SimCpu| async move {
-        store(&cpu, A).await;
-        std::future::pending().await
-    });
-    _ = system.run();
-}
-
 /// The machine is given back by a program that panics: its state can still be read.
 #[test]
 fn a_program_that_panics_gives_the_machine_back() {
     let (mut system, _) = system(1);
-    put(&mut system, 0, |cpu: SimCpu| async move {
-        cpu.word(A).load().await;
+    put(&mut system, 0, |cpu: &SimCpu<'_>| {
+        cpu.word(A).load();
         panic!("a bug of the program");
     });
     let run = std::panic::AssertUnwindSafe(|| system.run().map(|_| ()));

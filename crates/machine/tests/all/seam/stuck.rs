@@ -58,10 +58,10 @@ fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
     assert!(text.contains("gate 1 is Gate"), "{text}");
 }
 
-async fn persist_one_then_store(cpu: SimCpu) {
-    cpu.word(PM_BASE).store(cpu.word(3)).await;
-    cpu.primitive(Primitive::Sfence).await;
-    cpu.word(PM_BASE + 64).store(cpu.word(1)).await;
+fn persist_one_then_store(cpu: &SimCpu<'_>) {
+    cpu.word(PM_BASE).store(cpu.word(3));
+    cpu.primitive(Primitive::Sfence);
+    cpu.word(PM_BASE + 64).store(cpu.word(1));
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn a_core_that_spins_for_ever_is_given_up() {
         ..Options::default()
     };
     let mut s = System::new(&preset("cosplay"), boxed(crate::common::Plain), 2, memory(), options);
-    put(&mut s, 0, |cpu| async move {
-        while !cpu.word(64).swap(cpu.word(1)).await.is(2).branch(SEES_TWO) {}
+    put(&mut s, 0, |cpu| {
+        while !cpu.word(64).swap(cpu.word(1)).is(2).branch(SEES_TWO) {}
     });
-    put(&mut s, 1, |cpu| async move {
-        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    put(&mut s, 1, |cpu| {
+        cpu.word(PM_BASE).store(cpu.word(1));
     });
     let stuck = s.run().expect_err("nobody ever stores a 2");
     assert_eq!(stuck.how, Standstill::Idle);
@@ -97,10 +97,10 @@ fn a_core_that_spins_for_ever_is_given_up() {
 }
 
 /// One task, which stores in each lap; a lap takes a locked instruction that misses.
-async fn store_for_laps(cpu: SimCpu, laps: u64) {
+fn store_for_laps(cpu: &SimCpu<'_>, laps: u64) {
     for lap in 0..laps {
-        cpu.word(64 * (lap % 4_000)).swap(cpu.word(lap)).await;
-        cpu.word(PM_BASE).store(cpu.word(lap)).await;
+        cpu.word(64 * (lap % 4_000)).swap(cpu.word(lap));
+        cpu.word(PM_BASE).store(cpu.word(lap));
     }
 }
 
@@ -168,16 +168,16 @@ fn a_design_whose_messages_stop_time_is_given_up() {
 }
 
 /// Stores, flushes and reads lines that leave the caches soon.
-async fn touch_many(cpu: SimCpu) {
+fn touch_many(cpu: &SimCpu<'_>) {
     for line in 0..128 {
         let address = cpu.word(PM_BASE + line * 64);
-        address.store(cpu.word(1)).await;
+        address.store(cpu.word(1));
         if line % 2 == 0 {
-            address.flush().await;
+            address.flush();
         }
-        cpu.word(PM_BASE + (line / 2) * 64).load().await;
+        cpu.word(PM_BASE + (line / 2) * 64).load();
     }
-    cpu.primitive(Primitive::Mfence).await;
+    cpu.primitive(Primitive::Mfence);
 }
 
 #[test]

@@ -109,9 +109,9 @@ fn volatile(line: u64) -> Addr {
 }
 
 /// The other core's store is visible after these locked instructions, which miss.
-async fn idle(cpu: &SimCpu) {
+fn idle(cpu: &SimCpu<'_>) {
     for line in 100..110 {
-        cpu.word(volatile(line).0).swap(cpu.word(1)).await;
+        cpu.word(volatile(line).0).swap(cpu.word(1));
     }
 }
 
@@ -122,17 +122,17 @@ fn a_request_for_a_line_with_a_tag_asks_the_design_wherever_the_line_is() {
     let mut machine = preset("cosplay");
     machine.core.store_prefetch = false;
     let mut system = System::new(&machine, boxed(design), 2, memory(), Options::default());
-    put(&mut system, 0, |cpu| async move {
-        cpu.word(pm(0).0).store(cpu.word(1)).await;
-        cpu.word(pm(0).0).load().await;
+    put(&mut system, 0, |cpu| {
+        cpu.word(pm(0).0).store(cpu.word(1));
+        cpu.word(pm(0).0).load();
     });
-    put(&mut system, 1, |cpu| async move {
-        idle(&cpu).await;
-        cpu.word(pm(0).0).load().await;
-        cpu.word(pm(0).0).load().await;
-        cpu.primitive(Primitive::Mfence).await;
-        cpu.word(pm(0).0).store(cpu.word(2)).await;
-        cpu.word(pm(1).0).load().await;
+    put(&mut system, 1, |cpu| {
+        idle(cpu);
+        cpu.word(pm(0).0).load();
+        cpu.word(pm(0).0).load();
+        cpu.primitive(Primitive::Mfence);
+        cpu.word(pm(0).0).store(cpu.word(2));
+        cpu.word(pm(1).0).load();
     });
     system.run().expect("ends");
     let line = pm(0).line();
@@ -154,12 +154,12 @@ fn a_request_waits_until_the_gate_opens() {
     };
     let asked = Rc::clone(&design.asked);
     let mut system = System::new(&preset("cosplay"), boxed(design), 2, memory(), Options::default());
-    put(&mut system, 0, |cpu| async move {
-        cpu.word(volatile(1).0).store(cpu.word(7)).await;
+    put(&mut system, 0, |cpu| {
+        cpu.word(volatile(1).0).store(cpu.word(7));
     });
-    put(&mut system, 1, |cpu| async move {
-        idle(&cpu).await;
-        assert_eq!(cpu.word(volatile(1).0).load().await.bits(), 7);
+    put(&mut system, 1, |cpu| {
+        idle(cpu);
+        assert_eq!(cpu.word(volatile(1).0).load().bits(), 7);
     });
     let cycles = system.run().expect("ends").stats.cycles.0;
     let request = Asked::Request(1, volatile(1).line(), Access::Read, 1);
@@ -172,17 +172,17 @@ fn a_line_takes_its_tag_along_when_it_leaves() {
     let design = Tagging::default();
     let asked = Rc::clone(&design.asked);
     let mut system = System::new(&tiny(), boxed(design), 1, memory(), Options::default());
-    put(&mut system, 0, |cpu| async move {
+    put(&mut system, 0, |cpu| {
         // A clean line, a volatile one, one without a tag.
-        cpu.word(pm(0).0).store(cpu.word(1)).await;
-        cpu.word(pm(0).0).flush().await;
-        cpu.word(volatile(0).0).store(cpu.word(1)).await;
-        cpu.primitive(Primitive::Mfence).await;
+        cpu.word(pm(0).0).store(cpu.word(1));
+        cpu.word(pm(0).0).flush();
+        cpu.word(volatile(0).0).store(cpu.word(1));
+        cpu.primitive(Primitive::Mfence);
         for line in 2..6 {
-            cpu.word(pm(line).0).load().await;
-            cpu.primitive(Primitive::Mfence).await;
+            cpu.word(pm(line).0).load();
+            cpu.primitive(Primitive::Mfence);
         }
-        cpu.word(pm(0).0).load().await;
+        cpu.word(pm(0).0).load();
     });
     let outcome = system.run().expect("ends");
     assert_eq!(

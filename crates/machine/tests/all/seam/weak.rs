@@ -77,14 +77,14 @@ fn heard_by(consistency: Consistency, barrier: bool, orders: bool) -> Vec<Heard>
         orders,
     };
     let mut system = System::new(&machine, boxed(design), 1, memory(), Options::default());
-    put(&mut system, 0, move |cpu| async move {
-        cpu.word(NEAR.0).load().await;
-        cpu.primitive(Primitive::Mfence).await;
-        cpu.word(FAR.0).store(cpu.word(1)).await;
+    put(&mut system, 0, move |cpu| {
+        cpu.word(NEAR.0).load();
+        cpu.primitive(Primitive::Mfence);
+        cpu.word(FAR.0).store(cpu.word(1));
         if barrier {
-            cpu.primitive(Primitive::StoreBarrier).await;
+            cpu.primitive(Primitive::StoreBarrier);
         }
-        cpu.word(NEAR.0).store(cpu.word(2)).await;
+        cpu.word(NEAR.0).store(cpu.word(2));
     });
     system.run().expect("ends");
     let heard = heard.borrow();
@@ -129,19 +129,19 @@ fn takes(consistency: Consistency, barrier: bool) -> u64 {
     let mut machine = preset("dpo");
     machine.core.consistency = consistency;
     let mut system = System::new(&machine, boxed(crate::common::Plain), 1, memory(), Options::default());
-    put(&mut system, 0, move |cpu| async move {
-        cpu.word(NEAR.0).load().await;
-        cpu.primitive(Primitive::Mfence).await;
+    put(&mut system, 0, move |cpu| {
+        cpu.word(NEAR.0).load();
+        cpu.primitive(Primitive::Mfence);
         cpu.note(Note::TaskBegin);
-        cpu.word(FAR.0).store(cpu.word(1)).await;
+        cpu.word(FAR.0).store(cpu.word(1));
         if barrier {
-            cpu.primitive(Primitive::StoreBarrier).await;
+            cpu.primitive(Primitive::StoreBarrier);
         }
-        let mut word = cpu.word(NEAR.0).load().await;
+        let mut word = cpu.word(NEAR.0).load();
         for _ in 0..DIVISIONS {
             word = word.remainder(7);
         }
-        cpu.word(NEAR.0).store(word).await;
+        cpu.word(NEAR.0).store(word);
         cpu.note(Note::TaskEnd);
     });
     system.run().expect("ends").stats.cycles.0

@@ -35,7 +35,7 @@ pub fn low(size: u8, value: u64) -> u64 {
     value & (u64::MAX >> (64 - 8 * u32::from(size)))
 }
 
-pub async fn play(cpu: SimCpu, seed: u64, length: u64, deeds: Deeds) {
+pub fn play(cpu: &SimCpu<'_>, seed: u64, length: u64, deeds: Deeds) {
     let mut rng = Rng::new(seed);
     let mut last = 0;
     for _ in 0..length {
@@ -44,37 +44,37 @@ pub async fn play(cpu: SimCpu, seed: u64, length: u64, deeds: Deeds) {
         let value = rng.next_u64();
         let did = match rng.below(24) {
             0..=6 => {
-                address.store_sized(cpu.word(value), size).await;
+                address.store_sized(cpu.word(value), size);
                 let value = low(size, value);
                 Did::Store { addr, size, value }
             }
             7 | 8 => {
-                cpu.store_nt(addr, 0, size, value, 0).await;
+                cpu.store_nt(addr, 0, size, value, 0);
                 let value = low(size, value);
                 Did::StoreNt { addr, size, value }
             }
             9..=15 => {
-                let value = address.load_sized(size).await.bits();
+                let value = address.load_sized(size).bits();
                 last = value;
                 Did::Load { addr, size, value }
             }
             16 | 17 => {
                 let addr = Addr(addr.0 & !7);
                 let op = [Rmw::Swap, Rmw::Add, Rmw::CompareSwap(last)][rng.below(3) as usize];
-                let old = cpu.rmw(addr, 0, op, value, 0).await.bits();
+                let old = cpu.rmw(addr, 0, op, value, 0).bits();
                 last = old;
                 let new = op.apply(old, value);
                 Did::Rmw { addr, old, new }
             }
             18 | 19 => {
                 let kind = [Flush::Clwb, Flush::ClflushOpt, Flush::Clflush][rng.below(3) as usize];
-                address.flush_by(kind).await;
+                address.flush_by(kind);
                 Did::Flush(addr, kind)
             }
             20 | 21 => {
                 use Primitive::{Mfence, Pcommit, Sfence, StoreBarrier};
                 let primitive = [Sfence, Mfence, StoreBarrier, Pcommit][rng.below(4) as usize];
-                cpu.primitive(primitive).await;
+                cpu.primitive(primitive);
                 Did::Primitive(primitive)
             }
             22 => {

@@ -79,162 +79,141 @@ impl<'c, C: Cpu> Call<'_, 'c, C> {
     }
 
     /// Sorts the unsorted chunks into their bins, until one fits; the place of that.
-    pub async fn search_unsorted(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
+    pub fn search_unsorted(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
         let cpu = self.cpu;
         let index = (bytes - 0x11) >> 4;
-        let cache = self.own(thread_local::CACHE).await;
+        let cache = self.own(thread_local::CACHE);
         cache.is(0).branch(UNSORTED_HAVE_NO_CACHE);
         let are_cached = index
-            .less(self.global(global::CACHED_SIZES).await)
+            .less(self.global(global::CACHED_SIZES))
             .branch(UNSORTED_ARE_CACHED);
         let head = arena + arena::head(arena::UNSORTED);
         let mut cached = cpu.word(0);
         loop {
-            let found = head.at(chunk::PREVIOUS).load().await;
+            let found = head.at(chunk::PREVIOUS).load();
             if found.equals(head).branch(ALL_ARE_SORTED) {
                 break;
             }
-            let size = found.at(chunk::SIZE).load().await & !chunk::BITS;
+            let size = found.at(chunk::SIZE).load() & !chunk::BITS;
             let after = found + size;
-            let before = found.at(chunk::PREVIOUS).load().await;
-            let after_size = self.check_unsorted(arena, head, [found, size, after, before]).await;
+            let before = found.at(chunk::PREVIOUS).load();
+            let after_size = self.check_unsorted(arena, head, [found, size, after, before]);
             if before.equals(head).branch(UNSORTED_IS_ONLY_ONE)
                 && bytes.below(chunk::LEAST_LARGE).branch(REMAINDER_SERVES_SMALL)
                 && arena
                     .at(arena::LAST_REMAINDER)
                     .load()
-                    .await
                     .equals(found)
                     .branch(IS_LAST_REMAINDER)
                 && (bytes + chunk::LEAST).less(size).branch(REMAINDER_IS_LARGE_ENOUGH)
             {
-                self.split_remainder(arena, found, [size, bytes]).await;
+                self.split_remainder(arena, found, [size, bytes]);
                 return Some(found + HEADER);
             }
-            head.at(chunk::PREVIOUS).store(before).await;
-            before.at(chunk::NEXT).store(head).await;
+            head.at(chunk::PREVIOUS).store(before);
+            before.at(chunk::NEXT).store(head);
             if !size.equals(bytes).branch(UNSORTED_FITS) {
-                self.place_in_bin(arena, found, size).await;
+                self.place_in_bin(arena, found, size);
                 cached.is(0).branch(NONE_WAS_CACHED);
                 continue;
             }
-            after.at(chunk::SIZE).store(after_size | chunk::BEFORE_IS_USED).await;
+            after.at(chunk::SIZE).store(after_size | chunk::BEFORE_IS_USED);
             arena.is(self.main_arena().0).branch(UNSORTED_IS_OF_MAIN_ARENA);
-            let count = cache.at(cache::COUNT).load_sized(2).await;
+            let count = cache.at(cache::COUNT).load_sized(2);
             if !are_cached
                 || !count
-                    .less(self.global(global::MOST_CACHED).await)
+                    .less(self.global(global::MOST_CACHED))
                     .branch(CACHE_TAKES_UNSORTED)
             {
                 return Some(found + HEADER);
             }
-            let key = self.global(global::KEY).await;
-            self.cache(cache, count, found, key).await;
+            let key = self.global(global::KEY);
+            self.cache(cache, count, found, key);
             cached = cpu.word(1);
         }
         if cached.is(0).branch(NONE_OF_SORTED_WAS_CACHED) {
             return None;
         }
-        let count = cache.at(cache::COUNT).load_sized(2).await;
-        Some(self.pop_cached(cache, count, index).await)
+        let count = cache.at(cache::COUNT).load_sized(2);
+        Some(self.pop_cached(cache, count, index))
     }
 
     /// What glibc checks of an unsorted chunk; the size word of the chunk behind it.
-    async fn check_unsorted(
-        &self,
-        arena: W<'c, C>,
-        head: W<'c, C>,
-        [found, size, after, before]: [W<'c, C>; 4],
-    ) -> W<'c, C> {
+    fn check_unsorted(&self, arena: W<'c, C>, head: W<'c, C>, [found, size, after, before]: [W<'c, C>; 4]) -> W<'c, C> {
         size.below(0x11).branch(UNSORTED_IS_TOO_SMALL);
-        let system = arena.at(arena::SYSTEM).load().await;
+        let system = arena.at(arena::SYSTEM).load();
         system.less(size).branch(UNSORTED_IS_TOO_LARGE);
-        let after_size = after.at(chunk::SIZE).load().await;
+        let after_size = after.at(chunk::SIZE).load();
         system.less(after_size).branch(AFTER_UNSORTED_IS_TOO_LARGE);
         after_size.below(0x10).branch(AFTER_UNSORTED_IS_TOO_SMALL);
-        (after.at(chunk::BEFORE).load().await & !chunk::BITS)
+        (after.at(chunk::BEFORE).load() & !chunk::BITS)
             .equals(size)
             .branch(UNSORTED_HAS_SIZE);
-        before
-            .at(chunk::NEXT)
-            .load()
-            .await
-            .equals(found)
-            .branch(UNSORTED_IS_LINKED);
-        found
-            .at(chunk::NEXT)
-            .load()
-            .await
-            .equals(head)
-            .branch(UNSORTED_ENDS_LIST);
+        before.at(chunk::NEXT).load().equals(found).branch(UNSORTED_IS_LINKED);
+        found.at(chunk::NEXT).load().equals(head).branch(UNSORTED_ENDS_LIST);
         (after_size & chunk::BEFORE_IS_USED).is(0).branch(UNSORTED_IS_FREE);
         after_size
     }
 
     /// Splits the only unsorted chunk, which a small request has left.
-    async fn split_remainder(&self, arena: W<'c, C>, found: W<'c, C>, [size, bytes]: [W<'c, C>; 2]) {
+    fn split_remainder(&self, arena: W<'c, C>, found: W<'c, C>, [size, bytes]: [W<'c, C>; 2]) {
         let head = arena + arena::head(arena::UNSORTED);
         let left = size - bytes;
         let rest = found + bytes;
-        head.at(chunk::NEXT).store(rest).await;
-        head.at(chunk::PREVIOUS).store(rest).await;
-        arena.at(arena::LAST_REMAINDER).store(rest).await;
-        rest.at(chunk::NEXT).store(head).await;
-        rest.at(chunk::PREVIOUS).store(head).await;
-        self.set_sizes(found, rest, [bytes, left]).await;
+        head.at(chunk::NEXT).store(rest);
+        head.at(chunk::PREVIOUS).store(rest);
+        arena.at(arena::LAST_REMAINDER).store(rest);
+        rest.at(chunk::NEXT).store(head);
+        rest.at(chunk::PREVIOUS).store(head);
+        self.set_sizes(found, rest, [bytes, left]);
     }
 
-    async fn set_sizes(&self, found: W<'c, C>, rest: W<'c, C>, [bytes, left]: [W<'c, C>; 2]) {
-        found.at(chunk::SIZE).store(bytes | chunk::BEFORE_IS_USED).await;
-        rest.at(chunk::SIZE).store(left | chunk::BEFORE_IS_USED).await;
-        (rest + left).at(chunk::BEFORE).store(left).await;
+    fn set_sizes(&self, found: W<'c, C>, rest: W<'c, C>, [bytes, left]: [W<'c, C>; 2]) {
+        found.at(chunk::SIZE).store(bytes | chunk::BEFORE_IS_USED);
+        rest.at(chunk::SIZE).store(left | chunk::BEFORE_IS_USED);
+        (rest + left).at(chunk::BEFORE).store(left);
     }
 
     /// Puts a chunk into its bin. Large ones are sorted, the largest first.
-    async fn place_in_bin(&self, arena: W<'c, C>, freed: W<'c, C>, size: W<'c, C>) {
+    fn place_in_bin(&self, arena: W<'c, C>, freed: W<'c, C>, size: W<'c, C>) {
         let (index, next, previous);
         if size.below(chunk::LEAST_LARGE).branch(PLACED_IS_SMALL) {
             index = size >> 4;
             previous = self.head_of(arena, index);
-            next = previous.at(chunk::NEXT).load().await;
+            next = previous.at(chunk::NEXT).load();
         } else {
             index = self.large_index(size);
             let head = self.head_of(arena, index);
-            (next, previous) = self.place_among_large(head, size).await;
+            (next, previous) = self.place_among_large(head, size);
         }
         let word = (arena + (index >> 5 << 2)).at(arena::MAP);
-        let marked = word.load_sized(4).await | (self.cpu.word(1) << (index & 31));
-        word.store_sized(marked, 4).await;
-        freed.at(chunk::PREVIOUS).store(previous).await;
-        freed.at(chunk::NEXT).store(next).await;
-        next.at(chunk::PREVIOUS).store(freed).await;
-        previous.at(chunk::NEXT).store(freed).await;
+        let marked = word.load_sized(4) | (self.cpu.word(1) << (index & 31));
+        word.store_sized(marked, 4);
+        freed.at(chunk::PREVIOUS).store(previous);
+        freed.at(chunk::NEXT).store(next);
+        next.at(chunk::PREVIOUS).store(freed);
+        previous.at(chunk::NEXT).store(freed);
     }
 
-    async fn place_among_large(&self, head: W<'c, C>, size: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
-        let mut next = head.at(chunk::NEXT).load().await;
+    fn place_among_large(&self, head: W<'c, C>, size: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        let mut next = head.at(chunk::NEXT).load();
         if next.equals(head).branch(LARGE_BIN_IS_EMPTY) {
             return (next, head);
         }
         let size = size | chunk::BEFORE_IS_USED;
         while !next.equals(head).branch(ALL_ARE_LARGER) {
-            if !size.less(next.at(chunk::SIZE).load().await).branch(NEXT_IS_LARGER) {
+            if !size.less(next.at(chunk::SIZE).load()).branch(NEXT_IS_LARGER) {
                 break;
             }
-            next = next.at(chunk::NEXT).load().await;
+            next = next.at(chunk::NEXT).load();
         }
-        (next, next.at(chunk::PREVIOUS).load().await)
+        (next, next.at(chunk::PREVIOUS).load())
     }
 
     /// The smallest chunk that is large enough for `bytes` bytes, of bin `index` or those behind it, and its size.
-    pub async fn search_larger(
-        &self,
-        arena: W<'c, C>,
-        index: W<'c, C>,
-        bytes: W<'c, C>,
-    ) -> Option<(W<'c, C>, W<'c, C>)> {
+    pub fn search_larger(&self, arena: W<'c, C>, index: W<'c, C>, bytes: W<'c, C>) -> Option<(W<'c, C>, W<'c, C>)> {
         if !bytes.below(chunk::LEAST_LARGE).branch(LARGER_SERVES_SMALL) {
-            let found = self.search_own_bin(self.head_of(arena, index), bytes).await;
+            let found = self.search_own_bin(self.head_of(arena, index), bytes);
             if found.is_some() {
                 return found;
             }
@@ -242,11 +221,11 @@ impl<'c, C: Cpu> Call<'_, 'c, C> {
         let index = index + 1;
         let mut head = self.head_of(arena, index);
         let mut block = index >> 5;
-        let mut map = self.block(arena, block).load_sized(4).await;
+        let mut map = self.block(arena, block).load_sized(4);
         let mut bit = self.cpu.word(1) << (index & 31);
         loop {
             if map.less(bit).branch(NO_BIN_IS_LEFT_IN_BLOCK) {
-                (block, map) = self.next_block(arena, block).await?;
+                (block, map) = self.next_block(arena, block)?;
                 head = self.head_of(arena, block << 5);
                 bit = self.cpu.word(1);
             }
@@ -254,14 +233,14 @@ impl<'c, C: Cpu> Call<'_, 'c, C> {
                 head = head + 16;
                 bit = bit << 1;
             }
-            let found = head.at(chunk::PREVIOUS).load().await;
+            let found = head.at(chunk::PREVIOUS).load();
             if !found.equals(head).branch(MARKED_IS_EMPTY) {
-                let size = found.at(chunk::SIZE).load().await & !chunk::BITS;
-                self.unlink(found, size).await;
+                let size = found.at(chunk::SIZE).load() & !chunk::BITS;
+                self.unlink(found, size);
                 return Some((found, size));
             }
             map = map ^ bit;
-            self.block(arena, block).store_sized(map, 4).await;
+            self.block(arena, block).store_sized(map, 4);
             head = head + 16;
             bit = bit << 1;
         }
@@ -273,13 +252,13 @@ impl<'c, C: Cpu> Call<'_, 'c, C> {
     }
 
     /// The next word of the map with marked bins.
-    async fn next_block(&self, arena: W<'c, C>, mut block: W<'c, C>) -> Option<(W<'c, C>, W<'c, C>)> {
+    fn next_block(&self, arena: W<'c, C>, mut block: W<'c, C>) -> Option<(W<'c, C>, W<'c, C>)> {
         loop {
             block = block + 1;
             if block.is(BLOCKS).branch(NO_BLOCK_IS_LEFT) {
                 return None;
             }
-            let map = self.block(arena, block).load_sized(4).await;
+            let map = self.block(arena, block).load_sized(4);
             if !map.is(0).branch(BLOCK_IS_EMPTY) {
                 return Some((block, map));
             }
@@ -287,78 +266,69 @@ impl<'c, C: Cpu> Call<'_, 'c, C> {
     }
 
     /// The smallest chunk of a large bin that is large enough.
-    async fn search_own_bin(&self, head: W<'c, C>, bytes: W<'c, C>) -> Option<(W<'c, C>, W<'c, C>)> {
-        let largest = head.at(chunk::NEXT).load().await;
+    fn search_own_bin(&self, head: W<'c, C>, bytes: W<'c, C>) -> Option<(W<'c, C>, W<'c, C>)> {
+        let largest = head.at(chunk::NEXT).load();
         if largest.equals(head).branch(OWN_BIN_IS_EMPTY)
-            || largest
-                .at(chunk::SIZE)
-                .load()
-                .await
-                .less(bytes)
-                .branch(LARGEST_IS_TOO_SMALL)
+            || largest.at(chunk::SIZE).load().less(bytes).branch(LARGEST_IS_TOO_SMALL)
         {
             return None;
         }
         let mut found = head;
         loop {
-            found = found.at(chunk::PREVIOUS).load().await;
-            let size = found.at(chunk::SIZE).load().await & !chunk::BITS;
+            found = found.at(chunk::PREVIOUS).load();
+            let size = found.at(chunk::SIZE).load() & !chunk::BITS;
             if !size.less(bytes).branch(OWN_BIN_IS_TOO_SMALL) {
-                self.unlink(found, size).await;
+                self.unlink(found, size);
                 return Some((found, size));
             }
         }
     }
 
     /// Removes a free chunk from its list.
-    pub async fn unlink(&self, freed: W<'c, C>, size: W<'c, C>) {
+    pub fn unlink(&self, freed: W<'c, C>, size: W<'c, C>) {
         (freed + size)
             .at(chunk::BEFORE)
             .load()
-            .await
             .equals(size)
             .branch(UNLINKED_HAS_SIZE);
-        let next = freed.at(chunk::NEXT).load().await;
-        let previous = freed.at(chunk::PREVIOUS).load().await;
+        let next = freed.at(chunk::NEXT).load();
+        let previous = freed.at(chunk::PREVIOUS).load();
         next.at(chunk::PREVIOUS)
             .load()
-            .await
             .equals(freed)
             .branch(UNLINKED_IS_BEFORE_NEXT);
         previous
             .at(chunk::NEXT)
             .load()
-            .await
             .equals(freed)
             .branch(UNLINKED_IS_AFTER_PREVIOUS);
-        next.at(chunk::PREVIOUS).store(previous).await;
-        previous.at(chunk::NEXT).store(next).await;
+        next.at(chunk::PREVIOUS).store(previous);
+        previous.at(chunk::NEXT).store(next);
         size.below(chunk::LEAST_LARGE).branch(UNLINKED_IS_SMALL);
     }
 
     /// Takes `bytes` bytes of a chunk of `size`; what is left becomes unsorted.
-    pub async fn split(&self, arena: W<'c, C>, found: W<'c, C>, [size, bytes]: [W<'c, C>; 2]) {
+    pub fn split(&self, arena: W<'c, C>, found: W<'c, C>, [size, bytes]: [W<'c, C>; 2]) {
         let left = size - bytes;
         if left.below(chunk::LEAST).branch(SPLIT_LEAVES_NOTHING) {
             let after = (found + size).at(chunk::SIZE);
-            after.store(after.load().await | chunk::BEFORE_IS_USED).await;
+            after.store(after.load() | chunk::BEFORE_IS_USED);
             return;
         }
         let rest = found + bytes;
         let head = arena + arena::head(arena::UNSORTED);
-        let next = head.at(chunk::NEXT).load().await;
+        let next = head.at(chunk::NEXT).load();
         next.at(chunk::PREVIOUS)
             .load()
-            .await
             .equals(head)
             .branch(SPLIT_LIST_IS_LINKED);
-        rest.at(chunk::PREVIOUS).store(head).await;
-        rest.at(chunk::NEXT).store(next).await;
-        head.at(chunk::NEXT).store(rest).await;
-        next.at(chunk::PREVIOUS).store(rest).await;
+        rest.at(chunk::PREVIOUS).store(head);
+        rest.at(chunk::NEXT).store(next);
+        head.at(chunk::NEXT).store(rest);
+        next.at(chunk::PREVIOUS).store(rest);
         if bytes.below(chunk::LEAST_LARGE).branch(SPLIT_SERVES_SMALL) {
-            arena.at(arena::LAST_REMAINDER).store(rest).await;
+            arena.at(arena::LAST_REMAINDER).store(rest);
         }
-        self.set_sizes(found, rest, [bytes, left]).await;
+        self.set_sizes(found, rest, [bytes, left]);
     }
 }

@@ -48,81 +48,71 @@ const LONG: u64 = 0x1_0000;
 
 impl<'c, C: Cpu> Call<'_, 'c, C> {
     /// Frees a chunk.
-    pub async fn give(&mut self, arena: W<'c, C>, freed: W<'c, C>) {
+    pub fn give(&mut self, arena: W<'c, C>, freed: W<'c, C>) {
         let cpu = self.cpu;
-        self.stack.push(6).await;
+        self.stack.push(6);
         self.stack.grow();
-        let word = freed.at(chunk::SIZE).load().await;
-        self.stack.guard().await;
+        let word = freed.at(chunk::SIZE).load();
+        self.stack.guard();
         let size = word & !chunk::BITS;
         (cpu.word(0) - size).less(freed).branch(FREED_WRAPS);
         (freed & 0xf).is(0).branch(FREED_IS_ALIGNED);
         size.below(chunk::LEAST).branch(FREED_IS_TOO_SMALL);
         (word & 8).is(0).branch(FREED_SIZE_IS_ALIGNED);
-        if !self.give_to_cache(freed, size).await {
-            if self
-                .global(global::MOST_FAST)
-                .await
-                .less(size)
-                .branch(FREED_IS_ABOVE_FAST)
-            {
-                self.merge(arena, freed, [word, size]).await;
+        if !self.give_to_cache(freed, size) {
+            if self.global(global::MOST_FAST).less(size).branch(FREED_IS_ABOVE_FAST) {
+                self.merge(arena, freed, [word, size]);
             } else {
-                self.give_to_fast(arena, freed, size).await;
+                self.give_to_fast(arena, freed, size);
             }
         }
-        self.stack.guarded().await.is(0).branch(FREE_IS_GUARDED);
+        self.stack.guarded().is(0).branch(FREE_IS_GUARDED);
         self.stack.shrink();
-        self.stack.pop(6).await;
+        self.stack.pop(6);
     }
 
-    async fn give_to_cache(&self, freed: W<'c, C>, size: W<'c, C>) -> bool {
-        let cache = self.own(thread_local::CACHE).await;
+    fn give_to_cache(&self, freed: W<'c, C>, size: W<'c, C>) -> bool {
+        let cache = self.own(thread_local::CACHE);
         if cache.is(0).branch(FREED_HAS_NO_CACHE) {
             return false;
         }
         let index = (size - 0x11) >> 4;
         if !index
-            .less(self.global(global::CACHED_SIZES).await)
+            .less(self.global(global::CACHED_SIZES))
             .branch(FREED_SIZE_IS_CACHED)
         {
             return false;
         }
-        let key = self.global(global::KEY).await;
-        let most = self.global(global::MOST_CACHED).await;
-        freed
-            .at(chunk::PREVIOUS)
-            .load()
-            .await
-            .equals(key)
-            .branch(FREED_IS_MARKED);
-        let count = cache.at(cache::COUNT).load_sized(2).await;
+        let key = self.global(global::KEY);
+        let most = self.global(global::MOST_CACHED);
+        freed.at(chunk::PREVIOUS).load().equals(key).branch(FREED_IS_MARKED);
+        let count = cache.at(cache::COUNT).load_sized(2);
         if !count.less(most).branch(CACHE_HAS_ROOM) {
             return false;
         }
-        self.cache(cache, count, freed, key).await;
+        self.cache(cache, count, freed, key);
         true
     }
 
     /// Pushes to a fast bin, without the lock.
-    async fn give_to_fast(&self, arena: W<'c, C>, freed: W<'c, C>, size: W<'c, C>) {
-        let after = (freed + size).at(chunk::SIZE).load().await;
+    fn give_to_fast(&self, arena: W<'c, C>, freed: W<'c, C>, size: W<'c, C>) {
+        let after = (freed + size).at(chunk::SIZE).load();
         after.below(0x11).branch(AFTER_FAST_IS_TOO_SMALL);
         (after & !chunk::BITS)
-            .less(arena.at(arena::SYSTEM).load().await)
+            .less(arena.at(arena::SYSTEM).load())
             .branch(AFTER_FAST_FITS);
-        self.global(global::PERTURB).await.is(0).branch(FREE_OF_FAST_PERTURBS);
-        arena.at(arena::HAS_FAST).store_sized(self.cpu.word(1), 4).await;
+        self.global(global::PERTURB).is(0).branch(FREE_OF_FAST_PERTURBS);
+        arena.at(arena::HAS_FAST).store_sized(self.cpu.word(1), 4);
         let bin = arena + (size >> 4 << 3);
-        self.stack.single().await.is(1).branch(FREE_OF_FAST_HAS_ONE_THREAD);
+        self.stack.single().is(1).branch(FREE_OF_FAST_HAS_ONE_THREAD);
         let shifted = (freed + HEADER) >> 12;
-        let mut first = bin.load().await;
+        let mut first = bin.load();
         loop {
             first.equals(freed).branch(FREED_TWICE);
-            freed.at(chunk::NEXT).store(shifted ^ first).await;
-            self.stack.single().await.is(1).branch(FAST_PUSH_NEEDS_NO_LOCK);
-            before_release(self.cpu, self.is_annotated()).await;
-            let seen = bin.compare_swap(first, freed).await;
+            freed.at(chunk::NEXT).store(shifted ^ first);
+            self.stack.single().is(1).branch(FAST_PUSH_NEEDS_NO_LOCK);
+            before_release(self.cpu, self.is_annotated());
+            let seen = bin.compare_swap(first, freed);
             if seen.equals(first).branch(FAST_IS_PUSHED) {
                 break;
             }
@@ -132,69 +122,66 @@ impl<'c, C: Cpu> Call<'_, 'c, C> {
     }
 
     /// Merges a chunk with its free neighbours, and makes it unsorted or part of the top.
-    async fn merge(&self, arena: W<'c, C>, mut freed: W<'c, C>, [word, mut size]: [W<'c, C>; 2]) {
+    fn merge(&self, arena: W<'c, C>, mut freed: W<'c, C>, [word, mut size]: [W<'c, C>; 2]) {
         (word & chunk::MAPPED).is(0).branch(MERGED_IS_NOT_MAPPED);
-        self.stack.single().await.is(1).branch(MERGE_HAS_ONE_THREAD);
-        self.lock(arena, MERGE_FINDS_ARENA_FREE).await;
+        self.stack.single().is(1).branch(MERGE_HAS_ONE_THREAD);
+        self.lock(arena, MERGE_FINDS_ARENA_FREE);
         let after = freed + size;
-        let (after_word, after_bytes) = self.check_merged(arena, freed, after).await;
-        let is_used = freed.at(chunk::SIZE).load().await & chunk::BEFORE_IS_USED;
+        let (after_word, after_bytes) = self.check_merged(arena, freed, after);
+        let is_used = freed.at(chunk::SIZE).load() & chunk::BEFORE_IS_USED;
         if is_used.is(0).branch(BEFORE_IS_FREE) {
-            let before = freed.at(chunk::BEFORE).load().await;
+            let before = freed.at(chunk::BEFORE).load();
             freed = freed - before;
             size = size + before;
-            (freed.at(chunk::SIZE).load().await & !chunk::BITS)
+            (freed.at(chunk::SIZE).load() & !chunk::BITS)
                 .equals(before)
                 .branch(BEFORE_HAS_SIZE);
-            self.unlink(freed, before).await;
+            self.unlink(freed, before);
         }
-        if arena.at(arena::TOP).load().await.equals(after).branch(AFTER_IS_TOP) {
+        if arena.at(arena::TOP).load().equals(after).branch(AFTER_IS_TOP) {
             size = size + after_bytes;
-            freed.at(chunk::SIZE).store(size | chunk::BEFORE_IS_USED).await;
-            arena.at(arena::TOP).store(freed).await;
+            freed.at(chunk::SIZE).store(size | chunk::BEFORE_IS_USED);
+            arena.at(arena::TOP).store(freed);
         } else {
-            let is_used = (after + after_bytes).at(chunk::SIZE).load().await & chunk::BEFORE_IS_USED;
+            let is_used = (after + after_bytes).at(chunk::SIZE).load() & chunk::BEFORE_IS_USED;
             if is_used.is(0).branch(AFTER_IS_FREE) {
                 size = size + after_bytes;
-                self.unlink(after, after_bytes).await;
+                self.unlink(after, after_bytes);
             } else {
-                after.at(chunk::SIZE).store(after_word & !chunk::BEFORE_IS_USED).await;
+                after.at(chunk::SIZE).store(after_word & !chunk::BEFORE_IS_USED);
             }
-            self.link_unsorted(arena, freed, size).await;
+            self.link_unsorted(arena, freed, size);
         }
         size.below(LONG).branch(MERGED_IS_SHORT);
-        self.unlock(arena, NOBODY_WAITS_FOR_MERGED).await;
+        self.unlock(arena, NOBODY_WAITS_FOR_MERGED);
     }
 
     /// What glibc checks of a chunk that it merges; the size word and the bytes of the chunk behind it.
-    async fn check_merged(&self, arena: W<'c, C>, freed: W<'c, C>, after: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
-        arena.at(arena::TOP).load().await.equals(freed).branch(FREED_IS_TOP);
-        let word = after.at(chunk::SIZE).load().await;
+    fn check_merged(&self, arena: W<'c, C>, freed: W<'c, C>, after: W<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        arena.at(arena::TOP).load().equals(freed).branch(FREED_IS_TOP);
+        let word = after.at(chunk::SIZE).load();
         (word & chunk::BEFORE_IS_USED).is(0).branch(FREED_WAS_FREE);
         let bytes = word & !chunk::BITS;
         word.below(0x11).branch(AFTER_FREED_IS_TOO_SMALL);
-        bytes
-            .less(arena.at(arena::SYSTEM).load().await)
-            .branch(AFTER_FREED_FITS);
-        self.global(global::PERTURB).await.is(0).branch(MERGE_PERTURBS);
+        bytes.less(arena.at(arena::SYSTEM).load()).branch(AFTER_FREED_FITS);
+        self.global(global::PERTURB).is(0).branch(MERGE_PERTURBS);
         (word, bytes)
     }
 
-    async fn link_unsorted(&self, arena: W<'c, C>, freed: W<'c, C>, size: W<'c, C>) {
+    fn link_unsorted(&self, arena: W<'c, C>, freed: W<'c, C>, size: W<'c, C>) {
         let head = arena + arena::head(arena::UNSORTED);
-        let first = head.at(chunk::NEXT).load().await;
+        let first = head.at(chunk::NEXT).load();
         first
             .at(chunk::PREVIOUS)
             .load()
-            .await
             .equals(head)
             .branch(UNSORTED_LIST_IS_LINKED);
-        freed.at(chunk::NEXT).store(first).await;
-        freed.at(chunk::PREVIOUS).store(head).await;
+        freed.at(chunk::NEXT).store(first);
+        freed.at(chunk::PREVIOUS).store(head);
         size.below(chunk::LEAST_LARGE).branch(MERGED_IS_SMALL);
-        head.at(chunk::NEXT).store(freed).await;
-        first.at(chunk::PREVIOUS).store(freed).await;
-        freed.at(chunk::SIZE).store(size | chunk::BEFORE_IS_USED).await;
-        (freed + size).at(chunk::BEFORE).store(size).await;
+        head.at(chunk::NEXT).store(freed);
+        first.at(chunk::PREVIOUS).store(freed);
+        freed.at(chunk::SIZE).store(size | chunk::BEFORE_IS_USED);
+        (freed + size).at(chunk::BEFORE).store(size);
     }
 }

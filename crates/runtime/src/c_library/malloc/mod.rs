@@ -118,43 +118,40 @@ impl Malloc {
     }
 
     /// `malloc`: a row, or nothing if none is free.
-    pub async fn malloc<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<W<'c, C>> {
+    pub fn malloc<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<W<'c, C>> {
         let _library = cpu.library();
-        let mut call = Call::begin(cpu, self, thread as u64).await;
-        call.stack.push(3).await;
+        let mut call = Call::begin(cpu, self, thread as u64);
+        call.stack.push(3);
         call.stack.grow();
-        call.global(global::INITIALIZED)
-            .await
-            .is(1)
-            .branch(MALLOC_IS_INITIALIZED);
+        call.global(global::INITIALIZED).is(1).branch(MALLOC_IS_INITIALIZED);
         let request = cpu.word(self.chunk - 8);
         request.is(0).branch(SIZE_IS_NEGATIVE);
         let padded = request + 0x17;
         padded.below(chunk::LEAST).branch(SIZE_IS_LEAST);
         let index = ((padded & !0xf) - 0x11) >> 4;
-        let place = match call.cached(index).await {
+        let place = match call.cached(index) {
             Some(place) => Some(place),
-            None => self.malloc_from_arena(&mut call, request).await,
+            None => self.malloc_from_arena(&mut call, request),
         };
         call.stack.shrink();
-        call.stack.pop(3).await;
-        call.stack.ret().await;
+        call.stack.pop(3);
+        call.stack.ret();
         place.map(|place| place.at(self.distance().wrapping_neg()))
     }
 
-    async fn malloc_from_arena<'c, C: Cpu>(&self, call: &mut Call<'_, 'c, C>, request: W<'c, C>) -> Option<W<'c, C>> {
+    fn malloc_from_arena<'c, C: Cpu>(&self, call: &mut Call<'_, 'c, C>, request: W<'c, C>) -> Option<W<'c, C>> {
         let cpu = call.cpu;
-        call.stack.single().await.is(1).branch(MALLOC_HAS_ONE_THREAD);
-        let arena = call.own(thread_local::ARENA).await;
+        call.stack.single().is(1).branch(MALLOC_HAS_ONE_THREAD);
+        let arena = call.own(thread_local::ARENA);
         arena.is(0).branch(THREAD_HAS_NO_ARENA);
-        call.lock(arena, ARENA_IS_FREE).await;
-        let place = call.obtain(arena, request).await;
+        call.lock(arena, ARENA_IS_FREE);
+        let place = call.obtain(arena, request);
         let failed = place.unwrap_or(cpu.word(0)).is(0).branch(MALLOC_HAS_FAILED);
-        call.unlock(arena, NOBODY_WAITS_FOR_ARENA).await;
+        call.unlock(arena, NOBODY_WAITS_FOR_ARENA);
         if failed {
             return None;
         }
-        let size = place?.at(chunk::SIZE.wrapping_sub(HEADER)).load().await;
+        let size = place?.at(chunk::SIZE.wrapping_sub(HEADER)).load();
         (size & chunk::MAPPED).is(0).branch(CHUNK_IS_NOT_MAPPED);
         (size & chunk::OTHER_ARENA).is(0).branch(CHUNK_IS_OF_MAIN_ARENA);
         arena.is(self.arena().0).branch(ARENA_IS_THAT_OF_CHUNK);
@@ -162,28 +159,28 @@ impl Malloc {
     }
 
     /// `free` of a row.
-    pub async fn free<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>) {
+    pub fn free<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>) {
         let _library = cpu.library();
-        let mut call = Call::begin(cpu, self, thread as u64).await;
+        let mut call = Call::begin(cpu, self, thread as u64);
         let place = self.place(row);
         place.is(0).branch(FREED_IS_NOTHING);
-        call.stack.push(2).await;
+        call.stack.push(2);
         let freed = place - HEADER;
         call.stack.grow();
-        let error = call.own(thread_local::ERROR).await;
-        let size = freed.at(chunk::SIZE).load().await;
+        let error = call.own(thread_local::ERROR);
+        let size = freed.at(chunk::SIZE).load();
         (size & chunk::MAPPED).is(0).branch(FREED_IS_NOT_MAPPED);
-        call.own(thread_local::CACHE).await.is(0).branch(FREE_HAS_NO_CACHE);
+        call.own(thread_local::CACHE).is(0).branch(FREE_HAS_NO_CACHE);
         (size & chunk::OTHER_ARENA).is(0).branch(FREED_IS_OF_MAIN_ARENA);
         // The address of the main arena takes an instruction.
         let arena = cpu.word(self.arena().0) + 0;
-        call.stack.push(1).await;
-        call.give(arena, freed).await;
-        call.stack.ret().await;
-        call.set_own(thread_local::ERROR, error).await;
+        call.stack.push(1);
+        call.give(arena, freed);
+        call.stack.ret();
+        call.set_own(thread_local::ERROR, error);
         call.stack.shrink();
-        call.stack.pop(2).await;
-        call.stack.ret().await;
+        call.stack.pop(2);
+        call.stack.ret();
     }
 
     /// Lays out the heap as if the `reachable` rows (by number) had been allocated in order, and those between them freed:

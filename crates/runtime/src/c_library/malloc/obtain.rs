@@ -40,94 +40,84 @@ sites! {
 
 impl<'c, C: Cpu> Call<'_, 'c, C> {
     /// The place of a chunk for a request, with the arena locked; nothing if the heap is full.
-    pub async fn obtain(&mut self, arena: W<'c, C>, request: W<'c, C>) -> Option<W<'c, C>> {
+    pub fn obtain(&mut self, arena: W<'c, C>, request: W<'c, C>) -> Option<W<'c, C>> {
         // With the return address.
-        self.stack.push(7).await;
+        self.stack.push(7);
         request.is(0).branch(REQUEST_IS_NEGATIVE);
         let padded = request + 0x17;
         self.stack.grow();
         padded.below(chunk::LEAST).branch(REQUEST_IS_LEAST);
         let bytes = padded & !0xf;
         arena.is(0).branch(ARENA_IS_NOTHING);
-        let found = self.search(arena, bytes).await;
+        let found = self.search(arena, bytes);
         if found.is_some() {
-            self.global(global::PERTURB).await.is(0).branch(MALLOC_PERTURBS);
+            self.global(global::PERTURB).is(0).branch(MALLOC_PERTURBS);
         }
         self.stack.shrink();
-        self.stack.pop(7).await;
+        self.stack.pop(7);
         found
     }
 
-    async fn search(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
-        if !self
-            .global(global::MOST_FAST)
-            .await
-            .less(bytes)
-            .branch(REQUEST_IS_ABOVE_FAST)
-        {
-            if let Some(found) = self.search_fast(arena, bytes).await {
+    fn search(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
+        if !self.global(global::MOST_FAST).less(bytes).branch(REQUEST_IS_ABOVE_FAST) {
+            if let Some(found) = self.search_fast(arena, bytes) {
                 return Some(found + HEADER);
             }
         }
         let index = if bytes.below(chunk::LEAST_LARGE).branch(REQUEST_IS_SMALL) {
             let index = bytes >> 4;
-            if let Some(found) = self.search_small(arena, index, bytes).await {
+            if let Some(found) = self.search_small(arena, index, bytes) {
                 return Some(found + HEADER);
             }
             index
         } else {
             // Rows of this size are never in a fast bin.
-            arena
-                .at(arena::HAS_FAST)
-                .load_sized(4)
-                .await
-                .is(0)
-                .branch(LARGE_CONSOLIDATES);
+            arena.at(arena::HAS_FAST).load_sized(4).is(0).branch(LARGE_CONSOLIDATES);
             self.large_index(bytes)
         };
-        if let Some(place) = self.search_unsorted(arena, bytes).await {
+        if let Some(place) = self.search_unsorted(arena, bytes) {
             return Some(place);
         }
-        match self.search_larger(arena, index, bytes).await {
+        match self.search_larger(arena, index, bytes) {
             Some((found, size)) => {
-                self.split(arena, found, [size, bytes]).await;
+                self.split(arena, found, [size, bytes]);
                 Some(found + HEADER)
             }
-            None => self.cut_top(arena, bytes).await,
+            None => self.cut_top(arena, bytes),
         }
     }
 
-    async fn search_fast(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
+    fn search_fast(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
         let index = bytes >> 4;
         let bin = arena + (index << 3);
-        let first = bin.load().await;
+        let first = bin.load();
         if first.is(0).branch(FAST_IS_EMPTY) {
             return None;
         }
         (first & 0xf).is(0).branch(FAST_IS_ALIGNED);
-        self.stack.single().await.is(1).branch(FAST_HAS_ONE_THREAD);
-        let found = self.pop_fast(bin, first).await?;
-        (found.at(chunk::SIZE).load_sized(4).await >> 4)
+        self.stack.single().is(1).branch(FAST_HAS_ONE_THREAD);
+        let found = self.pop_fast(bin, first)?;
+        (found.at(chunk::SIZE).load_sized(4) >> 4)
             .equals(index)
             .branch(FAST_HAS_SIZE);
-        self.cache_fast(bin, bytes).await;
+        self.cache_fast(bin, bytes);
         Some(found)
     }
 
     /// Others push to a fast bin without the lock.
-    async fn pop_fast(&self, bin: W<'c, C>, mut first: W<'c, C>) -> Option<W<'c, C>> {
+    fn pop_fast(&self, bin: W<'c, C>, mut first: W<'c, C>) -> Option<W<'c, C>> {
         loop {
             let shifted = (first + HEADER) >> 12;
-            let link = first.at(chunk::NEXT).load().await;
+            let link = first.at(chunk::NEXT).load();
             let next = shifted ^ link;
             if !shifted.equals(link).branch(FAST_IS_LAST) {
                 (next & 0xf).is(0).branch(FAST_LINK_IS_ALIGNED);
             }
-            self.stack.single().await.is(1).branch(FAST_POP_NEEDS_NO_LOCK);
-            let seen = bin.compare_swap(first, next).await;
+            self.stack.single().is(1).branch(FAST_POP_NEEDS_NO_LOCK);
+            let seen = bin.compare_swap(first, next);
             if seen.equals(first).branch(FAST_IS_POPPED) {
                 if self.is_annotated() {
-                    self.cpu.intent(Intent::Acquire).await;
+                    self.cpu.intent(Intent::Acquire);
                 }
                 return Some(first);
             }
@@ -139,102 +129,94 @@ impl<'c, C: Cpu> Call<'_, 'c, C> {
     }
 
     /// Moves what else is in the bin to the thread's cache, as long as it has room.
-    async fn cache_fast(&self, bin: W<'c, C>, bytes: W<'c, C>) {
+    fn cache_fast(&self, bin: W<'c, C>, bytes: W<'c, C>) {
         let index = (bytes - 0x11) >> 4;
-        let cache = self.own(thread_local::CACHE).await;
+        let cache = self.own(thread_local::CACHE);
         if cache.is(0).branch(FAST_HAS_NO_CACHE)
             || !index
-                .less(self.global(global::CACHED_SIZES).await)
+                .less(self.global(global::CACHED_SIZES))
                 .branch(FAST_SIZE_IS_CACHED)
         {
             return;
         }
-        let mut count = cache.at(cache::COUNT).load_sized(2).await;
-        while count
-            .less(self.global(global::MOST_CACHED).await)
-            .branch(CACHE_TAKES_FAST)
-        {
-            let first = bin.load().await;
+        let mut count = cache.at(cache::COUNT).load_sized(2);
+        while count.less(self.global(global::MOST_CACHED)).branch(CACHE_TAKES_FAST) {
+            let first = bin.load();
             if first.is(0).branch(NO_MORE_FAST) {
                 return;
             }
-            let Some(other) = self.pop_fast(bin, first).await else {
+            let Some(other) = self.pop_fast(bin, first) else {
                 return;
             };
-            let key = self.global(global::KEY).await;
-            count = cache.at(cache::COUNT).load_sized(2).await;
-            count = self.cache(cache, count, other, key).await;
+            let key = self.global(global::KEY);
+            count = cache.at(cache::COUNT).load_sized(2);
+            count = self.cache(cache, count, other, key);
         }
     }
 
-    async fn search_small(&mut self, arena: W<'c, C>, index: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
+    fn search_small(&mut self, arena: W<'c, C>, index: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
         let head = self.head_of(arena, index);
-        let last = head.at(chunk::PREVIOUS).load().await;
+        let last = head.at(chunk::PREVIOUS).load();
         if head.equals(last).branch(SMALL_IS_EMPTY) {
             return None;
         }
-        let before = last.at(chunk::PREVIOUS).load().await;
-        before.at(chunk::NEXT).load().await.equals(last).branch(SMALL_IS_LINKED);
-        self.take_last(head, last, [before, bytes]).await;
+        let before = last.at(chunk::PREVIOUS).load();
+        before.at(chunk::NEXT).load().equals(last).branch(SMALL_IS_LINKED);
+        self.take_last(head, last, [before, bytes]);
         arena.is(self.main_arena().0).branch(SMALL_IS_OF_MAIN_ARENA);
-        self.cache_small(head, bytes).await;
+        self.cache_small(head, bytes);
         Some(last)
     }
 
     /// Removes the last chunk of a bin, which is in use from here on.
-    async fn take_last(&self, head: W<'c, C>, last: W<'c, C>, [before, bytes]: [W<'c, C>; 2]) {
+    fn take_last(&self, head: W<'c, C>, last: W<'c, C>, [before, bytes]: [W<'c, C>; 2]) {
         let after = (last + bytes).at(chunk::SIZE);
-        after.store(after.load().await | chunk::BEFORE_IS_USED).await;
-        head.at(chunk::PREVIOUS).store(before).await;
-        before.at(chunk::NEXT).store(head).await;
+        after.store(after.load() | chunk::BEFORE_IS_USED);
+        head.at(chunk::PREVIOUS).store(before);
+        before.at(chunk::NEXT).store(head);
     }
 
-    async fn cache_small(&self, head: W<'c, C>, bytes: W<'c, C>) {
-        let cache = self.own(thread_local::CACHE).await;
+    fn cache_small(&self, head: W<'c, C>, bytes: W<'c, C>) {
+        let cache = self.own(thread_local::CACHE);
         if cache.is(0).branch(SMALL_HAS_NO_CACHE) {
             return;
         }
         let index = (bytes - 0x11) >> 4;
         if !index
-            .less(self.global(global::CACHED_SIZES).await)
+            .less(self.global(global::CACHED_SIZES))
             .branch(SMALL_SIZE_IS_CACHED)
         {
             return;
         }
-        let most = self.global(global::MOST_CACHED).await;
-        let mut count = cache.at(cache::COUNT).load_sized(2).await;
+        let most = self.global(global::MOST_CACHED);
+        let mut count = cache.at(cache::COUNT).load_sized(2);
         while count.less(most).branch(CACHE_TAKES_SMALL) {
-            let last = head.at(chunk::PREVIOUS).load().await;
+            let last = head.at(chunk::PREVIOUS).load();
             if head.equals(last).branch(NO_MORE_SMALL) {
                 return;
             }
-            let before = last.at(chunk::PREVIOUS).load().await;
-            self.take_last(head, last, [before, bytes]).await;
-            let key = self.global(global::KEY).await;
-            count = self.cache(cache, count, last, key).await;
+            let before = last.at(chunk::PREVIOUS).load();
+            self.take_last(head, last, [before, bytes]);
+            let key = self.global(global::KEY);
+            count = self.cache(cache, count, last, key);
         }
     }
 
-    async fn cut_top(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
-        let top = arena.at(arena::TOP).load().await;
-        let size = top.at(chunk::SIZE).load().await & !chunk::BITS;
-        let system = arena.at(arena::SYSTEM).load().await;
+    fn cut_top(&mut self, arena: W<'c, C>, bytes: W<'c, C>) -> Option<W<'c, C>> {
+        let top = arena.at(arena::TOP).load();
+        let size = top.at(chunk::SIZE).load() & !chunk::BITS;
+        let system = arena.at(arena::SYSTEM).load();
         system.less(size).branch(TOP_IS_TOO_LARGE);
         if size.less(bytes + chunk::LEAST).branch(TOP_IS_TOO_SMALL) {
             // Fast bins have just been found empty.
-            arena
-                .at(arena::HAS_FAST)
-                .load_sized(4)
-                .await
-                .is(0)
-                .branch(TOP_CONSOLIDATES);
+            arena.at(arena::HAS_FAST).load_sized(4).is(0).branch(TOP_CONSOLIDATES);
             return None;
         }
         let rest = top + bytes;
         let left = size - bytes;
-        arena.at(arena::TOP).store(rest).await;
-        top.at(chunk::SIZE).store(bytes | chunk::BEFORE_IS_USED).await;
-        rest.at(chunk::SIZE).store(left | chunk::BEFORE_IS_USED).await;
+        arena.at(arena::TOP).store(rest);
+        top.at(chunk::SIZE).store(bytes | chunk::BEFORE_IS_USED);
+        rest.at(chunk::SIZE).store(left | chunk::BEFORE_IS_USED);
         Some(top + HEADER)
     }
 }

@@ -11,7 +11,7 @@
 use super::super::task::Why;
 use super::Place;
 use crate::BLOCK_BYTES;
-use strandline_isa::{sites, Alu, Scheduling, W};
+use strandline_isa::{sites, Alu, Cpu, W};
 
 sites! {
     CALL = 0x5ced_0011;
@@ -38,25 +38,25 @@ const FIRST: u64 = 16;
 const LOOP: u64 = 17;
 
 /// `ret`: to the scheduler.
-async fn ret<C: Scheduling>(cpu: &C, place: Place) {
-    let back = cpu.word(place.scheduler.0 + RETURN).load().await;
+fn ret<C: Cpu>(cpu: &C, place: Place) {
+    let back = cpu.word(place.scheduler.0 + RETURN).load();
     cpu.jump(back.tag(), LOOP, RET);
 }
 
-pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
+pub(super) fn leave<C: Cpu>(cpu: &C, place: Place, code: u64) {
     let frame = cpu.word(place.task.0);
     if code == Why::Order.code() {
         for value in 0..SAVED {
-            frame.at(KEPT + 8 * value).store(cpu.word(0)).await;
+            frame.at(KEPT + 8 * value).store(cpu.word(0));
         }
     }
     let next = cpu.word(code) + 0;
-    ret(cpu, place).await;
+    ret(cpu, place);
     _ = next.is(0).branch(YIELD_SAYS_DONE);
-    frame.at(RESUME_POINT).store(next).await;
+    frame.at(RESUME_POINT).store(next);
 }
 
-pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
+pub(super) fn next<C: Cpu>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
     let first = place.task.0 - place.slot * BLOCK_BYTES;
     // Searches from the last slot's frame on, or from the first's.
     let before = if place.slot == 0 { slots } else { place.slot } - 1;
@@ -66,9 +66,9 @@ pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<
     frame + 0
 }
 
-pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<'c, C>) {
-    let code = frame.at(RESUME_POINT).load().await;
-    cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP)).await;
+pub(super) fn resume<'c, C: Cpu>(cpu: &'c C, place: Place, frame: W<'c, C>) {
+    let code = frame.at(RESUME_POINT).load();
+    cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP));
     cpu.jump(code.tag(), code.bits(), CALL);
     let values = if code.bits() == Why::Locked.code() {
         SAVED
@@ -76,22 +76,22 @@ pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W
         RELOADED
     };
     for value in 0..values {
-        frame.at(KEPT + 8 * value).load().await;
+        frame.at(KEPT + 8 * value).load();
     }
 }
 
-pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<'c, C>) {
+pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: Place, frame: W<'c, C>) {
     // Are tasks left? One less.
     let left = cpu.word(1);
     _ = left.is(0).branch(NO_TASK_IS_LEFT);
     let _ = left - 1;
     let _ = frame + 0;
-    cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP)).await;
+    cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP));
     cpu.jump(Default::default(), FIRST, CALL_FIRST);
 }
 
-pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
+pub(super) fn end<C: Cpu>(cpu: &C, place: Place) {
     let nothing = cpu.word(0) + 0;
-    ret(cpu, place).await;
+    ret(cpu, place);
     _ = nothing.is(0).branch(END_SAYS_DONE);
 }

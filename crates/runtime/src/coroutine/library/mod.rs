@@ -5,7 +5,7 @@ mod paper;
 
 use std::fmt;
 use std::str::FromStr;
-use strandline_isa::{Addr, Scheduling, W};
+use strandline_isa::{Addr, Cpu, W};
 
 /// A library of coroutines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,52 +38,52 @@ pub(super) struct Place {
 
 impl Coroutines {
     /// Makes a coroutine for a new task and enters it.
-    pub(super) async fn start<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
+    pub(super) fn start<'c, C: Cpu>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
         match self.library {
-            Library::Paper => paper::start(cpu, place, block).await,
-            Library::Lean => lean::start(cpu, place, block).await,
+            Library::Paper => paper::start(cpu, place, block),
+            Library::Lean => lean::start(cpu, place, block),
         }
     }
 
     /// Leaves a task that has ended and frees its coroutine.
-    pub(super) async fn end<C: Scheduling>(self, cpu: &C, place: Place) {
+    pub(super) fn end<C: Cpu>(self, cpu: &C, place: Place) {
         match self.library {
-            Library::Paper => paper::end(cpu, place).await,
-            Library::Lean => lean::end(cpu, place).await,
+            Library::Paper => paper::end(cpu, place),
+            Library::Lean => lean::end(cpu, place),
         }
     }
 
     /// Leaves a task that yields, to resume at its code `code`, for the scheduler.
-    pub(super) async fn leave<C: Scheduling>(self, cpu: &C, place: Place, code: u64) {
+    pub(super) fn leave<C: Cpu>(self, cpu: &C, place: Place, code: u64) {
         if self.free_switches {
             return;
         }
         match self.library {
-            Library::Paper => paper::leave(cpu, place, code).await,
-            Library::Lean => lean::leave(cpu, place, code).await,
+            Library::Paper => paper::leave(cpu, place, code),
+            Library::Lean => lean::leave(cpu, place, code),
         }
     }
 
     /// Looks, in the scheduler, at the next slot in turn, of `slots`.
     /// The address of its block.
-    pub(super) async fn next<C: Scheduling>(self, cpu: &C, place: Place, slots: u64) -> W<'_, C> {
+    pub(super) fn next<C: Cpu>(self, cpu: &C, place: Place, slots: u64) -> W<'_, C> {
         if self.free_switches {
             return cpu.word(place.task.0);
         }
         match self.library {
-            Library::Paper => paper::next(cpu, place, slots).await,
-            Library::Lean => lean::next(cpu, place, slots).await,
+            Library::Paper => paper::next(cpu, place, slots),
+            Library::Lean => lean::next(cpu, place, slots),
         }
     }
 
     /// Resumes a task that had yielded, from the scheduler.
-    pub(super) async fn resume<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
+    pub(super) fn resume<'c, C: Cpu>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
         if self.free_switches {
             return;
         }
         match self.library {
-            Library::Paper => paper::resume(cpu, place, block).await,
-            Library::Lean => lean::resume(cpu, place, block).await,
+            Library::Paper => paper::resume(cpu, place, block),
+            Library::Lean => lean::resume(cpu, place, block),
         }
     }
 }

@@ -15,7 +15,7 @@
 
 use super::Place;
 use crate::BLOCK_BYTES;
-use strandline_isa::{sites, Addr, Cpu, Scheduling, Site, W};
+use strandline_isa::{sites, Addr, Cpu, Site, W};
 
 sites! {
     TO_TASK = 0x5ced_0001;
@@ -89,114 +89,111 @@ fn at<C: Cpu>(cpu: &C, addr: Addr) -> W<'_, C> {
 
 /// Saves the running code's state to resume at `code` on its stack, and the stack pointer in its
 /// block.
-async fn save<C: Cpu>(cpu: &C, owner: Addr, code: u64) {
+fn save<C: Cpu>(cpu: &C, owner: Addr, code: u64) {
     let stack = at(cpu, owner).at(block::STACK_END) - FRAME_BYTES;
     for word in [0, 4] {
-        stack.at(word).store_sized(cpu.word(0), 4).await;
+        stack.at(word).store_sized(cpu.word(0), 4);
     }
     for register in 0..SAVED {
-        stack.at(8 + 8 * register).store(cpu.word(0)).await;
+        stack.at(8 + 8 * register).store(cpu.word(0));
     }
-    stack.at(FRAME_CODE).store(cpu.word(code)).await;
-    at(cpu, owner).at(block::STACK).store(stack).await;
+    stack.at(FRAME_CODE).store(cpu.word(code));
+    at(cpu, owner).at(block::STACK).store(stack);
 }
 
 /// Jumps to the code of `owner`, an address in a register.
-async fn restore<C: Scheduling>(cpu: &C, owner: W<'_, C>, site: Site) {
-    let stack = owner.at(block::STACK).load().await;
+fn restore<C: Cpu>(cpu: &C, owner: W<'_, C>, site: Site) {
+    let stack = owner.at(block::STACK).load();
     for word in [0, 4] {
-        stack.at(word).load_sized(4).await;
+        stack.at(word).load_sized(4);
     }
     for register in 0..SAVED {
-        stack.at(8 + 8 * register).load().await;
+        stack.at(8 + 8 * register).load();
     }
-    let code = stack.at(FRAME_CODE).load().await;
+    let code = stack.at(FRAME_CODE).load();
     let _ = stack + FRAME_BYTES;
     cpu.jump(code.tag(), code.bits(), site);
 }
 
-pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
-    at(cpu, place.task).at(block::STATE).store(cpu.word(state::READY)).await;
-    save(cpu, place.task, code).await;
-    restore(cpu, at(cpu, place.scheduler), TO_SCHEDULER).await;
+pub(super) fn leave<C: Cpu>(cpu: &C, place: Place, code: u64) {
+    at(cpu, place.task).at(block::STATE).store(cpu.word(state::READY));
+    save(cpu, place.task, code);
+    restore(cpu, at(cpu, place.scheduler), TO_SCHEDULER);
 }
 
-pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
+pub(super) fn next<C: Cpu>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
     let own = at(cpu, place.scheduler);
-    let slot = own.at(scheduler::SLOT).load().await;
+    let slot = own.at(scheduler::SLOT).load();
     debug_assert_eq!(slot.bits(), place.slot);
     let mut following = slot + 1;
     if !following.below(slots).branch(SLOT_IS_IN_WINDOW) {
         following = cpu.word(0);
     }
-    own.at(scheduler::SLOT).store(following).await;
+    own.at(scheduler::SLOT).store(following);
     let first = place.task.0 - place.slot * BLOCK_BYTES;
     let coroutine = (slot << u64::from(BLOCK_BYTES.ilog2())) + first;
     // A task that has ended has left its slot empty.
     _ = coroutine
         .at(block::STATE)
         .load()
-        .await
         .is(state::ENDED)
         .branch(NEXT_HAS_ENDED);
     coroutine
 }
 
-pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
-    coroutine.at(block::STATE).store(cpu.word(state::RUNS)).await;
-    save(cpu, place.scheduler, LOOP).await;
-    restore(cpu, coroutine, TO_TASK).await;
+pub(super) fn resume<'c, C: Cpu>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
+    coroutine.at(block::STATE).store(cpu.word(state::RUNS));
+    save(cpu, place.scheduler, LOOP);
+    restore(cpu, coroutine, TO_TASK);
 }
 
-pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
+pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
     let own = at(cpu, place.scheduler);
     for list in free_lists(place) {
-        take(cpu, at(cpu, list), place.task).await;
+        take(cpu, at(cpu, list), place.task);
     }
     // Into the coroutine, and from there to where its function finds it.
-    copy(own.at(scheduler::OBJECT), coroutine.at(block::OBJECT)).await;
+    copy(own.at(scheduler::OBJECT), coroutine.at(block::OBJECT));
     copy(
         coroutine.at(block::OBJECT),
         coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES),
-    )
-    .await;
-    zero(cpu, coroutine.at(block::ZEROED)).await;
-    save(cpu, place.task, ENTRY).await;
-    let count = own.at(scheduler::COUNT).load().await;
-    own.at(scheduler::COUNT).store(count + 1).await;
-    resume(cpu, place, coroutine).await;
+    );
+    zero(cpu, coroutine.at(block::ZEROED));
+    save(cpu, place.task, ENTRY);
+    let count = own.at(scheduler::COUNT).load();
+    own.at(scheduler::COUNT).store(count + 1);
+    resume(cpu, place, coroutine);
     // The entry: the registers that a callee keeps, and the function.
     let stack = at(cpu, place.task).at(block::STACK_END - FRAME_BYTES);
     for register in 0..SAVED {
-        stack.at(8 + 8 * register).store(cpu.word(0)).await;
+        stack.at(8 + 8 * register).store(cpu.word(0));
     }
-    let function = stack.at(0).load().await;
+    let function = stack.at(0).load();
     cpu.jump(function.tag(), ENTRY, CALL);
 }
 
-pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
+pub(super) fn end<C: Cpu>(cpu: &C, place: Place) {
     let own = at(cpu, place.scheduler);
     let coroutine = at(cpu, place.task);
     let stack = coroutine.at(block::STACK_END - FRAME_BYTES);
     for register in 0..SAVED {
-        stack.at(8 + 8 * register).load().await;
+        stack.at(8 + 8 * register).load();
     }
-    coroutine.at(block::STATE).store(cpu.word(state::ENDED)).await;
-    restore(cpu, own, TO_SCHEDULER).await;
+    coroutine.at(block::STATE).store(cpu.word(state::ENDED));
+    restore(cpu, own, TO_SCHEDULER);
     if coroutine
         .at(block::STATE)
         .load()
-        .await
         .is(state::ENDED)
         .branch(COROUTINE_HAS_ENDED)
     {
         // The object's destructor.
-        let destructor = coroutine.at(block::OBJECT).load().await.tag();
+        let destructor = coroutine.at(block::OBJECT).load().tag();
         cpu.jump(destructor, LOOP, CALL);
-        let count = own.at(scheduler::COUNT).load().await;
-        own.at(scheduler::COUNT).store(count - 1).await;
+        let count = own.at(scheduler::COUNT).load();
+        own.at(scheduler::COUNT).store(count - 1);
         for list in free_lists(place) {
-            give(cpu, at(cpu, list), place.task).await;
+            give(cpu, at(cpu, list), place.task);
         }
     }
 }
@@ -208,19 +205,19 @@ fn free_lists(place: Place) -> [Addr; 2] {
 }
 
 /// Moves a function object.
-async fn copy<C: Cpu>(from: W<'_, C>, to: W<'_, C>) {
+fn copy<C: Cpu>(from: W<'_, C>, to: W<'_, C>) {
     for word in 0..OBJECT_WORDS {
-        let value = from.at(8 * word).load().await;
-        to.at(8 * word).store(value).await;
+        let value = from.at(8 * word).load();
+        to.at(8 * word).store(value);
     }
 }
 
 /// Zeroes the control block behind the object, in a loop.
-async fn zero<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>) {
+fn zero<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>) {
     let end = from.at(8 * ZEROED_WORDS);
     let mut word = from;
     loop {
-        word.store(cpu.word(0)).await;
+        word.store(cpu.word(0));
         word = word + 8;
         if !word.less(end).branch(MORE_TO_ZERO) {
             return;
@@ -229,26 +226,26 @@ async fn zero<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>) {
 }
 
 /// Allocates memory from the free list of its size.
-async fn take<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
-    size_class(cpu).await;
-    let head = list.load().await;
+fn take<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
+    size_class(cpu);
+    let head = list.load();
     if !head.is(0).branch(FREE_LIST_IS_EMPTY) {
-        let next = at(cpu, memory).at(block::NEXT).load().await;
-        list.store(next).await;
+        let next = at(cpu, memory).at(block::NEXT).load();
+        list.store(next);
     }
 }
 
 /// Returns memory to its list.
-async fn give<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
-    size_class(cpu).await;
-    list.load().await;
+fn give<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
+    size_class(cpu);
+    list.load();
     // It is the only one of its list.
-    at(cpu, memory).at(block::NEXT).store(cpu.word(0) + 0).await;
-    list.store(at(cpu, memory)).await;
+    at(cpu, memory).at(block::NEXT).store(cpu.word(0) + 0);
+    list.store(at(cpu, memory));
 }
 
 /// Finds the list for a size: rounded up, compared with the largest.
-async fn size_class<C: Cpu>(cpu: &C) {
+fn size_class<C: Cpu>(cpu: &C) {
     let size = ((cpu.word(OBJECT_BYTES) + 15) >> 4) << 4;
     let _ = size.below(1024).branch(SIZE_IS_SMALL);
 }

@@ -93,43 +93,43 @@ fn word(core: u16, line: u64) -> Addr {
     Addr(PM_BASE + line * 64 + u64::from(core) * 8)
 }
 
-async fn play(cpu: SimCpu, core: u16, ops: Vec<Op>, ledger: Ledger) {
+fn play(cpu: &SimCpu<'_>, core: u16, ops: Vec<Op>, ledger: Ledger) {
     let mut context = 0;
     for op in ops {
         let write = |kind, line| Some(Issued::Write(kind, word(core, line).line(), context));
         let at = |line| cpu.word(word(core, line).0);
         let issued = match op {
             Op::Store(line) => {
-                at(line).store(cpu.word(1)).await;
+                at(line).store(cpu.word(1));
                 write(Kind::Store, line)
             }
             Op::StoreNt(line) => {
-                at(line).store_nt(cpu.word(2)).await;
+                at(line).store_nt(cpu.word(2));
                 write(Kind::StoreNt, line)
             }
             Op::Flush(line, kind) => {
-                at(line).flush_by(kind).await;
+                at(line).flush_by(kind);
                 write(Kind::Flush, line)
             }
             Op::Cfence(of) => {
-                cpu.primitive(Primitive::Cfence(of)).await;
+                cpu.primitive(Primitive::Cfence(of));
                 Some(Issued::Fence(Some(of)))
             }
             Op::Sfence => {
-                cpu.primitive(Primitive::Sfence).await;
+                cpu.primitive(Primitive::Sfence);
                 Some(Issued::Fence(None))
             }
             Op::Setctx(to) => {
-                cpu.primitive(Primitive::Setctx(to)).await;
+                cpu.primitive(Primitive::Setctx(to));
                 context = to;
                 None
             }
             Op::Load(line) => {
-                at(line).load().await;
+                at(line).load();
                 None
             }
             Op::Add => {
-                cpu.word(COUNTER).fetch_add(cpu.word(1)).await;
+                cpu.word(COUNTER).fetch_add(cpu.word(1));
                 None
             }
             Op::Work(n) => {

@@ -85,14 +85,14 @@ const fn tag(context: Tag, line: Tag) -> Tag {
     100 * context + line
 }
 
-async fn store_and_flush(cpu: &SimCpu, addr: u64, context: Tag, line: Tag, last: &Cell<Tag>) {
-    cpu.word(addr).store(cpu.word(1)).await;
+fn store_and_flush(cpu: &SimCpu<'_>, addr: u64, context: Tag, line: Tag, last: &Cell<Tag>) {
+    cpu.word(addr).store(cpu.word(1));
     last.set(tag(context, line));
-    cpu.word(addr).flush_by(Flush::Clwb).await;
+    cpu.word(addr).flush_by(Flush::Clwb);
     last.set(tag(context, line + 1));
 }
 
-fn switch(cpu: &SimCpu) {
+fn switch(cpu: &SimCpu<'_>) {
     let mut x = cpu.word(1);
     for _ in 0..SWITCH {
         x = x + 1;
@@ -100,25 +100,25 @@ fn switch(cpu: &SimCpu) {
 }
 
 /// The two tasks. `last` is the tag of the last instruction that has been issued; a fence that blocks counts as issued.
-async fn tasks(cpu: SimCpu, last: Rc<Cell<Tag>>) {
-    let issue = async |context: Tag, line: Tag, primitive: Primitive| {
-        cpu.primitive(primitive).await;
+fn tasks(cpu: &SimCpu<'_>, last: Rc<Cell<Tag>>) {
+    let issue = |context: Tag, line: Tag, primitive: Primitive| {
+        cpu.primitive(primitive);
         last.set(tag(context, line));
     };
     for (context, addr) in [(0, A), (1, C)] {
-        issue(context, 1, Primitive::Setctx(context as u8)).await;
-        store_and_flush(&cpu, addr, context, 2, &last).await;
-        switch(&cpu);
+        issue(context, 1, Primitive::Setctx(context as u8));
+        store_and_flush(cpu, addr, context, 2, &last);
+        switch(cpu);
     }
     for (context, addr) in [(0, B), (1, D)] {
-        issue(context, 5, Primitive::Setctx(context as u8)).await;
-        issue(context, 6, Primitive::Cfence(context as u8)).await;
-        store_and_flush(&cpu, addr, context, 7, &last).await;
-        switch(&cpu);
+        issue(context, 5, Primitive::Setctx(context as u8));
+        issue(context, 6, Primitive::Cfence(context as u8));
+        store_and_flush(cpu, addr, context, 7, &last);
+        switch(cpu);
     }
     for context in [0, 1] {
-        issue(context, 10, Primitive::Setctx(context as u8)).await;
-        issue(context, 11, Primitive::Cfence(context as u8)).await;
+        issue(context, 10, Primitive::Setctx(context as u8));
+        issue(context, 11, Primitive::Cfence(context as u8));
     }
 }
 

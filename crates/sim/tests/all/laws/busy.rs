@@ -1,10 +1,11 @@
 //! Utilisation: what is written takes the media's bandwidth, all of it where nothing else limits, and nothing is busy for
 //! longer than the run.
 
-use super::programs::{line, machine, one_port, program, run, stream};
+use super::programs::{line, machine, one_port, run, stream};
 use super::{cases, judge, spec, Verdict};
 use strandline_isa::Cpu;
 use strandline_kernel::Cycles;
+use strandline_machine::factory;
 use strandline_machine::MachineConfig;
 use strandline_sim::{timeline, Part, Progress};
 
@@ -40,10 +41,10 @@ pub fn packets() -> Verdict {
     let mut machine = machine("asap", design, 64);
     machine.channel.occupancy = Cycles(PACKET);
     let stream = || {
-        program(|cpu| async move {
-            cpu.start_line().await;
+        factory(|cpu| {
+            cpu.start_line();
             for number in 0..100 {
-                cpu.word(line(&cpu, number)).store(cpu.word(number)).await;
+                cpu.word(line(cpu, number)).store(cpu.word(number));
             }
         })
     };

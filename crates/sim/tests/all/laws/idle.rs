@@ -1,10 +1,11 @@
 //! An idle neighbour: what one core computes by itself does not delay another one's fences.
 
-use super::programs::{machine, program, regions, run, think};
+use super::programs::{machine, regions, run, think};
 use super::{cases, designs, judge, Verdict};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Cpu};
+use strandline_machine::factory;
 
 /// Additions of the neighbour. The longest outlast the regions, the others end among them.
 const ADDITIONS: [u64; 4] = [0, 700, 5_000, 100_000];
@@ -18,11 +19,11 @@ const SLACKEN: f64 = 0.01;
 pub fn takes(preset: &str, design: &str, slack: u64, additions: u64) -> Result<u64, String> {
     let took = Rc::new(Cell::new(0));
     let result = took.clone();
-    let busy = program(move |cpu| regions(cpu, REGIONS, took.clone()));
-    let idle = program(move |cpu| async move {
-        cpu.start_line().await;
-        let sum = think(&cpu, additions);
-        cpu.load(Addr(1 << 14), sum, 8).await;
+    let busy = factory(move |cpu| regions(cpu, REGIONS, took.clone()));
+    let idle = factory(move |cpu| {
+        cpu.start_line();
+        let sum = think(cpu, additions);
+        cpu.load(Addr(1 << 14), sum, 8);
     });
     run(&machine(preset, design, slack), design, false, &[busy, idle])?;
     Ok(result.get())

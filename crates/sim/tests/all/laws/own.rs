@@ -1,10 +1,11 @@
 //! Independence: cores that share nothing take as long as one.
 
-use super::programs::{machine, program, regions, run, think};
+use super::programs::{machine, regions, run, think};
 use super::{cases, cycles, designs, judge, spec, Verdict};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Cpu};
+use strandline_machine::factory;
 
 /// Regions of each core, and the share by which they may take longer beside others.
 const REGIONS: u64 = 20;
@@ -20,13 +21,13 @@ fn slowest(design: &str, cores: usize, additions: u64) -> Result<u64, String> {
     let took = Rc::new(Cell::new(0));
     let begins = |core: usize| {
         let slowest = took.clone();
-        program(move |cpu| {
+        factory(move |cpu| {
             let (own, slowest) = (Rc::new(Cell::new(0)), slowest.clone());
-            async move {
-                regions(cpu.clone(), REGIONS, own.clone()).await;
+            {
+                regions(cpu, REGIONS, own.clone());
                 slowest.set(slowest.get().max(own.get()));
-                let sum = think(&cpu, additions * core as u64);
-                cpu.load(Addr((1 << 14) + 4096 * core as u64), sum, 8).await;
+                let sum = think(cpu, additions * core as u64);
+                cpu.load(Addr((1 << 14) + 4096 * core as u64), sum, 8);
             }
         })
     };

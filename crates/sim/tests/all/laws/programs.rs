@@ -2,13 +2,12 @@
 
 use super::consistency;
 use std::cell::Cell;
-use std::future::Future;
 use std::rc::Rc;
 use strandline_designs::design;
-use strandline_isa::{CoreId, Cpu, Intent, Memory, Scheduling, PM_BASE};
+use strandline_isa::{CoreId, Cpu, Intent, Memory, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::config::Consistency;
-use strandline_machine::{Detail, MachineConfig, Options, Outcome, Program, SimCpu, System};
+use strandline_machine::{factory, Detail, Factory, MachineConfig, Options, Outcome, SimCpu, System};
 
 /// A preset with what the design needs.
 pub fn machine(preset: &str, design: &str, slack: u64) -> MachineConfig {
@@ -36,14 +35,6 @@ pub fn one_port(preset: &str, design: &str, gbps: f64) -> MachineConfig {
     machine
 }
 
-/// A program for a core, which may be begun anew.
-pub type Begins = Rc<dyn Fn(SimCpu) -> Program>;
-
-/// A program, as its core takes it.
-pub fn program<F: Future<Output = ()> + 'static>(program: impl Fn(SimCpu) -> F + 'static) -> Begins {
-    Rc::new(move |cpu| -> Program { Box::pin(program(cpu)) })
-}
-
 /// Bytes of persistent memory that begin in the LLC.
 const WARM: u64 = 1 << 17;
 
@@ -51,7 +42,7 @@ const WARM: u64 = 1 << 17;
 ///
 /// # Errors
 /// The run is stuck.
-pub fn run(machine: &MachineConfig, name: &str, timeline: bool, programs: &[Begins]) -> Result<Outcome, String> {
+pub fn run(machine: &MachineConfig, name: &str, timeline: bool, programs: &[Factory]) -> Result<Outcome, String> {
     let options = Options {
         timeline: timeline.then(Detail::default),
         patience: Cycles(1_000_000),
@@ -67,56 +58,56 @@ pub fn run(machine: &MachineConfig, name: &str, timeline: bool, programs: &[Begi
 }
 
 /// The line of this number in a core's part of persistent memory.
-pub fn line(cpu: &SimCpu, number: u64) -> u64 {
+pub fn line(cpu: &SimCpu<'_>, number: u64) -> u64 {
     PM_BASE + (u64::from(cpu.core().0) << 14) + 64 * number
 }
 
 /// Stores to the line of this number, and flushes it if the design does.
-pub async fn update(cpu: &SimCpu, number: u64) {
+pub fn update(cpu: &SimCpu<'_>, number: u64) {
     let at = line(cpu, number);
-    cpu.word(at).store(cpu.word(number)).await;
+    cpu.word(at).store(cpu.word(number));
     if let Some(flush) = cpu.lowering().flush {
-        cpu.word(at).flush_by(flush).await;
+        cpu.word(at).flush_by(flush);
     }
 }
 
 /// A program that updates so many lines.
-pub fn stream(lines: u64) -> Begins {
-    program(move |cpu| async move {
-        cpu.start_line().await;
+pub fn stream(lines: u64) -> Factory {
+    factory(move |cpu| {
+        cpu.start_line();
         for number in 0..lines {
-            update(&cpu, number).await;
+            update(cpu, number);
         }
     })
 }
 
 /// A failure-atomic region: a record, an update, and the end that waits until both are durable.
-pub async fn region(cpu: &SimCpu, number: u64) {
-    cpu.intent(Intent::NewStrand).await;
-    update(cpu, 2 * number).await;
-    cpu.intent(Intent::LogBeforeUpdate).await;
-    update(cpu, 2 * number + 1).await;
-    cpu.intent(Intent::Commit).await;
-    cpu.intent(Intent::Durable).await;
+pub fn region(cpu: &SimCpu<'_>, number: u64) {
+    cpu.intent(Intent::NewStrand);
+    update(cpu, 2 * number);
+    cpu.intent(Intent::LogBeforeUpdate);
+    update(cpu, 2 * number + 1);
+    cpu.intent(Intent::Commit);
+    cpu.intent(Intent::Durable);
 }
 
 /// Additions, one after the other; the sum.
-pub fn think(cpu: &SimCpu, additions: u64) -> <SimCpu as Cpu>::Tag {
+pub fn think(cpu: &SimCpu<'_>, additions: u64) -> u64 {
     let one = cpu.word(1);
     (0..additions).fold(one, |sum, _| sum + one).tag()
 }
 
 /// How long the core takes for so many regions behind the start line, written to `took`.
-pub async fn regions(cpu: SimCpu, rounds: u64, took: Rc<Cell<u64>>) {
+pub fn regions(cpu: &SimCpu<'_>, rounds: u64, took: Rc<Cell<u64>>) {
     for number in 0..4 {
-        region(&cpu, number).await;
+        region(cpu, number);
     }
-    cpu.fenced().await;
-    cpu.start_line().await;
+    cpu.fenced();
+    cpu.start_line();
     let from = cpu.cycles().bits();
     for round in 0..rounds {
-        region(&cpu, round % 4).await;
+        region(cpu, round % 4);
     }
-    cpu.fenced().await;
+    cpu.fenced();
     took.set(cpu.cycles().bits() - from);
 }

@@ -1,9 +1,10 @@
 //! Scale: a machine of twice the clock and the same cycles runs as this one, cycle for cycle.
 
-use super::programs::{machine, program, regions, run};
+use super::programs::{machine, regions, run};
 use super::{cases, designs, judge, Verdict};
 use std::cell::Cell;
 use std::rc::Rc;
+use strandline_machine::factory;
 use strandline_machine::{MachineConfig, Stats};
 
 /// Twice the clock, and all that is per second twice: the same cycles.
@@ -17,7 +18,7 @@ fn doubled(machine: &MachineConfig) -> MachineConfig {
 }
 
 fn stats(machine: &MachineConfig, design: &str) -> Result<Stats, String> {
-    let both = [(); 2].map(|()| program(|cpu| regions(cpu, 30, Rc::new(Cell::new(0)))));
+    let both = [(); 2].map(|()| factory(|cpu| regions(cpu, 30, Rc::new(Cell::new(0)))));
     Ok(run(machine, design, false, &both)?.stats)
 }
 

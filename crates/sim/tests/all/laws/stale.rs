@@ -1,10 +1,11 @@
 //! Slack: no core sees memory as it was longer ago than `simulation.slack`.
 
-use super::programs::{machine, program, run, think};
+use super::programs::{machine, run, think};
 use super::{cases, judge, Verdict};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_isa::{Cpu, Scheduling, PM_BASE};
+use strandline_isa::{Cpu, PM_BASE};
+use strandline_machine::factory;
 
 const STORES: u64 = 200;
 const LOADS: u64 = 3_000;
@@ -13,24 +14,24 @@ const SLACKS: [u64; 3] = [0, 16, 64];
 /// By how many cycles the oldest value was outdated that one core has loaded of a word, to which another stores. Measured:
 /// 0 with a slack of 0 or 16, 14 with 64, 78 with 128: a store leaves its queue 50 cycles behind its dispatch.
 fn outdated(design: &str, slack: u64) -> Result<u64, String> {
-    let stores = program(|cpu| async move {
-        cpu.start_line().await;
+    let stores = factory(|cpu| {
+        cpu.start_line();
         for number in 1..STORES {
-            think(&cpu, 40);
-            cpu.word(PM_BASE).store(cpu.word(number)).await;
+            think(cpu, 40);
+            cpu.word(PM_BASE).store(cpu.word(number));
         }
     });
     let loaded: Rc<RefCell<Vec<(u64, u64)>>> = Rc::default();
     let writes = loaded.clone();
-    let loads = program(move |cpu| {
+    let loads = factory(move |cpu| {
         let loaded = writes.clone();
-        async move {
-            cpu.start_line().await;
+        {
+            cpu.start_line();
             for _ in 0..LOADS {
                 let at = cpu.cycles().bits();
-                let value = cpu.word(PM_BASE).load().await.bits();
+                let value = cpu.word(PM_BASE).load().bits();
                 loaded.borrow_mut().push((at, value));
-                think(&cpu, 3);
+                think(cpu, 3);
             }
         }
     });

@@ -2,11 +2,12 @@
 //!
 //! Neither has a tolerance. A stall begins in the cycle that dispatch has not filled, so that both have this one.
 
-use super::programs::{machine, program, regions, run};
+use super::programs::{machine, regions, run};
 use super::{cases, spec, Verdict};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use strandline_machine::factory;
 use strandline_machine::{Stats, Timeline};
 use strandline_sim::{timeline, Part, Progress};
 
@@ -159,7 +160,7 @@ pub fn holds(row: Row) -> Verdict {
 
 /// As [`holds`], of regions on two bare cores.
 pub fn bare(design: &str) -> Verdict {
-    let both = [(); 2].map(|()| program(|cpu| regions(cpu, 30, Rc::new(Cell::new(0)))));
+    let both = [(); 2].map(|()| factory(|cpu| regions(cpu, 30, Rc::new(Cell::new(0)))));
     let outcome = run(&machine("asap", design, 64), design, true, &both)?;
     fences(&outcome.timeline.expect("a timeline")).map_err(|error| format!("{design}: {error}"))
 }

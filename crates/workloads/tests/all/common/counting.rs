@@ -86,7 +86,7 @@ impl<'m> Counting<'m> {
 }
 
 impl Cpu for Counting<'_> {
-    type Tag = ();
+    type Tag = u64;
 
     fn core(&self) -> CoreId {
         self.plain.core()
@@ -94,31 +94,32 @@ impl Cpu for Counting<'_> {
     fn lowering(&self) -> &Lowering {
         self.plain.lowering()
     }
-    fn alu(&self, _: Alu, (): (), (): ()) {
+    fn alu(&self, _: Alu, _: u64, _: u64) -> u64 {
         self.count(|c| c.alu += 1);
+        0
     }
-    fn branch(&self, (): (), _: bool, _: Site) {
+    fn branch(&self, _: u64, _: bool, _: Site) {
         self.count(|c| c.branches += 1);
     }
-    async fn load(&self, addr: Addr, (): (), size: u8) -> W<'_, Self> {
+    fn load(&self, addr: Addr, _: u64, size: u8) -> W<'_, Self> {
         self.count(|c| c.loads += 1);
-        W::new(self, self.plain.load(addr, (), size).await.bits(), ())
+        W::new(self, self.plain.load(addr, 0, size).bits(), 0)
     }
-    async fn store(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
+    fn store(&self, addr: Addr, _: u64, size: u8, value: u64, _: u64) {
         self.count(|c| c.stores += 1);
-        self.plain.store(addr, (), size, value, ()).await;
+        self.plain.store(addr, 0, size, value, 0);
     }
-    async fn store_nt(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
-        self.store(addr, (), size, value, ()).await;
+    fn store_nt(&self, addr: Addr, _: u64, size: u8, value: u64, _: u64) {
+        self.store(addr, 0, size, value, 0);
     }
-    async fn rmw(&self, addr: Addr, (): (), op: Rmw, operand: u64, (): ()) -> W<'_, Self> {
+    fn rmw(&self, addr: Addr, _: u64, op: Rmw, operand: u64, _: u64) -> W<'_, Self> {
         self.count(|c| c.rmws += 1);
-        W::new(self, self.plain.rmw(addr, (), op, operand, ()).await.bits(), ())
+        W::new(self, self.plain.rmw(addr, 0, op, operand, 0).bits(), 0)
     }
-    async fn flush(&self, _: Addr, (): (), _: Flush) {
+    fn flush(&self, _: Addr, _: u64, _: Flush) {
         self.count(|c| c.flushes += 1);
     }
-    async fn primitive(&self, primitive: Primitive) {
+    fn primitive(&self, primitive: Primitive) {
         if primitive != Primitive::StoreBarrier {
             self.count(|c| {
                 c.fences += 1;
@@ -137,7 +138,7 @@ impl Cpu for Counting<'_> {
             _ => {}
         }
     }
-    async fn start_line(&self) {
+    fn start_line(&self) {
         self.counts.set(Counts::default());
     }
 }

@@ -1,14 +1,13 @@
 //! Crashes a workload wherever its durable image changes.
 
 use super::{parts, thread_plan};
+use super::{with_workload, Visitor};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
-use strandline_isa::{Addr, Image, Lowering, Memory};
+use strandline_isa::{Addr, Image, Lowering, Memory, Thread};
 use strandline_runtime::adversary::{Adversary, Play, Watch, FENCED};
-use strandline_runtime::{run_thread, run_window, BuildPlan, Sharing, Workload};
-use strandline_workloads::{describe, with_workload, Visitor};
+use strandline_runtime::{run_thread, run_window, BuildPlan, Program, Sharing};
+use strandline_workloads::describe;
 
 /// The result of a run with crashes.
 pub struct Outcome {
@@ -38,8 +37,8 @@ pub struct Game {
 
 /// Runs the workload on the adversary's machine, and passes each durable image to `crash` until it fails. Most images
 /// are not judged, so `crash` copies those that it needs.
-pub fn run<W: Workload>(
-    workload: &W,
+pub fn run(
+    workload: &dyn Program,
     memory: &Memory,
     game: Game,
     crash: &mut dyn FnMut(&Memory, &Watch) -> Result<(), String>,
@@ -61,20 +60,16 @@ pub fn run<W: Workload>(
         }
     };
     let machine = Adversary::new(memory, threads, game.lowering, play, &mut inspect);
-    let cpus: Vec<_> = (0..threads).map(|core| machine.cpu(core)).collect();
-    let programs = cpus
-        .iter()
-        .enumerate()
-        .map(|(thread, cpu)| -> Pin<Box<dyn Future<Output = ()> + '_>> {
-            let plan = thread_plan(thread, threads, game.tasks, play.seed);
-            match game.sharing {
-                None => Box::pin(run_thread(workload, cpu, plan)),
-                Some(sharing) => Box::pin(run_window(workload, cpu, plan, sharing)),
-            }
-        });
-    machine.run(programs.collect()).unwrap();
+    let ended = machine.run(&|thread, cpu| {
+        let plan = thread_plan(thread, threads, game.tasks, play.seed);
+        let cpu = Thread::on(cpu);
+        match game.sharing {
+            None => run_thread(workload, &Thread::on(&cpu), plan),
+            Some(sharing) => run_window(workload, &cpu, plan, sharing),
+        }
+    });
+    ended.unwrap();
     let acknowledged = machine.acknowledged();
-    drop(cpus);
     drop(machine);
     Outcome {
         acknowledged,
@@ -83,15 +78,10 @@ pub fn run<W: Workload>(
 }
 
 /// Judges a crash image of a map that held this before the run.
-pub type Judge<W> = fn(&W, &Memory, &Watch, &BTreeMap<u64, u64>) -> Result<(), String>;
+pub type Judge = fn(&dyn Program, &Memory, &Watch, &BTreeMap<u64, u64>) -> Result<(), String>;
 
 /// Recovers a crash image and judges it.
-pub fn judge<W: Workload>(
-    workload: &W,
-    image: &Memory,
-    watch: &Watch,
-    before: &BTreeMap<u64, u64>,
-) -> Result<(), String> {
+pub fn judge(workload: &dyn Program, image: &Memory, watch: &Watch, before: &BTreeMap<u64, u64>) -> Result<(), String> {
     workload.recover(image);
     // Repair may write what regions have written.
     watch.verify(image)?;
@@ -101,12 +91,12 @@ pub fn judge<W: Workload>(
 }
 
 /// Passes a copy of one image in `every` to `judge`.
-pub fn sampled<'w, W: Workload>(
-    workload: &'w W,
+pub fn sampled<'w>(
+    workload: &'w dyn Program,
     before: &Memory,
     every: u64,
-    judge: Judge<W>,
-) -> impl FnMut(&Memory, &Watch) -> Result<(), String> + use<'w, W> {
+    judge: Judge,
+) -> impl FnMut(&Memory, &Watch) -> Result<(), String> + use<'w> {
     let before = workload.contents(before);
     let mut images = 0;
     move |image, watch| {
@@ -140,8 +130,8 @@ const CUTS: usize = 16;
 
 /// Recovers a crash image with a crash during either part of recovery, and judges the result of a second recovery. After
 /// a crash during repair, only the invariant is judged: repair writes what regions have written.
-pub fn judge_twice<W: Workload>(
-    workload: &W,
+pub fn judge_twice(
+    workload: &dyn Program,
     image: &Memory,
     watch: &Watch,
     before: &BTreeMap<u64, u64>,
@@ -189,7 +179,7 @@ struct Crash {
 impl Visitor for Crash {
     type Out = Option<String>;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Option<String> {
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Option<String> {
         let game = Game {
             lowering: FENCED,
             threads: 4,
@@ -197,8 +187,8 @@ impl Visitor for Crash {
             sharing: None,
             play: self.play,
         };
-        let mut crash = sampled(&workload, &memory, 1, judge::<W>);
-        run(&workload, &memory, game, &mut crash).failure
+        let mut crash = sampled(workload, &memory, 1, judge);
+        run(workload, &memory, game, &mut crash).failure
     }
 }
 

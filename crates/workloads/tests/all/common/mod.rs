@@ -3,11 +3,11 @@
 pub mod counting;
 pub mod crashing;
 
-use strandline_isa::{CoreId, Lowering, Memory};
+use strandline_isa::{CoreId, Lowering, Memory, Thread};
 use strandline_runtime::{
-    block_on, run_thread, BuildPlan, CLibrary, LockKind, Logging, Plain, Runtime, ThreadPlan, Workload,
+    finish, run_thread, BuildPlan, CLibrary, LockKind, Logging, Plain, Program, Runtime, ThreadPlan,
 };
-use strandline_workloads::{describe, names, with_workload, About, Visitor};
+use strandline_workloads::{build, describe, names, About, Error};
 
 pub const PLAN: BuildPlan = BuildPlan {
     threads: 4,
@@ -61,10 +61,10 @@ pub fn thread_plan(thread: usize, threads: usize, tasks: u64, seed: u64) -> Thre
 }
 
 /// Runs the threads one after the other.
-pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering, threads: usize, tasks: u64) {
+pub fn run_plain(workload: &dyn Program, memory: &Memory, lowering: Lowering, threads: usize, tasks: u64) {
     for thread in 0..threads {
         let cpu = Plain::new(memory, CoreId(thread as u16), lowering);
-        block_on(run_thread(workload, &cpu, thread_plan(thread, threads, tasks, 3))).unwrap();
+        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(thread, threads, tasks, 3))).unwrap();
     }
 }
 
@@ -108,6 +108,26 @@ pub fn parts(form: &str) -> (&str, Option<(&str, &str)>) {
 pub fn several() -> impl Iterator<Item = &'static str> {
     let several = |about: &&About| about.params.iter().any(|param| param.name == "operations");
     names().iter().filter(several).map(|about| about.name)
+}
+
+/// An operation on a built workload.
+pub trait Visitor {
+    /// What comes of it.
+    type Out;
+
+    /// Receives the workload and its filled memory.
+    fn visit(self, workload: &dyn Program, memory: Memory) -> Self::Out;
+}
+
+/// Builds a workload and passes it to `visitor`.
+pub fn with_workload<'a, V: Visitor>(
+    name: &str,
+    set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    plan: &BuildPlan,
+    visitor: V,
+) -> Result<V::Out, Error> {
+    let (workload, memory) = build(name, set, plan)?;
+    Ok(visitor.visit(&*workload, memory))
 }
 
 /// Builds a workload in its small form, with regions of `operations` operations, and passes it to `visitor`.

@@ -1,11 +1,12 @@
 //! Recorded programs.
 
-use crate::{Prepared, Recoverable, Warmth};
+use super::{Prepared, Warmth};
 use std::rc::Rc;
 use strandline_isa::Image;
-use strandline_machine::Factory;
+use strandline_machine::{factory, Factory};
 use strandline_record::replay::{replay, Counts, Replayed};
 use strandline_record::RecordError;
+use strandline_runtime::Recoverable;
 
 /// An open recording, and the counts of its replay.
 pub struct Recorded {
@@ -35,10 +36,7 @@ pub fn recorded(recorded: &Rc<Recorded>, llc_bytes: u64) -> Result<Prepared, Rec
 }
 
 fn thread_of(recorded: Rc<Recorded>, thread: usize) -> Factory {
-    Rc::new(move |cpu| {
-        let recorded = recorded.clone();
-        Box::pin(async move { replay(&recorded.replayed, thread, &cpu, &recorded.counts).await })
-    })
+    factory(move |cpu| replay(&recorded.replayed, thread, cpu, &recorded.counts))
 }
 
 /// A program without a recovery of its own.
