@@ -7,7 +7,6 @@ use crate::cache::Untimed;
 use crate::config::MachineConfig;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::task::Poll;
 use strandline_isa::{Addr, CoreId, Flush, Lowering, Memory, Note, Rmw, Site};
 
 /// Accesses after which a thread's turn ends within a task: others may hold the lock that it waits for.
@@ -44,7 +43,7 @@ impl Functional {
 
     /// Counts an access; whether the turn ends before it.
     #[inline(always)]
-    fn ends_turn(&self) -> bool {
+    pub fn ends_turn(&self) -> bool {
         let accesses = self.accesses.get();
         self.accesses.set(accesses + 1);
         self.work.set(self.work.get() + 1);
@@ -54,12 +53,14 @@ impl Functional {
         }
     }
 
-    /// Whether the program begins another task, in this thread's turn.
-    pub fn goes_on(&self) -> Poll<bool> {
-        match self.ends_turn() {
-            true => Poll::Pending,
-            false => Poll::Ready(!self.over.get()),
-        }
+    /// Whether the program begins another task.
+    pub fn goes_on(&self) -> bool {
+        !self.over.get()
+    }
+
+    /// A turn begins.
+    pub fn begin_turn(&self) {
+        self.accesses.set(0);
     }
 
     /// The turn ends before the next access.
@@ -77,9 +78,8 @@ impl Functional {
     }
 
     /// A flush.
-    pub fn flush(&self, addr: Addr, flush: Flush) -> Poll<()> {
+    pub fn flush(&self, addr: Addr, flush: Flush) {
         self.caches.borrow_mut().flush(addr.line(), flush);
-        Poll::Ready(())
     }
 }
 
@@ -156,22 +156,16 @@ impl Core {
 
     /// A load: its value, in this thread's turn.
     #[inline(never)]
-    pub fn load_functionally(&self, functional: &Functional, addr: Addr, size: u8) -> Poll<(u64, u64)> {
-        if functional.ends_turn() {
-            return Poll::Pending;
-        }
+    pub fn load_functionally(&self, functional: &Functional, addr: Addr, size: u8) -> u64 {
         let caches = &mut *functional.caches.borrow_mut();
         self.translate_functionally(caches, addr);
         caches.read(self.id, addr.line());
-        Poll::Ready((self.memory.read(addr, size), 0))
+        self.memory.read(addr, size)
     }
 
     /// A store, temporal or not.
     #[inline(never)]
-    pub fn store_functionally(&self, functional: &Functional, addr: Addr, kind: Kind) -> Poll<()> {
-        if functional.ends_turn() {
-            return Poll::Pending;
-        }
+    pub fn store_functionally(&self, functional: &Functional, addr: Addr, kind: Kind) {
         let caches = &mut *functional.caches.borrow_mut();
         self.translate_functionally(caches, addr);
         let (size, value) = match kind {
@@ -186,28 +180,15 @@ impl Core {
             _ => unreachable!("a store"),
         };
         self.memory.write(addr, size, value);
-        Poll::Ready(())
-    }
-
-    /// Ready once the word has another value.
-    pub fn sleep_functionally(&self, functional: &Functional, word: Addr, value: u64) -> Poll<()> {
-        if self.memory.read(word, 4) != value {
-            return Poll::Ready(());
-        }
-        functional.accesses.set(0);
-        Poll::Pending
     }
 
     /// A locked instruction: its old value.
-    pub fn locked_functionally(&self, functional: &Functional, addr: Addr, op: Rmw, operand: u64) -> Poll<(u64, u64)> {
-        if functional.ends_turn() {
-            return Poll::Pending;
-        }
+    pub fn locked_functionally(&self, functional: &Functional, addr: Addr, op: Rmw, operand: u64) -> u64 {
         let caches = &mut *functional.caches.borrow_mut();
         self.translate_functionally(caches, addr);
         caches.write(self.id, addr.line());
         let old = self.memory.read(addr, 8);
         self.memory.write(addr, 8, op.apply(old, operand));
-        Poll::Ready((old, 0))
+        old
     }
 }

@@ -1,36 +1,79 @@
 //! How a program asks the system.
 
-use super::{Core, Request, Stage};
-use std::task::Poll;
+use super::{Core, Request, SimCpu};
 
-impl Core {
-    /// Leaves a request for the system, which is asked next ([`Core::answered`]) or once the program has suspended.
-    pub(super) fn request<T>(&self, request: Request) -> Poll<T> {
-        if request != Request::Order {
-            self.leaves_loop();
-        }
-        self.exchange.request.set(Some(request));
-        Poll::Pending
+/// Why an operation is left where it asked.
+pub(super) enum Left {
+    /// The core replays its log, which has the operation's outcome.
+    Logged(u64, u64),
+    /// The log ends before the operation, which begins again.
+    Anew,
+}
+
+/// What operations end with.
+pub(super) trait Outcome {
+    /// From the log.
+    fn logged(value: u64, ready: u64) -> Self;
+}
+
+impl Outcome for () {
+    fn logged(_: u64, _: u64) {}
+}
+
+impl Outcome for (u64, u64) {
+    fn logged(value: u64, ready: u64) -> (u64, u64) {
+        (value, ready)
     }
+}
 
-    /// The outcome of an operation that is polled until it has it, or the system does not answer its request at once.
+impl SimCpu<'_> {
+    /// The outcome of an operation, which begins again when it has been rolled back.
     #[inline(always)]
-    pub(super) fn answered<T>(&self, mut poll: impl FnMut() -> Poll<T>) -> Poll<T> {
+    pub(super) fn completes<T: Outcome>(&self, operation: impl Fn() -> Result<T, Left>) -> T {
         loop {
-            let polled = poll();
-            if polled.is_ready() || !self.is_answered() {
-                return polled;
+            match operation() {
+                Ok(outcome) => return outcome,
+                Err(Left::Logged(value, ready)) => return T::logged(value, ready),
+                Err(Left::Anew) => {}
             }
         }
     }
 
-    /// Calls the system to answer the request that was left, if the program may: whether it continues at once.
+    /// Asks the system, and goes on when it lets the program. While the core replays its log, the operation's outcome is
+    /// there.
+    #[cold]
     #[inline(never)]
-    fn is_answered(&self) -> bool {
+    pub(super) fn ask(&self, request: Request) -> Result<(), Left> {
+        match self.core.replayed() {
+            Some(Some((value, ready))) => return Err(Left::Logged(value, ready)),
+            Some(None) => {
+                self.wait_for(request);
+                return Err(Left::Anew);
+            }
+            None => self.wait_for(request),
+        }
+        Ok(())
+    }
+
+    /// Asks the system. The program is suspended unless it goes on before others act.
+    #[inline(never)]
+    pub(super) fn wait_for(&self, request: Request) {
+        if !self.core.goes_on_after(request) {
+            self.stack.suspend(());
+        }
+    }
+}
+
+impl Core {
+    /// Calls the system with a request, if the program may: whether it goes on at once. Otherwise it leaves the request.
+    fn goes_on_after(&self, request: Request) -> bool {
+        if request != Request::Order {
+            self.leaves_loop();
+        }
         let Some(mut system) = self.exchange.system.take() else {
+            self.exchange.request.set(Some(request));
             return false;
         };
-        let request = self.exchange.request.take().expect("a program suspends with a request");
         let goes_on = system.answers(self.id, request);
         self.exchange.system.set(Some(system));
         self.exchange.waits.set(!goes_on);
@@ -38,26 +81,5 @@ impl Core {
             self.resumes();
         }
         goes_on
-    }
-
-    /// Stops an operation: it leaves the request or, while the core replays its log, takes its
-    /// outcome from there.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn stop(&self, stage: &mut Stage, request: Request) -> Poll<(u64, u64)> {
-        match self.replayed() {
-            Some(Some(outcome)) => return Poll::Ready(outcome),
-            // The log ends before this operation, which restarts.
-            Some(None) => *stage = Stage::New,
-            None => {}
-        }
-        self.request(request)
-    }
-
-    /// As [`Core::stop`], of an operation without a value.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn stop_silent(&self, stage: &mut Stage, request: Request) -> Poll<()> {
-        self.stop(stage, request).map(|_| ())
     }
 }

@@ -4,6 +4,7 @@
 //! [`Request`] for the system, and the program is suspended on its stack until it may go on.
 
 mod asking;
+mod operations;
 mod replay;
 mod stack;
 mod stores;
@@ -13,8 +14,6 @@ use crate::trace::Op;
 use corosensei::Yielder;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::task::Poll;
-use strandline_design::{Hook, Ordering};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scope, Site, W};
 
 /// A simulated core as its program sees it. A register value's tag is the cycle in which it is
@@ -27,45 +26,10 @@ pub struct SimCpu<'s> {
     stack: &'s Yielder<(), ()>,
 }
 
-/// The stage of an operation.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub enum Stage {
-    /// It has not been dispatched.
-    #[default]
-    New,
-    /// A program without registers has begun it: the stack knows its stage.
-    Begun,
-    /// The design has been asked whether it claims it.
-    Claiming,
-    /// It has been dispatched in this cycle; its page may be walked for.
-    Dispatched(u64),
-    /// A flush that has been dispatched in this cycle, and claimed by the design or not; its page is walked for.
-    Flushing { at: u64, claimed: bool },
-    /// A store has executed and retired then, and enters the store queue once its request is granted.
-    Executed { at: u64, retired: u64 },
-    /// A store has executed, and retires once its line has come.
-    Fetching(u64),
-    /// A primitive has been dispatched in this cycle, and its request is with the system.
-    Requested(u64),
-    /// Its request is with the system.
-    Asked,
-}
-
 impl<'s> SimCpu<'s> {
     /// The back end on `core` of its program of this number ([`Core::begins_program`]), which runs on `stack`.
     pub fn new(core: Rc<Core>, program: u64, stack: &'s Yielder<(), ()>) -> SimCpu<'s> {
         SimCpu { core, program, stack }
-    }
-
-    /// The outcome of an operation, which is polled in each turn of the program until it has one.
-    #[inline(always)]
-    fn completes<T>(&self, mut poll: impl FnMut(&Core) -> Poll<T>) -> T {
-        loop {
-            if let Poll::Ready(outcome) = self.core.answered(|| poll(&self.core)) {
-                return outcome;
-            }
-            self.stack.suspend(());
-        }
     }
 }
 
@@ -143,136 +107,12 @@ impl Core {
         Ok(())
     }
 
-    /// Whether the design claims a flush or primitive (true), or the store queue allocates it.
-    #[inline(always)]
-    fn find_place(&self, stage: &mut Stage, ordering: Ordering) -> Result<bool, Request> {
-        if *stage == Stage::Claiming && self.exchange.response.get().claimed {
-            return Ok(true);
-        }
-        if *stage != Stage::Claiming && self.asks(Hook::Claim) {
-            self.may_store()?;
-            self.catch_up(self.window.cycle())?;
-            *stage = Stage::Claiming;
-            return Err(Request::Claim(ordering));
-        }
-        self.find_room().map(|()| false)
-    }
-
     /// A non-temporal store; an ordinary one if the design requires it.
     fn store_nt(&self, size: u8, value: u64) -> Kind {
         match self.limits.nt_cached {
             true => Kind::Store { size, value },
             false => Kind::StoreNt { size, value },
         }
-    }
-
-    fn poll_flush(&self, stage: &mut Stage, addr: Addr, address: u64, flush: Flush) -> Poll<()> {
-        if *stage == Stage::Asked {
-            return Poll::Ready(());
-        }
-        let ordering = Ordering::Flush(addr.line(), flush);
-        let (at, claimed) = match *stage {
-            Stage::Flushing { at, claimed } => (at, claimed),
-            _ => {
-                let claimed = match self.find_place(stage, ordering) {
-                    Ok(claimed) => claimed,
-                    Err(request) => return self.stop_silent(stage, request),
-                };
-                self.disturbs_laps();
-                self.count_store(&self.counts.flushes);
-                (self.dispatch_entry(), claimed)
-            }
-        };
-        let ready = (at + 1).max(address).max(self.context.ready.get());
-        let issue = self.window.finds(Port::Address, ready);
-        let translated = match self.translate(addr, issue) {
-            Ok(translated) => translated,
-            Err(walk) => return self.walks(stage, Stage::Flushing { at, claimed }, walk),
-        };
-        let ready = self.window.execute(issue, translated + 1);
-        if claimed {
-            self.observe(|| Op::Flush { addr, kind: flush });
-            return self.hand_over(stage, ordering, ready);
-        }
-        self.enqueue(addr, Kind::Flush(flush), ready);
-        Poll::Ready(())
-    }
-
-    /// Requests a page walk for an operation, which is polled again in `next`.
-    #[cold]
-    #[inline(never)]
-    fn walks<T>(&self, stage: &mut Stage, next: Stage, walk: Request) -> Poll<T> {
-        *stage = next;
-        self.request(walk)
-    }
-
-    /// Passes the design what it has claimed.
-    fn hand_over(&self, stage: &mut Stage, ordering: Ordering, retires: u64) -> Poll<()> {
-        if let Ordering::Flush(..) = ordering {
-            self.add_pending(self.context.now.get(), self.dispatched.get());
-        }
-        *stage = Stage::Asked;
-        self.request(Request::Claimed { ordering, retires })
-    }
-
-    fn poll_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
-        match *stage {
-            Stage::Asked => return Poll::Ready(()),
-            Stage::Requested(at) => return self.primitive_answered(stage, primitive, at),
-            _ => {}
-        }
-        if primitive == Primitive::StoreBarrier && !self.limits.barriers {
-            if let Some(tracer) = &self.observer.tracer {
-                tracer.enter(self.id, Op::Primitive(primitive));
-            }
-            return Poll::Ready(());
-        }
-        if let Err(request) = self.dispatch_primitive(stage, primitive) {
-            return self.stop_silent(stage, request);
-        }
-        let Stage::Dispatched(at) = *stage else {
-            unreachable!("just dispatched")
-        };
-        if let Err(request) = self.catch_up(at) {
-            return self.stop_silent(stage, request);
-        }
-        let plain = match self.asks(Hook::Primitive) || self.combines.get() {
-            true => None,
-            false => self.dispatches_at_once(primitive),
-        };
-        let Some(plain) = plain else {
-            *stage = Stage::Requested(at);
-            return self.request(Request::Primitive { primitive });
-        };
-        self.end_primitive(primitive, at, plain);
-        Poll::Ready(())
-    }
-
-    /// Dispatches a primitive, unless it has been dispatched.
-    fn dispatch_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Go {
-        if matches!(stage, Stage::Dispatched(_)) {
-            return Ok(());
-        }
-        // A change of context needs no entry of the store queue.
-        if !matches!(primitive, Primitive::Setctx(_)) {
-            self.find_place(stage, Ordering::Primitive(primitive))?;
-        }
-        let at = self.dispatch_entry();
-        // It waits at the window's head, if anywhere, and not for operands.
-        self.window.issue(at + 1);
-        *stage = Stage::Dispatched(at);
-        Ok(())
-    }
-
-    /// Acts on the system's answer to a primitive.
-    fn primitive_answered(&self, stage: &mut Stage, primitive: Primitive, at: u64) -> Poll<()> {
-        let dispatched = self.exchange.response.get().dispatched;
-        self.end_primitive(primitive, at, dispatched);
-        if !matches!(dispatched, Dispatched::Claimed { .. }) {
-            return Poll::Ready(());
-        }
-        let retires = self.window.retired();
-        self.hand_over(stage, Ordering::Primitive(primitive), retires)
     }
 
     fn end_primitive(&self, primitive: Primitive, at: u64, dispatched: Dispatched) {
@@ -329,139 +169,6 @@ impl Core {
         }
     }
 
-    /// A load: its value and when it is ready.
-    #[inline(always)]
-    fn poll_load(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
-        let at = match *stage {
-            Stage::New if self.window.pace() != Pace::Other => self.dispatch_load(stage),
-            Stage::Dispatched(at) => at,
-            Stage::Asked => return Poll::Ready(self.retire_response()),
-            _ => return self.poll_load_otherwise(stage, addr, address, size),
-        };
-        self.perform_load(stage, at, addr, address, size)
-    }
-
-    /// A load where the window is not simple.
-    #[inline(never)]
-    fn poll_load_otherwise(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
-        match &self.mode {
-            Mode::Registers => self.load_by_stages(stage, addr, address, size),
-            Mode::Stack(frame) => self.load_to_stack(frame, stage, addr, address, size),
-            Mode::Functional(functional) => self.load_functionally(functional, addr, size),
-        }
-    }
-
-    fn load_by_stages(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
-        let at = match *stage {
-            Stage::Dispatched(at) => at,
-            Stage::Asked => return Poll::Ready(self.retire_response()),
-            _ => match self.may_load() {
-                Ok(()) => self.dispatch_load(stage),
-                Err(request) => return self.stop(stage, request),
-            },
-        };
-        self.perform_load(stage, at, addr, address, size)
-    }
-
-    #[inline(always)]
-    fn dispatch_load(&self, stage: &mut Stage) -> u64 {
-        count(&self.counts.loads);
-        let at = self.window.dispatch_load();
-        *stage = Stage::Dispatched(at);
-        at
-    }
-
-    /// Performs a load that was dispatched at `at`.
-    #[inline(always)]
-    fn perform_load(&self, stage: &mut Stage, at: u64, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
-        if let Err(request) = self.catch_up(at) {
-            return self.stop(stage, request);
-        }
-        let ready = (at + 1).max(address).max(self.loads.floor.get());
-        let issue = match self.window.is_simple() {
-            true => ready,
-            false => self.load_issues(ready),
-        };
-        let translated = match self.translate(addr, issue) {
-            Ok(translated) => translated,
-            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
-        };
-        let asks = self.asks(Hook::Load);
-        let hit = match asks {
-            true => None,
-            false => self.private.borrow_mut().load_hit(addr.line(), translated),
-        };
-        let Some(done) = hit else {
-            *stage = Stage::Asked;
-            self.window.issue(issue);
-            let missed = !asks;
-            return self.request(Request::Load {
-                addr,
-                size,
-                issue: translated,
-                missed,
-            });
-        };
-        let memory = self.memory.read(addr, size);
-        let (value, done) = match self.queue.borrow_mut().forward(addr, size, memory) {
-            None => (memory, done),
-            Some((value, executed)) => (value, executed.max(translated) + self.limits.latencies.l1),
-        };
-        self.observe_load(addr, size, value, done);
-        self.window.execute(issue, done);
-        Poll::Ready((value, done))
-    }
-
-    /// When a load issues whose address is ready at `ready`, where the window is not simple.
-    fn load_issues(&self, ready: u64) -> u64 {
-        self.window.finds(Port::Load, ready.max(self.loads.addresses.get()))
-    }
-
-    /// Completes the requested op with the system's answer.
-    fn retire_response(&self) -> (u64, u64) {
-        let response = self.exchange.response.get();
-        self.window.retire(response.done);
-        (response.value, response.done)
-    }
-
-    fn poll_locked(&self, stage: &mut Stage, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Poll<(u64, u64)> {
-        let at = match *stage {
-            Stage::New => {
-                if let Err(request) = self.may_store().and_then(|()| self.may_load()) {
-                    return self.stop(stage, request);
-                }
-                let at = self.window.dispatch_load();
-                *stage = Stage::Dispatched(at);
-                at
-            }
-            Stage::Dispatched(at) => at,
-            _ => {
-                count(&self.counts.loads);
-                self.count_store(&self.counts.stores);
-                self.loads.floor.set(self.exchange.response.get().done);
-                let (value, done) = self.retire_response();
-                self.log_outcome(value, done);
-                return Poll::Ready((value, done));
-            }
-        };
-        if let Err(request) = self.catch_up(at) {
-            return self.stop(stage, request);
-        }
-        let issue = self.window.finds(Port::Load, (at + 1).max(ready));
-        let translated = match self.translate(addr, issue) {
-            Ok(translated) => translated,
-            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
-        };
-        *stage = Stage::Asked;
-        self.window.issue(issue);
-        self.request(Request::Locked {
-            addr,
-            op,
-            operand,
-            issue: translated,
-        })
-    }
-
     /// Counts a store or flush, and whether a `pcommit` is outstanding.
     #[inline(always)]
     fn count_store(&self, executed: &Cell<u64>) {
@@ -478,35 +185,6 @@ impl Core {
         counts
             .pcommits_in_flight_max
             .set(counts.pcommits_in_flight_max.get().max(in_flight));
-    }
-
-    fn poll_written(&self, word: Addr, times: u32) -> Poll<()> {
-        if self.observer.writes.reached(word, times) || self.is_replaying() {
-            return Poll::Ready(());
-        }
-        self.request(Request::Written { word, times })
-    }
-
-    fn poll_sleep(&self, stage: &mut Stage, word: Addr, value: u64) -> Poll<()> {
-        if *stage == Stage::Asked || self.is_replaying() {
-            return Poll::Ready(());
-        }
-        if let Err(request) = self.may_store().and_then(|()| self.catch_up(self.window.cycle())) {
-            return self.request(request);
-        }
-        *stage = Stage::Asked;
-        self.request(Request::Sleep { word, value })
-    }
-
-    fn poll_start(&self, stage: &mut Stage) -> Poll<()> {
-        if *stage == Stage::Asked || self.is_replaying() {
-            return Poll::Ready(());
-        }
-        if let Err(request) = self.may_store() {
-            return self.request(request);
-        }
-        *stage = Stage::Asked;
-        self.request(Request::StartLine)
     }
 }
 
@@ -576,50 +254,30 @@ impl Cpu for SimCpu<'_> {
 
     #[inline(always)]
     fn load(&self, addr: Addr, address: u64, size: u8) -> W<'_, Self> {
-        let mut stage = Stage::New;
-        let (value, done) = self.completes(|c| c.poll_load(&mut stage, addr, address, size));
+        let (value, done) = self.loads(addr, address, size);
         W::new(self, value, done)
     }
 
     #[inline(always)]
     fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        let mut stage = Stage::New;
-        let kind = Kind::Store { size, value };
-        self.completes(|c| c.poll_store(&mut stage, addr, kind, (address, data)))
+        self.stores(addr, Kind::Store { size, value }, (address, data));
     }
 
     fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        let mut stage = Stage::New;
-        let kind = self.core.store_nt(size, value);
-        self.completes(|c| c.poll_store(&mut stage, addr, kind, (address, data)))
+        self.stores(addr, self.core.store_nt(size, value), (address, data));
     }
 
     fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> W<'_, Self> {
-        let mut stage = Stage::New;
-        let (value, done) = self.completes(|c| match &c.mode {
-            Mode::Registers => c.poll_locked(&mut stage, addr, op, operand, address.max(data)),
-            Mode::Stack(frame) => c.locked_on_stack(frame, &mut stage, addr, (op, operand), (address, data)),
-            Mode::Functional(functional) => c.locked_functionally(functional, addr, op, operand),
-        });
+        let (value, done) = self.locks(addr, op, operand, [address, data]);
         W::new(self, value, done)
     }
 
     fn flush(&self, addr: Addr, address: u64, flush: Flush) {
-        let mut stage = Stage::New;
-        self.completes(|c| match &c.mode {
-            Mode::Registers => c.poll_flush(&mut stage, addr, address, flush),
-            Mode::Stack(frame) => c.flush_from_stack(frame, &mut stage, addr, address, flush),
-            Mode::Functional(functional) => functional.flush(addr, flush),
-        })
+        self.flushes(addr, address, flush);
     }
 
     fn primitive(&self, primitive: Primitive) {
-        let mut stage = Stage::New;
-        self.completes(|c| match &c.mode {
-            Mode::Registers => c.poll_primitive(&mut stage, primitive),
-            Mode::Stack(frame) => c.primitive_behind_stack(frame, &mut stage, primitive),
-            Mode::Functional(_) => Poll::Ready(()),
-        })
+        self.executes(primitive);
     }
 
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
@@ -667,10 +325,13 @@ impl Cpu for SimCpu<'_> {
     }
 
     fn goes_on(&self) -> bool {
-        self.completes(|c| match &c.mode {
-            Mode::Functional(functional) => functional.goes_on(),
-            Mode::Registers | Mode::Stack(_) => Poll::Ready(false),
-        })
+        match &self.core.mode {
+            Mode::Functional(functional) => {
+                self.takes_turn(functional);
+                functional.goes_on()
+            }
+            Mode::Registers | Mode::Stack(_) => false,
+        }
     }
 
     fn note(&self, note: Note) {
@@ -697,11 +358,7 @@ impl Cpu for SimCpu<'_> {
     }
 
     fn fenced(&self) {
-        self.completes(|c| match c.settles().is_ready().then(|| c.may_store()) {
-            Some(Ok(())) => Poll::Ready(()),
-            Some(Err(request)) => c.request(request),
-            None => Poll::Pending,
-        })
+        self.awaits_fences();
     }
 
     #[inline(always)]
@@ -714,16 +371,7 @@ impl Cpu for SimCpu<'_> {
     }
 
     fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) {
-        let (mut stage, word) = (Stage::New, Addr(word.bits()));
-        self.completes(|c| {
-            if let Mode::Functional(functional) = &c.mode {
-                return c.sleep_functionally(functional, word, value);
-            }
-            match c.settles() {
-                Poll::Ready(()) => c.poll_sleep(&mut stage, word, value),
-                Poll::Pending => Poll::Pending,
-            }
-        })
+        self.sleeps(Addr(word.bits()), value);
     }
 
     fn wakes(&self) {
@@ -733,10 +381,6 @@ impl Cpu for SimCpu<'_> {
     }
 
     fn start_line(&self) {
-        let mut stage = Stage::New;
-        self.completes(|c| match c.settles() {
-            Poll::Ready(()) => c.poll_start(&mut stage),
-            Poll::Pending => Poll::Pending,
-        })
+        self.starts();
     }
 }

@@ -51,6 +51,6 @@ impl Replay for SimCpu<'_> {
     }
 
     fn written(&self, word: Addr, times: u32) {
-        self.completes(|c| c.poll_written(word, times));
+        self.awaits_writes(word, times);
     }
 }

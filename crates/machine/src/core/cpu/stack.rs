@@ -1,10 +1,10 @@
 //! Operations of a program that keeps its values on a stack ([`Frame`]).
 
-use super::{count, Core, Kind, Stage};
+use super::asking::{Left, Outcome};
+use super::{count, Core, Kind, SimCpu};
 use crate::core::frame::{Frame, Operand, Step};
 use crate::core::{Mode, Port};
-use std::task::{ready, Poll};
-use strandline_isa::{Addr, Alu, Flush, Primitive, Rmw, Site};
+use strandline_isa::{Alu, Site};
 
 impl Core {
     /// Arithmetic where the window is not simple.
@@ -82,128 +82,55 @@ impl Core {
         count(&self.counts.mispredictions);
         self.window.redirect_branch(done + self.limits.latencies.mispredict);
     }
+}
 
-    /// A store, whose operands lie on the stack.
-    #[inline(never)]
-    pub(super) fn store_from_stack(
-        &self,
-        frame: &Frame,
-        stage: &mut Stage,
-        addr: Addr,
-        kind: Kind,
-        (address, data): (u64, u64),
-    ) -> Poll<()> {
-        self.behind_stack(frame, stage, [address, data], |stage, ready| {
-            self.store_by_stages(stage, addr, kind, ready)
-        })
-    }
-
-    /// A load: its value, and the number of that.
-    #[inline(never)]
-    pub(super) fn load_to_stack(
-        &self,
-        frame: &Frame,
-        stage: &mut Stage,
-        addr: Addr,
-        address: u64,
-        size: u8,
-    ) -> Poll<(u64, u64)> {
-        let loaded = self.behind_stack(frame, stage, [address, 0], |stage, (address, _)| {
-            self.load_by_stages(stage, addr, address, size)
-        });
-        loaded.map(|(value, ready)| (value, frame.gives(ready)))
-    }
-
-    /// A locked instruction: its old value, and the number of that.
-    pub(super) fn locked_on_stack(
-        &self,
-        frame: &Frame,
-        stage: &mut Stage,
-        addr: Addr,
-        (op, operand): (Rmw, u64),
-        (address, data): (u64, u64),
-    ) -> Poll<(u64, u64)> {
-        let locked = self.behind_stack(frame, stage, [address, data], |stage, (address, data)| {
-            self.poll_locked(stage, addr, op, operand, address.max(data))
-        });
-        locked.map(|(value, ready)| (value, frame.gives(ready)))
-    }
-
-    /// A flush, whose address lies on the stack.
-    pub(super) fn flush_from_stack(
-        &self,
-        frame: &Frame,
-        stage: &mut Stage,
-        addr: Addr,
-        address: u64,
-        flush: Flush,
-    ) -> Poll<()> {
-        self.behind_stack(frame, stage, [address, 0], |stage, (address, _)| {
-            self.poll_flush(stage, addr, address, flush)
-        })
-    }
-
-    /// A primitive.
-    pub(super) fn primitive_behind_stack(&self, frame: &Frame, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
-        self.behind_stack(frame, stage, [0, 0], |stage, _| self.poll_primitive(stage, primitive))
-    }
-
+impl SimCpu<'_> {
     /// An operation with these operands, behind all that the program executes before it.
-    fn behind_stack<T>(
+    #[inline(never)]
+    pub(super) fn behind_stack<T: Outcome>(
         &self,
         frame: &Frame,
-        stage: &mut Stage,
         operands: [u64; 2],
-        poll: impl FnOnce(&mut Stage, (u64, u64)) -> Poll<T>,
-    ) -> Poll<T> {
-        if *stage == Stage::New {
-            frame.begins(operands);
-            *stage = Stage::Begun;
-        }
-        ready!(self.settle(frame));
-        let mut stage = frame.stages.operation.get();
-        let polled = poll(&mut stage, frame.ready());
-        frame.stages.operation.set(stage);
-        polled
+        operation: impl Fn((u64, u64)) -> Result<T, Left>,
+    ) -> T {
+        frame.begins(operands);
+        self.completes(|| {
+            self.settle(frame)?;
+            operation(frame.ready())
+        })
     }
 
     /// Issues what the program executes before its next operation, if it keeps its values on a stack.
     #[inline(always)]
-    pub(super) fn settles(&self) -> Poll<()> {
-        match self.frame() {
-            None => Poll::Ready(()),
-            Some(frame) => self.settle(frame),
+    pub(super) fn settles(&self) {
+        if let Some(frame) = self.core.frame() {
+            self.completes(|| self.settle(frame));
         }
     }
 
     /// Issues all steps. A replay repeats what was issued.
-    fn settle(&self, frame: &Frame) -> Poll<()> {
-        if self.is_replaying() {
+    fn settle(&self, frame: &Frame) -> Result<(), Left> {
+        if self.core.is_replaying() {
             frame.forget();
         }
         while let Some(step) = frame.next() {
-            ready!(self.issue(frame, step));
+            self.issue(frame, step)?;
             frame.issued();
         }
-        Poll::Ready(())
+        Ok(())
     }
 
-    fn issue(&self, frame: &Frame, step: Step) -> Poll<()> {
+    fn issue(&self, frame: &Frame, step: Step) -> Result<(), Left> {
+        let c = &*self.core;
         let ready = |operand: Operand| frame.ready_of(operand);
         match step {
             Step::Load { slot, to } => {
-                let mut stage = frame.stages.step.get();
-                let polled = self.load_by_stages(&mut stage, frame.at(slot), 0, 8);
-                frame.stages.step.set(stage);
-                let (_, done) = ready!(polled);
+                let (_, done) = self.load_ready(frame.at(slot), 0, 8)?;
                 frame.loaded(to, done);
             }
             Step::Store { slot, data } => {
-                let mut stage = frame.stages.step.get();
                 let kind = Kind::Store { size: 8, value: 0 };
-                let polled = self.store_by_stages(&mut stage, frame.at(slot), kind, (0, ready(data)));
-                frame.stages.step.set(stage);
-                return polled;
+                self.store_ready(frame.at(slot), kind, (0, ready(data)))?;
             }
             Step::Alu {
                 op,
@@ -213,15 +140,15 @@ impl Core {
             } => {
                 let operands = ready(a).max(ready(b));
                 let done = match fused {
-                    true => operands + self.limits.latencies.of(op),
-                    false => self.computes(op, operands),
+                    true => operands + c.limits.latencies.of(op),
+                    false => c.computes(op, operands),
                 };
                 frame.produced(to, done);
             }
-            Step::Branch { on, taken, site } => self.branches_on(ready(on), taken, site),
-            Step::Jump { on, to, site } => self.jumps(ready(on), to, site),
-            Step::Spin => self.spins(),
+            Step::Branch { on, taken, site } => c.branches_on(ready(on), taken, site),
+            Step::Jump { on, to, site } => c.jumps(ready(on), to, site),
+            Step::Spin => c.spins(),
         }
-        Poll::Ready(())
+        Ok(())
     }
 }

@@ -1,94 +1,102 @@
 //! Stores, from their dispatch to the store queue.
 
-use super::{Core, Kind, Mode, Port, Request, Stage};
-use std::task::Poll;
+use super::asking::Left;
+use super::{Core, Kind, Mode, Port, Request, SimCpu};
 use strandline_isa::Addr;
 
-impl Core {
-    pub(super) fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
-        match &self.mode {
-            Mode::Registers => self.store_by_stages(stage, addr, kind, operands),
-            Mode::Stack(frame) => self.store_from_stack(frame, stage, addr, kind, operands),
-            Mode::Functional(functional) => self.store_functionally(functional, addr, kind),
+impl SimCpu<'_> {
+    /// A store, temporal or not, whose address and data have these tags.
+    #[inline(always)]
+    pub(super) fn stores(&self, addr: Addr, kind: Kind, operands: (u64, u64)) {
+        match &self.core.mode {
+            Mode::Registers => self.completes(|| self.store_ready(addr, kind, operands)),
+            Mode::Stack(frame) => self.behind_stack(frame, [operands.0, operands.1], |ready| {
+                self.store_ready(addr, kind, ready)
+            }),
+            Mode::Functional(functional) => {
+                self.takes_turn(functional);
+                self.core.store_functionally(functional, addr, kind);
+            }
         }
     }
 
+    /// A store whose address and data are ready then.
     #[inline(always)]
-    pub(super) fn store_by_stages(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
-        match *stage {
-            Stage::Executed { at, retired } => {
-                self.enqueue_executed(addr, kind, at, retired);
-                return Poll::Ready(());
-            }
-            Stage::Fetching(at) => {
-                let fetched = self.exchange.response.get().done;
-                return self.ends_cached(addr, kind, at, fetched);
-            }
-            _ => {}
+    pub(super) fn store_ready(&self, addr: Addr, kind: Kind, (address, data): (u64, u64)) -> Result<(), Left> {
+        let c = &*self.core;
+        while let Err(request) = c.find_room() {
+            self.ask(request)?;
         }
-        let at = match *stage {
-            Stage::Dispatched(at) => at,
-            _ => {
-                if let Err(request) = self.find_room() {
-                    return self.stop_silent(stage, request);
-                }
-                self.count_store(&self.counts.stores);
-                self.dispatch_entry()
+        c.count_store(&c.counts.stores);
+        let at = c.dispatch_entry();
+        let (is_simple, issue, translated) = loop {
+            let ready = (at + 1).max(address).max(c.context.ready.get());
+            let is_simple = c.window.is_simple();
+            let issue = match is_simple {
+                true => ready,
+                false => c.window.finds(Port::Address, ready),
+            };
+            match c.translate(addr, issue) {
+                Ok(translated) => break (is_simple, issue, translated),
+                Err(walk) => self.ask(walk)?,
             }
         };
-        let issue = (at + 1).max(operands.0).max(self.context.ready.get());
-        if !self.window.is_simple() {
-            return self.store_limited(stage, (at, issue), addr, kind, operands.1);
+        if !is_simple {
+            return self.store_limited(addr, kind, (issue, translated), data);
         }
-        let translated = match self.translate(addr, issue) {
-            Ok(translated) => translated,
-            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
-        };
-        let executed = translated.max(operands.1) + 1;
-        let retired = self.window.execute(issue.max(operands.1), executed);
-        self.enters(stage, addr, kind, translated, (executed, retired))
+        let executed = translated.max(data) + 1;
+        let retired = c.window.execute(issue.max(data), executed);
+        self.enters(addr, kind, translated, (executed, retired))
     }
 
     /// A store that has executed and retired then enters the store queue, once its line is requested.
     #[inline(always)]
-    fn enters(
-        &self,
-        stage: &mut Stage,
-        addr: Addr,
-        kind: Kind,
-        translated: u64,
-        (at, retired): (u64, u64),
-    ) -> Poll<()> {
+    fn enters(&self, addr: Addr, kind: Kind, translated: u64, (at, retired): (u64, u64)) -> Result<(), Left> {
+        let c = &*self.core;
         let temporal = matches!(kind, Kind::Store { .. });
-        if temporal && self.limits.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
-            *stage = Stage::Executed { at, retired };
-            return self.request(Request::Own {
+        if temporal && c.limits.prefetches_stores && !c.private.borrow_mut().owns(addr.line()) {
+            self.ask(Request::Own {
                 addr,
                 issue: translated,
-            });
+            })?;
         }
-        self.enqueue_executed(addr, kind, at, retired);
-        Poll::Ready(())
+        c.enqueue_executed(addr, kind, at, retired);
+        Ok(())
     }
 
-    /// As [`Core::store_by_stages`], for a store that was dispatched at `at` and whose address is ready at `ready`, where the
-    /// window is not simple.
+    /// A store whose address op has issued at `issue` and has its translation at `translated`, where the window is not
+    /// simple.
     #[inline(never)]
-    fn store_limited(&self, stage: &mut Stage, (at, ready): (u64, u64), addr: Addr, kind: Kind, data: u64) -> Poll<()> {
-        let issue = self.window.finds(Port::Address, ready);
-        let translated = match self.translate(addr, issue) {
-            Ok(translated) => translated,
-            Err(walk) => return self.walks(stage, Stage::Dispatched(at), walk),
-        };
-        let (issue, executed) = self.execute_store(issue, translated, data);
-        if self.limits.retires_cached && matches!(kind, Kind::Store { .. }) {
-            self.window.issue(issue);
-            return self.fetch_line(stage, addr, kind, executed);
+    fn store_limited(&self, addr: Addr, kind: Kind, (issue, translated): (u64, u64), data: u64) -> Result<(), Left> {
+        let c = &*self.core;
+        let (issue, executed) = c.execute_store(issue, translated, data);
+        if c.limits.retires_cached && matches!(kind, Kind::Store { .. }) {
+            c.window.issue(issue);
+            return self.fetch_line(addr, kind, executed);
         }
-        let retired = self.window.execute(issue, executed);
-        self.enters(stage, addr, kind, translated, (executed, retired))
+        let retired = c.window.execute(issue, executed);
+        self.enters(addr, kind, translated, (executed, retired))
     }
 
+    /// Requests the line of a store that has executed at `at`, unless the core owns it. The store retires once the line has
+    /// come.
+    fn fetch_line(&self, addr: Addr, kind: Kind, at: u64) -> Result<(), Left> {
+        let c = &*self.core;
+        let owned = c.private.borrow_mut().owned(addr.line(), at);
+        let fetched = match owned {
+            None if c.limits.prefetches_stores => {
+                self.ask(Request::Own { addr, issue: at })?;
+                c.exchange.response.get().done
+            }
+            owned => owned.unwrap_or(at) + c.limits.latencies.l1,
+        };
+        let retired = c.window.retire(at.max(fetched));
+        c.enqueue_executed(addr, kind, at, retired);
+        Ok(())
+    }
+}
+
+impl Core {
     /// When a store issues whose address op has issued at `issue` and has its translation at `translated`, and when it has
     /// executed. Its second micro-op, if it is two, is dispatched behind the first.
     #[inline(always)]
@@ -106,23 +114,5 @@ impl Core {
                 (issue, issue + 1)
             }
         }
-    }
-
-    /// Requests the line of a store that has executed at `at`, unless the core owns it. The store retires once the line has
-    /// come.
-    fn fetch_line(&self, stage: &mut Stage, addr: Addr, kind: Kind, at: u64) -> Poll<()> {
-        let owned = self.private.borrow_mut().owned(addr.line(), at);
-        if owned.is_none() && self.limits.prefetches_stores {
-            *stage = Stage::Fetching(at);
-            return self.request(Request::Own { addr, issue: at });
-        }
-        self.ends_cached(addr, kind, at, owned.unwrap_or(at) + self.limits.latencies.l1)
-    }
-
-    /// Retires a store that has executed at `at` and whose line has come at `fetched`.
-    fn ends_cached(&self, addr: Addr, kind: Kind, at: u64, fetched: u64) -> Poll<()> {
-        let retired = self.window.retire(at.max(fetched));
-        self.enqueue_executed(addr, kind, at, retired);
-        Poll::Ready(())
     }
 }

@@ -28,17 +28,8 @@ pub const FRAME_BYTES: u64 = 2 * 8 * SLOTS;
 pub struct Frame {
     base: Addr,
     state: RefCell<State>,
-    /// How far an operation of the program, or a step before it, has come, as [`super::cpu`] defines it.
-    pub stages: Stages,
     /// The core's programs so far.
     programs: Cell<u64>,
-}
-
-/// The stages of the step, and of the operation of the program, that are under way.
-#[derive(Default)]
-pub struct Stages {
-    pub step: Cell<super::cpu::Stage>,
-    pub operation: Cell<super::cpu::Stage>,
 }
 
 /// What a roll-back restores.
@@ -88,7 +79,6 @@ impl Frame {
         Frame {
             base,
             state: RefCell::default(),
-            stages: Stages::default(),
             programs: Cell::new(0),
         }
     }
@@ -183,7 +173,6 @@ impl Frame {
     pub fn begins(&self, operands: [u64; 2]) {
         let state = &mut *self.state.borrow_mut();
         state.operands = state.naming.takes(operands, &mut state.steps);
-        self.stages.operation.take();
     }
 
     /// When the operands of the operation that has begun are ready, once all steps before it have been issued.
@@ -207,7 +196,6 @@ impl Frame {
 
     /// The next step has been issued.
     pub fn issued(&self) {
-        self.stages.step.take();
         self.state.borrow_mut().steps.pop_front();
     }
 
@@ -252,8 +240,6 @@ impl Frame {
     /// Restores an earlier state. The step and the operation under way begin again.
     pub fn restore(&self, saved: &State) {
         self.state.borrow_mut().clone_from(saved);
-        self.stages.step.take();
-        self.stages.operation.take();
     }
 }
 
