@@ -109,7 +109,7 @@ pub struct Warming {
 impl Warming {
     /// The caches of `machine` with a program's threads on its first cores. The program executes the instructions that
     /// its design lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
-    /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Warms`]).
+    /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Cpu::goes_on`]).
     pub fn new(machine: &MachineConfig, accesses: &Accesses, memory: Memory, threads: Vec<Factory>) -> Warming {
         let machine = &machine.cores_and_caches();
         let shared = Rc::new(Functional::new(Untimed::new(machine, &accesses.wants, threads.len())));

@@ -95,7 +95,7 @@ const INTERRUPTED_ONE_IN: u64 = 32;
 /// One region in this number is made stale or interrupted again after a restart.
 const AGAIN_ONE_IN: u64 = 4;
 
-/// A machine with volatile caches over durable memory, shared by the cores of [`Adversary::cpu`].
+/// A machine with volatile caches over durable memory, shared by the cores that [`Adversary::run`] runs programs on.
 pub struct Adversary<'m> {
     memory: &'m Memory,
     lowering: Lowering,

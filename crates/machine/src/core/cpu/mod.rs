@@ -27,7 +27,7 @@ pub struct SimCpu<'s> {
 }
 
 impl<'s> SimCpu<'s> {
-    /// The back end on `core` of its program of this number ([`Core::begins_program`]), which runs on `stack`.
+    /// The back end on `core` of the program that runs on `stack`. Programs that keep their values in a frame have numbers.
     pub fn new(core: Rc<Core>, program: u64, stack: &'s Yielder<(), ()>) -> SimCpu<'s> {
         SimCpu { core, program, stack }
     }
