@@ -12,7 +12,7 @@ use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Prim
 static START: OnceLock<Barrier> = OnceLock::new();
 
 /// What all threads do besides, likewise.
-static MODE: OnceLock<How> = OnceLock::new();
+static HOW: OnceLock<How> = OnceLock::new();
 
 struct How {
     flush: Flush,
@@ -29,7 +29,7 @@ struct How {
 pub(crate) struct NativeCpu<L>(PhantomData<L>);
 
 fn how() -> &'static How {
-    MODE.get().expect("threads are expected")
+    HOW.get().expect("threads are expected")
 }
 
 impl<L: Lowered + 'static> NativeCpu<L> {
@@ -39,7 +39,7 @@ impl<L: Lowered + 'static> NativeCpu<L> {
     /// Sets the number of threads at the barrier, and what the threads do besides.
     pub fn expect(threads: usize, mode: Mode) {
         START.get_or_init(|| Barrier::new(threads));
-        MODE.get_or_init(|| How {
+        HOW.get_or_init(|| How {
             flush: mode.flush().unwrap_or(Flush::Clwb),
             counts: mode == Mode::Counted,
             tells: mode == Mode::Judged,

@@ -2,7 +2,8 @@
 
 use corosensei::{CoroutineResult, ScopedCoroutine, ScopedCoroutineRef, Yielder};
 
-/// The stack of a running function. To suspend it hands `Said` to whoever resumed it, and returns what it is resumed with.
+/// The stack of a running function. `suspend` hands a `Said` to whoever resumed the function. It returns when the function
+/// is resumed, with a `Told`.
 pub type Stack<Told, Said> = Yielder<Told, Said>;
 
 /// A function, given its number, its stack and what it is resumed with at first.

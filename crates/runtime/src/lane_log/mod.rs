@@ -128,8 +128,8 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// Aborts the open region, whose task has been dropped: no effect of it is left, and its locks
-    /// are free.
+    /// Aborts the open region, whose task has been left: no effect of it is left, and its locks are
+    /// free.
     pub(crate) fn abort(&mut self) {
         if let Log::Undo(log) = self {
             log.abort();

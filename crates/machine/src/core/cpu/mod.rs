@@ -1,7 +1,7 @@
 //! The simulator as a program's back end.
 //!
-//! An operation completes at once unless it needs the system, or another core or event comes first. Then it leaves a
-//! [`Request`] for the system, and the program is suspended on its stack until it may go on.
+//! An operation completes at once unless it needs the system, or another core or event comes first. Then it asks the
+//! system ([`Request`]). If the answer comes later, the program is suspended until then.
 
 mod asking;
 mod operations;
