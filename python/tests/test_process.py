@@ -144,7 +144,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     process.stdout.close()
     assert process.stderr
     assert process.stderr.read() == b""
-    process.wait()
+    assert process.wait() == -signal.SIGPIPE
     process.stderr.close()
 
 

@@ -57,6 +57,11 @@ def test_only_a_browser_with_the_key_is_answered(server: Server) -> None:
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
 
+def test_a_client_that_closes_its_connection_ends_no_server(server: Server) -> None:
+    server.process.send_signal(signal.SIGPIPE)  # As the kernel does if the server then writes to the connection.
+    server.answers()
+
+
 def test_a_key_for_one_visit_opens_once() -> None:
     keys = Keys()
     once = keys.once()

@@ -125,4 +125,7 @@ def _serve(application: object, bound: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
     )
+    if hasattr(signal, "SIGPIPE"):
+        # A browser may close its connection while it is written to.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     uvicorn.Server(config).run(sockets=[bound])
