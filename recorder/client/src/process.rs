@@ -22,7 +22,11 @@ pub fn starts(thread: &mut Thread, shares_memory: bool) {
     } else {
         recorder.options.fork
     };
-    let several = recorder.threads.lock().len() > 1;
+    let several = {
+        // A new thread may be on its way: the kernel has started it, and it has not begun here.
+        let threads = recorder.threads.lock();
+        threads.len() + recorder.births.lock().len() > 1
+    };
     if recorded == Fork::Child && several && recorder.state() != State::Stopped {
         region::refuse(
             "--fork child: the program starts a process while it has several threads, of which the process has one: \
