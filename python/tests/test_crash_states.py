@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from strandline.checking.verdicts import End, Verdict
 from strandline.engine import StateVisit
-from strandline.verdicts import End, Verdict
 from strandline.views import failure_groups
 from strandline.views.crash_states import WHY, Examined, circumstances, explain, found, store_lines
 from strandline.views.recorded_case import page

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from conftest import Strandline
-from strandline import images
+from strandline.checking import images
+from strandline.checking.in_order import Early
+from strandline.checking.inside import Exploration, Explorer, Inside, choose, shares
+from strandline.checking.processes import Processes
+from strandline.checking.recovering import Crasher, Overlay, Recorded, recovery_of
+from strandline.checking.verdicts import Checker, End, Recovery, Verdict
+from strandline.checking.verify import Checked, verify
 from strandline.engine import CrashStates, StatesSpec, StateVisit
 from strandline.errors import InputError
-from strandline.in_order import Early
-from strandline.inside import Exploration, Explorer, Inside, choose, shares
-from strandline.processes import Processes
-from strandline.recovering import Crasher, Overlay, Recorded, recovery_of
-from strandline.verdicts import Checker, End, Recovery, Verdict
-from strandline.verify import Checked, verify
 from strandline.views import crash_states, failure_groups, recovered
 from strandline.views.crash_states import Examined
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from strandline.checking.in_order import Early
+from strandline.checking.verdicts import Checker, End, Verdict
+from strandline.checking.verify import HANGS, Checked, dump, verify
 from strandline.engine import CrashStates
 from strandline.errors import InputError
-from strandline.in_order import Early
-from strandline.verdicts import Checker, End, Verdict
-from strandline.verify import HANGS, Checked, dump, verify
 
 
 def states_of(contents: list[str]) -> CrashStates:

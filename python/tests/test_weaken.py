@@ -12,15 +12,15 @@ import pytest
 from conftest import Strandline
 from strandline.api import costs, weakest
 from strandline.api.session import Session
+from strandline.checking.verdicts import Checker, Verdict
+from strandline.checking.verify import verify
+from strandline.checking.weakening import DROP, MOST_PLACES, WEAKEN, Place, places
 from strandline.engine import CrashStates, CyclesSpec, Edit, StatesSpec
 from strandline.errors import InputError
-from strandline.verdicts import Checker, Verdict
-from strandline.verify import verify
 from strandline.views.audit import Judged
 from strandline.views.page import Line
 from strandline.views.table import Table
 from strandline.views.weakened import Weakened
-from strandline.weakening import DROP, MOST_PLACES, WEAKEN, Place, places
 
 
 def fence(pc: int, instruction: str = "sfence", count: int = 5, site: str = "") -> dict[str, Any]:

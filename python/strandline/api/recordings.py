@@ -12,12 +12,12 @@ from typing import Any
 from strandline.api import costs, recoveries, suppressions, weakest
 from strandline.api.result import Result
 from strandline.api.session import Advance, Session
+from strandline.checking.in_order import Early
+from strandline.checking.recovering import INSIDE, recovery_of
+from strandline.checking.verdicts import Checker, Verdict
+from strandline.checking.verify import Checked, dump, verify
 from strandline.engine import CrashStates, CyclesSpec, Engine, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
-from strandline.in_order import Early
-from strandline.recovering import INSIDE, recovery_of
-from strandline.verdicts import Checker, Verdict
-from strandline.verify import Checked, dump, verify
 from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns

@@ -8,16 +8,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from strandline import images
 from strandline.api.session import Session
+from strandline.checking import images
+from strandline.checking.in_order import Early
+from strandline.checking.inside import Exploration, Explorer, Inside
+from strandline.checking.processes import Processes
+from strandline.checking.recovering import INSIDE, Crasher
+from strandline.checking.verdicts import Checker, Recovery
+from strandline.checking.verify import Checked, scratch_folder
 from strandline.engine import CrashStates, Engine, StatesSpec, StateVisit
 from strandline.errors import InputError
-from strandline.in_order import Early
-from strandline.inside import Exploration, Explorer, Inside
-from strandline.processes import Processes
-from strandline.recovering import INSIDE, Crasher
-from strandline.verdicts import Checker, Recovery
-from strandline.verify import Checked, scratch_folder
 
 
 def explored(

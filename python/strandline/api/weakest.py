@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from strandline.api.session import Session
+from strandline.checking.verdicts import Checker, Verdict
+from strandline.checking.verify import scratch_folder
+from strandline.checking.weakening import Search, Weakest, places
 from strandline.engine import CyclesSpec, Edit, StatesSpec
 from strandline.errors import InputError, StuckError
 from strandline.pool import parallel
-from strandline.verdicts import Checker, Verdict
-from strandline.verify import scratch_folder
 from strandline.views.weakened import Weakened
-from strandline.weakening import Search, Weakest, places
 
 
 def weaken(

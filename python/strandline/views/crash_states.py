@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from strandline.checking.in_order import Early
+from strandline.checking.inside import Inside
+from strandline.checking.verdicts import End, Verdict
 from strandline.engine import StateVisit
-from strandline.in_order import Early
-from strandline.inside import Inside
-from strandline.verdicts import End, Verdict
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
 from strandline.views.table import Column, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from strandline.verdicts import Verdict
+from strandline.checking.verdicts import Verdict
 from strandline.views import crash_states
 from strandline.views.crash_states import Examined, Interval
 from strandline.views.numbers import counted

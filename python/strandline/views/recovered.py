@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strandline.inside import Inside
+from strandline.checking.inside import Inside
 from strandline.views.crash_states import Examined
 from strandline.views.numbers import counted
 

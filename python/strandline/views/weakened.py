@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from strandline.checking.weakening import DROP, WEAKER, Change, Tried, Weakest
 from strandline.views.numbers import counted, whole
 from strandline.views.page import DIM, Line
 from strandline.views.table import Column, Table
-from strandline.weakening import DROP, WEAKER, Change, Tried, Weakest
 
 COLUMNS = (
     Column("can go", numeric=False),

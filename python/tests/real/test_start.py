@@ -14,7 +14,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 OF_FIGURES = {"matplotlib", "msgspec", "numpy", "strandline.figures", "tomllib"}
 """Packages that only figures and claims need."""
 
-OTHERS = {"asyncio", "email", "importlib.metadata", "rich.progress", "strandline.litmus_tests", "strandline.verify"}
+OTHERS = {"asyncio", "email", "importlib.metadata", "rich.progress", "strandline.checking", "strandline.litmus_tests"}
 """Packages that a fault, a terminal or another command needs."""
 
 

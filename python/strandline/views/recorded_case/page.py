@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+from strandline.checking.verdicts import Verdict
 from strandline.engine import StateVisit
-from strandline.verdicts import Verdict
 from strandline.views import crash_states, failure_groups, template
 from strandline.views.crash_states import Examined
 from strandline.views.failure_groups import MOST_GROUPS, Group

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from strandline import images
+from strandline.checking import images
+from strandline.checking.in_order import Early, InOrder
+from strandline.checking.processes import Processes
+from strandline.checking.verdicts import OF_RECOVERY, Checker, End, Verdict, judge
 from strandline.engine import CrashStates, StateVisit
 from strandline.errors import InputError
-from strandline.in_order import Early, InOrder
 from strandline.interrupts import terminated_as_interrupted
-from strandline.processes import Processes
-from strandline.verdicts import OF_RECOVERY, Checker, End, Verdict, judge
 
 HANGS = 3
 """Number of states on which a checker may time out; after that it is not run again."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from strandline import images
+from strandline.checking import images
+from strandline.checking.in_order import Early, InOrder
+from strandline.checking.recovering import INITIAL, Crasher
+from strandline.checking.verdicts import Checker, Said, Verdict, judge
+from strandline.checking.verify import Taken
 from strandline.engine import CrashStates, StateVisit
-from strandline.in_order import Early, InOrder
-from strandline.recovering import INITIAL, Crasher
-from strandline.verdicts import Checker, Said, Verdict, judge
-from strandline.verify import Taken
 
 LEAST = 8
 """States inside a recovery that are worth its recording; with fewer points for each, recoveries are left out."""

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from strandline import images
+from strandline.checking import images
+from strandline.checking.in_order import Early, InOrder
+from strandline.checking.processes import Processes
+from strandline.checking.verdicts import Checker, Verdict, judge
 from strandline.engine import Edit, Engine, StatesSpec, StateVisit
-from strandline.in_order import Early, InOrder
-from strandline.processes import Processes
-from strandline.verdicts import Checker, Verdict, judge
 
 MOST_PLACES = 32
 """Places that are tried, the most executed first."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from strandline.checking.processes import Call, Processes, tail
 from strandline.engine import StateVisit
-from strandline.processes import Call, Processes, tail
 
 PLACE = "{}"
 """The placeholder of the pool's path in a command."""

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from strandline import images, recorder
+from strandline import recorder
+from strandline.checking import images
+from strandline.checking.processes import Call, Processes
+from strandline.checking.verdicts import Recovery, environment
 from strandline.engine import Engine, StatesSpec, StateVisit
 from strandline.errors import InputError
-from strandline.processes import Call, Processes
-from strandline.verdicts import Recovery, environment
 
 INSIDE = "/r:"
 """Between the name of a crash state and that of a state of its recovery."""
