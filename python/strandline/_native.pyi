@@ -105,28 +105,14 @@ class RecordingStates:
         """Counts the states that the design's model allows, or simulates runs. Then selects the states to visit."""
 
     def plan(self) -> dict[str, Any]:
-        """What there is.
+        """What there is; `engine.StatesPlan` lists the keys.
 
-        `{"program", "warnings", "threads", "instructions", "persistent_stores", "tasks", "model", "files": [{"name",
-        "path", "bytes"}], "intervals", "visited_intervals", "visits", "states", "states_log2", "classes",
-        "taken_together", "promises_recovery", "runs", "orders", "orders_tried", "judged", "not_judged", "disorders":
-        [{"name", "why", "run"}], "audit": [{"finding", "instruction", "count", "store": {SITE}, "callers":
-        [{"site", "pc", "count"}], SITE}]}`.
-        `states` is null beyond 2^100. `classes` is the number of classes of states; null if runs yield the states.
-        `runs` is the number of simulated runs that yielded the states; it is null if the
-        model yields them. `intervals` is null if runs yield the states. `judged` is the number of runs that the model
-        judged, `not_judged` the reason for leaving out others, and `disorders` the forbidden states (`run` is
-        `StateVisit`'s). An entry of `StateVisit`'s `has` and `lacks` is `{"place", "times", "why", SITE}`, where `why`
-        is null or `{"reason", "flush", "fence"}`. SITE is
+        An entry of `StateVisit`'s `has` and `lacks` is `{"place", "times", "why", SITE}`, where `why` is null or
+        `{"reason", "flush", "fence"}`. SITE is
         `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset", "in_library", "caller": {SITE}`: the
         first is a text (of a library's instruction, it begins with the program's own call), `inlined_in` an array of
         texts, `in_library` whether the module is a shared library, and `caller` the innermost call in the program's own
-        code. All but `pc` are null if unknown. `callers` are such calls with counts, the most frequent first; a
-        library's instruction has an entry for each of them. `taken_together`: some lines have more than 512 stores
-        before they become durable, and their old stores are merged. `orders` has the numbers of the explored orders of
-        threads that differ, 0 for the recorded one, and `orders_tried` how many were tried; both are null if runs yield
-        the states. `store` is the other thread's store that a load of finding `read_undurable_then_persisted` read;
-        else it is null.
+        code. All but `pc` are null if unknown.
         """
 
     def next(self, folder: str) -> dict[str, Any] | None:

@@ -191,11 +191,54 @@ class NativeStates(Protocol):
 
 
 @dataclass(frozen=True)
+class StatesPlan:
+    """What crash states a recording has under a design. `_native.pyi` documents SITE."""
+
+    program: list[str]
+    warnings: list[str]
+    threads: int
+    instructions: int
+    persistent_stores: int
+    tasks: int
+    files: list[dict[str, Any]]
+    """Of persistent memory: `{"name", "path", "bytes"}`."""
+    model: str
+    promises_recovery: bool
+    visits: int
+    """States that are written."""
+    states: int | None
+    """All states; `None` beyond 2^100."""
+    states_log2: float
+    intervals: int | None
+    """`None` if runs yield the states, as of the next one, `classes` and `orders`."""
+    visited_intervals: int | None
+    classes: int | None
+    """Classes of states."""
+    orders: list[int] | None
+    """The numbers of the explored orders of threads that differ, 0 for the recorded one."""
+    orders_tried: int | None
+    taken_together: bool
+    """Whether some lines have more than 512 stores before they become durable, so that old stores are merged."""
+    runs: int | None
+    """Simulated runs that yielded the states; `None` if the model yields them."""
+    judged: int
+    """Runs that the model judged."""
+    not_judged: str
+    """Why others were left out."""
+    disorders: list[dict[str, Any]]
+    """Forbidden states: `{"name", "why", "run"}`, the last as `StateVisit` has it."""
+    audit: list[dict[str, Any]]
+    """`{"finding", "instruction", "count", "store": {SITE}, "callers": [{"site", "pc", "count"}], SITE}`. `store` is
+    the other thread's store that a load of finding `read_undurable_then_persisted` read; else `None`. `callers` are
+    calls of the program's own code, the most frequent first; a library's instruction has an entry for each of them.
+    """
+
+
+@dataclass(frozen=True)
 class CrashStates:
     """The crash states of a recording, written one after the other."""
 
-    plan: dict[str, Any]
-    """What exists; `_native.pyi` lists the keys."""
+    plan: StatesPlan
     _write: Callable[[Path], dict[str, Any] | None]
 
     def next(self, folder: Path) -> StateVisit | None:
@@ -376,7 +419,7 @@ class Engine:
     def crash_states(self, spec: StatesSpec) -> CrashStates:
         """Finds the crash states of a recording, by a model or by runs, and selects those to visit."""
         states = self._ask(lambda: self.native.RecordingStates(spec))
-        return CrashStates(states.plan(), lambda folder: self._ask(lambda: states.next(str(folder))))
+        return CrashStates(StatesPlan(**states.plan()), lambda folder: self._ask(lambda: states.next(str(folder))))
 
     def recording_cycles(self, spec: CyclesSpec) -> int | None:
         """The cycles of a replay with changes; `None` if a finding has too many executions, or none."""

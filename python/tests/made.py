@@ -1,11 +1,12 @@
-"""A figure's data from invented cycles per task."""
+"""Invented data: of a figure, from cycles per task, and of a recording's crash states."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
-from strandline.engine import RunSpec
+from strandline.engine import RunSpec, StatesPlan
 from strandline.figures.claims import Measured
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
@@ -35,3 +36,8 @@ def measured(claim: str, fields: Fields) -> Measured:
     measure = MEASURES[claim]
     figure = repository_experiments().figure(measure.figure)
     return measure.take(data(figure, fields).where(measure.keep))
+
+
+def states_plan(**known: Any) -> StatesPlan:
+    """The plan of a recording's crash states; what is not given is `None`, which no test may show."""
+    return StatesPlan(**{**dict.fromkeys((field.name for field in fields(StatesPlan)), None), **known})

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from made import states_plan
 from strandline.checking.verdicts import End, Verdict
-from strandline.engine import StateVisit
+from strandline.engine import StatesPlan, StateVisit
 from strandline.views import failure_groups
 from strandline.views.crash_states import WHY, Examined, circumstances, explain, found, store_lines
 from strandline.views.recorded_case import page
@@ -21,7 +22,7 @@ def state(name: str, has: list[dict[str, Any]], lacks: list[dict[str, Any]], dif
 
 def examined(*states: StateVisit) -> Examined:
     verdicts = [Verdict(state, "the checker exited with status 1") for state in states]
-    return Examined("list.strand", "x86", {}, len(verdicts), verdicts)
+    return Examined("list.strand", "x86", states_plan(), len(verdicts), verdicts)
 
 
 MANY = [store(f"memcpy (libc.so.6+{number:#x})", library=True) for number in range(98)]
@@ -52,9 +53,9 @@ def test_of_as_many_stores_the_programs_own_come_first() -> None:
     assert [failure.state.name for failure in examined(library, own).failures] == ["9:none,2=1", "3:none,1=1"]
 
 
-def plan(threads: int, orders: list[int], tried: int) -> dict[str, Any]:
+def plan(threads: int, orders: list[int], tried: int) -> StatesPlan:
     counts = {"instructions": 9, "threads": threads, "persistent_stores": 2, "orders": orders, "orders_tried": tried}
-    return {"program": ["p"], "judged": 0, "taken_together": False, "runs": None, "model": "px86", **counts}
+    return states_plan(program=["p"], model="px86", **counts)
 
 
 def test_the_verdict_says_which_orders_were_explored() -> None:
@@ -116,7 +117,7 @@ def lacking(name: str, code: list[int], why: str = "refused", end: End = End.REF
 
 
 def grouped(verdicts: list[Verdict]) -> list[tuple[str, int]]:
-    result = Examined("list.strand", "x86", {"model": "px86"}, len(verdicts), verdicts)
+    result = Examined("list.strand", "x86", states_plan(model="px86"), len(verdicts), verdicts)
     return [(group.representative.state.name, group.others) for group in failure_groups.groups(result)]
 
 
@@ -145,7 +146,7 @@ def test_a_simulated_state_that_lacks_nothing_explains_no_other() -> None:
 
 def test_the_number_of_printed_groups_is_bounded_on_the_page_too() -> None:
     verdicts = [lacking(f"{pc}:all,{pc}=0", [pc], f"why {pc}") for pc in range(1, 12)]
-    result = Examined("list.strand", "x86", {"model": "px86"}, len(verdicts), verdicts)
+    result = Examined("list.strand", "x86", states_plan(model="px86"), len(verdicts), verdicts)
     lines = failure_groups.others(failure_groups.groups(result), lambda verdict: f"again {verdict.state.name}")
     assert lines[0] == "failure 2 of 11: why 2"
     assert "  reproduce: again 2:all,2=0" in lines

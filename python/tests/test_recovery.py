@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Strandline
+from made import states_plan
 from strandline.checking import images
 from strandline.checking.in_order import Early
 from strandline.checking.inside import Exploration, Explorer, Inside, choose, shares
@@ -69,7 +70,7 @@ def states_of(contents: list[str]) -> CrashStates:
         index, text = left.pop(0)
         return vars(visit(("initial", "final")[index] if index < 2 else f"{index}:all", folder, text))
 
-    return CrashStates({}, write)
+    return CrashStates(states_plan(), write)
 
 
 def explore(
@@ -240,9 +241,9 @@ def test_wrong_options_are_told_in_one_line(
 
 def test_the_verdict_says_what_was_crashed_inside_recovery() -> None:
     def said(**numbers: Any) -> list[str]:
-        return recovered.lines(Examined("r", "x86", {}, 1, [], inside=Inside(**numbers)))
+        return recovered.lines(Examined("r", "x86", states_plan(), 1, [], inside=Inside(**numbers)))
 
-    assert recovered.lines(Examined("r", "x86", {}, 1, [])) == []
+    assert recovered.lines(Examined("r", "x86", states_plan(), 1, [])) == []
     assert said(depth=2, recorded=5, wrote_nothing=2, states=31, repeated=7) == [
         "x86: 5 recoveries recorded (2 wrote nothing), 31 states inside recovery checked to depth 2, "
         "7 more are equal to others"
@@ -261,7 +262,7 @@ def test_a_failure_inside_recovery_says_so_and_has_a_group_of_its_own() -> None:
     why = "the checker exited with status 1"
     outer = Verdict(visit_in("2:all", lacks_stores=1), why, end=End.REFUSES)
     inner = Verdict(replace(outer.state, name="2:all/r:2:all", within="2:all"), why, end=End.REFUSES)
-    result = Examined("r", "x86", {}, 2, [outer, inner])
+    result = Examined("r", "x86", states_plan(), 2, [outer, inner])
     assert [len(group.verdicts) for group in failure_groups.groups(result)] == [1, 1]
     assert crash_states.place(inner.state).startswith("in the recovery of state 2:all, before any store")
     after = replace(inner.state, name="2:all/r:final", interval=None)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from made import states_plan
 from strandline.checking.in_order import Early
 from strandline.checking.verdicts import Checker, End, Verdict
 from strandline.checking.verify import HANGS, Checked, dump, verify
@@ -34,7 +35,7 @@ def states_of(contents: list[str]) -> CrashStates:
         where = {"interval": None, "tasks": 0, "differs": index, "began": None, "ends": None}
         return {"name": name, "files": [str(pool)], **where, **lists, "tasks_done": [index, 7]}
 
-    return CrashStates({}, write)
+    return CrashStates(states_plan(), write)
 
 
 def nothing(count: int = 1) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Strandline
+from made import states_plan
 from strandline.api import costs, weakest
 from strandline.api.session import Session
 from strandline.checking.verdicts import Checker, Verdict
@@ -55,7 +56,7 @@ class FakeEngine:
             where = {"interval": None, "tasks": 0, "differs": 0, "began": None, "ends": None}
             return {"name": name, "files": [str(folder / name / "pool")], **where, **lists}
 
-        return CrashStates({}, write)
+        return CrashStates(states_plan(), write)
 
     def recording_cycles(self, spec: CyclesSpec) -> int | None:
         if not self.replays:

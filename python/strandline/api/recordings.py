@@ -16,7 +16,7 @@ from strandline.checking.in_order import Early
 from strandline.checking.recovering import INSIDE, recovery_of
 from strandline.checking.verdicts import Checker, Verdict
 from strandline.checking.verify import Checked, dump, verify
-from strandline.engine import CrashStates, CyclesSpec, Engine, RunSpec, StatesSpec, StateVisit
+from strandline.engine import CrashStates, CyclesSpec, Engine, RunSpec, StatesPlan, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
 from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered
 from strandline.views.audit import Judged
@@ -111,9 +111,9 @@ class CrashesOfRecording(Result):
         parts: list[Table | Line] = [*self._replayed(), crash_states.verdicts(self.results), Line()]
         parts.append(Line(crash_states.circumstances(first), DIM))
         parts += [Line(line, folds=True) for result in self.results for line in recovered.lines(result)]
-        parts += [Line(f"warning: {warning}", folds=True) for warning in first.plan["warnings"]]
+        parts += [Line(f"warning: {warning}", folds=True) for warning in first.plan.warnings]
         if self.request.dump:
-            parts.append(Line(f"{first.plan['visits']:,} states are in {self.request.dump}"))
+            parts.append(Line(f"{first.plan.visits:,} states are in {self.request.dump}"))
         for result in self.results:
             parts += self._notes(result)
         parts += self.audit.parts()
@@ -202,10 +202,10 @@ def crash(session: Session, request: Request, designs: Sequence[str]) -> Crashes
             break
     stopped = results[-1].early is Early.INTERRUPTED
     said = crashes.interrupted(len(results), len(designs or (DEFAULT_DESIGN,))) if stopped else None
-    audited = suppressions.judge(results[0].plan["audit"], sources)
+    audited = suppressions.judge(results[0].plan.audit, sources)
     if not request.visits and not stopped:
         replay = CyclesSpec(request.recording, results[0].design, request.seed)
-        audited = costs.costed(session, replay, audited, results[0].plan["instructions"])
+        audited = costs.costed(session, replay, audited, results[0].plan.instructions)
     weakened = None
     if request.weaken and not stopped:
         weakened = _weaken(session, request, results[0])
@@ -267,7 +267,7 @@ def _examine(session: Session, request: Request, design: str) -> Examined:
         states = session.engine.crash_states(spec)
     if request.visits:
         _check_files(spec.recording, states.plan)
-    with session.display.progress("crash states", states.plan["visits"] if request.visits else 0) as done:
+    with session.display.progress("crash states", states.plan.visits if request.visits else 0) as done:
         found = _visit(states, request, checker, session.jobs, done)
     # The state after the program belongs to the last interval, too.
     visited = [verdict for verdict in found.verdicts if verdict.state.name != "final" or request.replay]
@@ -282,7 +282,7 @@ def _examine(session: Session, request: Request, design: str) -> Examined:
     )
 
 
-def _disorders(plan: dict[str, Any]) -> list[Verdict]:
+def _disorders(plan: StatesPlan) -> list[Verdict]:
     """States that the design's model forbids, whatever the checker's verdict."""
 
     def verdict(disorder: dict[str, Any]) -> Verdict:
@@ -291,7 +291,7 @@ def _disorders(plan: dict[str, Any]) -> list[Verdict]:
         state = StateVisit(name=disorder["name"], run=disorder["run"], **where, **nothing)
         return Verdict(state, f"{DISORDER}: {disorder['why']}")
 
-    return [verdict(disorder) for disorder in plan["disorders"]]
+    return [verdict(disorder) for disorder in plan.disorders]
 
 
 def _visit(states: CrashStates, request: Request, checker: Checker | None, jobs: int, done: Advance) -> Checked:
@@ -308,8 +308,8 @@ def _visit(states: CrashStates, request: Request, checker: Checker | None, jobs:
     return Checked([])
 
 
-def _check_files(recording: str, plan: dict[str, Any]) -> None:
-    if not plan["files"]:
+def _check_files(recording: str, plan: StatesPlan) -> None:
+    if not plan.files:
         raise InputError(
             f"{recording}: has no persistent memory: record again and name it: strandline record --pm PATH"
         )
@@ -345,7 +345,7 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
         "why": verdict.why,
         "replay": _again(result, verdict, request),
         "tasks": state.tasks,
-        "threads": result.plan["threads"],
+        "threads": result.plan.threads,
         "detail": [f"power lost {crash_states.place(state)}", *crash_states.stores(state)],
         "state": state.name,
         "within": state.within or None,
@@ -391,10 +391,10 @@ def _summary(result: Examined) -> dict[str, Any]:
         "workload": result.recording,
         "design": result.design,
         "points": result.visited,
-        "visited_classes": None if plan["classes"] is None else result.classes_visited,
+        "visited_classes": None if plan.classes is None else result.classes_visited,
         "complete": result.early is None,
         "early": result.early.value if result.early else None,
-        **{key: plan[key] for key in keys},
+        **{key: getattr(plan, key) for key in keys},
         "found": crash_states.found(plan),
         "recoveries": None if result.inside is None else asdict(result.inside),
         "recovers": False if result.failures else None if result.verdicts is None or result.early else True,

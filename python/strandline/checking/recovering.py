@@ -113,7 +113,7 @@ class Crasher:
         folder = recorded.folder
         spec = replace(self.spec, recording=str(folder / RECORDED), points=points, replay=only, judged=False)
         found = self.engine.crash_states(spec)
-        overlay = Overlay.of(recorded, found.plan["files"], self._before(spec, folder))
+        overlay = Overlay.of(recorded, found.plan.files, self._before(spec, folder))
         raw = folder / "raw"
         raw.mkdir()
         while state := found.next(raw):

@@ -10,7 +10,7 @@ from typing import Any
 from strandline.checking.in_order import Early
 from strandline.checking.inside import Inside
 from strandline.checking.verdicts import End, Verdict
-from strandline.engine import StateVisit
+from strandline.engine import StatesPlan, StateVisit
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
 from strandline.views.table import Column, Table
@@ -56,7 +56,7 @@ class Examined:
 
     recording: str
     design: str
-    plan: dict[str, Any]
+    plan: StatesPlan
     visited: int
     verdicts: list[Verdict] | None
     """`None` without a checker."""
@@ -123,10 +123,10 @@ def _size(state: StateVisit, hopeless: set[Interval]) -> tuple[int, int, int, fl
     return total, sum(store["in_library"] for store in shown), state.differs, earliest
 
 
-def states(plan: dict[str, Any]) -> str:
+def states(plan: StatesPlan) -> str:
     """How many crash states there are."""
-    exact = plan["states"]
-    return whole(exact) if exact is not None and exact < EXACT else f"2^{plan['states_log2']:.1f}"
+    exact = plan.states
+    return whole(exact) if exact is not None and exact < EXACT else f"2^{plan.states_log2:.1f}"
 
 
 def verdicts(results: Sequence[Examined]) -> Table:
@@ -144,39 +144,39 @@ def _row(result: Examined) -> tuple[str, ...]:
         failing, verdict = "0", "not finished"
     else:
         failing, verdict = "0", "recovers"
-    intervals = "-" if plan["intervals"] is None else whole(plan["intervals"])
+    intervals = "-" if plan.intervals is None else whole(plan.intervals)
     counts = (states(plan), whole(result.visited), intervals, _classes(result))
     return result.design, *counts, failing, verdict, found(plan)
 
 
 def _classes(result: Examined) -> str:
     """The number of classes of states, and of those that were visited."""
-    classes = result.plan["classes"]
+    classes = result.plan.classes
     if classes is None or result.replayed:
         return "-"
     return whole(classes) if result.verdicts is None else f"{whole(result.classes_visited)} of {whole(classes)}"
 
 
-def found(plan: dict[str, Any]) -> str:
+def found(plan: StatesPlan) -> str:
     """How the crash states were found."""
-    if plan["runs"] is None:
-        orders = f" in {counted(len(plan['orders']), 'order')}" if plan["threads"] > 1 else ""
-        return f"allowed by {plan['model']}{orders}"
-    return f"shown by {counted(plan['runs'], 'simulated run')}"
+    if plan.runs is None:
+        orders = f" in {counted(len(plan.orders or ()), 'order')}" if plan.threads > 1 else ""
+        return f"allowed by {plan.model}{orders}"
+    return f"shown by {counted(plan.runs, 'simulated run')}"
 
 
 def caveats(result: Examined) -> list[str]:
     """Notes on states from simulated runs, in lines."""
     plan, design = result.plan, result.design
     lines = []
-    if plan["not_judged"]:
-        lines.append(f"{design}: no simulated run was judged by model {plan['model']}: {plan['not_judged']}")
+    if plan.not_judged:
+        lines.append(f"{design}: no simulated run was judged by model {plan.model}: {plan.not_judged}")
     for end, words in NO_ANSWER.items():
         if count := sum(verdict.end is end for verdict in result.verdicts or []):
             lines.append(f"{design}: {words} on {counted(count, 'state')}, which count as failing")
     if result.early:
         lines.append(f"{design}: not all states were checked: {result.early.value}")
-    if not plan["promises_recovery"]:
+    if not plan.promises_recovery:
         lines.append(f"{design} promises no recovery")
     return lines
 
@@ -185,22 +185,22 @@ def circumstances(result: Examined) -> str:
     """The recorded program, and the share of its states that was visited."""
     plan = result.plan
     parts = [
-        f"{' '.join(plan['program']) or result.recording}: {counted(plan['instructions'], 'instruction')}",
-        counted(plan["threads"], "thread") + _explored(plan),
-        counted(plan["persistent_stores"], "store") + " to persistent memory",
+        f"{' '.join(plan.program) or result.recording}: {counted(plan.instructions, 'instruction')}",
+        counted(plan.threads, "thread") + _explored(plan),
+        counted(plan.persistent_stores, "store") + " to persistent memory",
     ]
-    if plan["judged"]:
-        parts.append(f"{counted(plan['judged'], 'simulated run')} judged by model {plan['model']}")
-    if plan["taken_together"]:
+    if plan.judged:
+        parts.append(f"{counted(plan.judged, 'simulated run')} judged by model {plan.model}")
+    if plan.taken_together:
         parts.append("stores beyond 512 to a line that is not durable were merged")
     return ", ".join(parts)
 
 
-def _explored(plan: dict[str, Any]) -> str:
+def _explored(plan: StatesPlan) -> str:
     """The orders of several threads that were explored, in brackets."""
-    if plan["threads"] < 2 or plan["orders"] is None:
+    if plan.threads < 2 or plan.orders is None or plan.orders_tried is None:
         return ""
-    others, tried = len(plan["orders"]) - 1, plan["orders_tried"] - 1
+    others, tried = len(plan.orders) - 1, plan.orders_tried - 1
     if others:
         count = f"{others:,} other{'s' if others > 1 else ''}"
         return f" (the recorded order and {count} that its synchronisation allows; more orders may exist)"

@@ -70,7 +70,7 @@ def _case(result: Examined, group: Group, again: str) -> str:
 
 def _order(result: Examined, state: StateVisit) -> str:
     """What the model says of the state's stores."""
-    model = result.plan["model"]
+    model = result.plan.model
     if state in [verdict.state for verdict in result.disorders]:
         return f"Model {model} forbids this state: {result.design} has broken its own order."
     allows = f"Model {model} allows this state: no fence of the program keeps power from failing between these stores."
