@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Strandline
-from strandline.api.topics import LISTED
+from strandline.api.explain import explain
+from strandline.api.topics import LISTED, known, topics
 from strandline.cli.app import installed
-from strandline.cli.topics import known, topics
+from strandline.cli.explain import options
 from strandline.engine import Engine
 from strandline.figures.experiments import Experiments
 
@@ -59,7 +60,7 @@ def test_a_misspelt_name_is_mended(strandline: Strandline) -> None:
 @pytest.fixture(scope="module")
 def names() -> list[str]:
     """Every name of the compiled simulator."""
-    return known(installed())
+    return [*known(installed()), *(option.name for option in options())]
 
 
 def test_every_name_has_a_meaning_and_its_page_is_there(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +70,7 @@ def test_every_name_has_a_meaning_and_its_page_is_there(names: list[str], monkey
             monkeypatch.setattr(room, name, cache(getattr(room, name)))
     app = installed()
     for name in names:
-        found = topics(app, name)
+        found = explain(app, name, options()).topics
         assert found, name
         for topic in found:
             assert dict(topic.rows).get("what") or topic.kind.startswith("parameter"), name

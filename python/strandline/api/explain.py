@@ -44,11 +44,12 @@ class Explanation(Result):
         return {"topics": [each.keys() for each in self.topics]}
 
 
-def explain(at: Sources, name: str) -> Explanation:
-    """All meanings of a name; an `UnknownError` if it has none."""
-    found = meanings.topics(at, name)
+def explain(at: Sources, name: str, more: Sequence[Topic] = ()) -> Explanation:
+    """All meanings of a name, also among the options `more`; an `UnknownError` if it has none."""
+    found = [*meanings.topics(at, name), *(option for option in more if option.name == name.lstrip("-"))]
     if not found:
-        raise UnknownError("name", name, meanings.known(at), "strandline list")
+        known = dict.fromkeys([*meanings.known(at), *(option.name for option in more)])
+        raise UnknownError("name", name, list(known), "strandline list")
     return Explanation(found)
 
 

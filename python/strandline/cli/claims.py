@@ -11,12 +11,9 @@ from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
 from strandline.cli.options import (
-    fresh_option,
-    jobs_option,
-    json_option,
+    kept_options,
+    last_options,
     precision_option,
-    seed_option,
-    store_option,
     tasks_option,
 )
 from strandline.figures.figure import Options
@@ -26,11 +23,8 @@ from strandline.figures.figure import Options
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=name_of("claims"))
 @tasks_option
 @precision_option("1%")
-@fresh_option
-@store_option
-@seed_option
-@jobs_option
-@json_option
+@kept_options
+@last_options
 @click.pass_obj
 @click.pass_context
 def claims(ctx: click.Context, app: App, /, **given: Any) -> None:
@@ -44,5 +38,5 @@ def claims(ctx: click.Context, app: App, /, **given: Any) -> None:
     with interruptible(session):
         options = Options(given["seed"], given["tasks"], precision=given["precision"])
         found = api.claims(session, given["ids"], options)
-    output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+    output.give(found, given["as_json"])
     ctx.exit(0 if found.hold else 1)

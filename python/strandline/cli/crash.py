@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -21,18 +24,8 @@ from strandline.views.audit import FAIL_ON
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
-ONLY_RECORDINGS = (
-    "dump",
-    "verify",
-    "time_limit",
-    "scratch",
-    "orders",
-    "fail_on",
-    "suppress",
-    "recover",
-    "depth",
-    "weaken",
-)
+OF_RECORDINGS = tuple(field.name for field in fields(recordings.Request) if field.name != "recording")
+ONLY_RECORDINGS = tuple(name for name in OF_RECORDINGS if name not in ("points", "seed", "replay", "max_failures"))
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -135,51 +128,32 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     if given["replay"]:
         why = "excludes --replay, which checks one crash state: leave one of them out"
         refuse(ctx, ("points", "max_failures"), why)
+    session = app.session(given)
     if app.engine.is_recording(given["workload"]):
         refuse(ctx, ONLY_WORKLOADS, "does not apply to a recording: leave it out")
-        ctx.exit(_crash_recording(app, given))
+        request = recordings.Request(given["workload"], **{name: given[name] for name in OF_RECORDINGS})
+        judged = recordings.crash(session, request, given["designs"] or ())
+        _end(ctx, judged, partial(crash_page.write_recording, judged), judged.passes)
     refuse(ctx, ONLY_RECORDINGS, "applies only to recordings, the files of `strandline record`: leave it out")
     demand(ctx, "designs")
-    found = api.crash(
-        app.session(given),
-        base_run(given, recovers=False),
-        given["designs"],
-        given["points"],
-        given["replay"],
-        given["max_failures"],
-    )
-    page = given["html"]
-    is_drawn = page is not None and crash_page.write(app.engine, found.results, page)
-    status = _show(found, given)
-    _say_drawn(given, is_drawn)
-    ctx.exit(status)
+    base = base_run(given, recovers=False)
+    found = api.crash(session, base, given["designs"], given["points"], given["replay"], given["max_failures"])
+    _end(ctx, found, partial(crash_page.write, app.engine, found.results))
 
 
-def _crash_recording(app: App, given: dict[str, Any]) -> int:
-    """Crashes a recording; returns the exit status."""
-    found = recordings.crash(app.session(given), _request(given), given["designs"] or ())
-    page = given["html"]
-    is_drawn = page is not None and crash_page.write_recording(found, page)
-    status = _show(found, given)
-    _say_drawn(given, is_drawn)
-    return status or int(not found.passes)
-
-
-def _say_drawn(given: dict[str, Any], is_drawn: bool) -> None:
-    page = given["html"]
-    if page is not None and not given["as_json"]:
-        output.say(f"drawn in {page}" if is_drawn else "no crash state is wrong: nothing is drawn", style="dim")
-
-
-def _request(given: dict[str, Any]) -> recordings.Request:
-    keys = ("points", "seed", "replay", "max_failures", *ONLY_RECORDINGS)
-    return recordings.Request(given["workload"], **{key: given[key] for key in keys})
-
-
-def _show(found: Crashes | recordings.CrashesOfRecording, given: dict[str, Any]) -> int:
-    """Prints what was found, and returns the exit status."""
+def _end(
+    ctx: click.Context,
+    found: Crashes | recordings.CrashesOfRecording,
+    draw: Callable[[Path], bool],
+    passes: bool = True,
+) -> NoReturn:
+    """Draws and prints what was found, and ends the command."""
+    page, as_json = ctx.params["html"], ctx.params["as_json"]
+    is_drawn = page is not None and draw(page)
     if found.results:
-        output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+        output.give(found, as_json)
     if found.interrupted:
         raise InterruptError(found.interrupted)
-    return 0 if found.recovers else 1
+    if page is not None and not as_json:
+        output.say(f"drawn in {page}" if is_drawn else "no crash state is wrong: nothing is drawn", style="dim")
+    ctx.exit(0 if found.recovers and passes else 1)

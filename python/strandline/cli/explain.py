@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import click
 
-from strandline.api.explain import Explanation
+from strandline.api.explain import explain as explanation
+from strandline.api.topic import Topic, topic
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.complete import topic
-from strandline.cli.options import json_option
-from strandline.cli.topics import known, topics
-from strandline.errors import UnknownError
+from strandline.cli.complete import topic as topic_of
+from strandline.cli.options import ignored_seed_option, json_option
 
 
 @click.command()
-@click.argument("name", shell_complete=topic)
-@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
+@click.argument("name", shell_complete=topic_of)
+@ignored_seed_option
 @json_option
 @click.pass_obj
 def explain(app: App, name: str, as_json: bool) -> None:
@@ -24,11 +23,17 @@ def explain(app: App, name: str, as_json: bool) -> None:
     NAME is a design, workload, machine, runtime, model, figure, claim, key of a record, option of `strandline run`, or
     a parameter such as machine.core.rob_entries or design.entries. All meanings of a name are shown.
     """
-    meanings = topics(app, name)
-    if not meanings:
-        raise UnknownError("name", name, known(app), "strandline list")
-    found = Explanation(meanings)
-    if as_json:
-        output.print_json(found.document())
-        return
-    output.show(found.page())
+    output.give(explanation(app, name, options()), as_json)
+
+
+def options() -> list[Topic]:
+    """The options of `strandline run`, under their names without dashes."""
+    from strandline.cli.run import run
+
+    return [_option(option.opts[-1].lstrip("-"), option) for option in run.params if isinstance(option, click.Option)]
+
+
+def _option(name: str, option: click.Option) -> Topic:
+    default = option.default if isinstance(option.default, int | str) and not option.is_flag else None
+    rows = {"what": option.help, "written": option.opts, "default": default, "see": "strandline run --help"}
+    return topic(name, "option of strandline run", **rows)

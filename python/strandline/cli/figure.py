@@ -14,12 +14,11 @@ from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
 from strandline.cli.options import (
     AT_LEAST_ONE,
-    fresh_option,
     jobs_option,
     json_option,
+    kept_options,
     precision_option,
     seed_option,
-    store_option,
     tasks_option,
 )
 from strandline.cli.picture import picture_options
@@ -33,8 +32,7 @@ from strandline.views.plot_size import NO_PICTURE
 @tasks_option
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the result. [default: out/ID]")
 @click.option("--force", is_flag=True, help="Replace another figure, or a longer run, in DIR.")
-@fresh_option
-@store_option
+@kept_options
 @picture_options
 @seed_option
 @click.option("--seeds", type=AT_LEAST_ONE, default=1, show_default=True, help="Number of seeds, from --seed up.")

@@ -8,14 +8,14 @@ from strandline.api.listings import KINDS, listing, parameters
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.complete import entry_of
-from strandline.cli.options import json_option, set_option
+from strandline.cli.options import ignored_seed_option, json_option, set_option
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
 @click.argument("name", required=False, shell_complete=entry_of)
 @set_option
-@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
+@ignored_seed_option
 @json_option
 @click.pass_obj
 def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...], as_json: bool) -> None:

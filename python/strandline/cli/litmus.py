@@ -19,14 +19,10 @@ from strandline.cli.litmus_others import export, judge
 from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.options import (
     AT_LEAST_ONE,
-    designs,
+    designs_option,
     each_key_once,
-    jobs_option,
-    json_option,
-    machines,
-    models,
+    last_options,
     parsed,
-    seed_option,
 )
 from strandline.engine import Engine
 from strandline.errors import InputError
@@ -58,20 +54,12 @@ SPELLED = {
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option(
-    "-d",
-    "--design",
-    "designs",
-    type=designs,
-    metavar="D1,D2|all",
-    shell_complete=names_of("designs", "all"),
-    help="Designs to run.",
-)
+@designs_option("run")
 @click.option(
     "-M",
     "--model",
     "models",
-    type=models,
+    type=parsed(words.models),
     metavar="M1,M2",
     shell_complete=names_of("models"),
     help="Models, or variants of models.",
@@ -80,7 +68,7 @@ SPELLED = {
     "-m",
     "--machine",
     "machines",
-    type=machines,
+    type=parsed(words.machines),
     metavar="NAME|FILE,...",
     shell_complete=names_of("machines"),
     help="Machines of the designs.",
@@ -116,9 +104,7 @@ SPELLED = {
     metavar="RESULTS",
     help="Judge the states that another simulator has shown. [default model: px86]",
 )
-@seed_option
-@jobs_option
-@json_option
+@last_options
 @click.pass_obj
 @click.pass_context
 def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
@@ -157,7 +143,7 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
 
 def _show(ctx: click.Context, found: api.Litmus | RandomPrograms, given: Mapping[str, Any]) -> None:
     """Prints what was found, and ends the command."""
-    output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+    output.give(found, given["as_json"])
     ctx.exit(1 if found.failures else 0)
 
 

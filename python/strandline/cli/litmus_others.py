@@ -17,7 +17,7 @@ def export(app: App, given: Mapping[str, Any]) -> None:
     from strandline.api import litmus_export as api
 
     found = api.export(app.session(given), given["exporting"], given["files"], given["out"])
-    output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+    output.give(found, given["as_json"])
 
 
 def judge(app: App, given: Mapping[str, Any]) -> int:
@@ -28,5 +28,5 @@ def judge(app: App, given: Mapping[str, Any]) -> int:
     if len(models) > 1:
         raise click.UsageError(f"--judge takes one model, not {len(models)}: leave others out")
     found = api.judge(app.session(given), Path(given["judging"]), given["files"], models[0])
-    output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+    output.give(found, given["as_json"])
     return 1 if found.failures else 0

@@ -32,11 +32,6 @@ def parsed(parse: Callable[[str], Value]) -> Callable[[str], Value]:
     return convert
 
 
-designs = parsed(words.designs)
-models = parsed(words.models)
-machines = parsed(words.machines)
-
-
 class Whole(click.ParamType[int]):
     """A whole number, at least `least`."""
 
@@ -56,14 +51,28 @@ class Whole(click.ParamType[int]):
 AT_LEAST_ONE = Whole(1)
 AT_LEAST_ZERO = Whole(0)
 
+
+def several(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Options as one, which `--help` shows in this order."""
+
+    def describe(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return describe
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 seed_option = click.option(
     "--seed", type=AT_LEAST_ZERO, default=1, show_default=True, help="Seed of the random numbers."
 )
+ignored_seed_option = click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
 tasks_option = click.option("--tasks", type=AT_LEAST_ONE, help="Number of timed operations or transactions.")
 jobs_option = click.option(
     "--jobs", type=AT_LEAST_ONE, default=default_jobs, help="Number of parallel runs. [default: all cores]"
 )
+last_options = several(seed_option, jobs_option, json_option)
 
 
 COROUTINES = ("paper", "lean")
@@ -121,9 +130,7 @@ _RUN_OPTIONS = (
         "--bmo", type=AT_LEAST_ZERO, metavar="CYCLES", help="Added latency of a persist: backend memory operations."
     ),
     set_option,
-    seed_option,
-    jobs_option,
-    json_option,
+    last_options,
 )
 
 
@@ -151,13 +158,28 @@ from_option = click.option(
     metavar="FILE",
     help="Repeat the runs of a file's records and compare the results.",
 )
-fresh_option = click.option("--fresh", is_flag=True, help="Make all runs anew, also those in the run store.")
 store_option = click.option(
     "--store",
     metavar="DIR|off",
     help="Folder of the run store, which has the finished runs of all commands. [default: $STRANDLINE_STORE, or "
     "strandline/runs in the cache folder]",
 )
+kept_options = several(
+    click.option("--fresh", is_flag=True, help="Make all runs anew, also those in the run store."), store_option
+)
+
+
+def designs_option(use: str) -> Callable[[Command], Command]:
+    """`-d` of a command that uses designs so."""
+    return click.option(
+        "-d",
+        "--design",
+        "designs",
+        type=parsed(words.designs),
+        metavar="D1,D2|all",
+        shell_complete=names_of("designs", "all"),
+        help=f"Designs to {use}.",
+    )
 
 
 def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
@@ -165,22 +187,7 @@ def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
     workload = click.argument(
         "workload", metavar="WORKLOAD", required=workload_required, shell_complete=name_of("workloads")
     )
-    design = click.option(
-        "-d",
-        "--design",
-        "designs",
-        type=designs,
-        metavar="D1,D2|all",
-        shell_complete=names_of("designs", "all"),
-        help="Designs to compare.",
-    )
-
-    def describe(command: Command) -> Command:
-        for option in reversed((workload, design, *_RUN_OPTIONS)):
-            command = option(command)
-        return command
-
-    return describe
+    return several(workload, designs_option("compare"), *_RUN_OPTIONS)
 
 
 def parameter(ctx: click.Context, name: str) -> click.Parameter:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from strandline.views.page import ENDLESS, Line, Page
 from strandline.views.table import Table
+
+if TYPE_CHECKING:
+    from strandline.api.result import Result
 
 NARROW = 80
 """Characters of a line of `strandline list` in a pipe."""
@@ -47,6 +51,16 @@ def tell(sentence: str, style: str = "") -> None:
 def warn(sentence: str) -> None:
     """Prints a warning on stderr."""
     click.echo(f"strandline: warning: {sentence}", err=True)
+
+
+def give(found: Result, as_json: bool, out: Path | None = None) -> None:
+    """Prints a result and where it was written, or with `--json` its document alone."""
+    if as_json:
+        print_json(found.document())
+        return
+    show(found.page())
+    if out:
+        say(f"written to {out}", style="dim")
 
 
 def print_json(document: dict[str, Any]) -> None:

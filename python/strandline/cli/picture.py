@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import click
 
 from strandline import words
-from strandline.cli.options import parsed
+from strandline.cli.options import parsed, several
 from strandline.views.plot_size import Width, style
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-_OPTIONS = (
+_OPTIONS = several(
     click.option(
         "--format",
         "formats",
@@ -41,7 +41,4 @@ def picture_options(command: Command) -> Any:
     def styled(*args: Any, formats: tuple[str, ...] | None, width: str, title: bool, **given: Any) -> Any:
         return command(*args, style=parsed(lambda width: style(formats, width, title))(width), **given)
 
-    described: Any = styled
-    for option in reversed(_OPTIONS):
-        described = option(described)
-    return described
+    return _OPTIONS(styled)

@@ -9,7 +9,7 @@ import click
 from strandline.api.reports import report as write_report
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.options import json_option
+from strandline.cli.options import ignored_seed_option, json_option
 
 
 @click.command()
@@ -22,7 +22,7 @@ from strandline.cli.options import json_option
     help="File of the page.",
 )
 @click.option("--title", metavar="TEXT", help="Title of the page. [default: the only figure's, or their number]")
-@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
+@ignored_seed_option
 @json_option
 @click.pass_obj
 def report(app: App, places: tuple[Path, ...], out: Path, title: str | None, as_json: bool) -> None:
@@ -41,7 +41,4 @@ def report(app: App, places: tuple[Path, ...], out: Path, title: str | None, as_
     found = write_report(app.engine, places, out, title)
     if found.other_versions:
         output.warn(f"records of version {' and '.join(found.other_versions)}: they may have other keys and results")
-    if as_json:
-        output.print_json(found.document())
-    else:
-        output.show(found.page())
+    output.give(found, as_json)

@@ -14,13 +14,12 @@ from strandline.cli.app import App, interruptible
 from strandline.cli.options import (
     base_run,
     demand,
-    fresh_option,
     from_option,
+    kept_options,
     out_file_option,
     precision_option,
     refuse,
     run_options_of,
-    store_option,
 )
 
 FENCES = ("auto", "recorded", "flush")
@@ -40,8 +39,7 @@ WITH_FROM = ("record", "jobs", "as_json")
 )
 @precision_option("off")
 @out_file_option
-@fresh_option
-@store_option
+@kept_options
 @from_option
 @click.pass_obj
 @click.pass_context
@@ -60,7 +58,7 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
     if given["record"]:
         refuse(ctx, set(given) - set(WITH_FROM), "excludes --from, whose records define the runs: leave it out")
         found = repeat(app.session({"jobs": given["jobs"]}), given["record"])
-        output.print_json(found.document()) if given["as_json"] else output.show(found.page())
+        output.give(found, given["as_json"])
         ctx.exit(0 if found.same else 1)
     demand(ctx, "workload", "designs")
     if given["fences"]:
@@ -68,9 +66,4 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
     session = app.session(given)
     with interruptible(session):
         result = compare(session, base_run(given, recovers=True), given["designs"], given["out"])
-    if given["as_json"]:
-        output.print_json(result.document())
-        return
-    output.show(result.page())
-    if given["out"]:
-        output.say(f"written to {given['out']}", style="dim")
+    output.give(result, given["as_json"], given["out"])

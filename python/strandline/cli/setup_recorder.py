@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from strandline.cli import output
-from strandline.cli.options import json_option
+from strandline.cli.options import ignored_seed_option, json_option
 from strandline.recorder_setup import set_up
 
 
@@ -19,7 +19,7 @@ from strandline.recorder_setup import set_up
     metavar="DIR",
     help="The root of strandline's sources. [default: those that this command runs from]",
 )
-@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
+@ignored_seed_option
 @json_option
 def setup_recorder(source: Path | None, as_json: bool) -> None:
     """Build the recorder, which `strandline record` needs, once.

@@ -8,7 +8,7 @@ from strandline import pruning
 from strandline.api.stores import kept, pruned
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.options import json_option, parsed, refuse, store_option
+from strandline.cli.options import ignored_seed_option, json_option, parsed, refuse, store_option
 
 PRUNE = "prune"
 
@@ -18,7 +18,7 @@ PRUNE = "prune"
 @click.option("--keep", type=parsed(pruning.size), metavar="SIZE", help="Delete the oldest runs beyond this size: 5GB.")
 @click.option("--older", type=parsed(pruning.age), metavar="AGE", help="Delete runs not used for this time: 30d.")
 @store_option
-@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
+@ignored_seed_option
 @json_option
 @click.pass_obj
 @click.pass_context
@@ -44,4 +44,4 @@ def store(
     if action is None:
         refuse(ctx, ("keep", "older"), "says what to delete: write `strandline store prune`")
     found = pruned(app.engine, store, keep, older) if action == PRUNE else kept(app.engine, store)
-    output.print_json(found.document()) if as_json else output.show(found.page())
+    output.give(found, as_json)

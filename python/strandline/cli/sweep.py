@@ -12,14 +12,11 @@ from strandline.api.workers import working
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.options import (
-    fresh_option,
-    jobs_option,
-    json_option,
+    kept_options,
+    last_options,
     out_file_option,
     parsed,
     refuse,
-    seed_option,
-    store_option,
 )
 from strandline.sweeps import plan, spec
 from strandline.sweeps.cluster import LOCAL
@@ -42,11 +39,8 @@ from strandline.sweeps.cluster import LOCAL
     help="Run on workers that SLURM starts as jobs. Needs strandline[cluster].",
 )
 @out_file_option
-@fresh_option
-@store_option
-@seed_option
-@jobs_option
-@json_option
+@kept_options
+@last_options
 @click.pass_obj
 @click.pass_context
 def sweep(ctx: click.Context, app: App, /, **given: Any) -> None:
@@ -65,9 +59,4 @@ def sweep(ctx: click.Context, app: App, /, **given: Any) -> None:
         asked = spec.read(given["file"], session.engine)
         with working(session, given["dask"], given["slurm"], output.warn) as at_work:
             result = run_sweep(at_work, asked, given["seed"], given["part"], given["out"])
-    if given["as_json"]:
-        output.print_json(result.document())
-        return
-    output.show(result.page())
-    if given["out"]:
-        output.say(f"written to {given['out']}", style="dim")
+    output.give(result, given["as_json"], given["out"])

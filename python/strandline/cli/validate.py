@@ -12,7 +12,7 @@ from strandline.api.validation import validate as compare
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
-from strandline.cli.options import AT_LEAST_ONE, json_option, refuse, set_option
+from strandline.cli.options import AT_LEAST_ONE, ignored_seed_option, json_option, refuse, set_option
 from strandline.cli.picture import picture_options
 from strandline.views.plot_size import NO_PICTURE, Style
 
@@ -40,7 +40,7 @@ from strandline.views.plot_size import NO_PICTURE, Style
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of table, numbers and pictures.")
 @picture_options
 @json_option
-@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
+@ignored_seed_option
 @click.pass_obj
 @click.pass_context
 def validate(ctx: click.Context, app: App, /, style: Style, **given: Any) -> None:
@@ -65,11 +65,6 @@ def validate(ctx: click.Context, app: App, /, style: Style, **given: Any) -> Non
     asked = Asked(given["cases"], given["machine"], given["settings"], rounds)
     with interruptible(session):
         found = compare(session, asked, given["out"], style)
-    if given["as_json"]:
-        output.print_json(found.document())
-        return
-    output.show(found.page())
-    if given["out"]:
-        output.say(f"written to {given['out']}", style="dim")
-        if not style.formats:
-            output.tell(NO_PICTURE, style="dim")
+    output.give(found, given["as_json"], given["out"])
+    if given["out"] and not given["as_json"] and not style.formats:
+        output.tell(NO_PICTURE, style="dim")

@@ -17,7 +17,7 @@ from threading import Thread
 import click
 
 from strandline.cli.app import App
-from strandline.cli.options import json_option, store_option
+from strandline.cli.options import ignored_seed_option, json_option, store_option
 from strandline.errors import InputError
 from strandline.interrupts import terminated_as_interrupted
 
@@ -40,7 +40,7 @@ PATIENCE = 2
 )
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @store_option
-@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
+@ignored_seed_option
 @json_option
 @click.pass_obj
 def explore(app: App, port: int, no_browser: bool, store: str | None, as_json: bool) -> None:
