@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strandline import run_store as stores
@@ -29,6 +30,21 @@ def places(given: Place | Sequence[Place]) -> list[str]:
     return [os.fspath(each) for each in files]
 
 
+def path(given: Place | None) -> Path | None:
+    """A file or folder, if one is given."""
+    return None if given is None else Path(given)
+
+
+def text(given: Place | None) -> str | None:
+    """A file or folder as the command line has it, if one is given."""
+    return None if given is None else os.fspath(given)
+
+
+def at_least(least: int, number: int | None) -> int | None:
+    """A number, if one is given; an `InputError` if it is below `least` or not whole."""
+    return None if number is None else words.whole(number, least)
+
+
 def base_run(
     workload: Place,
     design: str,
@@ -48,13 +64,13 @@ def base_run(
     return RunSpec(
         workload=os.fspath(workload),
         design=design,
-        machine=None if machine is None else os.fspath(machine),
+        machine=text(machine),
         runtime=runtime,
-        threads=None if threads is None else words.whole(threads, 1),
-        tasks=None if tasks is None else words.whole(tasks, 1),
+        threads=at_least(1, threads),
+        tasks=at_least(1, tasks),
         window=None if window is None else words.window(window),
         coroutines=coroutines,
-        bmo=None if bmo is None else words.whole(bmo, 0),
+        bmo=at_least(0, bmo),
         seed=words.whole(seed, 0),
         set=words.settings(settings),
         recovers=recovers,
@@ -65,9 +81,8 @@ def base_run(
 def session(jobs: int | None, store: Place | None = stores.OFF, fresh: bool = False) -> Session:
     """The session of one call; without a run store, unless one may be chosen."""
     engine = load()
-    chosen = None if store is None else os.fspath(store)
-    kept = stores.opened(chosen, engine.identity(), warn, fresh)
-    return Session(engine, _experiments, default_jobs() if jobs is None else words.whole(jobs, 1), kept)
+    kept = stores.opened(text(store), engine.identity(), warn, fresh)
+    return Session(engine, _experiments, at_least(1, jobs) or default_jobs(), kept)
 
 
 def _experiments() -> Experiments:

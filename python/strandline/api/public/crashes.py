@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, base_run, session
+from strandline.api.given import Names, Place, Settings, at_least, base_run, path, session
 from strandline.api.suggesting import suggesting
 
 if TYPE_CHECKING:
@@ -67,8 +66,7 @@ def crash(
     base = base_run(
         workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=False
     )
-    failures = None if max_failures is None else words.whole(max_failures, 1)
-    return crashes.crash(at, base, designs, words.points(points), replay, failures)
+    return crashes.crash(at, base, designs, words.points(points), replay, at_least(1, max_failures))
 
 
 @suggesting
@@ -122,15 +120,15 @@ def crash_recording(
         words.points(points),
         words.whole(seed, 0),
         replay,
-        None if max_failures is None else words.whole(max_failures, 1),
-        None if dump is None else Path(dump),
+        at_least(1, max_failures),
+        path(dump),
         verify,
         time_limit,
-        None if scratch is None else Path(scratch),
-        orders=None if orders is None else words.whole(orders, 1),
+        path(scratch),
+        orders=at_least(1, orders),
         suppress=tuple(suppress),
         recover=recover,
         weaken=weaken,
-        depth=None if depth is None else words.whole(depth, 1),
+        depth=at_least(1, depth),
     )
     return recordings.crash(session(jobs), request, words.designs(design))

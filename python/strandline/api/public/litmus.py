@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, places, session
+from strandline.api.given import Names, Place, Settings, at_least, places, session
 from strandline.api.suggesting import suggesting
 from strandline.errors import InputError
 
@@ -56,7 +56,7 @@ def litmus(
         api.known_designs(at.engine, words.designs(design) if design else ()),
         _of_designs(set),
         words.machines(machine) if machine else None,
-        None if timings is None else words.whole(timings, 1),
+        at_least(1, timings),
         words.whole(seed, 0),
     )
     return api.litmus(at, places(file), request)

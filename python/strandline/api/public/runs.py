@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, base_run, session, warn
+from strandline.api.given import Names, Place, Settings, at_least, base_run, path, session, text, warn
 from strandline.api.runs import Runs
 from strandline.api.suggesting import suggesting
 
@@ -67,13 +67,11 @@ def run(
     """
     designs = words.designs(design)
     base = base_run(
-        *(workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed),
-        recovers=True,
-        precision=precision,
+        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, True, precision
     )
     from strandline.api.runs import compare
 
-    return compare(session(jobs, store, fresh), base, designs, None if out is None else Path(out))
+    return compare(session(jobs, store, fresh), base, designs, path(out))
 
 
 def repeat(record: Place, *, jobs: int | None = None) -> Repeats:
@@ -146,8 +144,8 @@ def sweep(
         if spec is None or isinstance(spec, Mapping)
         else specs.read(Path(spec), at.engine, given)
     )
-    first, mine, file = words.whole(seed, 0), plan.part(part), None if out is None else Path(out)
-    with working(at, dask, None if slurm is None else Path(slurm), warn) as at_work:
+    first, mine, file = words.whole(seed, 0), plan.part(part), path(out)
+    with working(at, dask, path(slurm), warn) as at_work:
         return sweeps.run_sweep(at_work, asked, first, mine, file)
 
 
@@ -194,8 +192,7 @@ def figure(
     from strandline.figures.figure import Options
     from strandline.views.plot_size import style
 
-    most = None if tasks is None else words.whole(tasks, 1)
-    options = Options(words.whole(seed, 0), most, words.whole(seeds, 1), intervals, _share(precision))
+    options = Options(words.whole(seed, 0), at_least(1, tasks), words.whole(seeds, 1), intervals, _share(precision))
     looks = style(None if format is None else words.formats(format), width, title)
     target = None if out is None else figures.Target(Path(out), force, looks)
     return figures.figure(session(jobs, store, fresh), os.fspath(figure_id), options, target)
@@ -226,8 +223,7 @@ def claims(
     from strandline.figures.figure import Options
 
     ids = words.names(claim, "claim", "cosplay-fig1-adr,cosplay-table3") if claim else ()
-    most = None if tasks is None else words.whole(tasks, 1)
-    options = Options(words.whole(seed, 0), most, precision=_share(precision))
+    options = Options(words.whole(seed, 0), at_least(1, tasks), precision=_share(precision))
     return api.claims(session(jobs, store, fresh), ids, options)
 
 
@@ -244,7 +240,7 @@ def store(*, store: Place | None = None) -> Kept:
     """
     from strandline.api import stores
 
-    return stores.kept(session(None).engine, _path(store))
+    return stores.kept(session(None).engine, text(store))
 
 
 def prune_store(*, keep: int | str | None = None, older: str | None = None, store: Place | None = None) -> Kept:
@@ -266,12 +262,8 @@ def prune_store(*, keep: int | str | None = None, older: str | None = None, stor
     from strandline.api import stores
 
     most, seconds = None if keep is None else pruning.size(keep), None if older is None else pruning.age(older)
-    return stores.pruned(session(None).engine, _path(store), most, seconds)
+    return stores.pruned(session(None).engine, text(store), most, seconds)
 
 
 def _share(precision: float | str | None) -> float | None:
     return None if precision is None else words.precision(precision)
-
-
-def _path(place: Place | None) -> str | None:
-    return None if place is None else os.fspath(place)

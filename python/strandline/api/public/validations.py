@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, session
+from strandline.api.given import Names, Place, Settings, path, session
 from strandline.api.suggesting import suggesting
 
 if TYPE_CHECKING:
@@ -56,4 +55,4 @@ def validate(
     times = words.whole(rounds, 1) if measure else 0
     asked = api.Asked(names, os.fspath(machine), words.settings(set), times)
     looks = style(None if format is None else words.formats(format), width, title)
-    return api.validate(session(None), asked, None if out is None else Path(out), looks)
+    return api.validate(session(None), asked, path(out), looks)

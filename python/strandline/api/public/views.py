@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, base_run, session
+from strandline.api.given import Names, Place, Settings, at_least, base_run, path, session
 from strandline.api.suggesting import suggesting
 from strandline.errors import InputError
 from strandline.timelines import Part
@@ -70,46 +70,24 @@ def timeline(
     """
     from strandline.api import timelines as api
 
-    at, target = session(jobs), api.Target(None if out is None else Path(out), _file(kanata))
+    at, designs = session(jobs), words.designs(design)
+    target = api.Target(path(out), None if isinstance(kanata, bool) else Path(kanata))
     base = base_run(
-        workload,
-        words.designs(design)[0],
-        machine,
-        runtime,
-        threads,
-        tasks,
-        window,
-        coroutines,
-        bmo,
-        set,
-        seed,
-        recovers=False,
+        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=False
     )
     part = Part(
-        from_cycle=0 if from_cycle is None else words.whole(from_cycle, 0),
-        to_cycle=None if to_cycle is None else words.whole(to_cycle, 0),
-        first_tasks=None if first_tasks is None else words.whole(first_tasks, 1),
-        instructions=kanata is not False,
+        at_least(0, from_cycle) or 0, at_least(0, to_cycle), at_least(1, first_tasks), instructions=kanata is not False
     )
     if first_tasks is not None and to_cycle is not None:
         raise InputError("to_cycle excludes first_tasks: leave one of them out")
     if not api.is_litmus(at.engine, base.workload):
-        return api.of_runs(at, base, words.designs(design), part, target)
+        return api.of_runs(at, base, designs, part, target)
     given = {"runtime": runtime, "threads": threads, "tasks": tasks, "window": window, "coroutines": coroutines}
     its_part = {"bmo": bmo, "from_cycle": from_cycle, "to_cycle": to_cycle, "first_tasks": first_tasks}
-    _refuse({**given, **its_part, "kanata": kanata or None})
-    return api.of_litmus(at.engine, base.workload, words.designs(design), base.machine, base.set, base.seed, target.out)
-
-
-def _file(kanata: Place | bool) -> Path | None:
-    return None if isinstance(kanata, bool) else Path(os.fspath(kanata))
-
-
-def _refuse(given: dict[str, Any]) -> None:
-    """An error if one of these is given."""
-    for name, value in given.items():
+    for name, value in {**given, **its_part, "kanata": kanata or None}.items():
         if value is not None:
             raise InputError(f"{name} does not apply to a litmus test: leave it out")
+    return api.of_litmus(at.engine, base.workload, designs, base.machine, base.set, base.seed, target.out)
 
 
 def report(places: Place | Sequence[Place], out: Place, *, title: str | None = None) -> Report:
