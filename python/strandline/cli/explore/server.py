@@ -21,6 +21,7 @@ from strandline.cli.explore.found import FILES
 from strandline.cli.explore.guard import HOSTS, Guard, Keys
 from strandline.cli.explore.jobs import Job, Jobs
 from strandline.errors import InputError
+from strandline.views.template import SHARED
 
 MOST_BYTES = 1 << 16
 """The size of a request's body."""
@@ -49,7 +50,10 @@ def application(jobs: Jobs, keys: Keys, port: int) -> Starlette:
             Route("/jobs/{name}", asking.state, methods=["GET"]),
             Route("/jobs/{name}", asking.cancel, methods=["DELETE"]),
             Route("/jobs/{name}/{file}", asking.file),
-            Mount("/", StaticFiles(packages=[("strandline.cli.explore", "page")], html=True)),
+            Mount(
+                "/",
+                StaticFiles(packages=[("strandline.cli.explore", "page"), SHARED], html=True),
+            ),
         ],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),

@@ -44,14 +44,8 @@ def page(entries: Sequence[Entry], title: str, presets: Presets, version: str) -
     """The page; `version` is that of the strandline which writes it."""
     rows = rows_of(entries)
     sections = [_section(number, entry, presets, version, rows) for number, entry in enumerate(entries, 1)]
-    parts = {
-        "STYLE": template.files(PACKAGE, ("page.css",)),
-        "PROGRAMS": _programs(entries),
-        "SCRIPT": template.files(PACKAGE, ("chart.js", "page.js")),
-        "HEAD": _head(entries, version),
-        "ENTRIES": "\n".join(sections),
-    }
-    return template.page(PACKAGE, escape(title), parts)
+    parts = {"PROGRAMS": _programs(entries), "HEAD": _head(entries, version), "ENTRIES": "\n".join(sections)}
+    return template.page(PACKAGE, title, parts, ("chart.js", "page.js"), images=True)
 
 
 def _programs(entries: Sequence[Entry]) -> str:

@@ -26,11 +26,8 @@ Again = Callable[[Examined, Verdict], str]
 
 def page(failing: Sequence[Examined], again: Again, recording: str) -> str:
     """The page; `again` is the command that reproduces a failure."""
-    parts = {
-        "STYLE": template.files(PACKAGE, ("page.css",)),
-        "CASES": "\n".join(_cases(result, again) for result in failing),
-    }
-    return template.page(PACKAGE, escape(f"{recording}: a crash state that fails"), parts)
+    cases = "\n".join(_cases(result, again) for result in failing)
+    return template.page(PACKAGE, f"{recording}: a crash state that fails", {"CASES": cases})
 
 
 def _cases(result: Examined, again: Again) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import html
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,9 +19,8 @@ from strandline.views import template
 from strandline.views.timeline.crash import case_of
 
 PACKAGE = "strandline.views.timeline"
-STYLE = ("page.css",)
 SCRIPTS = ("decode.js", "rows.js", "relations.js", "draw.js", "details.js", "crash.js", "page.js")
-"""The page's parts, in order."""
+"""In order."""
 
 SHOWN = (
     "cycles",
@@ -69,12 +67,7 @@ def page(timelines: Sequence[Timeline], title: str, losses: Sequence[PowerLoss] 
         }
     document = {"title": title, "designs": designs}
     packed = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), compresslevel=9, mtime=0)
-    parts = {
-        "STYLE": template.files(PACKAGE, STYLE),
-        "SCRIPT": template.files(PACKAGE, SCRIPTS),
-        "DATA": base64.b64encode(packed).decode(),
-    }
-    return template.page(PACKAGE, html.escape(title), parts)
+    return template.page(PACKAGE, title, {"DATA": base64.b64encode(packed).decode()}, SCRIPTS)
 
 
 class _Names:
