@@ -10,7 +10,7 @@ from conftest import Strandline
 from fake_native import PERSIST_CYCLES, SWITCH_INSTRUCTIONS, TASKS, FakeNative
 from strandline.errors import InputError
 from strandline.figures.claims import Claim, Kind, Measured, holds, load
-from strandline.figures.fit import r_squared
+from strandline.figures.cosplay import r_squared
 
 
 def test_all(strandline: Strandline, snapshot: SnapshotAssertion) -> None:

@@ -1,8 +1,8 @@
-"""The papers' claims, and when a measurement agrees with one."""
+"""The papers' claims, how one is measured, and when a measurement agrees with it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -11,7 +11,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from strandline.figures import toml_file
+from strandline.figures.figure import FigureData
 from strandline.figures.schema import KeyPath, Names, Table, says
+from strandline.figures.spec import Labels
 from strandline.figures.toml_file import DocumentError, no_twice, require
 
 
@@ -81,6 +83,31 @@ class Measured:
     """Whether a comparison holds; `None` if the claim's tolerance decides."""
     beside: Mapping[str, float] = field(default_factory=dict)
     """Values that are shown and not judged, such as another mean."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a claim is measured: by a part of one figure."""
+
+    figure: str
+    take: Callable[[FigureData], Measured]
+    keep: Callable[[Labels], bool] = lambda _labels: True
+    """The points that the claim needs; only these run if nothing else needs the figure."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several comparisons, and its values."""
+
+    statement: str
+    holds: bool
+    compared: Mapping[str, Any]
+
+
+def together(*parts: Part) -> Measured:
+    """The measurement of a claim of several comparisons, all of which must hold: each with the compared numbers."""
+    found = {part.statement: {"holds": part.holds, **part.compared} for part in parts}
+    return Measured(found, holds=all(part.holds for part in parts))
 
 
 def load(path: Path) -> dict[str, Claim]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
 
 from strandline.figures import cosplay_order
-from strandline.figures.claims import Measured
+from strandline.figures.claims import Measure, Measured
 from strandline.figures.figure import FigureData
-from strandline.figures.fit import r_squared
-from strandline.figures.measure import Measure
 from strandline.figures.values import values
 
 ADDED_LATENCIES = ("0", "100", "200", "700", "1000")
@@ -52,6 +50,16 @@ def _fig1_linear(data: FigureData) -> Measured:
         curves.setdefault(value.labels["workload"], []).append((float(value.labels["bmo"]), value.value))
     fits = {workload: r_squared(curve) for workload, curve in curves.items()}
     return Measured(fits, holds=all(fit >= 0.98 for fit in fits.values()))
+
+
+def r_squared(points: Sequence[tuple[float, float]]) -> float:
+    """The share of the variance of y that the least-squares line over x explains; 1 if y is constant."""
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
+    xx = sum((x - mean_x) ** 2 for x, _ in points)
+    yy = sum((y - mean_y) ** 2 for _, y in points)
+    xy = sum((x - mean_x) * (y - mean_y) for x, y in points)
+    return 1.0 if yy == 0 else xy * xy / (xx * yy)
 
 
 def _fig10_adr(data: FigureData) -> Measured:

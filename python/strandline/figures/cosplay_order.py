@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from strandline.figures.claims import Measured
+from strandline.figures.claims import Measured, Part, together
 from strandline.figures.figure import FigureData
-from strandline.figures.parts import Part, together
 from strandline.figures.plot_spec import QUANTILE
 from strandline.figures.spec import Labels
 from strandline.figures.values import Value, means, values

@@ -9,9 +9,8 @@ from typing import Any
 
 from strandline.engine import Engine
 from strandline.figures import asap, chance, cosplay, dpo, sp, strandweaver
-from strandline.figures.claims import Claim, holds
+from strandline.figures.claims import Claim, Measure, holds
 from strandline.figures.figure import FigureData
-from strandline.figures.measure import Measure
 from strandline.figures.spec import Labels
 from strandline.records import Record
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from statistics import fmean, geometric_mean
 
-from strandline.figures.claims import Measured
+from strandline.figures.claims import Measure, Measured, Part, together
 from strandline.figures.figure import FigureData
-from strandline.figures.measure import Measure
-from strandline.figures.parts import Part, together
 from strandline.figures.spec import Labels
 from strandline.figures.values import Value, values
 
