@@ -1,7 +1,9 @@
-"""Tables of the keys of a TOML table, generated from its struct."""
+"""Tables of keys: of a TOML table, generated from its struct, and of a record."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -11,6 +13,19 @@ from strandline.figures.schema import words
 from strandline.views.table import Column, Table
 
 COLUMNS = tuple(Column(title, numeric=False) for title in ("key", "value", "default", "what"))
+ADDS = {"given": "", "sum": "sum", "max": "maximum", "derived": "derived"}
+
+
+def record_keys(keys: Sequence[Mapping[str, Any]]) -> str:
+    """The listing of a record's keys: one row each, and one row for adjacent keys with the same meaning."""
+    columns = tuple(Column(title, numeric=False) for title in ("key", "unit", "adds up", "what"))
+    groups = [list(group) for _, group in groupby(keys, key=lambda key: (key["summary"], key["unit"], key["adds"]))]
+    return Table(columns, tuple(_row_of_record(group) for group in groups)).markdown()
+
+
+def _row_of_record(keys: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    names = ", ".join(f"`{key['name']}`" for key in keys)
+    return names, keys[0]["unit"], ADDS[keys[0]["adds"]], keys[0]["summary"]
 
 
 def table(struct: type[msgspec.Struct]) -> str:

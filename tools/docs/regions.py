@@ -14,10 +14,9 @@ from strandline.figures.claims import Claim
 from strandline.records import DERIVED
 from strandline.sweeps.slurm import SlurmFile
 from strandline.sweeps.spec import SweepFile
-from strandline.views import record_keys
 
 from . import functions, hooks, publications, validation
-from .keys import table
+from .keys import record_keys, table
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ RECORDS = "docs/records.md"
 HOOKS = "docs/hooks.md"
 SWEEPS = "docs/sweeps.md"
 REGIONS = (
-    Region(RECORDS, "record-keys", lambda: record_keys.markdown(engine.load().listing("keys"))),
+    Region(RECORDS, "record-keys", lambda: record_keys(engine.load().listing("keys"))),
     Region(FIGURES, "figure", partial(table, spec.FigureFile)),
     Region(FIGURES, "settings", partial(table, spec.RunKeys)),
     Region(FIGURES, "axis", partial(table, spec.Axis)),

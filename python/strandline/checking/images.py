@@ -37,13 +37,6 @@ def copy(source: Path, target: Path) -> None:
             write.write(page)
 
 
-def copy_all(source: Path, target: Path) -> None:
-    """Copies the files of a folder into a new one."""
-    target.mkdir()
-    for each in source.iterdir():
-        copy(each, target / each.name)
-
-
 def patch(target: Path, before: Path, after: Path) -> None:
     """Stores into a file what differs between two others."""
     with target.open("r+b") as file, before.open("rb") as old, after.open("rb") as new:

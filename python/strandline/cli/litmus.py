@@ -36,20 +36,6 @@ EXCLUDES = {
     "exporting": ("designs", "settings", "models", "machines", "timings", "judging"),
     "judging": ("designs", "settings", "machines", "timings"),
 }
-SPELLED = {
-    "files": "FILE",
-    "designs": "-d",
-    "models": "-M",
-    "settings": "--set",
-    "machines": "-m",
-    "timings": "--timings",
-    "dot": "--dot",
-    "random": "--random",
-    "promoting": "--promote",
-    "exporting": "--export",
-    "out": "--out",
-    "judging": "--judge",
-}
 
 
 @click.command()
@@ -117,7 +103,7 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
     Exits with 1 if a design or another simulator reaches a state that its model forbids, or if the allowed states
     differ from those in the files MODEL.expected next to the tests.
     """
-    _refuse_conflicts(given)
+    _refuse_conflicts(ctx)
     named = given["designs"] or (("all",) if given["random"] else ())
     chosen = api.known_designs(app.engine, named)
     api.check_models(app.engine, given["models"] or ())
@@ -147,18 +133,19 @@ def _show(ctx: click.Context, found: api.Litmus | RandomPrograms, given: Mapping
     ctx.exit(1 if found.failures else 0)
 
 
-def _refuse_conflicts(given: Mapping[str, Any]) -> None:
-    asked = {key for key in SPELLED if given[key] not in (None, (), False)}
+def _refuse_conflicts(ctx: click.Context) -> None:
+    spelled = {str(each.name): each.opts[0] for each in ctx.command.params} | {"files": "FILE"}
+    asked = {key for key, value in ctx.params.items() if value not in (None, (), False)}
     for option, others in EXCLUDES.items():
         if option in asked and (clash := [other for other in others if other in asked]):
-            raise click.UsageError(f"{SPELLED[option]} takes no {SPELLED[clash[0]]}: leave one of them out")
+            raise click.UsageError(f"{spelled[option]} takes no {spelled[clash[0]]}: leave one of them out")
     if "promoting" in asked and "files" not in asked:
         raise click.UsageError("--promote needs a folder: name one")
     if ("out" in asked) != ("exporting" in asked):
         raise click.UsageError("--export and --out belong together: give both, or none")
     for key in ("settings", "machines", "timings"):
         if key in asked and not asked & {"designs", "random"}:
-            raise click.UsageError(f"{SPELLED[key]} needs designs to run: name them with -d")
+            raise click.UsageError(f"{spelled[key]} needs designs to run: name them with -d")
 
 
 def _request(chosen: tuple[str, ...], given: Mapping[str, Any]) -> api.Request:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strandline.views.columns import Columns
-from strandline.views.parquet import Kind, Value, kind_of
+from strandline.views.parquet import Kind, kind_of
 
 
 def stream(columns: Columns, requested_schema: object = None) -> object:
@@ -28,7 +28,3 @@ def stream(columns: Columns, requested_schema: object = None) -> object:
     schema = arrow.struct({name: types[kind] for name, kind in kinds.items()})
     batch = arrow.c_array_from_buffers(schema, rows, [None], children=arrays)
     return arrow.ArrayStream(batch).__arrow_c_stream__(requested_schema)
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else str(value)
