@@ -29,7 +29,7 @@ class Source:
     text: str | None = None
     """The file's text; `None` for a test on the shelf."""
     expected: Mapping[str, Any] | None = None
-    """Its expected states by model, from the folder's `.expected` files; `None` without files, or for the shelf."""
+    """The expected states by model, from the folder's `.expected` files; `None` without files, or for the shelf."""
 
     @property
     def is_file(self) -> bool:

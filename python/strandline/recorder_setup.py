@@ -47,7 +47,7 @@ class Setup:
     """What has become of the recorder."""
 
     recorder: str
-    """Its folder."""
+    """The recorder's folder."""
     source: str
     """The folder that has its sources."""
     built: bool

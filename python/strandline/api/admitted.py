@@ -8,6 +8,7 @@ from typing import Any
 
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
+from strandline.views.page import DIM, Line
 
 ALL = ("all",)
 
@@ -35,6 +36,11 @@ def _by_reason(reasons: Mapping[str, str]) -> list[str]:
 def named(left_out: Sequence[str]) -> dict[str, Any]:
     """The omitted designs as a key of a JSON document; empty if every design ran."""
     return {"left_out": list(left_out)} if left_out else {}
+
+
+def remark(left_out: Sequence[str]) -> tuple[Line, ...]:
+    """The omitted designs as a line of a page; none if every design ran."""
+    return (Line(f"left out: {'; '.join(left_out)}", DIM),) if left_out else ()
 
 
 def _refused(engine: Engine, spec: RunSpec) -> InputError | None:

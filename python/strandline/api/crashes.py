@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
 
-from strandline.api.admitted import admitted, named
+from strandline.api.admitted import admitted, named, remark
 from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, RunSpec
@@ -16,7 +16,7 @@ from strandline.records import Record
 from strandline.room import available, demand_room
 from strandline.views import columns, crashes
 from strandline.views.columns import Columns
-from strandline.views.page import DIM, Line, Page
+from strandline.views.page import Line, Page
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,10 +44,9 @@ class Crashes(Result):
 
     def page(self) -> Page:
         """A row a design, and the smallest failing case of each."""
-        left_out = (Line(f"left out: {'; '.join(self.left_out)}", DIM),) if self.left_out else ()
         failing = [result for result in self.results if result.failures]
         cases = [line for result in failing for line in (Line(), *map(Line, crashes.explain(result)))]
-        return Page((crashes.verdicts(self.results), *left_out, *cases))
+        return Page((crashes.verdicts(self.results), *remark(self.left_out), *cases))
 
     def columns(self) -> Columns:
         """A row a design."""

@@ -42,7 +42,7 @@ class Repeated:
         return f"{name}: DIFFERENT: {', '.join(differing[:SHOWN])}{more}"
 
     def keys(self) -> dict[str, Any]:
-        """It as JSON shows it."""
+        """The comparison as JSON shows it."""
         differing = {key: {"recorded": old, "now": new} for key, (old, new) in self.differing.items()}
         return {
             "workload": self.now.text("workload"),

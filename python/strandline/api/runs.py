@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strandline.api.admitted import admitted, named
+from strandline.api.admitted import admitted, named, remark
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
@@ -41,10 +41,9 @@ class Runs(Result):
         designs, keys = self._engine.listing("designs"), self._engine.listing("keys")
         more = (runs.stalls(self.records[0]), counts(self.records, designs, keys))
         tables = (runs.comparison(self.records), *filter(None, more))
-        left_out = (Line(f"left out: {'; '.join(self.left_out)}", DIM),) if self.left_out else ()
         settings = Line(runs.circumstances(self.records), DIM)
         told = (*runs.ends(self.records, self._drift()), runs.drifting(self.records))
-        remarks = (*(Line(line, DIM) for line in told if line), *left_out)
+        remarks = (*(Line(line, DIM) for line in told if line), *remark(self.left_out))
         parts = (part for table in tables for part in (table, Line()))
         return Page((*parts, settings, *remarks, *reused(self.reused)))
 

@@ -28,7 +28,7 @@ class SweepResult(Result):
     sweep: Sweep
     points: Sequence[values.PointValues]
     records: Sequence[Record]
-    """They begin with the point's settings that a record has not under the same key."""
+    """Records begin with the point's settings that a record has not under the same key."""
     part: Part
     reused: int
     """Runs that came from the store."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from strandline.api.admitted import ALL, admitted, named
+from strandline.api.admitted import ALL, admitted, named, remark
 from strandline.api.litmus_sources import SUFFIX, sources
 from strandline.api.result import Result
 from strandline.api.session import Session
@@ -70,9 +71,7 @@ class Timelines(Result):
                     folds=True,
                 )
             )
-        if self.left_out:
-            parts.append(Line(f"left out: {'; '.join(self.left_out)}", DIM))
-        return Page(tuple(parts))
+        return Page((*parts, *remark(self.left_out)))
 
     def columns(self) -> Columns:
         """A row a design, with the keys of its record."""
@@ -158,12 +157,7 @@ def of_runs(session: Session, base: RunSpec, designs: Sequence[str], part: Part,
         _refuse_several(specs)
     demand_room(map(engine.memory, specs), session.jobs, available())
     part = replace(part, most_rows=MOST_ROWS // len(specs))
-    if target.out is None:
-        return _with_log(Timelines(_drawn(session, specs, part), left_out, False, engine), target)
-    with files.replacing(target.out, (PAGE, TRACE), WHOSE) as staging:
-        found = Timelines(_drawn(session, specs, part), left_out, False, engine)
-        found.write_to(staging)
-        return _with_log(found, target)
+    return _made(lambda: Timelines(_drawn(session, specs, part), left_out, False, engine), target)
 
 
 def of_litmus(
@@ -188,16 +182,8 @@ def of_litmus(
         machines=(machine,) if machine else None,
         seed=seed,
     )
-
-    def drawn() -> Timelines:
-        return Timelines([engine.litmus_timeline(spec, design) for design in chosen], (), True, engine)
-
-    if out is None:
-        return drawn()
-    with files.replacing(out, (PAGE, TRACE), WHOSE) as staging:
-        found = drawn()
-        found.write_to(staging)
-        return found
+    timelines = (engine.litmus_timeline(spec, design) for design in chosen)
+    return _made(lambda: Timelines(list(timelines), (), True, engine), Target(out))
 
 
 def _drawn(session: Session, specs: Sequence[RunSpec], part: Part) -> list[Timeline]:
@@ -214,10 +200,15 @@ def _drawn(session: Session, specs: Sequence[RunSpec], part: Part) -> list[Timel
     return [replace(timeline, is_shortened=True) for timeline in again]
 
 
-def _with_log(found: Timelines, target: Target) -> Timelines:
-    if target.kanata is not None:
-        found.write_kanata(target.kanata)
-    return found
+def _made(make: Callable[[], Timelines], target: Target) -> Timelines:
+    """Makes timelines, and writes them where they go: a folder that cannot be written is an error before they run."""
+    with nullcontext() if target.out is None else files.replacing(target.out, (PAGE, TRACE), WHOSE) as staging:
+        found = make()
+        if staging is not None:
+            found.write_to(staging)
+        if target.kanata is not None:
+            found.write_kanata(target.kanata)
+        return found
 
 
 def _refuse_several(designs: Sequence[object]) -> None:

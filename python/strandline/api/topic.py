@@ -36,7 +36,7 @@ class Topic:
     """Heading and text; what does not apply is left out."""
 
     def keys(self) -> dict[str, str]:
-        """It as JSON shows it."""
+        """The meaning as JSON shows it."""
         return {"name": self.name, "kind": self.kind, **dict(self.rows)}
 
 

@@ -53,7 +53,7 @@ class Recorded:
     state: StateVisit
     """The state that it recovered."""
     folder: Path
-    """Its folder; the files that it recovered are in `pool`."""
+    """The recording's folder; the files that the recovery began with are in `pool`."""
     stores: int
     """To persistent memory."""
     warnings: tuple[str, ...]

@@ -78,7 +78,7 @@ class Commands(click.Group):
     """The group of all commands. It turns Ctrl-C into an error of strandline, before click prints an empty line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Their names."""
+        """The names of all commands."""
         return list(ENTRIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002

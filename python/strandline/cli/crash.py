@@ -17,13 +17,13 @@ from strandline.api import recordings
 from strandline.api.crashes import Crashes
 from strandline.cli import crash_page, output
 from strandline.cli.app import App
-from strandline.cli.options import AT_LEAST_ONE, base_run, demand, parsed, refuse, run_options_of
+from strandline.cli.options import AT_LEAST_ONE, OF_PROGRAMS, base_run, demand, parsed, refuse, run_options_of
 from strandline.errors import InterruptError
 from strandline.views.audit import FAIL_ON
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
-ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
+ONLY_WORKLOADS = ("machine", *OF_PROGRAMS, "settings")
 OF_RECORDINGS = tuple(field.name for field in fields(recordings.Request) if field.name != "recording")
 ONLY_RECORDINGS = tuple(name for name in OF_RECORDINGS if name not in ("points", "seed", "replay", "max_failures"))
 

@@ -96,6 +96,9 @@ set_option = click.option(
     help="Set one parameter (repeatable).",
 )
 
+OF_PROGRAMS = ("runtime", "threads", "tasks", "window", "coroutines", "bmo")
+"""Options of a run that decide how a built-in workload is programmed: recordings and litmus tests are given."""
+
 _RUN_OPTIONS = (
     click.option(
         "-m",

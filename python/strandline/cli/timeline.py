@@ -10,11 +10,11 @@ import click
 from strandline.api import timelines as api
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.options import AT_LEAST_ONE, AT_LEAST_ZERO, base_run, demand, refuse, run_options_of
+from strandline.cli.options import AT_LEAST_ONE, AT_LEAST_ZERO, OF_PROGRAMS, base_run, demand, refuse, run_options_of
 from strandline.timelines import Part
 from strandline.views.timeline.names import PAGE, TRACE
 
-ONLY_RUNS = ("runtime", "threads", "tasks", "window", "coroutines", "bmo", "first", "last", "first_tasks", "kanata")
+ONLY_RUNS = (*OF_PROGRAMS, "first", "last", "first_tasks", "kanata")
 """Parameters that a litmus test does not have."""
 
 

@@ -109,7 +109,7 @@ def _check_axes(spec: FigureSpec) -> None:
 
 
 def _check_scatter(spec: FigureSpec) -> None:
-    """Its metrics are one upwards, and others to the right."""
+    """The metrics of a scatter plot are one upwards, and others to the right."""
     plot = spec.plot
     if isinstance(plot, Scatter):
         keys = [metric.key for metric in spec.metrics]

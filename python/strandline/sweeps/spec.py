@@ -60,7 +60,7 @@ class Sweep:
 
     file: SweepFile
     source: str
-    """Its file, or `sweep`."""
+    """The sweep's file, or `sweep`."""
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class PointValues:
     values: Mapping[str, Interval | None]
 
     def keys(self) -> dict[str, Any]:
-        """It as JSON shows it."""
+        """The point as JSON shows it."""
         values = {
             name: None if value is None else {"mean": value.mean, "low": value.low, "high": value.high}
             for name, value in self.values.items()

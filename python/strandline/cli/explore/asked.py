@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from strandline.cli.options import OF_PROGRAMS
 from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.outside import resolved
@@ -18,7 +19,7 @@ View = Literal["table", "timeline", "crash"]
 COMMANDS: dict[View, str] = {"table": "run", "timeline": "timeline", "crash": "crash"}
 """The command of each view."""
 
-OPTIONS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "seed")
+OPTIONS = ("machine", *OF_PROGRAMS, "seed")
 """Fields that are an option of their name in all commands."""
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")

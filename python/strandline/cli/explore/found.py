@@ -28,7 +28,7 @@ class Made:
 
     view: View
     out: bytes
-    """Its standard output."""
+    """The command's standard output."""
     folder: Path
     is_document: bool
 
@@ -39,7 +39,7 @@ class Found:
 
     html: str
     files: list[str]
-    """Those of `FILES` that there are."""
+    """The files of `FILES` that there are."""
 
 
 def found(engine: Engine, made: Made) -> Found:

@@ -60,7 +60,7 @@ class Job:
     is_cancelled: bool = False
 
     def document(self) -> dict[str, Any]:
-        """It as the page reads it."""
+        """The job as the page reads it."""
         error = None if self.error is None else {"text": self.error, "field": field_of(self.error, self.asked)}
         shown = {"html": self.found.html, "files": self.found.files} if self.found else {}
         progress = {**self.progress, "label": "ending"} if self.is_cancelled else self.progress

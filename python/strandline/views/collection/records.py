@@ -40,7 +40,7 @@ OF_RUNS = (
 """The columns of a run, in this order: its keys, and what differs from the preset."""
 
 PRESET = "preset"
-"""Its cell where nothing differs."""
+"""The cell of that column where nothing differs."""
 COMMAND = "command"
 """The column of the command's number in the list of commands."""
 

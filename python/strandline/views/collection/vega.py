@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 NOTICE = "/* Vega, Vega-Lite and Vega-Embed: BSD 3-Clause, University of Washington Interactive Data Lab */"
-"""Their licence asks for it in each copy, which a page is."""
+"""The programs' licence asks for this line in each copy, which a page is."""
 
 
 def available() -> bool:
