@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
-from strandline.engine import RunSpec, StatesPlan
+from strandline.engine import CrashStates, RunSpec, StatesPlan, StateVisit
 from strandline.figures.claims import Measured
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
@@ -41,3 +42,26 @@ def measured(claim: str, fields: Fields) -> Measured:
 def states_plan(**known: Any) -> StatesPlan:
     """The plan of a recording's crash states; what is not given is `None`, which no test may show."""
     return StatesPlan(**{**dict.fromkeys((field.name for field in fields(StatesPlan)), None), **known})
+
+
+def visit(name: str, folder: Path, text: str, within: str = "", tasks_done: Sequence[int] = (1,)) -> StateVisit:
+    """A crash state with this content of its one file, whose name has a space."""
+    pool = folder / name.replace("/", "_") / "my pool"
+    pool.parent.mkdir(parents=True)
+    pool.write_text(text)
+    nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 1, "lacks_stores": 0}
+    return StateVisit(name, 0, 0, 0, [str(pool)], None, None, **nothing, tasks_done=tasks_done, within=within)
+
+
+def states_of(contents: Iterable[str], done: Callable[[int], Sequence[int]] = lambda _: (1,)) -> CrashStates:
+    """Crash states with these contents; the first two are `initial` and `final`. `done` has each one's ended tasks."""
+    left = list(enumerate(contents))
+
+    def write(folder: Path) -> dict[str, Any] | None:
+        if not left:
+            return None
+        index, text = left.pop(0)
+        name = ("initial", "final")[index] if index < 2 else f"{index}:all"
+        return vars(visit(name, folder, text, tasks_done=done(index)))
+
+    return CrashStates(states_plan(), write)

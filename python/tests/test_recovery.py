@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Strandline
-from made import states_plan
+from made import states_of, states_plan, visit
 from strandline.checking import images
 from strandline.checking.in_order import Early
 from strandline.checking.inside import Exploration, Explorer, Inside, choose, shares
@@ -18,20 +18,10 @@ from strandline.checking.processes import Processes
 from strandline.checking.recovering import Crasher, Overlay, Recorded, recovery_of
 from strandline.checking.verdicts import Checker, End, Recovery, Verdict
 from strandline.checking.verify import Checked, verify
-from strandline.engine import CrashStates, StatesSpec, StateVisit
+from strandline.engine import StatesSpec, StateVisit
 from strandline.errors import InputError
 from strandline.views import crash_states, failure_groups, recovered
 from strandline.views.crash_states import Examined
-
-
-def visit(name: str, folder: Path, text: str, within: str = "") -> StateVisit:
-    """A state with this content of its one file."""
-    where = folder / name.replace("/", "_")
-    where.mkdir(parents=True)
-    (where / "pool").write_text(text)
-    nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 1, "lacks_stores": 0}
-    return StateVisit(name, 0, 0, 0, [str(where / "pool")], None, None, **nothing, tasks_done=[1], within=within)
-
 
 RECOVER = "sed -i s/dirty/clean/"
 """A recovery that a shell starts here; it runs before the checker."""
@@ -59,18 +49,6 @@ class FakeCrasher(Crasher):
         for number, content in enumerate(self.inside[text]):
             folder = recorded.folder / f"{len(self.asked)}"
             yield visit(f"{outer.name}/r:{number}:all", folder, content, outer.name)
-
-
-def states_of(contents: list[str]) -> CrashStates:
-    left = list(enumerate(contents))
-
-    def write(folder: Path) -> dict[str, Any] | None:
-        if not left:
-            return None
-        index, text = left.pop(0)
-        return vars(visit(("initial", "final")[index] if index < 2 else f"{index}:all", folder, text))
-
-    return CrashStates(states_plan(), write)
 
 
 def explore(
@@ -285,13 +263,13 @@ def test_what_recovery_did_not_map_stays(tmp_path: Path) -> None:
     (raw / "new.2").write_text("made")
     recorded = Recorded(outer, tmp_path, 1, ())
     files = [
-        {"name": "pool.2", "path": str(tmp_path / "pool" / "pool")},
+        {"name": "pool.2", "path": str(tmp_path / "pool" / "my pool")},
         {"name": "new.2", "path": str(tmp_path / "pool" / "new")},
         {"name": "elsewhere", "path": "/dev/shm/elsewhere"},  # noqa: S108 - it is not opened
     ]
     overlay = Overlay.of(recorded, files, before)
     put = overlay.put(visit_in("1:all"), raw)
-    assert (put.name, put.within, put.tasks_done) == ("2:all/r:1:all", "2:all", [1])
+    assert (put.name, put.within, put.tasks_done) == ("2:all/r:1:all", "2:all", (1,))
     assert Path(put.files[0]).read_bytes() == b"a" * 10 + b"\0b" + b"a" * (5000 - 12) + b"tail"
     assert (tmp_path / "state" / "new").read_text() == "made"
     overlay.clear()

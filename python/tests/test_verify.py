@@ -7,35 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from made import states_plan
+from made import states_of
 from strandline.checking.in_order import Early
 from strandline.checking.verdicts import Checker, End, Verdict
 from strandline.checking.verify import HANGS, Checked, dump, verify
-from strandline.engine import CrashStates
 from strandline.errors import InputError
-
-
-def states_of(contents: list[str]) -> CrashStates:
-    """States with these contents of one file; the first two are `initial` and `final`."""
-    left = list(enumerate(contents))
-
-    def write(folder: Path) -> dict[str, Any] | None:
-        if not left:
-            return None
-        index, text = left.pop(0)
-        name = ("initial", "final")[index] if index < 2 else f"0:none,{index:x}=1"
-        (folder / name).mkdir()
-        pool = folder / name / "my pool"
-        pool.write_text(text)
-        lists = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0}
-        where = {"interval": None, "tasks": 0, "differs": index, "began": None, "ends": None}
-        return {"name": name, "files": [str(pool)], **where, **lists, "tasks_done": [index, 7]}
-
-    return CrashStates(states_plan(), write)
 
 
 def nothing(count: int = 1) -> None:
@@ -49,7 +28,8 @@ def run(contents: list[str], command: str, scratch: Path, seconds: float = 20, j
 def checked(
     contents: list[str], command: str, scratch: Path, seconds: float = 20, jobs: int = 2, most: int | None = None
 ) -> Checked:
-    return verify(states_of(contents), Checker(command, seconds), scratch, jobs, nothing, most)
+    states = states_of(contents, lambda index: [index, 7])
+    return verify(states, Checker(command, seconds), scratch, jobs, nothing, most)
 
 
 def test_what_the_checker_does_not_accept_is_found_with_its_words(tmp_path: Path) -> None:
@@ -200,12 +180,12 @@ def test_an_interrupt_leaves_what_was_found_and_no_files(tmp_path: Path, by: sig
 
 def test_a_dump_goes_into_an_empty_folder(tmp_path: Path) -> None:
     folder = tmp_path / "a new folder"
-    dump(states_of(["a", "b", "c"]), folder, nothing)
-    names = {"initial", "final", "0:none,2=1"}
+    dump(states_of(["a", "b", "c"], lambda index: [index, 7]), folder, nothing)
+    names = {"initial", "final", "2:all"}
     names |= {f"{name}.tasks_done" for name in names}
     assert {path.name for path in folder.iterdir()} == names
-    assert (folder / "0:none,2=1" / "my pool").read_text() == "c"
-    assert (folder / "0:none,2=1.tasks_done").read_text() == "2,7\n"
+    assert (folder / "2:all" / "my pool").read_text() == "c"
+    assert (folder / "2:all.tasks_done").read_text() == "2,7\n"
     with pytest.raises(InputError, match="not empty"):
         dump(states_of(["d"]), folder, nothing)
     assert {path.name for path in folder.iterdir()} == names

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Strandline
-from made import states_plan
+from made import states_of
 from strandline.api import costs, weakest
 from strandline.api.session import Session
 from strandline.checking.verdicts import Checker, Verdict
@@ -43,20 +43,7 @@ class FakeEngine:
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:
         self.asked.append(spec.edits)
-        left = list(enumerate(["good", "good end", *self.states(set(spec.edits))]))
-
-        def write(folder: Path) -> dict[str, Any] | None:
-            if not left:
-                return None
-            index, text = left.pop(0)
-            name = ("initial", "final")[index] if index < 2 else f"{index}:all"
-            (folder / name).mkdir()
-            (folder / name / "pool").write_text(text)
-            lists: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0}
-            where = {"interval": None, "tasks": 0, "differs": 0, "began": None, "ends": None}
-            return {"name": name, "files": [str(folder / name / "pool")], **where, **lists}
-
-        return CrashStates(states_plan(), write)
+        return states_of(["good", "good end", *self.states(set(spec.edits))])
 
     def recording_cycles(self, spec: CyclesSpec) -> int | None:
         if not self.replays:

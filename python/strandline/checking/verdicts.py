@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -90,6 +93,17 @@ class Said:
     end: End
     why: str
     output: tuple[str, ...] = ()
+
+
+@contextmanager
+def scratch_of(state: StateVisit, root: Path) -> Iterator[tuple[Path, Path]]:
+    """The folder of a state in `root`, and a file for what commands say; both are deleted at the end."""
+    folder, said = root / state.name, root / f"{state.name}.out"
+    try:
+        yield folder, said
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        said.unlink(missing_ok=True)
 
 
 def judge(processes: Processes, checker: Checker, state: StateVisit, folder: Path, said: Path) -> Said:

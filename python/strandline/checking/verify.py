@@ -14,7 +14,7 @@ from pathlib import Path
 from strandline.checking import images
 from strandline.checking.in_order import Early, InOrder
 from strandline.checking.processes import Processes
-from strandline.checking.verdicts import OF_RECOVERY, Checker, End, Verdict, judge
+from strandline.checking.verdicts import OF_RECOVERY, Checker, End, Verdict, judge, scratch_of
 from strandline.engine import CrashStates, StateVisit
 from strandline.errors import InputError
 from strandline.interrupts import terminated_as_interrupted
@@ -48,14 +48,14 @@ def verify(
     An `InputError` if the checker also rejects the finished run, or times out on it.
     """
     with scratch_folder(scratch) as root, Processes() as processes:
-        running, taken = _Running(processes, checker, root), Taken(most)
+        check, taken = partial(_check, processes, checker, root), Taken(most)
         ends: list[Verdict] = []
         try:
             for state in _some(states, root, 2):
-                ends.append(running.check(state))
+                ends.append(check(state))
                 done()
             _refuse_unfit(ends, checker)
-            checks = (partial(running.check, state) for state in iter(partial(states.next, root), None))
+            checks = (partial(check, state) for state in iter(partial(states.next, root), None))
             early = InOrder(jobs, taken.take, processes.stop).run(checks, done)
         except KeyboardInterrupt:
             return Checked(ends, Early.INTERRUPTED)
@@ -111,22 +111,12 @@ def _refuse_unfit(ends: Sequence[Verdict], checker: Checker) -> None:
         )
 
 
-class _Running:
-    """The checker on states of a scratch directory."""
-
-    def __init__(self, processes: Processes, checker: Checker, root: Path) -> None:
-        self._processes, self._checker, self._root = processes, checker, root
-
-    def check(self, state: StateVisit) -> Verdict:
-        """Runs the checker on a state and deletes the state."""
-        folder, said = self._root / state.name, self._root / f"{state.name}.out"
-        image = images.key(state) if self._checker.tells_images else ""
-        try:
-            found = judge(self._processes, self._checker, state, folder, said)
-            return Verdict(state, found.why, found.output, found.end, image)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            said.unlink(missing_ok=True)
+def _check(processes: Processes, checker: Checker, root: Path, state: StateVisit) -> Verdict:
+    """Runs the checker on a state and deletes the state."""
+    with scratch_of(state, root) as (folder, said):
+        image = images.key(state) if checker.tells_images else ""
+        found = judge(processes, checker, state, folder, said)
+        return Verdict(state, found.why, found.output, found.end, image)
 
 
 @contextmanager

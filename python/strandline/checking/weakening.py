@@ -13,7 +13,7 @@ from typing import Any
 from strandline.checking import images
 from strandline.checking.in_order import Early, InOrder
 from strandline.checking.processes import Processes
-from strandline.checking.verdicts import Checker, Verdict, judge
+from strandline.checking.verdicts import Checker, Verdict, judge, scratch_of
 from strandline.engine import Edit, Engine, StatesSpec, StateVisit
 
 MOST_PLACES = 32
@@ -183,8 +183,7 @@ class Search:
         return checked, failing
 
     def _is_new_failure(self, processes: Processes, root: Path, state: StateVisit) -> tuple[StateVisit, bool]:
-        folder, said = root / state.name, root / f"{state.name}.out"
-        try:
+        with scratch_of(state, root) as (folder, said):
             image = images.key(state)
             if image in self._before:
                 return state, False
@@ -196,6 +195,3 @@ class Search:
                 if not processes.is_stopped:
                     self._fails[image] = fails
             return state, fails
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            said.unlink(missing_ok=True)
