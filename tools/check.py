@@ -19,21 +19,29 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
 
+#: How many of the slowest tests are named at the end.
+SLOWEST = 10
 # A process of tests for each core.
-PYTEST = (PYTHON, "-m", "pytest", "--numprocesses", "auto")
+PYTEST = (PYTHON, "-m", "pytest", "--numprocesses", "auto", f"--durations={SLOWEST}", "--durations-min=1")
 
 CARGO_COUNTS = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
 PYTEST_PASSED = re.compile(r"(\d+) passed")
 PYTEST_FAILED = re.compile(r"(\d+) (?:failed|errors?)\b")
+# A line of pytest, and one of the crash tests, which name the longest case of each suite.
+DURATIONS = (
+    re.compile(r"^(?P<seconds>[\d.]+)s (?:setup|call|teardown) +(?P<test>\S.*)$", re.MULTILINE),
+    re.compile(r"^\S+ +\d+ +[\d.]+  (?P<seconds>[\d.]+) s: (?P<test>\S.*)$", re.MULTILINE),
+)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of passed and failed tests, and their duration."""
+    """Numbers of passed and failed tests, their duration, and the longest ones that are named, with their seconds."""
 
     passed: int
     failed: int
     seconds: float = 0.0
+    slowest: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,7 +151,13 @@ def count(output: str, code: int) -> Counts:
     if not results:
         passed = sum(map(int, PYTEST_PASSED.findall(summary)))
         failed = sum(map(int, PYTEST_FAILED.findall(summary)))
-    return Counts(passed, max(failed, 1) if code else failed)
+    return Counts(passed, max(failed, 1) if code else failed, slowest=durations(output))
+
+
+def durations(output: str) -> tuple[tuple[float, str], ...]:
+    """The seconds and names of tests that an output names for them."""
+    lines = (line for pattern in DURATIONS for line in pattern.finditer(output))
+    return tuple((float(line["seconds"]), line["test"]) for line in lines)
 
 
 def run(step: Step, *, live: bool) -> Counts:
@@ -197,6 +211,10 @@ def main() -> int:
         results = run_lane(first, live=True)
         for lane in running:
             results |= lane.result()
+    slowest = sorted((test for counts in results.values() for test in counts.slowest), reverse=True)
+    print(f"== the slowest tests that are named ({SLOWEST})")
+    for seconds, test in slowest[:SLOWEST]:
+        print(f"{seconds:6.1f} s {test}")
     print("==")
     for name, counts in results.items():
         print(f"{name:15} {counts.seconds:6.0f} s {counts.passed:5} passed, {counts.failed} failed")

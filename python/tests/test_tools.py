@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-from check import Counts, count  # noqa: E402
+from check import Counts, count, durations  # noqa: E402
 from measure.spread import Point, drifts, line, points  # noqa: E402
 
 
@@ -23,6 +23,14 @@ def test_counts_of_pytest() -> None:
 
 def test_a_build_that_fails_is_a_failure() -> None:
     assert count("error: could not compile\n", 101) == Counts(0, 1)
+
+
+def test_the_slowest_tests_of_pytest_and_of_the_crash_suites_are_known() -> None:
+    pytests = "12.34s call     tests/test_a.py::test_b[c d]\n1.00s setup    tests/test_a.py::test_b\n"
+    crashes = "suite         cases   seconds  longest case\nwal              22      10.5  2.1 s: sp::linked-list\n"
+    assert durations(pytests) == ((12.34, "tests/test_a.py::test_b[c d]"), (1.0, "tests/test_a.py::test_b"))
+    assert durations(crashes) == ((2.1, "sp::linked-list"),)
+    assert count(f"{pytests}2 passed in 14.00s\n", 0).slowest == durations(pytests)
 
 
 def test_the_spread_over_seeds_is_relative_to_the_mean() -> None:
