@@ -129,8 +129,8 @@ def ends_in_dec(block: stream.Block) -> bool:
 
 @pytest.mark.parametrize("name", ["alarm", "interrupted"])
 def test_a_signal_comes_to_a_thread_that_computes(name: str, tmp_path: Path) -> None:
-    _, done = record(tmp_path, name)
-    assert done.returncode == 0
+    # It computes until then: of its stream nothing is kept, because reading what it did takes much longer.
+    assert launch(Path(os.devnull), build(tmp_path, name)).returncode == 0
 
 
 def test_what_a_program_stored_before_it_killed_itself_is_there(tmp_path: Path) -> None:
