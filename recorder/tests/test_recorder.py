@@ -496,7 +496,7 @@ def test_each_form_of_a_locked_instruction_has_what_it_reads_and_writes(tmp_path
 def test_locked_instructions_have_their_own_values_and_waiting_loads_what_they_see(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "locks")
     swapped, compared, serving = (int(address, 16) for address in done.stdout.split())
-    times = 2 * 1000
+    times = 2 * 100
 
     def values(address: int, kind: int) -> list[tuple[int, int]]:
         found = [a for a in recording.accesses if a.address == address and a.kind == kind]

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TIMES 1000
+#define TIMES 100
 
 static int swapped;
 static uint64_t compared;
