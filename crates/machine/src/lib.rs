@@ -18,6 +18,7 @@ mod trace;
 mod warm;
 
 pub use crate::core::{Noted, SimCpu};
+pub use cache::latest;
 pub use config::{paper_preset_names, preset_names, ConfigError, MachineConfig, ParamInfo};
 pub use journal::{Durable, Journal};
 pub use stats::{Latencies, Occupied, Stats};

@@ -1,11 +1,11 @@
 //! Runs given programs under a design; runs of workloads use it.
 
-use crate::warm::{latest, Begin};
+use crate::warm::Begin;
 use crate::Error;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use strandline_design::AnyDesign;
 use strandline_isa::{CoreId, Memory};
-use strandline_machine::{Factory, MachineConfig, Options, Outcome, Remote, Stuck, System};
+use strandline_machine::{latest, Factory, MachineConfig, Options, Outcome, Remote, Stuck, System};
 use strandline_runtime::TooLarge;
 
 /// What is run.
@@ -50,27 +50,4 @@ pub(crate) fn ended<T>(run: impl FnOnce() -> T) -> Result<T, Error> {
         )),
         Err(cause) => resume_unwind(cause),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_region_that_is_too_large_is_bad_input_and_a_panic_stays_one() {
-        let excess = TooLarge {
-            what: "words",
-            needed: None,
-        };
-        let error = ended::<()>(|| resume_unwind(Box::new(excess))).unwrap_err();
-        assert_eq!(
-            error,
-            Error::input(
-                "--set workload.operations: a region writes more words than the 512 that the runtime's set holds; \
-                 set it lower, or choose another --runtime"
-            )
-        );
-        let planted = catch_unwind(|| ended::<()>(|| resume_unwind(Box::new("planted"))));
-        assert_eq!(planted.unwrap_err().downcast_ref(), Some(&"planted"));
-    }
 }

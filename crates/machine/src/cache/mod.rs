@@ -1,5 +1,6 @@
 //! Caches: tags and states, private levels, the LLC with its directory.
 
+mod footprint;
 mod line_tags;
 mod llc;
 mod misses;
@@ -7,6 +8,7 @@ mod private;
 mod tags;
 mod untimed;
 
+pub use footprint::latest;
 pub use line_tags::LineTags;
 pub use llc::{Llc, LlcLine, Sharers};
 pub use misses::Misses;
