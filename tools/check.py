@@ -121,7 +121,7 @@ THOROUGH = (
     ),
     Step(
         "twins",
-        (*PYTEST, "python/tests/real/test_twins.py", "python/tests/real/test_limits.py"),
+        (*PYTEST, *(f"python/tests/real/test_{name}.py" for name in ("twins", "limits", "cluster"))),
         counts_tests=True,
         environment=EVERYTHING,
     ),

@@ -5,8 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+import pytest
+
 IS_THOROUGH = "STRANDLINE_THOROUGH" in os.environ
 """`make thorough` sets it."""
+
+thorough = pytest.mark.skipif(not IS_THOROUGH, reason="make thorough runs it")
+"""Marks a test, or a value of one, whose fault a shorter one finds as well, or that only a rare change breaks.
+`docs/tests.md` lists them."""
 
 
 @dataclass(frozen=True)

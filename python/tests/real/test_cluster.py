@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import strandline as sl
+from amounts import thorough
 from strandline.api import workers
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
@@ -87,6 +88,7 @@ def results(document: Any) -> list[str]:
     return [json.dumps(Record(record).result) for record in document["records"]]
 
 
+@thorough
 def test_killed_workers_and_a_killed_scheduler_lose_nothing(
     started: list[subprocess.Popen[bytes]], installed: Installed, tmp_path: Path
 ) -> None:

@@ -21,6 +21,10 @@ RECORDINGS = Path(__file__).parents[3] / "recordings"
 WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
 
 
+def test_there_is_a_tour() -> None:
+    assert len(commands()) >= 5
+
+
 @pytest.mark.usefixtures("kept_runs")
 @pytest.mark.parametrize("command", commands())
 def test_readme_tour(installed: Installed, tmp_path: Path, command: str) -> None:
@@ -142,7 +146,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("arguments", ["list figures", "claims cosplay-table3 --tasks 50", "figure strandweaver-2"])
+@pytest.mark.parametrize(
+    "arguments", ["list figures", "claims cosplay-table3 --tasks 50", "figure cosplay-table-3 --tasks 50"]
+)
 def test_figures_and_claims_travel_with_the_package(package: Path, tmp_path: Path, arguments: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONSAFEPATH": "1"}
     where = "import strandline; print(strandline.__file__)"

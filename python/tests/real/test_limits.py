@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amounts import SEEDS
+from amounts import SEEDS, thorough
 
 from .conftest import Installed
 
@@ -41,9 +41,9 @@ print(json.dumps([sum(need["parts"].values()), most() - before]))
     ("run", "points"),
     [
         ({"workload": "sps", "set": ["workload.rows=4194304"]}, 0),
-        ({"workload": "hashmap", "set": ["workload.keys=2000000"], "threads": 64}, 0),
+        pytest.param({"workload": "hashmap", "set": ["workload.keys=2000000"], "threads": 64}, 0, marks=thorough),
         ({"workload": "sps", "set": ["workload.rows=1000000"]}, 5),
-        ({"workload": "sps", "tasks": 3000}, 20),
+        pytest.param({"workload": "sps", "tasks": 3000}, 20, marks=thorough),
         ({"workload": "tpcc", "tasks": 100}, 20),
     ],
 )
@@ -131,6 +131,7 @@ def test_all_designs_that_a_machine_carries_run(installed: Installed) -> None:
     assert document["left_out"][0].endswith("(needs ADR, which machine sp does not have)")
 
 
+@thorough
 def test_the_readmes_epochs_gain_over_fences(installed: Installed) -> None:
     lines = README.read_text(encoding="utf-8").splitlines()
     (line,) = (line for line in lines if line.startswith("$ strandline run") and "asap-rp" in line)

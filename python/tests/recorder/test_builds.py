@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from amounts import thorough
 from real_programs.count import Run
 from real_programs.recorder import record, strandline
 
@@ -26,8 +27,11 @@ BUILDS = {
 }
 """The compiler, its options and the source of each build."""
 
+SHORT = ("O3-native", "static", "rust")
+"""Vectors, a program without a loader, and another compiler."""
 
-@pytest.mark.parametrize("name", BUILDS)
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SHORT else thorough) for name in BUILDS])
 def test_the_last_state_is_what_the_program_left(name: str, shm: Path, tmp_path: Path) -> None:
     compiler, *flags, source = BUILDS[name]
     program, pool = tmp_path / name, shm / "pool"
