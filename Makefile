@@ -10,7 +10,7 @@ GROUP ?= all
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) -not -path 'crates/*/tests/*' 2>/dev/null)
-DEVELOP = env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(PY) -m maturin develop $(1) --locked
+DEVELOP = env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(PY) -m maturin develop --release --locked
 # The commit is built into the Python bindings; only they are rebuilt for a new one.
 RUST += $(wildcard .git/logs/HEAD)
 # Models and tests are built in; a folder's time changes with added and removed files.
@@ -21,13 +21,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: $(VENV)/.native ## Make .venv and build everything into it: .venv/bin/strandline
-
-# It replaces the native module, so that the next `make setup` builds the fast one again.
-.PHONY: dev
-dev: $(VENV)/.base ## Rebuild .venv/bin/strandline in seconds after an edit; slower runs, the same results
-	@rm -f $(VENV)/.native
-	$(call DEVELOP,--profile edit)
+setup: $(VENV)/.native ## Make .venv and build everything into it: .venv/bin/strandline; after an edit, what it changes
 
 .PHONY: demo
 demo: setup ## Set up, then compare x86 with the same program unordered
@@ -107,5 +101,5 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.base
 
 $(VENV)/.native: $(VENV)/.base pyproject.toml $(RUST)
 	@command -v cargo >/dev/null || { echo "strandline: cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again" >&2; exit 2; }
-	$(call DEVELOP,--release)
+	$(DEVELOP)
 	@touch $@
