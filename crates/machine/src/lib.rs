@@ -23,8 +23,8 @@ pub use config::{paper_preset_names, preset_names, ConfigError, MachineConfig, P
 pub use journal::{Durable, Journal};
 pub use stats::{Latencies, Occupied, Stats};
 pub use system::{
-    factory, CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Precision, Queued, Remote, Standstill,
-    Stuck, System, What,
+    factory, Body, CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Precision, Queued, Remote,
+    Standstill, Stuck, System, What,
 };
 pub use timeline::{Detail, Timeline};
 pub use trace::{Op, OpId, Seen, Trace, Traces, VolatileLines};

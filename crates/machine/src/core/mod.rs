@@ -6,17 +6,15 @@ mod cpu;
 mod drain;
 mod fetch_queue;
 mod frame;
-mod functional;
 mod hooks;
 mod issue_queue;
 mod limits;
-mod loads;
 mod log;
 mod lost;
 mod notes;
 mod observer;
 mod pending;
-mod predictor;
+pub mod predictor;
 mod queue;
 mod request;
 mod saved;
@@ -29,16 +27,15 @@ mod window;
 
 pub use counted::Counted;
 pub use counts::Counts;
-pub use cpu::SimCpu;
+pub use cpu::{SimCpu, StackCpu};
 pub use frame::{Frame, FRAME_BYTES};
-pub use functional::{Functional, Learnt};
 pub use hooks::Hooks;
 pub use notes::{Keeps, Noted, Notes, Now};
 pub use queue::{Entry, Kind, Lost, StoreQueue};
 pub use request::{Answers, Dispatched, Request, Response};
 pub use saved::Saved;
 pub use usage::Usage;
-pub use window::{Pace, Port, Window};
+pub use window::{Port, Window};
 
 use crate::cache::Private;
 use crate::config::{Consistency, MachineConfig};
@@ -106,21 +103,12 @@ pub struct Core {
     /// Whether its program was interrupted.
     pub interrupted: Cell<Interrupt>,
     spin: Spin,
-    mode: Mode,
+    /// The stack on which the program keeps its values, if not in registers.
+    frame: Option<Rc<Frame>>,
     branches: Branches,
     limits: Limits,
     /// The frequent hooks that the design may implement.
     hooks: Cell<Hooks>,
-}
-
-/// How the operations of a program are executed.
-enum Mode {
-    /// With time; its values lie in registers.
-    Registers,
-    /// With time; its values lie on a stack.
-    Stack(Box<Frame>),
-    /// Without time. The window is none that is simple ([`Window::is_simple`]).
-    Functional(Rc<Functional>),
 }
 
 /// Which turn of the machine the program has.
@@ -176,28 +164,22 @@ pub struct Exchange {
 }
 
 impl Core {
-    /// The stack, if the program keeps its values there.
-    fn frame(&self) -> Option<&Frame> {
-        match &self.mode {
-            Mode::Stack(frame) => Some(frame),
-            _ => None,
-        }
+    /// Begins with what another core has learnt without time.
+    pub fn begin_with(&self, tlb: Tlb, branches: &Branches) {
+        self.branches.restore(branches);
+        self.tlb.begin_with(tlb);
     }
 
     pub fn new(id: CoreId, machine: &MachineConfig, memory: Rc<Memory>, lowering: Lowering, duties: Duties) -> Core {
         let core = &machine.core;
         let in_order = core.consistency == Consistency::Tso && !broken(Rule::StoresInOrder);
-        let window = || match duties.stack {
-            None => Window::new(core),
-            Some(_) => Window::without_registers(core),
-        };
         Core {
             id,
             window: match &duties.recorder {
-                None => window(),
-                Some(recorder) => window().recorded_by(recorder.lane(id)),
+                None => Window::new(core),
+                Some(recorder) => Window::new(core).recorded_by(recorder.lane(id)),
             },
-            start: window(),
+            start: Window::new(core),
             queue: RefCell::new(StoreQueue::new(core.store_queue_entries as usize)),
             drain: Drain::new(in_order, duties.every_store || any_broken()),
             pending: Pending::new(duties.contexts),
@@ -219,10 +201,7 @@ impl Core {
             waited: Cell::new(0),
             interrupted: Cell::new(Interrupt::Unheeded),
             spin: Spin::default(),
-            mode: match duties.stack {
-                None => Mode::Registers,
-                Some(base) => Mode::Stack(Box::new(Frame::new(base))),
-            },
+            frame: duties.stack.map(|base| Rc::new(Frame::new(base))),
             branches: Branches::new(core.predictor_entries),
             limits: Limits::new(machine, duties.nt_cached, duties.barriers || !in_order),
             hooks: Cell::new(Hooks::ALL),

@@ -46,7 +46,7 @@ impl Observer {
 impl Core {
     /// Whether the address is one of the stack, whose accesses are not observed: the program does not know of them.
     pub fn is_of_stack(&self, addr: Addr) -> bool {
-        self.frame().is_some_and(|frame| frame.holds(addr))
+        self.frame.as_ref().is_some_and(|frame| frame.holds(addr))
     }
 
     /// Adds an operation to the trace or the timeline, if there is one: its index there.

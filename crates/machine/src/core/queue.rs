@@ -244,6 +244,12 @@ impl StoreQueue {
         self.len - self.without_room
     }
 
+    /// Whether no entry leaves with the one before it.
+    #[inline(always)]
+    pub fn all_need_room(&self) -> bool {
+        self.without_room == 0
+    }
+
     /// The oldest entry.
     #[inline(always)]
     pub fn front(&self) -> Option<&Entry> {

@@ -67,7 +67,7 @@ impl Core {
                 .unwrap_or_default(),
             operations: self.observer.log.as_ref().map_or(0, |log| log.len()),
             newest_entry: self.queue.borrow().newest(),
-            frame: self.frame().map(|frame| frame.save()),
+            frame: self.frame.as_ref().map(|frame| frame.save()),
         }
     }
 
@@ -84,7 +84,7 @@ impl Core {
         self.loads.held.set(false);
         self.waited.set(0);
         self.exchange.request.set(None);
-        if let (Some(frame), Some(saved)) = (self.frame(), &saved.frame) {
+        if let (Some(frame), Some(saved)) = (&self.frame, &saved.frame) {
             frame.restore(saved);
         }
         if let Some(tracer) = &self.observer.tracer {
@@ -105,7 +105,7 @@ impl Core {
         // Values that the program computes must not be ready later than they were.
         self.window.restore(&self.start);
         self.window.redirect(1);
-        if let Some(frame) = self.frame() {
+        if let Some(frame) = &self.frame {
             frame.restore(&State::default());
         }
         self.loads.held.set(false);

@@ -79,7 +79,7 @@ impl Running {
                 return matches!(self.hw.hart(core).state, ProgramState::Ended);
             }
         }
-        self.takes_turn(core);
+        self.hw.takes_turn(core);
         true
     }
 

@@ -2,14 +2,13 @@
 
 use super::access::Blocked;
 use super::events::Event;
-use super::hardware::ProgramState;
+use super::queue::{next_entry, next_time};
 use super::running::Running;
-use super::waiters::{Condition, Then, Waiter};
-use crate::core::{Core, Entry, Kind, StoreQueue};
-use crate::timeline::{Who, Why};
-use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Until, Write, WriteKind};
+use super::waiters::{Condition, Waiter};
+use crate::core::{Core, Entry, Kind};
+use crate::timeline::Who;
+use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Write, WriteKind};
 use strandline_isa::{CoreId, Flush, Primitive};
-use strandline_rules::{broken, Rule};
 
 impl Running {
     /// Drains the queue up to `horizon`: stores as long as they come next in the run, up to `last`, or one other entry at
@@ -26,15 +25,15 @@ impl Running {
 
     /// Drains one entry, or stores that hit; whether one store has left for the caches or the design.
     fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
-        if !self.wants_room(core) && shared.drain_hits(horizon) {
-            self.drained_hits(core);
+        if !self.hw.wants_room(core) && shared.drain_hits(horizon) {
+            self.hw.drained_hits(core);
             return false;
         }
         // Behind what has drained.
         let at = shared.drain.next.get();
         self.hw.clock.begin(at);
         if shared.drain.shut.get() {
-            self.wait_for_buffer(core);
+            self.hw.wait_for_buffer(core);
             return false;
         }
         let queue = shared.queue.borrow();
@@ -51,23 +50,16 @@ impl Running {
             Kind::StoreNt { size, .. } => self.drain_nt(core, &entry, size, at),
             Kind::Flush(kind) => self.drain_flush(core, &entry, kind, at),
             Kind::Primitive(primitive) => {
-                self.send_all_combined(core, at);
+                self.hw.send_all_combined(core, at);
                 if self.primitive_departs(core, &entry, primitive, at) {
                     if primitive == Primitive::JoinStrand {
                         self.hw.hart(core).core.notes.joined(at);
                     }
-                    self.complete(core, entry.context);
+                    self.hw.complete(core, entry.context);
                 }
             }
         }
         false
-    }
-
-    /// Whether the core's program waits for room in the queue.
-    #[inline(always)]
-    fn wants_room(&self, core: CoreId) -> bool {
-        let waits = matches!(self.hw.harts[core.index()].state, ProgramState::Waits);
-        waits && self.hw.waiters.program_awaits(core, Condition::Room(core))
     }
 
     /// Drains a store, or makes it wait; whether it has left the queue.
@@ -89,7 +81,7 @@ impl Running {
                 true
             }
             Departure::Wait(until) => {
-                self.block_drain(core, until);
+                self.hw.block_drain(core, until);
                 false
             }
         }
@@ -104,11 +96,11 @@ impl Running {
             Departure::Go => {}
             Departure::Keep => {
                 self.hw.record(move |recorder, _| recorder.left(entry.op, at));
-                self.leave(core, entry.number, at);
+                self.hw.leave(core, entry.number, at);
                 let kept = Entry { owned: 0, ..*entry };
                 self.hw.hart(core).core.kept.borrow_mut().push_back(kept);
             }
-            Departure::Wait(until) => self.block_drain(core, until),
+            Departure::Wait(until) => self.hw.block_drain(core, until),
         }
         departure
     }
@@ -117,7 +109,7 @@ impl Running {
     fn request_line(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) {
         let answer = self.access(core, entry.line(), Access::Own, at);
         if let Err(Blocked::Until(until)) = answer {
-            return self.block_drain(core, until);
+            return self.hw.block_drain(core, until);
         }
         if let Some(e) = shared.queue.borrow_mut().get_mut(entry.number) {
             match answer {
@@ -159,8 +151,8 @@ impl Running {
 
     fn perform_store(&mut self, core: CoreId, entry: &Entry, at: u64) {
         self.visible(core, entry, at);
-        self.leave(core, entry.number, at);
-        self.complete(core, entry.context);
+        self.hw.leave(core, entry.number, at);
+        self.hw.complete(core, entry.context);
         if entry.is_pointed {
             self.design.performed(&mut self.hw, core, StoreId(entry.number));
         }
@@ -173,11 +165,11 @@ impl Running {
         let asked = Ordering::Primitive(primitive);
         let departure = self.design.departs(&mut self.hw, core, asked, entry.context);
         if let Departure::Wait(until) = departure {
-            self.block_drain(core, until);
+            self.hw.block_drain(core, until);
             return false;
         }
         self.hw.record(move |recorder, _| recorder.left(entry.op, at));
-        self.leave(core, entry.number, at);
+        self.hw.leave(core, entry.number, at);
         departure == Departure::Go
     }
 
@@ -215,7 +207,7 @@ impl Running {
         }
         shared.kept.borrow_mut().remove(index);
         self.visible(core, &entry, now);
-        self.complete(core, entry.context);
+        self.hw.complete(core, entry.context);
         self.design.performed(&mut self.hw, core, id);
         self.maybe_evict(core, &entry, now);
     }
@@ -225,17 +217,17 @@ impl Running {
             let asked = write_of(WriteKind::NonTemporal, entry);
             let departure = self.design.keep(&mut self.hw, core, asked, StoreId(entry.number));
             if let Departure::Wait(until) = departure {
-                return self.block_drain(core, until);
+                return self.hw.block_drain(core, until);
             }
         }
         if let Err(until) = self.snoop_speculating(core, entry.line()) {
-            return self.block_drain(core, until);
+            return self.hw.block_drain(core, until);
         }
         if self.combine(core, entry, size, at) {
-            self.leave(core, entry.number, at);
-            self.send_what_is_waited_for(core, at);
+            self.hw.leave(core, entry.number, at);
+            self.hw.send_what_is_waited_for(core, at);
         } else {
-            self.wait_for_buffer(core);
+            self.hw.wait_for_buffer(core);
         }
     }
 
@@ -245,35 +237,16 @@ impl Running {
             .departs(&mut self.hw, core, Ordering::Flush(entry.line(), kind), entry.context)
         {
             Departure::Go => match self.flush(core, entry, kind, at) {
-                Ok(true) if self.hw.core(core).drain.shut.get() => self.wait_for_buffer(core),
-                Ok(true) => self.leave(core, entry.number, at),
-                Ok(false) => self.wait_for_buffer(core),
-                Err(until) => self.block_drain(core, until),
+                Ok(true) if self.hw.core(core).drain.shut.get() => self.hw.wait_for_buffer(core),
+                Ok(true) => self.hw.leave(core, entry.number, at),
+                Ok(false) => self.hw.wait_for_buffer(core),
+                Err(until) => self.hw.block_drain(core, until),
             },
             Departure::Keep => {
                 self.hw.record(move |recorder, _| recorder.left(entry.op, at));
-                self.leave(core, entry.number, at);
+                self.hw.leave(core, entry.number, at);
             }
-            Departure::Wait(until) => self.block_drain(core, until),
-        }
-    }
-
-    /// Sends the write-combining buffers if a fence, a locked instruction or the design waits for
-    /// them, or the program has ended, once the last non-temporal store before it has joined them.
-    fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
-        let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).state, ProgramState::Ended);
-        let hart = self.hw.hart(core);
-        // What the design waits for first: stores of later contexts may wait for that.
-        let awaited = hart.when_drained.first().map(|(context, _)| *context);
-        let queue = hart.core.queue.borrow();
-        let left = |of: Option<u8>| {
-            let mut all = queue.iter().filter(|e| matches!(e.kind, Kind::StoreNt { .. }));
-            all.any(|e| of.is_none_or(|context| context == e.context))
-        };
-        let sends = waits && !left(None) || awaited.is_some() && !left(awaited);
-        drop(queue);
-        if sends {
-            self.send_all_combined(core, at);
+            Departure::Wait(until) => self.hw.block_drain(core, until),
         }
     }
 
@@ -320,111 +293,6 @@ impl Running {
         let (_, line) = self.hw.recent[index];
         self.drive_out(core, line, at);
     }
-
-    /// Removes the entry of this number from the queue and wakes the waiters for room.
-    #[inline]
-    pub(super) fn leave(&mut self, core: CoreId, number: u64, at: u64) {
-        let hart = self.hw.hart(core);
-        hart.settled = hart.settled.max(at);
-        let mut queue = hart.core.queue.borrow_mut();
-        queue.remove(number, at);
-        hart.core.drain.last.set(at);
-        hart.core.drain.next.set(next_of(&hart.core, &queue));
-        let is_empty = queue.len() == 0;
-        drop(queue);
-        if is_empty && self.hw.waiters.fence_awaits_visible(core) {
-            self.all_visible(core);
-        }
-        self.has_room(core, at);
-    }
-
-    /// Wakes a program that waits for room in the queue, or for an empty queue.
-    #[inline(always)]
-    fn has_room(&mut self, core: CoreId, at: u64) {
-        let waits = matches!(self.hw.harts[core.index()].state, ProgramState::Waits);
-        if waits && self.hw.waiters.program_awaits_queue(core) {
-            self.wake_for_room(core, at);
-        }
-    }
-
-    #[inline(never)]
-    fn wake_for_room(&mut self, core: CoreId, at: u64) {
-        let shared = self.hw.hart(core).core.clone();
-        let is_met = |condition| match condition {
-            Condition::Room(_) => shared.has_entries_free(),
-            Condition::Empty(_) => shared.queue.borrow().len() == 0,
-            _ => false,
-        };
-        let Some(then) = self.hw.waiters.wake_program(core, is_met) else {
-            return;
-        };
-        match then {
-            Then::Ask(request) => {
-                self.hw
-                    .record(move |recorder, _| recorder.woken(Who::Program(core), at));
-                shared.turn.not_before(at);
-                self.hw.hart(core).state = ProgramState::Again(request);
-            }
-            Then::GoOn { .. } | Then::Count(_) => {
-                self.hw
-                    .record(move |recorder, _| recorder.woken(Who::Program(core), at));
-                shared.window.stall_queue(at, shared.drain.head_waits.since_mark(at));
-                shared.turn.next_op.set(shared.window.cycle());
-                self.hw.hart(core).state = ProgramState::Runnable;
-            }
-        }
-    }
-
-    /// Wakes the waiters for stores that have drained without the system.
-    fn drained_hits(&mut self, core: CoreId) {
-        let hart = self.hw.hart(core);
-        let at = hart.core.drain.last.get();
-        hart.settled = hart.settled.max(at);
-        self.has_room(core, at);
-    }
-
-    /// The queue waits for a buffer to become free; see [`Running::retry_drain`].
-    fn wait_for_buffer(&mut self, core: CoreId) {
-        self.record_blocked(core, Why::Buffer);
-        self.stop_drain(core);
-    }
-
-    /// The queue's head waits for flushes, or for the design.
-    fn stop_drain(&mut self, core: CoreId) {
-        let now = self.hw.now();
-        let drain = &self.hw.hart(core).core.drain;
-        drain.next.set(u64::MAX);
-        drain.head_waits.begin(now);
-    }
-
-    fn block_drain(&mut self, core: CoreId, until: Until<Key>) {
-        self.stop_drain(core);
-        let condition = Condition::of(core, until);
-        self.record_blocked(core, condition.why());
-        self.hw.waiters.park(condition, Waiter::StoreQueue(core));
-    }
-
-    /// Records that the entry that has reached the queue's head waits there.
-    fn record_blocked(&self, core: CoreId, why: Why) {
-        self.hw.record(move |recorder, at| {
-            let hart = &self.hw.harts[core.index()];
-            let op = hart.core.queue.borrow().get(hart.at_turn).map(|entry| entry.op);
-            recorder.wait(Who::Queue(core), why, at, op);
-        });
-    }
-
-    /// Looks at the queue's head again now.
-    pub(super) fn retry_drain(&mut self, core: CoreId) {
-        let now = self.hw.now();
-        _ = self.hw.waiters.wake_store_queue(core, |_| true);
-        self.hw.record(move |recorder, _| recorder.woken(Who::Queue(core), now));
-        let hart = self.hw.hart(core);
-        hart.core.drain.head_waits.end(now);
-        let next = next_time(&hart.core);
-        if next != u64::MAX {
-            hart.core.drain.next.set(next.max(now));
-        }
-    }
 }
 
 /// The store in an entry.
@@ -448,70 +316,4 @@ fn store_hits(core: &Core, entry: &Entry, at: u64) -> bool {
     let mut private = core.private.borrow_mut();
     let line = entry.line();
     private.store_hit(line, at) || entry.lost && private.owns(line) && private.store_hit(line, at)
-}
-
-/// The entry that drains at `at`.
-fn next_entry<'q>(core: &Core, queue: &'q StoreQueue, at: u64) -> Option<&'q Entry> {
-    if core.drain.in_order {
-        return overtaking_flush(queue, at).or(queue.front());
-    }
-    let (number, _) = eligible(core, queue).find(|(_, when)| *when <= at)?;
-    queue.get(number)
-}
-
-/// A flush that is ready before it reaches the head and leaves all the same: a broken rule.
-fn overtaking_flush(queue: &StoreQueue, at: u64) -> Option<&Entry> {
-    if !broken(Rule::FlushBehindStores) {
-        return None;
-    }
-    let flush = |e: &&Entry| matches!(e.kind, Kind::Flush(_)) && e.ready <= at;
-    queue.iter().find(flush)
-}
-
-/// When the next entry drains, as far as the queue alone decides.
-fn next_time(core: &Core) -> u64 {
-    next_of(core, &core.queue.borrow())
-}
-
-/// When the next entry of the core's queue drains, as far as the queue alone decides.
-#[inline(always)]
-fn next_of(core: &Core, queue: &StoreQueue) -> u64 {
-    let next = match core.drain.in_order {
-        true => queue.front().map(|e| core.leaves_at(e.ready.max(e.owned), e.with_last)),
-        false => first_eligible(core, queue),
-    };
-    next.unwrap_or(u64::MAX)
-}
-
-/// When the first entry drains on machines that drain out of order.
-#[inline(never)]
-fn first_eligible(core: &Core, queue: &StoreQueue) -> Option<u64> {
-    eligible(core, queue).map(|(_, when)| when).min()
-}
-
-/// On machines that drain out of order: the entries, by number, with no older barrier and no older entry to
-/// their line, and the earliest time at which each drains.
-fn eligible<'q>(core: &'q Core, queue: &'q StoreQueue) -> impl Iterator<Item = (u64, u64)> + 'q {
-    let mut ends = false;
-    // A bit for each hash of an older entry's line.
-    let mut lines = 0;
-    let found = queue.iter().enumerate().map_while(move |(older, entry)| {
-        if std::mem::replace(&mut ends, entry.is_barrier()) {
-            return None;
-        }
-        if entry.is_barrier() {
-            return Some((older == 0).then(|| (entry.number, core.leaves_at(entry.ready, false))));
-        }
-        let bit = 1u64 << (entry.line().0 % 64);
-        let may_be_older = lines & bit != 0;
-        lines |= bit;
-        let is_older = || queue.iter().take(older).any(|older| older.line() == entry.line());
-        if may_be_older && is_older() && !broken(Rule::SameLineInOrder) {
-            return Some(None);
-        }
-        ends = entry.lost;
-        let at = core.leaves_at(entry.ready.max(entry.owned), entry.with_last);
-        Some(Some((entry.number, at)))
-    });
-    found.flatten()
 }

@@ -2,6 +2,7 @@
 //! controller.
 
 use super::events::Event;
+use super::hardware::Hardware;
 use super::hardware::{Buffered, Combining};
 use super::running::Running;
 use super::waiters::{Condition, Waiter};
@@ -25,11 +26,69 @@ impl Origin {
 }
 
 /// What the look-up of a flush found.
-struct Found {
+pub struct Found {
     /// Whether the line was dirty anywhere; it is clean now.
-    dirty: bool,
+    pub dirty: bool,
     /// When the look-up was done.
-    at: u64,
+    pub at: u64,
+}
+
+impl Hardware {
+    /// Sends a dirty line to its controller. A flush of a clean line waits for the line's write in
+    /// flight, from any core; false if there is none.
+    pub(super) fn write_found(&mut self, core: CoreId, line: Line, found: &Found, origin: Origin) -> bool {
+        if !line.is_persistent() {
+            return false;
+        }
+        let write = if found.dirty {
+            let data = self.memory.line(line);
+            Some(self.send_write(line, data, Some(core), None, found.at))
+        } else if broken(Rule::CleanFlushWaitsForFlight) {
+            None
+        } else {
+            self.writes.unaccepted(line)
+        };
+        match write {
+            Some(_) if broken(Rule::AcknowledgedAfterBackend) => {
+                let at = found.at + self.to_controller();
+                self.post(at, origin.done());
+                true
+            }
+            Some(id) => {
+                self.record(move |recorder, _| recorder.flush_awaits(origin, id));
+                self.writes.wait_for(id, origin);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Cycles of a look-up of the LLC for a flush; broadcast, of the other cores' caches too (as in `consult`).
+    fn everywhere(&self) -> u64 {
+        let others = match self.machine.interconnect.coherence {
+            Coherence::Snoop if self.harts.len() > 1 => self.harts[0].core.private.borrow().latency(),
+            Coherence::Snoop | Coherence::Directory => 0,
+        };
+        2 * self.hop() + self.llc.latency + others
+    }
+
+    /// Looks a line up in the core's private levels, among its held evictions, and in the LLC, and
+    /// leaves it clean. Other cores hold none of the core's stores: lines are handed over clean.
+    fn look_up_own(&mut self, core: CoreId, line: Line, at: u64) -> Found {
+        let mut private = self.harts[core.index()].core.private.borrow_mut();
+        let at = at + private.modified_after(line);
+        if private.clean(line, true) {
+            return Found { dirty: true, at };
+        }
+        drop(private);
+        if self.waiters.take_held_line(line, |owner| owner == core) {
+            return Found { dirty: true, at };
+        }
+        let mut dirty = false;
+        self.llc.change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
+        let at = at + 2 * self.hop() + self.llc.latency;
+        Found { dirty, at }
+    }
 }
 
 impl Running {
@@ -50,7 +109,7 @@ impl Running {
                 false => Rule::SameLineFlushWaits,
             };
             if broken(dropped) {
-                self.complete(core, entry.context);
+                self.hw.complete(core, entry.context);
                 return Ok(true);
             }
             return Ok(false);
@@ -69,7 +128,7 @@ impl Running {
         hart.core.drain.shut.set(is_head);
         self.hw
             .record(move |recorder, _| recorder.flush_sent(core, entry.op, slot, at));
-        if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
+        if !self.hw.write_found(core, line, &found, Origin::Buffer { core, slot }) {
             self.hw.post(found.at, Event::BufferDone { core, slot });
         }
         Ok(true)
@@ -83,7 +142,7 @@ impl Running {
             recorder.design_flush(core, line, tag, now);
         });
         let found = match self.wants.handed_over_clean {
-            true => Ok(self.look_up_own(core, line, now)),
+            true => Ok(self.hw.look_up_own(core, line, now)),
             false => self.look_up_flush(core, line, flush, now).map(|found| Found {
                 dirty: self.hw.waiters.take_held_line(line, |_| true) | found.dirty,
                 ..found
@@ -91,7 +150,7 @@ impl Running {
         };
         match found {
             Ok(found) => {
-                if !self.write_found(core, line, &found, Origin::Design { core, tag }) {
+                if !self.hw.write_found(core, line, &found, Origin::Design { core, tag }) {
                     self.hw.post(found.at, Event::DesignFlushed { core, tag });
                 }
             }
@@ -103,35 +162,6 @@ impl Running {
                     .waiters
                     .park(condition, Waiter::Flush { core, line, flush, tag });
             }
-        }
-    }
-
-    /// Sends a dirty line to its controller. A flush of a clean line waits for the line's write in
-    /// flight, from any core; false if there is none.
-    fn write_found(&mut self, core: CoreId, line: Line, found: &Found, origin: Origin) -> bool {
-        if !line.is_persistent() {
-            return false;
-        }
-        let write = if found.dirty {
-            let data = self.hw.memory.line(line);
-            Some(self.hw.send_write(line, data, Some(core), None, found.at))
-        } else if broken(Rule::CleanFlushWaitsForFlight) {
-            None
-        } else {
-            self.hw.writes.unaccepted(line)
-        };
-        match write {
-            Some(_) if broken(Rule::AcknowledgedAfterBackend) => {
-                let at = found.at + self.hw.to_controller();
-                self.hw.post(at, origin.done());
-                true
-            }
-            Some(id) => {
-                self.hw.record(move |recorder, _| recorder.flush_awaits(origin, id));
-                self.hw.writes.wait_for(id, origin);
-                true
-            }
-            None => false,
         }
     }
 
@@ -149,7 +179,7 @@ impl Running {
             }
             let at = match self.hw.machine.interconnect.coherence {
                 Coherence::Directory => own,
-                Coherence::Snoop => own + self.everywhere(),
+                Coherence::Snoop => own + self.hw.everywhere(),
             };
             return Ok(Found { dirty: true, at });
         }
@@ -191,37 +221,8 @@ impl Running {
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
         Ok(Found {
             dirty,
-            at: own + self.everywhere(),
+            at: own + self.hw.everywhere(),
         })
-    }
-
-    /// Cycles of a look-up of the LLC for a flush; broadcast, of the other cores' caches too (as in `consult`).
-    fn everywhere(&self) -> u64 {
-        let others = match self.hw.machine.interconnect.coherence {
-            Coherence::Snoop if self.hw.harts.len() > 1 => self.hw.harts[0].core.private.borrow().latency(),
-            Coherence::Snoop | Coherence::Directory => 0,
-        };
-        2 * self.hw.hop() + self.hw.llc.latency + others
-    }
-
-    /// Looks a line up in the core's private levels, among its held evictions, and in the LLC, and
-    /// leaves it clean. Other cores hold none of the core's stores: lines are handed over clean.
-    fn look_up_own(&mut self, core: CoreId, line: Line, at: u64) -> Found {
-        let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
-        let at = at + private.modified_after(line);
-        if private.clean(line, true) {
-            return Found { dirty: true, at };
-        }
-        drop(private);
-        if self.hw.waiters.take_held_line(line, |owner| owner == core) {
-            return Found { dirty: true, at };
-        }
-        let mut dirty = false;
-        self.hw
-            .llc
-            .change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
-        let at = at + 2 * self.hw.hop() + self.hw.llc.latency;
-        Found { dirty, at }
     }
 
     /// Puts a non-temporal store into a write-combining buffer; false if all are in flight to
@@ -234,7 +235,7 @@ impl Running {
             let Some(slot) = hart.combining.iter().find(|b| !b.sent).map(|b| b.slot) else {
                 return false;
             };
-            self.send_combined(core, slot, at);
+            self.hw.send_combined(core, slot, at);
             return false;
         }
         self.drive_out(core, line, at);
@@ -264,65 +265,12 @@ impl Running {
         let full = (buffer.mask == u64::MAX).then_some(buffer.slot);
         self.visible(core, entry, at);
         if uncounted {
-            self.complete(core, entry.context);
+            self.hw.complete(core, entry.context);
         }
         if let Some(slot) = full {
-            self.send_combined(core, slot, at);
+            self.hw.send_combined(core, slot, at);
         }
         true
-    }
-
-    /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
-    #[inline]
-    pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
-        if self.hw.core(core).combines.get() && !broken(Rule::FenceSendsCombined) {
-            self.send_open(core, at);
-        }
-    }
-
-    #[inline(never)]
-    fn send_open(&mut self, core: CoreId, at: u64) {
-        let open: Vec<u64> = self
-            .hw
-            .hart(core)
-            .combining
-            .iter()
-            .filter(|b| !b.sent)
-            .map(|b| b.slot)
-            .collect();
-        for slot in open {
-            self.send_combined(core, slot, at);
-        }
-    }
-
-    fn send_combined(&mut self, core: CoreId, slot: u64, at: u64) {
-        let hart = self.hw.hart(core);
-        let Some(buffer) = hart.combining.iter_mut().find(|b| b.slot == slot) else {
-            return;
-        };
-        buffer.sent = true;
-        let (line, mask) = (buffer.line, buffer.mask);
-        let found = Found { dirty: true, at };
-        if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
-            self.hw.dram.write(at);
-            self.hw.post(at + 1, Event::BufferDone { core, slot });
-        }
-        if broken(Rule::CombiningKeepsRest) {
-            self.zero_unwritten(line, mask);
-        }
-    }
-
-    /// Zeroes the words of a line's latest write that a write-combining buffer did not hold: a broken rule.
-    fn zero_unwritten(&mut self, line: Line, mask: u64) {
-        let Some(id) = self.hw.writes.unaccepted(line) else {
-            return;
-        };
-        let data = &mut self.hw.writes.get_mut(id).data;
-        for (word, bytes) in data.iter_mut().zip(mask.to_le_bytes()) {
-            if bytes == 0 {
-                *word = 0;
-            }
-        }
     }
 }
 

@@ -59,6 +59,14 @@ pub struct Hardware {
     pub recorder: Option<Rc<Recorder>>,
 }
 
+/// What a run keeps of its memory and of its course.
+pub struct Observed {
+    pub crash_image: Option<CrashImage>,
+    pub durable: Option<Memory>,
+    pub recorder: Option<Rc<Recorder>>,
+    pub writes: Rc<Counted>,
+}
+
 /// A core, and the system's state for it.
 pub struct Hart {
     pub core: Rc<Core>,
@@ -161,6 +169,42 @@ pub struct Tally {
 const RECENT: usize = 16;
 
 impl Hardware {
+    /// A machine of these cores, whose caches are empty.
+    pub fn new(
+        machine: &MachineConfig,
+        memory: Rc<Memory>,
+        cores: Vec<Rc<Core>>,
+        observed: Observed,
+        seed: u64,
+    ) -> Hardware {
+        let controllers = machine.controllers.count;
+        Hardware {
+            clock: Clock::default(),
+            memory,
+            turns: Turns::new(cores.len()),
+            waiters: Waiters::new(cores.len()),
+            harts: cores.into_iter().map(|core| Hart::new(core, controllers)).collect(),
+            llc: Llc::new(&machine.llc),
+            line_tags: LineTags::default(),
+            controllers: (0..controllers).map(|_| Controller::new(machine)).collect(),
+            dram: Dram::new(&machine.dram, &machine.core),
+            events: Events::default(),
+            writes: Writes::new(),
+            rng: Rng::new(seed),
+            crash_image: observed.crash_image,
+            durable: observed.durable,
+            stale_since: None,
+            commands: VecDeque::new(),
+            channels: Channels::default(),
+            recent: VecDeque::new(),
+            writes_counted: observed.writes,
+            faulted: HashSet::new(),
+            tally: Tally::default(),
+            recorder: observed.recorder,
+            machine: machine.clone(),
+        }
+    }
+
     /// A core, for anything that leaves its turn as it is.
     #[inline(always)]
     pub fn core(&self, core: CoreId) -> &Core {

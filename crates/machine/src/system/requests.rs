@@ -3,15 +3,12 @@
 use super::access::Blocked;
 use super::hardware::ProgramState;
 use super::running::Running;
-use super::waiters::{Condition, Then, Waiter};
-use crate::core::{Dispatched, Entry, Kind, Request, Response};
-use crate::timeline::Who;
-use strandline_design::{
-    Access, Admission, Claim, Departure, Forward, Hook, Key, Load, Ordering, Store, Until, Write, WriteKind,
-};
+use super::waiters::{Condition, Then};
+use crate::core::{Entry, Kind, Request, Response};
+use strandline_design::{Access, Admission, Claim, Departure, Forward, Hook, Load, Ordering, Store, Write, WriteKind};
 use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
-use strandline_rules::{broken, time, Rule};
+use strandline_rules::{broken, Rule};
 
 /// The bytes of a load that the design has.
 #[derive(Clone, Copy, Debug)]
@@ -40,96 +37,86 @@ impl Supplied {
 impl Running {
     /// Handles a core's request at its next dispatch; true if its program continues at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
-        if request == Request::Order {
-            return self.takes_turn(core);
-        }
         let at = self.hw.core(core).turn.next_op.get();
-        self.hw.clock.advance(at);
-        let hart = self.hw.hart(core);
+        if request != Request::Order {
+            self.hw.clock.advance(at);
+        }
         match request {
+            Request::Order => self.hw.takes_turn(core),
             Request::Released { blocks } => {
                 let then = Then::GoOn { fenced: blocks };
-                return self.wait(core, Condition::Retired(core), then);
+                self.hw.wait(core, Condition::Retired(core), then)
             }
             Request::Room => {
-                hart.core.drain.head_waits.mark(hart.core.window.next_cycle());
-                return self.wait(core, Condition::Room(core), Then::GoOn { fenced: false });
+                let shared = self.hw.core(core);
+                shared.drain.head_waits.mark(shared.window.next_cycle());
+                self.hw.wait(core, Condition::Room(core), Then::GoOn { fenced: false })
             }
             Request::Written { word, times } => {
                 let word = Addr(word.0 & !7);
-                return self.wait(core, Condition::Written(word), Then::Count(times));
+                self.hw.wait(core, Condition::Written(word), Then::Count(times))
             }
-            Request::Sleep { word, value } => return self.sleep(core, word, value),
+            Request::Sleep { word, value } => self.hw.sleep(core, word, value),
             Request::StartLine => {
-                self.wait(core, Condition::Started, Then::GoOn { fenced: false });
+                self.hw.wait(core, Condition::Started, Then::GoOn { fenced: false });
                 self.maybe_start();
-                return false;
+                false
             }
             // In a cache with few ways, a loop of loads could evict a store's line endlessly.
-            Request::Load { .. } | Request::Walk { .. } if hart.core.has_lost_store() => {
-                return self.wait(core, Condition::Empty(core), Then::Ask(request.again()));
+            Request::Load { .. } | Request::Walk { .. } if self.hw.hart(core).core.has_lost_store() => {
+                self.hw.wait(core, Condition::Empty(core), Then::Ask(request.again()))
             }
-            _ => {}
-        }
-        let answer = match request {
             Request::Load {
                 addr,
                 size,
                 issue,
                 missed,
-            } => self.load(core, addr, size, issue.max(at), missed),
-            Request::Walk { addr, issue } => self.walk(core, addr, issue.max(at)),
-            Request::Own { addr, issue } => {
-                // A store that cannot get its line early requests it again at the head of the
-                // queue; the program does not wait for it.
-                let fetched = self.access(core, addr.line(), Access::Own, issue.max(at));
-                Ok(Response {
-                    done: fetched.unwrap_or_default(),
-                    ..Response::default()
-                })
+            } => {
+                let answer = self.load(core, addr, size, issue.max(at), missed);
+                self.answer(core, request, answer)
             }
-            Request::Claim(ordering) => self.claim(core, ordering, at),
+            Request::Walk { addr, issue } => {
+                let answer = self.walk(core, addr, issue.max(at));
+                self.answer(core, request, answer)
+            }
+            Request::Own { addr, issue } => {
+                let answer = self.own_early(core, addr, issue.max(at));
+                self.answer(core, request, Ok(answer))
+            }
+            Request::Claim(ordering) => {
+                let answer = self.claim(core, ordering, at);
+                self.answer(core, request, answer)
+            }
             Request::Locked {
                 addr,
                 op,
                 operand,
                 issue,
             } => match self.locked(core, request, addr, op, operand, issue) {
-                Some(answer) => answer,
-                None => return false,
+                Some(answer) => self.answer(core, request, answer),
+                None => false,
             },
-            Request::Primitive { primitive } => Ok(self.primitive(core, primitive)),
+            Request::Primitive { primitive } => {
+                let answer = self.primitive(core, primitive);
+                self.answer(core, request, Ok(answer))
+            }
             Request::Claimed { ordering, retires } => {
                 let context = self.hw.core(core).context.now.get();
                 self.design
                     .claimed(&mut self.hw, core, ordering, context, Cycles(retires));
-                Ok(Response::default())
+                self.answer(core, request, Ok(Response::default()))
             }
-            Request::Order
-            | Request::Released { .. }
-            | Request::Room
-            | Request::Written { .. }
-            | Request::Sleep { .. }
-            | Request::StartLine => {
-                unreachable!("handled above")
-            }
-        };
-        self.answer(core, request, answer)
+        }
     }
 
-    /// A program goes on in its next turn, which is no earlier than what acts now: it may lag behind a locked instruction
-    /// of its own. To ask for a turn is no action: however far ahead the turn is, the present stays as it is. Always
-    /// returns false.
-    pub(super) fn takes_turn(&mut self, core: CoreId) -> bool {
-        let now = self.hw.now();
-        let hart = self.hw.hart(core);
-        hart.core.turn.not_before(now);
-        hart.state = ProgramState::Runnable;
-        if broken(time::Rule::TurnIsNoAction) {
-            let turn = hart.core.turn.next_op.get();
-            self.hw.clock.advance(turn);
+    /// Requests the line of a store ahead of it. A store that cannot get its line early requests it again at the head of
+    /// the queue; the program does not wait for it.
+    fn own_early(&mut self, core: CoreId, addr: Addr, issue: u64) -> Response {
+        let fetched = self.access(core, addr.line(), Access::Own, issue);
+        Response {
+            done: fetched.unwrap_or_default(),
+            ..Response::default()
         }
-        false
     }
 
     fn answer(&mut self, core: CoreId, request: Request, answer: Result<Response, Blocked>) -> bool {
@@ -153,29 +140,12 @@ impl Running {
                 hart.state = ProgramState::Again(request.again());
                 true
             }
-            Err(Blocked::Until(until)) => self.wait(core, Condition::of(core, until), Then::Ask(request.again())),
+            Err(Blocked::Until(until)) => self
+                .hw
+                .wait(core, Condition::of(core, until), Then::Ask(request.again())),
         };
         self.obey();
         go
-    }
-
-    /// Parks a core's program; always returns false.
-    fn wait(&mut self, core: CoreId, condition: Condition, then: Then) -> bool {
-        self.hw.hart(core).state = ProgramState::Waits;
-        self.hw
-            .record(move |recorder, at| recorder.wait(Who::Program(core), condition.why(), at, None));
-        self.hw.waiters.park(condition, Waiter::Program(core, then));
-        false
-    }
-
-    /// A program sleeps on a word, unless that has another value: whether the program continues.
-    fn sleep(&mut self, core: CoreId, word: Addr, value: u64) -> bool {
-        if self.hw.memory.read(word, 4) == value {
-            let asleep = Condition::Woken(Addr(word.0 & !7));
-            return self.wait(core, asleep, Then::GoOn { fenced: false });
-        }
-        self.hw.hart(core).state = ProgramState::Runnable;
-        true
     }
 
     /// Place 2: asks the design whether it claims a flush or primitive.
@@ -297,7 +267,7 @@ impl Running {
         let hart = self.hw.hart(core);
         let shared = hart.core.clone();
         if shared.queue.borrow().len() > 0 && !broken(Rule::LockedDrainsQueue) {
-            self.wait(core, Condition::Empty(core), Then::Ask(request));
+            self.hw.wait(core, Condition::Empty(core), Then::Ask(request));
             return None;
         }
         let at = issue.max(shared.window.retired()).max(shared.drain.last.get());
@@ -307,7 +277,7 @@ impl Running {
             self.hw.hart(core).state = ProgramState::Again(request);
             return None;
         }
-        self.send_all_combined(core, now);
+        self.hw.send_all_combined(core, now);
         if self.hw.machine.core.lock_orders_flushes {
             if let Some(until) = self.design.locked_waits_for(core) {
                 if !self.hw.core(core).holds(until) {
@@ -375,7 +345,7 @@ impl Running {
         let now = self.hw.now();
         // A change of context is not a fence.
         if !matches!(primitive, Primitive::Setctx(_)) {
-            self.send_all_combined(core, now);
+            self.hw.send_all_combined(core, now);
         }
         let answer = match self.hw.core(core).asks(Hook::Primitive) {
             true => self.design.primitive(&mut self.hw, core, primitive),
@@ -383,33 +353,9 @@ impl Running {
         };
         let admission = self.hw.core(core).admits(primitive, answer);
         Response {
-            dispatched: self.dispatched(core, admission),
+            dispatched: self.hw.dispatched(core, admission),
             ..Response::default()
         }
-    }
-
-    /// The outcome of a primitive after this answer.
-    fn dispatched(&mut self, core: CoreId, admission: Admission<Key>) -> Dispatched {
-        let shared = self.hw.hart(core).core.clone();
-        match admission {
-            Admission::Pass => Dispatched::Passed,
-            Admission::Enter => Dispatched::Entered,
-            Admission::Claim { marks } => Dispatched::Claimed { marks },
-            Admission::Hold(until) | Admission::HoldLoads(until) if shared.holds(until) => Dispatched::Passed,
-            Admission::Hold(until) => self.hold(core, until, false, Dispatched::Held),
-            Admission::HoldLoads(until) => self.hold(core, until, true, Dispatched::Held),
-            Admission::EnterHeld { until, loads } => self.hold(core, until, loads, Dispatched::EnteredHeld),
-        }
-    }
-
-    /// Holds a primitive in its core's window until the condition holds.
-    fn hold(&mut self, core: CoreId, until: Until<Key>, loads: bool, dispatched: Dispatched) -> Dispatched {
-        self.hw.hart(core).core.loads.held.set(loads);
-        let condition = Condition::of(core, until);
-        self.hw
-            .record(move |recorder, at| recorder.wait(Who::Fence(core), condition.why(), at, None));
-        self.hw.waiters.park(condition, Waiter::Fence(core));
-        dispatched
     }
 }
 

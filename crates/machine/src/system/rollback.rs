@@ -150,9 +150,9 @@ impl Running {
         hart.core.window.redirect(now);
         hart.core.turn.next_op.set(hart.core.window.cycle());
         hart.state = ProgramState::Runnable;
-        self.retry_drain(core);
-        self.message_drained(core);
-        self.look_at_waits(core);
+        self.hw.retry_drain(core);
+        self.hw.message_drained(core);
+        self.hw.look_at_waits(core);
         self.design.rolled_back(&mut self.hw, core, checkpoint);
         true
     }

@@ -149,7 +149,7 @@ impl System {
         hw.llc = contents.llc;
         for (hart, (private, learnt)) in hw.harts.iter().zip(contents.cores) {
             hart.core.private.replace(private);
-            hart.core.begin_with(learnt);
+            hart.core.begin_with(learnt.tlb, &learnt.branches);
         }
     }
 

@@ -1,30 +1,24 @@
 //! A machine with its design and programs: cores and events in global time order.
 
-use super::channel::Channels;
-use super::clock::Clock;
-use super::hardware::{Hardware, Hart, ProgramState, Tally};
+use super::hardware::{Hardware, Observed, ProgramState};
 use super::precision::Looks;
 use super::program::{Factory, Program};
 use super::region::Region;
 use super::run::{Heartbeat, Options, Remote};
 use super::stuck::{describe, Standstill, Stuck};
-use super::turns::{Turn, Turns};
-use super::waiters::Waiters;
-use crate::cache::{LineTags, Llc};
+use super::turns::Turn;
 use crate::config::MachineConfig;
-use crate::core::{Answers, Core, Counted, Duties, Keeps, Noted, Request, FRAME_BYTES};
+use crate::core::{Answers, Core, Duties, Keeps, Noted, Request, FRAME_BYTES};
 use crate::crash_image::CrashImage;
-use crate::memory::{Controller, Dram, Writes};
 use crate::timeline::Recorder;
 use crate::trace::{Tracer, Traces};
 use std::any::Any;
-use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use strandline_design::{AnyDesign, Domain, Wants};
 use strandline_isa::{Addr, Code, CoreId, Memory};
-use strandline_kernel::{Cycles, Events, Rng};
+use strandline_kernel::Cycles;
 use strandline_rules::time::Rule;
 use strandline_rules::{any_broken, broken};
 
@@ -88,81 +82,34 @@ impl Running {
             Code::Optimized => None,
             Code::Plain => Some(memory.extend_dram(cores as u64 * FRAME_BYTES)),
         };
-        let crash_image = options.journal.then(|| CrashImage::of(&memory));
         let wants = design.wants();
-        let durable = (!options.journal && wants.durable_lines).then(|| memory.persistent_half());
-        let memory = Rc::new(memory);
         let traces = options.journal && options.trace != Traces::Nothing;
         let tracer = traces.then(|| Rc::new(Tracer::new(cores, options.trace.clone())));
-        let recorder = options.timeline.map(|detail| Rc::new(Recorder::new(cores, detail)));
-        assert!(
-            !options.journal || recorder.is_none(),
-            "a run has a journal or a timeline"
-        );
-        let caches_durable = options.journal && wants.domain == Domain::Caches;
-        let writes = Rc::new(Counted::default());
-        let duties = Duties {
-            writes: writes.clone(),
-            nt_cached: wants.nt_cached,
-            logs: wants.rolls_back.on(cores),
-            barriers: wants.all_barriers,
-            contexts: wants.contexts,
-            every_store: caches_durable || machine.simulation.evict_one_in > 0,
-            notes: match (options.journal, &recorder) {
-                (true, _) => Keeps::All,
-                (false, Some(_)) => Keeps::Spans,
-                (false, None) => Keeps::Nothing,
-            },
-            tracer: tracer.clone(),
-            recorder: recorder.clone(),
-            stack: None,
+        let duties = duties(machine, &wants, &options, cores, tracer.clone());
+        let observed = Observed {
+            crash_image: options.journal.then(|| CrashImage::of(&memory)),
+            durable: (!options.journal && wants.durable_lines).then(|| memory.persistent_half()),
+            recorder: duties.recorder.clone(),
+            writes: duties.writes.clone(),
         };
-        let stack = |core: usize| stacks.map(|first| Addr(first.0 + core as u64 * FRAME_BYTES));
-        let lowering = design.lowering();
-        let harts = (0..cores)
-            .map(|i| {
-                let core = Rc::new(Core::new(
-                    CoreId(i as u16),
-                    machine,
-                    memory.clone(),
-                    lowering,
-                    Duties {
-                        stack: stack(i),
-                        ..duties.clone()
-                    },
-                ));
-                Hart::new(core, machine.controllers.count)
-            })
-            .collect();
-        let hw = Hardware {
-            clock: Clock::default(),
-            memory,
-            harts,
-            turns: Turns::new(cores),
-            llc: Llc::new(&machine.llc),
-            line_tags: LineTags::default(),
-            controllers: (0..machine.controllers.count)
-                .map(|_| Controller::new(machine))
-                .collect(),
-            dram: Dram::new(&machine.dram, &machine.core),
-            events: Events::default(),
-            writes: Writes::new(),
-            rng: Rng::new(options.seed),
-            crash_image,
-            durable,
-            stale_since: None,
-            commands: VecDeque::new(),
-            waiters: Waiters::new(cores),
-            channels: Channels::default(),
-            recent: VecDeque::new(),
-            writes_counted: writes,
-            faulted: HashSet::new(),
-            tally: Tally::default(),
-            recorder,
-            machine: machine.clone(),
+        let (memory, lowering) = (Rc::new(memory), design.lowering());
+        let core = |index: usize| {
+            let stack = stacks.map(|first| Addr(first.0 + index as u64 * FRAME_BYTES));
+            let duties = Duties {
+                stack,
+                ..duties.clone()
+            };
+            Rc::new(Core::new(
+                CoreId(index as u16),
+                machine,
+                memory.clone(),
+                lowering,
+                duties,
+            ))
         };
+        let harts = (0..cores).map(core).collect();
         Running {
-            hw,
+            hw: Hardware::new(machine, memory.clone(), harts, observed, options.seed),
             may_doze: cores > 1 && !wants.durable_lines && !any_broken(),
             wants,
             design,
@@ -200,7 +147,7 @@ impl Running {
     /// Puts a program on a core, in place of the one before.
     pub(super) fn put(&mut self, id: CoreId, factory: Factory) {
         let core = self.hw.harts[id.index()].core.clone();
-        self.programs[id.index()] = Some(Program::new(core, factory));
+        self.programs[id.index()] = Some(Program::on(core, factory));
     }
 
     /// Puts a program on a core: see [`super::System::start`].
@@ -262,7 +209,7 @@ impl Running {
         if next_event <= at {
             let Some((at, event)) = self.hw.events.pop() else {
                 if broken(Rule::EveryWakeArrives) {
-                    self.repair_wakes(None);
+                    self.hw.repair_wakes(None);
                     if self.hw.next_turn().at != u64::MAX {
                         return Ok(None);
                     }
@@ -285,7 +232,7 @@ impl Running {
                 .set(second.min(next_event).min(last.saturating_add(1)));
             let horizon = others.saturating_add(self.hw.slack()).min(last);
             if broken(Rule::WokenByItsOwn) {
-                self.repair_wakes(Some(core));
+                self.hw.repair_wakes(Some(core));
             }
             if !self.dozes(core, horizon) {
                 let turn = &self.hw.core(core).turn;
@@ -384,7 +331,7 @@ impl Running {
     pub(super) fn ended(&mut self, id: CoreId) {
         self.programs[id.index()] = None;
         self.hw.clock.advance(self.hw.harts[id.index()].core.turn.next_op.get());
-        self.send_all_combined(id, self.hw.now());
+        self.hw.send_all_combined(id, self.hw.now());
         self.hw.hart(id).state = ProgramState::Ended;
         self.maybe_start();
         self.maybe_end();
@@ -431,6 +378,38 @@ const MOST_REPEATS: u32 = 1 << 16;
 /// How much more patience a run gets whose stores become visible, although nothing ends: a long task, or tasks that
 /// begin again and again.
 const MOST_PATIENCE: u64 = 64;
+
+/// What all cores do for a design in a run with these options.
+fn duties(
+    machine: &MachineConfig,
+    wants: &Wants,
+    options: &Options,
+    cores: usize,
+    tracer: Option<Rc<Tracer>>,
+) -> Duties {
+    let recorder = options.timeline.map(|detail| Rc::new(Recorder::new(cores, detail)));
+    assert!(
+        !options.journal || recorder.is_none(),
+        "a run has a journal or a timeline"
+    );
+    let caches_durable = options.journal && wants.domain == Domain::Caches;
+    Duties {
+        writes: Rc::default(),
+        nt_cached: wants.nt_cached,
+        logs: wants.rolls_back.on(cores),
+        barriers: wants.all_barriers,
+        contexts: wants.contexts,
+        every_store: caches_durable || machine.simulation.evict_one_in > 0,
+        notes: match (options.journal, &recorder) {
+            (true, _) => Keeps::All,
+            (false, Some(_)) => Keeps::Spans,
+            (false, None) => Keeps::Nothing,
+        },
+        tracer,
+        recorder,
+        stack: None,
+    }
+}
 
 impl Watch {
     /// Whether it has looked.

@@ -143,7 +143,7 @@ impl Running {
     #[inline]
     fn acknowledge_one(&mut self, origin: Origin) {
         match origin {
-            Origin::Buffer { core, slot } => self.buffer_done(core, slot),
+            Origin::Buffer { core, slot } => self.hw.buffer_done(core, slot),
             Origin::Design { core, tag } => self.design_acknowledged(core, tag),
         }
     }

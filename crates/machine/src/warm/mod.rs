@@ -4,19 +4,20 @@
 //! Lines that are dirty in the caches then are durable too, as if each had been written back a moment before and made
 //! dirty again. Their evictions from the LLC write them once more.
 
+mod cpu;
 mod settling;
 
 use crate::cache::{Llc, Parts, Private, Untimed};
 use crate::config::MachineConfig;
 use crate::core::tlb::Tlb;
-use crate::core::{Core, Functional, Learnt};
-use crate::system::{Factory, Program};
+use crate::system::{Body, Program};
+use cpu::{Learnt, Shared, UntimedCpu};
 use settling::{Kind, Part, Settling};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use strandline_design::{AnyDesign, Wants};
-use strandline_isa::{CoreId, Lowering, Memory};
+use strandline_isa::{CoreId, Lowering, Memory, Thread};
 
 /// Turns of a thread without the end of any task, after which a program counts as stuck.
 const MOST_IDLE: u64 = 1 << 16;
@@ -92,13 +93,12 @@ pub enum Unfinished {
 
 /// Caches that a program warms.
 pub struct Warming {
-    shared: Rc<Functional>,
-    memory: Rc<Memory>,
+    shared: Rc<Shared>,
     /// Where table entries lie.
     tlb: Tlb,
     /// Translations of a core's TLB.
     entries: u64,
-    cores: Vec<Rc<Core>>,
+    cores: Vec<Rc<Learnt>>,
     /// Accesses before the bound ends it.
     least: u64,
     settling: Settling,
@@ -110,22 +110,28 @@ impl Warming {
     /// The caches of `machine` with a program's threads on its first cores. The program executes the instructions that
     /// its design lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
     /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Cpu::goes_on`]).
-    pub fn new(machine: &MachineConfig, accesses: &Accesses, memory: Memory, threads: Vec<Factory>) -> Warming {
+    pub fn new(machine: &MachineConfig, accesses: &Accesses, memory: Memory, threads: Vec<Body>) -> Warming {
         let machine = &machine.cores_and_caches();
-        let shared = Rc::new(Functional::new(Untimed::new(machine, &accesses.wants, threads.len())));
-        let memory = Rc::new(memory);
-        let core = |index: usize| {
-            let id = CoreId(index as u16);
-            let core = Core::functional(id, machine, memory.clone(), accesses.lowering, shared.clone());
-            Rc::new(core)
-        };
-        let cores: Vec<Rc<Core>> = (0..threads.len()).map(core).collect();
-        let started = threads.into_iter().zip(&cores);
-        let programs = started.map(|(factory, core)| Program::new(core.clone(), factory));
+        let caches = Untimed::new(machine, &accesses.wants, threads.len());
+        let shared = Rc::new(Shared::new(caches, memory));
+        let cores: Vec<Rc<Learnt>> = threads.iter().map(|_| Rc::new(Learnt::new(machine))).collect();
+        let started = (0..).zip(threads.into_iter().zip(&cores));
+        let programs = started.map(|(number, (body, learnt))| {
+            let (shared, learnt, lowering) = (shared.clone(), learnt.clone(), accesses.lowering);
+            Program::new(move |stack| {
+                let cpu = UntimedCpu {
+                    id: CoreId(number),
+                    lowering,
+                    shared,
+                    learnt,
+                    stack,
+                };
+                body(&Thread::on(&cpu));
+            })
+        });
         Warming {
             programs: programs.collect(),
             shared,
-            memory,
             tlb: Tlb::new(&machine.tlb),
             entries: machine.tlb.l1_entries.max(machine.tlb.l2_entries),
             least: LEAST_ACCESSES * cores.len() as u64,
@@ -177,28 +183,25 @@ impl Warming {
             Ending::Bound => self.unsettled(),
             Ending::TurnedOver | Ending::Fits => Vec::new(),
         };
-        let Warming {
-            shared, memory, cores, ..
-        } = self;
-        let tasks = shared.tasks.get();
-        let cores = cores.into_iter().map(|core| sole(core).into_learnt());
-        let learnt: Vec<Learnt> = cores.collect();
+        let Shared {
+            caches, memory, tasks, ..
+        } = sole(self.shared);
         let Parts {
             llc,
             private,
             lines,
             dirty,
-        } = sole(shared).caches.into_inner().into_parts();
+        } = caches.into_inner().into_parts();
         let contents = Contents {
             llc,
-            cores: private.into_iter().zip(learnt).collect(),
-            tasks,
+            cores: private.into_iter().zip(self.cores.into_iter().map(sole)).collect(),
+            tasks: tasks.into_inner(),
             lines,
             dirty,
             ending,
             unsettled,
         };
-        (sole(memory), contents)
+        (memory, contents)
     }
 
     /// Why the warming ends now, if it does.
@@ -235,7 +238,7 @@ impl Warming {
             [
                 Part::new(Kind::Private, filled, Some(caches.private_capacity)),
                 Part::new(Kind::Tlb, core.tlb.counts.walks.get(), Some(self.entries)),
-                Part::new(Kind::Predictors, core.counts.mispredictions.get(), None),
+                Part::new(Kind::Predictors, core.mispredictions.get(), None),
             ]
         });
         parts.collect()

@@ -1,10 +1,10 @@
 use super::*;
 use crate::cache::State;
 use crate::core::tlb::tables;
-use crate::system::{factory, Options, System};
+use crate::system::{Factory, Options, System};
 use std::collections::BTreeMap;
 use strandline_design::{boxed, About, Design, Needs};
-use strandline_isa::{Addr, Cpu, Flush, Line, Lowering, Note, LINE_BYTES, PM_BASE};
+use strandline_isa::{Addr, Cpu, Flush, Line, Lowering, Note, Thread, LINE_BYTES, PM_BASE};
 
 /// `clwb`; the machine answers at every place.
 struct Plain;
@@ -61,7 +61,7 @@ struct Table {
 impl Table {
     /// Each task reads a line of the whole table and one of its first 256 lines, writes either or both, and flushes the
     /// second; it writes a volatile line of its own core.
-    fn run(self, cpu: &crate::SimCpu<'_>, seed: u64) {
+    fn run(self, cpu: &Thread<'_>, seed: u64) {
         let tag = u64::default;
         let mut random = seed * 2 + 1;
         let mut tasks = 0;
@@ -107,7 +107,7 @@ impl Table {
 
     fn warming_of(self, machine: &MachineConfig, threads: u64, seed: u64) -> Warming {
         let warms = Table { tasks: 0, ..self };
-        let thread = |number: u64| -> Factory { Rc::new(move |cpu| warms.run(cpu, seed + number)) };
+        let thread = |number: u64| -> Body { Rc::new(move |cpu| warms.run(cpu, seed + number)) };
         let mut warming = Warming::new(machine, &accesses(), self.memory(), (0..threads).map(thread).collect());
         warming.put(self.footprint());
         warming.least = 0;
@@ -125,7 +125,7 @@ impl Table {
         );
         system.warm(self.footprint());
         for core in 0..cores {
-            system.start(CoreId(core as u16), factory(move |cpu| self.run(cpu, seed + core)));
+            system.start(CoreId(core as u16), Factory::any(move |cpu| self.run(cpu, seed + core)));
         }
         system.run().expect("it ends");
         system.llc_lines()
@@ -225,7 +225,7 @@ fn it_is_the_same_each_time_and_stops_when_told() {
 }
 
 /// Threads of programs that warm, on a line of volatile memory.
-fn warming(threads: Vec<Factory>) -> Warming {
+fn warming(threads: Vec<Body>) -> Warming {
     let mut warming = Warming::new(&machine(), &accesses(), Memory::new(128, 0), threads);
     warming.least = 0;
     warming
@@ -236,8 +236,8 @@ const WORD: Addr = Addr(LINE_BYTES);
 #[test]
 fn threads_that_wait_for_one_another_take_turns_and_end_what_they_have_begun() {
     // Each waits until the word has its parity, and then counts.
-    let thread = |number: u64| -> Factory {
-        factory(move |cpu| {
+    let thread = |number: u64| -> Body {
+        Rc::new(move |cpu| {
             while cpu.goes_on() {
                 let mut word = cpu.load(WORD, 0, 8).bits();
                 while word % 2 != number {
@@ -257,7 +257,7 @@ fn threads_that_wait_for_one_another_take_turns_and_end_what_they_have_begun() {
 
 #[test]
 fn a_program_whose_tasks_do_not_end_is_stuck() {
-    let thread = |cpu: &crate::SimCpu<'_>| {
+    let thread = |cpu: &Thread<'_>| {
         while cpu.load(WORD, 0, 8).bits() == 0 {
             cpu.spins();
         }

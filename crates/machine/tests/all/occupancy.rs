@@ -6,7 +6,7 @@ use std::rc::Rc;
 use strandline_design::{boxed, About, Admission, Checkpoint, Design, Never, RollsBack, Services, Store, Types, Wants};
 use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Occupied, Options, SimCpu, Stats, System};
+use strandline_machine::{factory, MachineConfig, Occupied, Options, SimCpu, Stats, System};
 
 const A: u64 = PM_BASE;
 const B: u64 = PM_BASE + 64;
@@ -194,7 +194,7 @@ fn stores_that_a_roll_back_voids_leave_with_it() {
         cpu.primitive(Primitive::Pcommit);
         store(cpu, B);
     };
-    system.start(CoreId(0), Rc::new(program));
+    system.start(CoreId(0), factory(program));
     let stats = system.run().expect("it ends").stats;
     let visible = visible.take();
     let [a, b] = visible[..] else {

@@ -1,12 +1,12 @@
 //! Random programs on random machines: they end, every word is what its core stored last, and what was flushed and
 //! fenced is durable.
 
-use crate::common::{put, random_machine, Plain};
+use crate::common::{put_any, random_machine, Plain};
 use proptest::prelude::*;
 use strandline_design::boxed;
-use strandline_isa::{Addr, Code, Cpu, Flush, Memory, Primitive, PM_BASE};
+use strandline_isa::{Addr, Code, Cpu, Flush, Memory, Primitive, Thread, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Journal, Options, SimCpu, Stats, System};
+use strandline_machine::{Journal, Options, Stats, System};
 
 const LINES: u64 = 6;
 const COUNTER: u64 = 64;
@@ -44,7 +44,7 @@ fn word(core: u16, line: u64) -> u64 {
     PM_BASE + line * 64 + u64::from(core) * 8
 }
 
-fn play(cpu: &SimCpu<'_>, core: u16, ops: Vec<Op>) {
+fn play(cpu: &Thread<'_>, core: u16, ops: Vec<Op>) {
     let mut next = [0u64; LINES as usize];
     for op in ops {
         match op {
@@ -113,7 +113,7 @@ fn run(seed: u64, programs: &[Vec<Op>]) -> Ran {
     let mut system = System::new(&m, boxed(Plain), programs.len(), Memory::new(4096, 4096), options);
     for (core, ops) in programs.iter().enumerate() {
         let ops = ops.clone();
-        put(&mut system, core as u16, move |cpu| play(cpu, core as u16, ops));
+        put_any(&mut system, core as u16, move |cpu| play(cpu, core as u16, ops));
     }
     let outcome = system.run().unwrap_or_else(|stuck| panic!("seed {seed}: {stuck}"));
     Ran {

@@ -1,9 +1,9 @@
 //! Laps of a waiting core in closed form: as if each were executed.
 
-use crate::common::{memory, put, Plain};
+use crate::common::{memory, put_any, Plain};
 use strandline_design::boxed;
-use strandline_isa::{sites, Code, Cpu, Flush, Primitive, PM_BASE, W};
-use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System, Traces};
+use strandline_isa::{sites, Code, Cpu, Flush, Primitive, Thread, PM_BASE, W};
+use strandline_machine::{MachineConfig, Options, Stats, System, Traces};
 
 sites! {
     HAS_COME = 0x51c7_90e3;
@@ -14,7 +14,7 @@ sites! {
 const WRITES: u64 = 12;
 
 /// Waits for the last of the writes to the second of two lines, both of which each turn loads.
-fn wait(cpu: &SimCpu<'_>) {
+fn wait(cpu: &Thread<'_>) {
     let (first, second) = (cpu.word(PM_BASE), cpu.word(PM_BASE + 64));
     // A variable, which plain code loads from its slot.
     let last = cpu.word(WRITES) + 0;
@@ -40,12 +40,12 @@ enum Way {
 }
 
 /// Zero, after `gap` operations one after the other.
-fn later<'c>(cpu: &'c SimCpu<'c>, gap: u64) -> W<'c, SimCpu<'c>> {
+fn later<'c>(cpu: &'c Thread<'c>, gap: u64) -> W<'c, Thread<'c>> {
     (0..gap).fold(cpu.word(0), |zero, _| zero * 1)
 }
 
 /// Writes both lines by turns, after `gap` dependent operations each time.
-fn write(cpu: &SimCpu<'_>, gap: u64, way: Way) {
+fn write(cpu: &Thread<'_>, gap: u64, way: Way) {
     for number in 1..=WRITES {
         let line = PM_BASE + (1 - number % 2) * 64;
         let word = later(cpu, gap) + line;
@@ -73,9 +73,9 @@ fn run(gap: u64, way: Way, code: Code, traced: Traces) -> Stats {
         ..Options::default()
     };
     let mut system = System::new(&machine, boxed(Plain), 3, memory(), options);
-    put(&mut system, 0, wait);
-    put(&mut system, 1, move |cpu| write(cpu, gap, way));
-    put(&mut system, 2, wait);
+    put_any(&mut system, 0, wait);
+    put_any(&mut system, 1, move |cpu| write(cpu, gap, way));
+    put_any(&mut system, 2, wait);
     system.run().expect("the programs end").stats
 }
 

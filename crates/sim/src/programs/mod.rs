@@ -6,7 +6,7 @@ mod workload;
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Addr, Memory};
-use strandline_machine::Factory;
+use strandline_machine::{Body, Factory};
 use strandline_runtime::Recoverable;
 
 pub use recorded::{recorded, Recorded};
@@ -17,7 +17,7 @@ pub struct Warmth {
     /// The lines that a program uses repeatedly, most useful last.
     pub footprint: Vec<Range<u64>>,
     /// Its threads, for as long as they are to go on; none of a recording, which has an end.
-    pub threads: Vec<Factory>,
+    pub threads: Vec<Body>,
     /// What is in memory before they begin, so that random numbers which they share are not those of the run.
     pub seeded: Vec<(Addr, u64)>,
 }

@@ -2,8 +2,7 @@
 
 use super::{Prepared, Warmth};
 use std::rc::Rc;
-use strandline_isa::Thread;
-use strandline_machine::{factory, Factory};
+use strandline_machine::{Body, Factory};
 use strandline_runtime::{
     run_thread, run_warming, run_window, BuildPlan, HostBytes, Logging, Program, Sharing, ThreadPlan, Window,
 };
@@ -102,13 +101,13 @@ impl Plan {
 
 fn thread_of(program: Rc<dyn Program>, plan: ThreadPlan, sharing: Option<Sharing>) -> Factory {
     match sharing {
-        None => factory(move |cpu| run_thread(&*program, &Thread::on(cpu), plan)),
-        Some(sharing) => factory(move |cpu| run_window(&*program, &Thread::on(cpu), plan, sharing)),
+        None => Factory::any(move |thread| run_thread(&*program, thread, plan)),
+        Some(sharing) => Factory::any(move |thread| run_window(&*program, thread, plan, sharing)),
     }
 }
 
 /// A thread that warms caches, which have no time: its tasks come one after the other, in as many lanes as share a thread
 /// in the run.
-fn warming(program: Rc<dyn Program>, plan: ThreadPlan, lanes: usize) -> Factory {
-    factory(move |cpu| run_warming(&*program, &Thread::on(cpu), plan, lanes))
+fn warming(program: Rc<dyn Program>, plan: ThreadPlan, lanes: usize) -> Body {
+    Rc::new(move |thread| run_warming(&*program, thread, plan, lanes))
 }

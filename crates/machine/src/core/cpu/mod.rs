@@ -1,35 +1,37 @@
-//! The simulator as a program's back end.
+//! A simulated core as a program's back end: of a program that keeps its values in registers, and of one that keeps them
+//! on a stack.
 //!
 //! An operation completes at once unless it needs the system, or another core or event comes first. Then it asks the
 //! system ([`Request`]). If the answer comes later, the program is suspended until then.
 
+mod arithmetic;
 mod asking;
 mod operations;
 mod replay;
 mod stack;
 mod stores;
 
-use super::{Core, Dispatched, Frame, Interrupt, Kind, Mode, Now, Pace, Port, Request};
+use super::{Core, Dispatched, Interrupt, Kind, Now, Port, Request};
 use crate::trace::Op;
 use corosensei::Yielder;
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scope, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
 
-/// A simulated core as its program sees it. A register value's tag is the cycle in which it is
+pub use stack::StackCpu;
+
+/// A simulated core as its program sees it, whose values lie in registers. A value's tag is the cycle in which it is
 /// ready.
 pub struct SimCpu<'s> {
     core: Rc<Core>,
-    /// Which of the core's programs has it, if they keep their values on a stack.
-    program: u64,
     /// The stack that the program runs on.
     stack: &'s Yielder<(), ()>,
 }
 
 impl<'s> SimCpu<'s> {
-    /// The back end on `core` of the program that runs on `stack`. Programs that keep their values in a frame have numbers.
-    pub fn new(core: Rc<Core>, program: u64, stack: &'s Yielder<(), ()>) -> SimCpu<'s> {
-        SimCpu { core, program, stack }
+    /// The back end on `core` of the program that runs on `stack`.
+    pub fn new(core: Rc<Core>, stack: &'s Yielder<(), ()>) -> SimCpu<'s> {
+        SimCpu { core, stack }
     }
 }
 
@@ -37,11 +39,6 @@ impl<'s> SimCpu<'s> {
 pub(super) type Go = Result<(), Request>;
 
 impl Core {
-    /// The number of the program that begins on this core, if it keeps its values on a stack.
-    pub fn begins_program(&self) -> u64 {
-        self.frame().map_or(0, Frame::begins_program)
-    }
-
     /// Drains every store that is due before `at`.
     #[inline(always)]
     pub(super) fn catch_up(&self, at: u64) -> Go {
@@ -55,9 +52,9 @@ impl Core {
     /// Whether a load may be dispatched.
     #[inline(always)]
     fn may_load(&self) -> Go {
-        match self.window.pace() {
-            Pace::Simple | Pace::Limited => Ok(()),
-            Pace::Other => self.find_load_entry(),
+        match self.window.is_watched() {
+            false => Ok(()),
+            true => self.find_load_entry(),
         }
     }
 
@@ -79,9 +76,9 @@ impl Core {
         if !self.has_entries_free() {
             self.make_room()?;
         }
-        match self.window.pace() {
-            Pace::Simple | Pace::Limited => Ok(()),
-            Pace::Other => self.find_shared_entry(),
+        match self.window.is_watched() {
+            false => Ok(()),
+            true => self.find_shared_entry(),
         }
     }
 
@@ -188,6 +185,43 @@ impl Core {
     }
 }
 
+impl Core {
+    /// What the program saved at the point from which it goes on, if it is created anew.
+    fn opened(&self) -> Option<Vec<(u64, u64)>> {
+        self.observer.log.as_ref()?.opened()
+    }
+
+    /// A point from which the program can go on with these words.
+    fn add_point(&self, words: impl Iterator<Item = (u64, u64)>) {
+        if let Some(log) = &self.observer.log {
+            log.add_point(words.collect());
+        }
+    }
+
+    /// Reads the time-stamp counter: the cycle, and when it is in its register.
+    fn reads_counter(&self) -> (u64, u64) {
+        let at = self.window.dispatch();
+        let issue = self.window.finds(Port::Alu, at + 1);
+        self.window.execute(issue, issue + 1);
+        self.replay_or(at, issue + 1)
+    }
+
+    /// Notes what the program announces.
+    fn note(&self, note: Note) {
+        if self.is_replaying() {
+            return;
+        }
+        self.trace(|| Op::Note(self.notes.count()));
+        let now = Now {
+            cycle: self.window.cycle(),
+            retired: (!self.window.is_held()).then(|| self.window.retired()),
+            instructions: self.window.instructions(),
+            complete: self.window.complete(),
+        };
+        self.notes.take(note, now);
+    }
+}
+
 fn count(cell: &Cell<u64>) {
     cell.set(cell.get() + 1);
 }
@@ -205,93 +239,47 @@ impl Cpu for SimCpu<'_> {
 
     #[inline(always)]
     fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
-        let c = &*self.core;
-        match c.window.pace() {
-            Pace::Simple => c.computes_simply(op, a, b),
-            Pace::Limited => c.computes_limited(op, a.max(b)),
-            Pace::Other => c.alu_otherwise(op, a, b),
-        }
-    }
-
-    #[inline(always)]
-    fn compare(&self, a: u64, b: u64) -> u64 {
-        let c = &*self.core;
-        match c.window.pace() {
-            Pace::Simple => c.computes_simply(Alu::Simple, a, b),
-            Pace::Limited => c.computes_limited(Alu::Simple, a.max(b)),
-            Pace::Other => c.compare_otherwise(a, b),
-        }
+        self.core.computes(op, a.max(b))
     }
 
     #[inline(always)]
     fn branch(&self, condition: u64, taken: bool, site: Site) {
-        let c = &*self.core;
-        match c.window.pace() {
-            Pace::Simple => {}
-            Pace::Limited => return c.branches_on(condition, taken, site),
-            Pace::Other => return c.branch_otherwise(condition, taken, site),
-        }
-        let done = (c.window.dispatch_simple() + 1).max(condition) + 1;
-        if !c.branches.predictor.predict(site.0, taken) {
-            c.mispredicted(done);
-        }
-        c.window.execute_simple(done);
-    }
-
-    #[inline(always)]
-    fn enter(&self, scope: Scope) {
-        if let Mode::Stack(frame) = &self.core.mode {
-            frame.enter(scope);
-        }
-    }
-
-    #[inline(always)]
-    fn leave(&self, scope: Scope) {
-        if let Mode::Stack(frame) = &self.core.mode {
-            frame.leave(scope, self.program);
-        }
+        self.core.branches_on(condition, taken, site);
     }
 
     #[inline(always)]
     fn load(&self, addr: Addr, address: u64, size: u8) -> W<'_, Self> {
-        let (value, done) = self.loads(addr, address, size);
+        let (value, done) = self.completes(|| self.load_ready(addr, address, size));
         W::new(self, value, done)
     }
 
     #[inline(always)]
     fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        self.stores(addr, Kind::Store { size, value }, (address, data));
+        let kind = Kind::Store { size, value };
+        self.completes(|| self.store_ready(addr, kind, (address, data)));
     }
 
     fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        self.stores(addr, self.core.store_nt(size, value), (address, data));
+        let kind = self.core.store_nt(size, value);
+        self.completes(|| self.store_ready(addr, kind, (address, data)));
     }
 
     fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> W<'_, Self> {
-        let (value, done) = self.locks(addr, op, operand, [address, data]);
+        let (value, done) = self.completes(|| self.locked_ready(addr, op, operand, address.max(data)));
         W::new(self, value, done)
     }
 
     fn flush(&self, addr: Addr, address: u64, flush: Flush) {
-        self.flushes(addr, address, flush);
+        self.completes(|| self.flush_ready(addr, address, flush));
     }
 
     fn primitive(&self, primitive: Primitive) {
-        self.executes(primitive);
+        self.completes(|| self.primitive_now(primitive));
     }
 
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
-        let mut state = self.core.observer.log.as_ref()?.opened()?;
-        if let Some(frame) = self.core.frame() {
-            let (latest, _) = state.pop()?;
-            frame.goes_on_from(latest);
-        }
-        Some(
-            state
-                .into_iter()
-                .map(|(bits, ready)| W::new(self, bits, ready))
-                .collect(),
-        )
+        let state = self.core.opened()?.into_iter();
+        Some(state.map(|(bits, ready)| W::new(self, bits, ready)).collect())
     }
 
     fn wants_point(&self) -> bool {
@@ -299,57 +287,22 @@ impl Cpu for SimCpu<'_> {
     }
 
     fn add_point<'c>(&'c self, state: Vec<W<'c, Self>>) {
-        if let Some(log) = &self.core.observer.log {
-            let words = state.into_iter().map(|word| (word.bits(), word.tag()));
-            let latest = self.core.frame().map(|frame| (frame.latest(), 0));
-            log.add_point(words.chain(latest).collect());
-        }
+        self.core
+            .add_point(state.into_iter().map(|word| (word.bits(), word.tag())));
     }
 
     #[inline(always)]
     fn jump(&self, target: u64, to: u64, site: Site) {
-        match &self.core.mode {
-            Mode::Registers => self.core.jumps(target, to, site),
-            Mode::Stack(frame) => frame.jump(target, to, site),
-            Mode::Functional(_) => self.core.learns_jump(to, site),
-        }
+        self.core.jumps(target, to, site);
     }
 
     fn cycles(&self) -> W<'_, Self> {
-        let c = &*self.core;
-        let at = c.window.dispatch();
-        let issue = c.window.finds(Port::Alu, at + 1);
-        let done = c.window.execute(issue, issue + 1);
-        let (at, done) = c.replay_or(at, done);
-        W::new(self, at, c.frame().map_or(done, |frame| frame.gives(done)))
-    }
-
-    fn goes_on(&self) -> bool {
-        match &self.core.mode {
-            Mode::Functional(functional) => {
-                self.takes_turn(functional);
-                functional.goes_on()
-            }
-            Mode::Registers | Mode::Stack(_) => false,
-        }
+        let (at, done) = self.core.reads_counter();
+        W::new(self, at, done)
     }
 
     fn note(&self, note: Note) {
-        let c = &*self.core;
-        if let Mode::Functional(functional) = &c.mode {
-            return functional.note(note);
-        }
-        if c.is_replaying() {
-            return;
-        }
-        c.trace(|| Op::Note(c.notes.count()));
-        let now = Now {
-            cycle: c.window.cycle(),
-            retired: (!c.window.is_held()).then(|| c.window.retired()),
-            instructions: c.window.instructions(),
-            complete: c.window.complete(),
-        };
-        c.notes.take(note, now);
+        self.core.note(note);
     }
 
     fn interrupted(&self) -> bool {
@@ -363,11 +316,7 @@ impl Cpu for SimCpu<'_> {
 
     #[inline(always)]
     fn spins(&self) {
-        match &self.core.mode {
-            Mode::Registers => self.core.spins(),
-            Mode::Stack(frame) => frame.spins(),
-            Mode::Functional(functional) => functional.end_turn(),
-        }
+        self.core.spins();
     }
 
     fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) {

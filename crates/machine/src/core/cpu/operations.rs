@@ -1,39 +1,12 @@
 //! Loads, flushes, primitives, locked instructions and waits: each from its dispatch to its outcome.
 
 use super::asking::Left;
-use super::{count, Core, Dispatched, Kind, Mode, Pace, Port, Request, SimCpu};
-use crate::core::Functional;
+use super::{count, Core, Dispatched, Kind, Port, Request, SimCpu};
 use crate::trace::Op;
 use strandline_design::{Hook, Ordering};
 use strandline_isa::{Addr, Flush, Primitive, Rmw};
 
 impl SimCpu<'_> {
-    /// A load whose address has this tag: its value, and the value's tag.
-    #[inline(always)]
-    pub(super) fn loads(&self, addr: Addr, address: u64, size: u8) -> (u64, u64) {
-        match self.core.window.pace() {
-            Pace::Simple | Pace::Limited => self.completes(|| self.load_ready(addr, address, size)),
-            Pace::Other => self.loads_otherwise(addr, address, size),
-        }
-    }
-
-    /// A load where the window is not simple.
-    #[inline(never)]
-    fn loads_otherwise(&self, addr: Addr, address: u64, size: u8) -> (u64, u64) {
-        match &self.core.mode {
-            Mode::Registers => self.completes(|| self.load_ready(addr, address, size)),
-            Mode::Stack(frame) => {
-                let load = |(address, _)| self.load_ready(addr, address, size);
-                let (value, ready) = self.behind_stack(frame, [address, 0], load);
-                (value, frame.gives(ready))
-            }
-            Mode::Functional(functional) => {
-                self.takes_turn(functional);
-                (self.core.load_functionally(functional, addr, size), 0)
-            }
-        }
-    }
-
     /// A load whose address is ready then: its value, and when that is ready.
     #[inline(always)]
     pub(super) fn load_ready(&self, addr: Addr, address: u64, size: u8) -> Result<(u64, u64), Left> {
@@ -48,10 +21,7 @@ impl SimCpu<'_> {
                 self.ask(request)?;
             }
             let ready = (at + 1).max(address).max(c.loads.floor.get());
-            let issue = match c.window.is_simple() {
-                true => ready,
-                false => c.load_issues(ready),
-            };
+            let issue = c.window.finds(Port::Load, ready.max(c.loads.addresses.get()));
             match c.translate(addr, issue) {
                 Ok(translated) => break (issue, translated),
                 Err(walk) => self.ask(walk)?,
@@ -83,24 +53,8 @@ impl SimCpu<'_> {
         Ok((value, done))
     }
 
-    /// A locked instruction whose operands have these tags: its old value, and the value's tag.
-    pub(super) fn locks(&self, addr: Addr, op: Rmw, operand: u64, tags: [u64; 2]) -> (u64, u64) {
-        match &self.core.mode {
-            Mode::Registers => self.completes(|| self.locked_ready(addr, op, operand, tags[0].max(tags[1]))),
-            Mode::Stack(frame) => {
-                let locked = |(address, data): (u64, u64)| self.locked_ready(addr, op, operand, address.max(data));
-                let (value, ready) = self.behind_stack(frame, tags, locked);
-                (value, frame.gives(ready))
-            }
-            Mode::Functional(functional) => {
-                self.takes_turn(functional);
-                (self.core.locked_functionally(functional, addr, op, operand), 0)
-            }
-        }
-    }
-
     /// A locked instruction whose operands are ready then.
-    fn locked_ready(&self, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Result<(u64, u64), Left> {
+    pub(super) fn locked_ready(&self, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Result<(u64, u64), Left> {
         let c = &*self.core;
         while let Err(request) = c.may_store().and_then(|()| c.may_load()) {
             self.ask(request)?;
@@ -131,19 +85,8 @@ impl SimCpu<'_> {
         Ok((value, done))
     }
 
-    /// A flush whose address has this tag.
-    pub(super) fn flushes(&self, addr: Addr, address: u64, flush: Flush) {
-        match &self.core.mode {
-            Mode::Registers => self.completes(|| self.flush_ready(addr, address, flush)),
-            Mode::Stack(frame) => self.behind_stack(frame, [address, 0], |(address, _)| {
-                self.flush_ready(addr, address, flush)
-            }),
-            Mode::Functional(functional) => functional.flush(addr, flush),
-        }
-    }
-
     /// A flush whose address is ready then.
-    fn flush_ready(&self, addr: Addr, address: u64, flush: Flush) -> Result<(), Left> {
+    pub(super) fn flush_ready(&self, addr: Addr, address: u64, flush: Flush) -> Result<(), Left> {
         let c = &*self.core;
         let ordering = Ordering::Flush(addr.line(), flush);
         let claimed = self.find_place(ordering)?;
@@ -196,15 +139,7 @@ impl SimCpu<'_> {
     }
 
     /// A primitive.
-    pub(super) fn executes(&self, primitive: Primitive) {
-        match &self.core.mode {
-            Mode::Registers => self.completes(|| self.primitive_now(primitive)),
-            Mode::Stack(frame) => self.behind_stack(frame, [0, 0], |_| self.primitive_now(primitive)),
-            Mode::Functional(_) => {}
-        }
-    }
-
-    fn primitive_now(&self, primitive: Primitive) -> Result<(), Left> {
+    pub(super) fn primitive_now(&self, primitive: Primitive) -> Result<(), Left> {
         let c = &*self.core;
         if primitive == Primitive::StoreBarrier && !c.limits.barriers {
             if let Some(tracer) = &c.observer.tracer {
@@ -249,7 +184,6 @@ impl SimCpu<'_> {
 
     /// Waits until all fences have retired.
     pub(super) fn awaits_fences(&self) {
-        self.settles();
         while let Err(request) = self.core.may_store() {
             self.wait_for(request);
         }
@@ -258,14 +192,6 @@ impl SimCpu<'_> {
     /// Sleeps as long as a word has this value.
     pub(super) fn sleeps(&self, word: Addr, value: u64) {
         let c = &*self.core;
-        if let Mode::Functional(functional) = &c.mode {
-            while c.memory.read(word, 4) == value {
-                functional.begin_turn();
-                self.stack.suspend(());
-            }
-            return;
-        }
-        self.settles();
         if c.is_replaying() {
             return;
         }
@@ -278,7 +204,6 @@ impl SimCpu<'_> {
     /// Waits at the start line.
     pub(super) fn starts(&self) {
         let c = &*self.core;
-        self.settles();
         if c.is_replaying() {
             return;
         }
@@ -287,22 +212,9 @@ impl SimCpu<'_> {
         }
         self.wait_for(Request::StartLine);
     }
-
-    /// Begins an access without time, in this thread's turn.
-    #[inline(always)]
-    pub(super) fn takes_turn(&self, functional: &Functional) {
-        while functional.ends_turn() {
-            self.stack.suspend(());
-        }
-    }
 }
 
 impl Core {
-    /// When a load issues whose address is ready at `ready`, where the window is not simple.
-    fn load_issues(&self, ready: u64) -> u64 {
-        self.window.finds(Port::Load, ready.max(self.loads.addresses.get()))
-    }
-
     /// Completes the requested op with the system's answer.
     fn retire_response(&self) -> (u64, u64) {
         let response = self.exchange.response.get();

@@ -1,24 +1,7 @@
-//! Indirect jumps, and what replays of recordings need of a simulated core.
+//! What replays of recordings need of a simulated core.
 
-use super::{count, Core, Kind, Port, SimCpu};
-use strandline_isa::{Addr, Alu, Replay, Site};
-
-impl Core {
-    /// Executes an indirect jump.
-    #[inline(always)]
-    pub(super) fn jumps(&self, target: u64, to: u64, site: Site) {
-        let ready = (self.window.dispatch() + 1).max(target);
-        let issue = self.window.finds(Port::Alu, ready);
-        self.window.ends_block();
-        let done = issue + 1;
-        count(&self.counts.jumps);
-        if !self.branches.targets.predict(site.0, to) {
-            count(&self.counts.jumps_mispredicted);
-            self.mispredicted(done);
-        }
-        self.window.execute(issue, done);
-    }
-}
+use super::{Kind, SimCpu};
+use strandline_isa::{Addr, Alu, Replay};
 
 impl Replay for SimCpu<'_> {
     #[inline(always)]

@@ -1,136 +1,76 @@
-//! Operations of a program that keeps its values on a stack ([`Frame`]).
+//! A simulated core as the back end of a program that keeps its values on a stack ([`Frame`]).
 
 use super::asking::{Left, Outcome};
-use super::{count, Core, Kind, SimCpu};
+use super::{Kind, SimCpu};
 use crate::core::frame::{Frame, Operand, Step};
-use crate::core::{Mode, Port};
-use strandline_isa::{Alu, Site};
+use crate::core::Core;
+use corosensei::Yielder;
+use std::rc::Rc;
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scope, Site, W};
 
-impl Core {
-    /// Arithmetic where the window is not simple.
-    #[inline(never)]
-    pub(super) fn alu_otherwise(&self, op: Alu, a: u64, b: u64) -> u64 {
-        match &self.mode {
-            Mode::Registers => self.computes(op, a.max(b)),
-            Mode::Stack(frame) => frame.alu(op, a, b),
-            Mode::Functional(_) => 0,
-        }
-    }
-
-    /// A comparison where the window is not simple.
-    #[inline(never)]
-    pub(super) fn compare_otherwise(&self, a: u64, b: u64) -> u64 {
-        match &self.mode {
-            Mode::Registers => self.computes(Alu::Simple, a.max(b)),
-            Mode::Stack(frame) => frame.compare(a, b),
-            Mode::Functional(_) => 0,
-        }
-    }
-
-    /// A branch where the window is not simple.
-    #[inline(never)]
-    pub(super) fn branch_otherwise(&self, condition: u64, taken: bool, site: Site) {
-        match &self.mode {
-            Mode::Registers => self.branches_on(condition, taken, site),
-            Mode::Stack(frame) => frame.branch(condition, taken, site),
-            Mode::Functional(_) => self.learns_branch(taken, site),
-        }
-    }
-
-    /// Executes arithmetic where the window is simple: when the result is ready.
-    #[inline(always)]
-    pub(super) fn computes_simply(&self, op: Alu, a: u64, b: u64) -> u64 {
-        let done = (self.window.dispatch_simple() + 1).max(a).max(b) + self.limits.latencies.of(op);
-        self.window.execute_simple(done);
-        done
-    }
-
-    /// Executes arithmetic where the window is limited: when the result is ready.
-    #[inline(never)]
-    pub(super) fn computes_limited(&self, op: Alu, ready: u64) -> u64 {
-        let ready = (self.window.dispatch() + 1).max(ready);
-        let issue = self.window.finds(Port::Alu, ready);
-        self.window.enter_limited(issue);
-        let done = issue + self.limits.latencies.of(op);
-        self.window.execute_simple(done);
-        done
-    }
-
-    /// Executes arithmetic on operands that are ready by then: when the result is.
-    fn computes(&self, op: Alu, ready: u64) -> u64 {
-        let ready = (self.window.dispatch() + 1).max(ready);
-        let issue = self.window.finds(Port::Alu, ready);
-        let done = issue + self.limits.latencies.of(op);
-        self.window.execute(issue, done);
-        done
-    }
-
-    /// Executes a branch.
-    pub(super) fn branches_on(&self, condition: u64, taken: bool, site: Site) {
-        let ready = (self.window.dispatch() + 1).max(condition);
-        let issue = self.window.finds(Port::Alu, ready);
-        self.window.ends_block();
-        if !self.branches.predictor.predict(site.0, taken) {
-            self.mispredicted(issue + 1);
-        }
-        self.window.execute(issue, issue + 1);
-    }
-
-    /// A branch or jump that executes at `done` was mispredicted.
-    #[inline(always)]
-    pub(super) fn mispredicted(&self, done: u64) {
-        count(&self.counts.mispredictions);
-        self.window.redirect_branch(done + self.limits.latencies.mispredict);
-    }
+/// A simulated core as its program sees it, whose values lie on a stack. A value's tag is its number ([`Frame`]).
+pub struct StackCpu<'s> {
+    cpu: SimCpu<'s>,
+    frame: Rc<Frame>,
+    /// Which of the core's programs has it.
+    program: u64,
 }
 
-impl SimCpu<'_> {
-    /// An operation with these operands, behind all that the program executes before it.
-    #[inline(never)]
-    pub(super) fn behind_stack<T: Outcome>(
-        &self,
-        frame: &Frame,
-        operands: [u64; 2],
-        operation: impl Fn((u64, u64)) -> Result<T, Left>,
-    ) -> T {
-        frame.begins(operands);
-        self.completes(|| {
-            self.settle(frame)?;
-            operation(frame.ready())
+impl<'s> StackCpu<'s> {
+    /// The back end on `core` of the program that runs on `stack`; `None` if its values lie in registers.
+    pub fn new(core: &Rc<Core>, stack: &'s Yielder<(), ()>) -> Option<StackCpu<'s>> {
+        let frame = core.frame.clone()?;
+        Some(StackCpu {
+            program: frame.begins_program(),
+            cpu: SimCpu::new(core.clone(), stack),
+            frame,
         })
     }
 
-    /// Issues what the program executes before its next operation, if it keeps its values on a stack.
-    #[inline(always)]
-    pub(super) fn settles(&self) {
-        if let Some(frame) = self.core.frame() {
-            self.completes(|| self.settle(frame));
-        }
+    /// An operation with these operands, behind all that the program executes before it.
+    #[inline(never)]
+    fn behind_stack<T: Outcome>(&self, operands: [u64; 2], operation: impl Fn((u64, u64)) -> Result<T, Left>) -> T {
+        self.frame.begins(operands);
+        self.cpu.completes(|| {
+            self.settle()?;
+            operation(self.frame.ready())
+        })
+    }
+
+    /// The same of an operation that ends with a value.
+    fn gives(&self, operands: [u64; 2], operation: impl Fn((u64, u64)) -> Result<(u64, u64), Left>) -> W<'_, Self> {
+        let (value, ready) = self.behind_stack(operands, operation);
+        W::new(self, value, self.frame.gives(ready))
+    }
+
+    /// Issues what the program executes before its next operation.
+    fn settles(&self) {
+        self.cpu.completes(|| self.settle());
     }
 
     /// Issues all steps. A replay repeats what was issued.
-    fn settle(&self, frame: &Frame) -> Result<(), Left> {
-        if self.core.is_replaying() {
-            frame.forget();
+    fn settle(&self) -> Result<(), Left> {
+        if self.cpu.core.is_replaying() {
+            self.frame.forget();
         }
-        while let Some(step) = frame.next() {
-            self.issue(frame, step)?;
-            frame.issued();
+        while let Some(step) = self.frame.next() {
+            self.issue(step)?;
+            self.frame.issued();
         }
         Ok(())
     }
 
-    fn issue(&self, frame: &Frame, step: Step) -> Result<(), Left> {
-        let c = &*self.core;
+    fn issue(&self, step: Step) -> Result<(), Left> {
+        let (c, frame) = (&*self.cpu.core, &*self.frame);
         let ready = |operand: Operand| frame.ready_of(operand);
         match step {
             Step::Load { slot, to } => {
-                let (_, done) = self.load_ready(frame.at(slot), 0, 8)?;
+                let (_, done) = self.cpu.load_ready(frame.at(slot), 0, 8)?;
                 frame.loaded(to, done);
             }
             Step::Store { slot, data } => {
                 let kind = Kind::Store { size: 8, value: 0 };
-                self.store_ready(frame.at(slot), kind, (0, ready(data)))?;
+                self.cpu.store_ready(frame.at(slot), kind, (0, ready(data)))?;
             }
             Step::Alu {
                 op,
@@ -150,5 +90,126 @@ impl SimCpu<'_> {
             Step::Spin => c.spins(),
         }
         Ok(())
+    }
+}
+
+impl Cpu for StackCpu<'_> {
+    type Tag = u64;
+
+    fn core(&self) -> CoreId {
+        Cpu::core(&self.cpu)
+    }
+
+    fn lowering(&self) -> &Lowering {
+        self.cpu.lowering()
+    }
+
+    fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
+        self.frame.alu(op, a, b)
+    }
+
+    fn compare(&self, a: u64, b: u64) -> u64 {
+        self.frame.compare(a, b)
+    }
+
+    fn branch(&self, condition: u64, taken: bool, site: Site) {
+        self.frame.branch(condition, taken, site);
+    }
+
+    fn jump(&self, target: u64, to: u64, site: Site) {
+        self.frame.jump(target, to, site);
+    }
+
+    fn enter(&self, scope: Scope) {
+        self.frame.enter(scope);
+    }
+
+    fn leave(&self, scope: Scope) {
+        self.frame.leave(scope, self.program);
+    }
+
+    fn load(&self, addr: Addr, address: u64, size: u8) -> W<'_, Self> {
+        self.gives([address, 0], |(address, _)| self.cpu.load_ready(addr, address, size))
+    }
+
+    fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
+        let kind = Kind::Store { size, value };
+        self.behind_stack([address, data], |ready| self.cpu.store_ready(addr, kind, ready));
+    }
+
+    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
+        let kind = self.cpu.core.store_nt(size, value);
+        self.behind_stack([address, data], |ready| self.cpu.store_ready(addr, kind, ready));
+    }
+
+    fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> W<'_, Self> {
+        self.gives([address, data], |(address, data)| {
+            self.cpu.locked_ready(addr, op, operand, address.max(data))
+        })
+    }
+
+    fn flush(&self, addr: Addr, address: u64, flush: Flush) {
+        self.behind_stack([address, 0], |(address, _)| self.cpu.flush_ready(addr, address, flush));
+    }
+
+    fn primitive(&self, primitive: Primitive) {
+        self.behind_stack([0, 0], |_| self.cpu.primitive_now(primitive));
+    }
+
+    fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
+        let mut state = self.cpu.core.opened()?;
+        let (latest, _) = state.pop()?;
+        self.frame.goes_on_from(latest);
+        Some(
+            state
+                .into_iter()
+                .map(|(bits, value)| W::new(self, bits, value))
+                .collect(),
+        )
+    }
+
+    fn wants_point(&self) -> bool {
+        self.cpu.wants_point()
+    }
+
+    fn add_point<'c>(&'c self, state: Vec<W<'c, Self>>) {
+        let words = state.into_iter().map(|word| (word.bits(), word.tag()));
+        self.cpu.core.add_point(words.chain([(self.frame.latest(), 0)]));
+    }
+
+    fn cycles(&self) -> W<'_, Self> {
+        let (at, done) = self.cpu.core.reads_counter();
+        W::new(self, at, self.frame.gives(done))
+    }
+
+    fn note(&self, note: Note) {
+        self.cpu.note(note);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.cpu.interrupted()
+    }
+
+    fn fenced(&self) {
+        self.settles();
+        self.cpu.awaits_fences();
+    }
+
+    fn spins(&self) {
+        self.frame.spins();
+    }
+
+    fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) {
+        self.settles();
+        self.cpu.sleeps(Addr(word.bits()), value);
+    }
+
+    fn wakes(&self) {
+        self.cpu.wakes();
+    }
+
+    fn start_line(&self) {
+        self.settles();
+        self.cpu.starts();
     }
 }

@@ -1,25 +1,10 @@
 //! Stores, from their dispatch to the store queue.
 
 use super::asking::Left;
-use super::{Core, Kind, Mode, Port, Request, SimCpu};
+use super::{Core, Kind, Port, Request, SimCpu};
 use strandline_isa::Addr;
 
 impl SimCpu<'_> {
-    /// A store, temporal or not, whose address and data have these tags.
-    #[inline(always)]
-    pub(super) fn stores(&self, addr: Addr, kind: Kind, operands: (u64, u64)) {
-        match &self.core.mode {
-            Mode::Registers => self.completes(|| self.store_ready(addr, kind, operands)),
-            Mode::Stack(frame) => self.behind_stack(frame, [operands.0, operands.1], |ready| {
-                self.store_ready(addr, kind, ready)
-            }),
-            Mode::Functional(functional) => {
-                self.takes_turn(functional);
-                self.core.store_functionally(functional, addr, kind);
-            }
-        }
-    }
-
     /// A store whose address and data are ready then.
     #[inline(always)]
     pub(super) fn store_ready(&self, addr: Addr, kind: Kind, (address, data): (u64, u64)) -> Result<(), Left> {
@@ -29,23 +14,20 @@ impl SimCpu<'_> {
         }
         c.count_store(&c.counts.stores);
         let at = c.dispatch_entry();
-        let (is_simple, issue, translated) = loop {
+        let (issue, translated) = loop {
             let ready = (at + 1).max(address).max(c.context.ready.get());
-            let is_simple = c.window.is_simple();
-            let issue = match is_simple {
-                true => ready,
-                false => c.window.finds(Port::Address, ready),
-            };
+            let issue = c.window.finds(Port::Address, ready);
             match c.translate(addr, issue) {
-                Ok(translated) => break (is_simple, issue, translated),
+                Ok(translated) => break (issue, translated),
                 Err(walk) => self.ask(walk)?,
             }
         };
-        if !is_simple {
-            return self.store_limited(addr, kind, (issue, translated), data);
+        let (issue, executed) = c.execute_store(issue, translated, data);
+        if c.limits.retires_cached && matches!(kind, Kind::Store { .. }) {
+            c.window.issue(issue);
+            return self.fetch_line(addr, kind, executed);
         }
-        let executed = translated.max(data) + 1;
-        let retired = c.window.execute(issue.max(data), executed);
+        let retired = c.window.execute(issue, executed);
         self.enters(addr, kind, translated, (executed, retired))
     }
 
@@ -62,20 +44,6 @@ impl SimCpu<'_> {
         }
         c.enqueue_executed(addr, kind, at, retired);
         Ok(())
-    }
-
-    /// A store whose address op has issued at `issue` and has its translation at `translated`, where the window is not
-    /// simple.
-    #[inline(never)]
-    fn store_limited(&self, addr: Addr, kind: Kind, (issue, translated): (u64, u64), data: u64) -> Result<(), Left> {
-        let c = &*self.core;
-        let (issue, executed) = c.execute_store(issue, translated, data);
-        if c.limits.retires_cached && matches!(kind, Kind::Store { .. }) {
-            c.window.issue(issue);
-            return self.fetch_line(addr, kind, executed);
-        }
-        let retired = c.window.execute(issue, executed);
-        self.enters(addr, kind, translated, (executed, retired))
     }
 
     /// Requests the line of a store that has executed at `at`, unless the core owns it. The store retires once the line has

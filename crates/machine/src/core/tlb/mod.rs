@@ -51,6 +51,13 @@ struct Levels {
     walkers: Walkers,
 }
 
+/// The level that has a translation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    First,
+    Second { latency: u64 },
+}
+
 /// A page walk that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walk {
@@ -124,6 +131,26 @@ impl Tlb {
         addr.0 >> self.page_bits
     }
 
+    /// Whether it has the translation of an address, which is the latest used from here on.
+    #[inline(always)]
+    pub fn has(&self, addr: Addr) -> bool {
+        let page = self.page(addr);
+        page == self.latest.get().0 || self.find(page).is_some()
+    }
+
+    /// When the translation of a page arrives, and the level that has it; `None` if neither level does.
+    fn find(&self, page: u64) -> Option<(u64, Level)> {
+        let Some(levels) = &self.levels else {
+            return Some((0, Level::First));
+        };
+        let (ready, level) = levels.borrow_mut().find(page)?;
+        self.latest.set((page, ready));
+        if level != Level::First {
+            count(&self.counts.misses, 1);
+        }
+        Some((ready, level))
+    }
+
     /// Begins the walk for an address that misses at `issue`; the core has dispatched up to `now`.
     pub fn begin_walk(&self, addr: Addr, issue: u64, now: u64) -> Option<Walk> {
         let levels = &mut *self.levels.as_ref()?.borrow_mut();
@@ -173,14 +200,15 @@ impl Levels {
         found.unwrap_or((self.table_levels, 0))
     }
 
-    /// When the translation of a page arrives, and whether the first level has it; `None` if neither level has it.
-    fn find(&mut self, page: u64) -> Option<(u64, bool)> {
+    /// When the translation of a page arrives, and the level that has it; `None` if neither level does.
+    fn find(&mut self, page: u64) -> Option<(u64, Level)> {
         if let Some(ready) = self.first.find(page) {
-            return Some((ready, true));
+            return Some((ready, Level::First));
         }
         let ready = self.second.as_mut()?.find(page)?;
         self.first.insert(page, ready);
-        Some((ready, false))
+        let latency = self.second_latency;
+        Some((ready, Level::Second { latency }))
     }
 }
 
@@ -207,24 +235,14 @@ impl Core {
 
     #[inline(never)]
     fn look_up_page(&self, addr: Addr, issue: u64) -> Result<u64, Request> {
-        let Some(levels) = &self.tlb.levels else {
-            return Ok(issue);
-        };
-        let levels = &mut *levels.borrow_mut();
-        let page = self.tlb.page(addr);
-        let found = levels.find(page);
-        if !matches!(found, Some((_, true))) {
+        let found = self.tlb.find(self.tlb.page(addr));
+        if !matches!(found, Some((_, Level::First))) {
             self.disturbs_laps();
         }
-        let Some((ready, is_first)) = found else {
-            return Err(Request::Walk { addr, issue });
-        };
-        let issue = issue.max(ready);
-        self.tlb.latest.set((page, ready));
-        if is_first {
-            return Ok(issue);
+        match found {
+            None => Err(Request::Walk { addr, issue }),
+            Some((ready, Level::First)) => Ok(issue.max(ready)),
+            Some((ready, Level::Second { latency })) => Ok(issue.max(ready) + latency),
         }
-        count(&self.tlb.counts.misses, 1);
-        Ok(issue + levels.second_latency)
     }
 }

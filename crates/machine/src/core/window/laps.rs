@@ -1,6 +1,6 @@
 //! Laps of a loop, after which the window is as before but for the time.
 
-use super::{Stalls, Window};
+use super::Window;
 use std::cell::Cell;
 
 /// Where a window is: what a later state is compared with.
@@ -21,19 +21,6 @@ pub struct Lap {
     pub cycles: u64,
     ops: u64,
     stalls: [u64; 6],
-}
-
-impl Stalls {
-    fn all(&self) -> [&Cell<u64>; 6] {
-        [
-            &self.fence,
-            &self.window_behind_fence,
-            &self.buffer,
-            &self.design_buffer,
-            &self.queue_persists,
-            &self.fetch,
-        ]
-    }
 }
 
 impl Window {

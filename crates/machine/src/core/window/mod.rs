@@ -4,6 +4,9 @@ mod backlog;
 mod decoder;
 mod laps;
 mod ports;
+mod retirement;
+mod shared;
+mod stalls;
 
 pub use laps::{Lap, Position};
 pub use ports::Port;
@@ -11,10 +14,12 @@ pub use ports::Port;
 use backlog::Noted;
 use decoder::Decoder;
 use ports::Ports;
+use retirement::Retirement;
+use shared::SharedLoads;
+use stalls::Stalls;
 
 use super::fetch_queue::FetchQueue;
 use super::issue_queue::IssueQueue;
-use super::loads::Loads;
 use crate::config;
 use crate::timeline::{Cause, Dispatch, Lane};
 use std::cell::{Cell, RefCell};
@@ -36,10 +41,10 @@ pub struct Window {
     cycle: Cell<u64>,
     in_cycle: Cell<u64>,
     retirement: Retirement,
-    /// What an op needs now.
-    pace: Cell<Pace>,
+    /// Each op is looked at, because an op is held or noted, instructions are recorded, or loads and stores share a queue.
+    watched: Cell<bool>,
     /// The same while no op is held or noted.
-    free_pace: Pace,
+    always_watched: bool,
     /// Ops are noted.
     notes: Cell<bool>,
     /// When the latest op issued, if ops are noted.
@@ -60,7 +65,7 @@ pub struct Window {
     /// Second micro-ops of stores, which are no instructions.
     seconds: Cell<u64>,
     /// The loads in the queue that loads and stores share, if they do.
-    shared: Option<Loads>,
+    shared: Option<SharedLoads>,
     /// Ops dispatched so far.
     count: Cell<u64>,
     /// The number of the op whose retirement is held; [`NONE`] if there is none.
@@ -74,45 +79,11 @@ pub struct Window {
     lane: Option<Rc<Lane>>,
 }
 
-/// How much of a window an op uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// Entries and widths.
-    Simple,
-    /// A decoder, ports, an issue queue, or rules for loads and stores, too.
-    Limited,
-    /// All: an op is held or noted, instructions are recorded, loads and stores share a queue, or the program keeps its
-    /// values on a stack.
-    Other,
-}
-
 /// No op is held: later than every op's number.
 const NONE: u64 = u64::MAX;
 
 /// It leaves at no known time.
 const NEVER: u64 = u64::MAX;
-
-/// Cycles in which nothing could be dispatched, by cause.
-#[derive(Clone, Default)]
-pub struct Stalls {
-    /// Behind a fence: a store blocked from its queue, or a window full behind the fence.
-    pub fence: Cell<u64>,
-    /// Of these, with a window full behind the fence.
-    pub window_behind_fence: Cell<u64>,
-    /// Behind a full store queue or a design's full buffer.
-    pub buffer: Cell<u64>,
-    /// Of these, behind a design's full buffer.
-    pub design_buffer: Cell<u64>,
-    /// Of these, behind a full store queue whose head waited for flushes, or for the design.
-    pub queue_persists: Cell<u64>,
-    /// By any back-pressure: the above, and a window, issue queue or load queue full for other reasons;
-    /// those cycles that the fetch queue did not absorb.
-    pub fetch: Cell<u64>,
-}
-
-fn add(cycles: &Cell<u64>, more: u64) {
-    cycles.set(cycles.get() + more);
-}
 
 /// Entries that a memory op leaves free behind a held op, for the arithmetic that follows it:
 /// arithmetic cannot suspend. A longer run of arithmetic is dispatched as if the window were
@@ -122,11 +93,12 @@ const SPARE: u64 = 48;
 impl Window {
     pub fn new(core: &config::Core) -> Window {
         let zeroes = |n: u64| (0..n).map(|_| Cell::new(0)).collect();
-        let mut window = Window {
+        let shares_queue = core.load_store_queue_entries > 0;
+        Window {
             dispatch_width: core.dispatch_width,
             leaves: zeroes(core.rob_entries),
-            pace: Cell::new(Pace::Other),
-            free_pace: Pace::Other,
+            watched: Cell::new(shares_queue),
+            always_watched: shares_queue,
             notes: Cell::new(false),
             issued: Cell::new(0),
             noted: RefCell::default(),
@@ -146,41 +118,22 @@ impl Window {
             ports: Ports::new([core.alu_ports, core.load_ports, core.store_ports, core.store_ports]),
             has_rules: core.store_micro_ops > 1 || core.loads_wait_for_addresses || core.stores_retire_cached,
             seconds: Cell::new(0),
-            shared: (core.load_store_queue_entries > 0).then(Loads::default),
+            shared: shares_queue.then(SharedLoads::default),
             count: Cell::new(0),
             held: Cell::new(NONE),
             complete: Cell::new(0),
             released: Cell::new(0),
             stalls: Stalls::default(),
             lane: None,
-        };
-        window.free_pace = match (window.is_limited(), window.shared.is_some()) {
-            (false, _) => Pace::Simple,
-            (true, false) => Pace::Limited,
-            (true, true) => Pace::Other,
-        };
-        window.pace.set(window.free_pace);
-        window
-    }
-
-    /// The window of a core whose program keeps its values on a stack.
-    pub fn without_registers(core: &config::Core) -> Window {
-        Window {
-            free_pace: Pace::Other,
-            pace: Cell::new(Pace::Other),
-            ..Window::new(core)
         }
     }
 
     /// This window, with its stalls recorded, and its instructions if the lane has them.
     pub fn recorded_by(self, lane: &Rc<Lane>) -> Window {
-        let free_pace = match lane.has_instructions() {
-            true => Pace::Other,
-            false => self.free_pace,
-        };
+        let watched = self.always_watched || lane.has_instructions();
         Window {
-            free_pace,
-            pace: Cell::new(free_pace),
+            watched: Cell::new(watched),
+            always_watched: watched,
             lane: Some(lane.clone()),
             ..self
         }
@@ -188,56 +141,72 @@ impl Window {
 
     /// Restores an earlier state.
     pub fn restore(&self, saved: &Window) {
-        restore_all(&self.leaves, &saved.leaves);
-        restore_all(&self.loads, &saved.loads);
-        self.next.set(saved.next.get());
-        self.next_load.set(saved.next_load.get());
-        self.fetch_queue.restore(&saved.fetch_queue);
-        if let (Some(to), Some(from)) = (&self.issue_queue, &saved.issue_queue) {
-            to.restore(from);
-        }
-        if let (Some(to), Some(from)) = (&self.shared, &saved.shared) {
-            to.restore(from);
-        }
-        if let (Some(to), Some(from)) = (&self.decoder, &saved.decoder) {
-            to.restore(from);
-        }
-        if let (Some(to), Some(from)) = (&self.ports, &saved.ports) {
-            to.restore(from);
-        }
-        for (to, from) in self.times().into_iter().zip(saved.times()) {
+        // Each field, so that none is forgotten.
+        let Window {
+            dispatch_width: _,
+            leaves,
+            next,
+            cycle,
+            in_cycle,
+            retirement,
+            watched: _,
+            always_watched: _,
+            notes: _,
+            issued: _,
+            noted: _,
+            loads,
+            next_load,
+            fetch_queue,
+            issue_queue,
+            decoder,
+            ports,
+            has_rules: _,
+            seconds,
+            shared,
+            count,
+            held,
+            complete,
+            released,
+            stalls,
+            lane: _,
+        } = saved;
+        restore_all(&self.leaves, leaves);
+        restore_all(&self.loads, loads);
+        self.next.set(next.get());
+        self.next_load.set(next_load.get());
+        self.fetch_queue.restore(fetch_queue);
+        restore_part(&self.issue_queue, issue_queue, IssueQueue::restore);
+        restore_part(&self.shared, shared, SharedLoads::restore);
+        restore_part(&self.decoder, decoder, Decoder::restore);
+        restore_part(&self.ports, ports, Ports::restore);
+        self.retirement.assign(retirement);
+        self.stalls.assign(stalls);
+        for (to, from) in [
+            (&self.cycle, cycle),
+            (&self.in_cycle, in_cycle),
+            (&self.count, count),
+            (&self.seconds, seconds),
+            (&self.held, held),
+            (&self.complete, complete),
+            (&self.released, released),
+        ] {
             to.set(from.get());
         }
         self.stop_noting();
-    }
-
-    /// The scalar fields.
-    fn times(&self) -> [&Cell<u64>; 15] {
-        [
-            &self.cycle,
-            &self.in_cycle,
-            &self.retirement.cycle,
-            &self.retirement.filled,
-            &self.count,
-            &self.seconds,
-            &self.held,
-            &self.complete,
-            &self.released,
-            &self.stalls.fence,
-            &self.stalls.window_behind_fence,
-            &self.stalls.buffer,
-            &self.stalls.design_buffer,
-            &self.stalls.queue_persists,
-            &self.stalls.fetch,
-        ]
     }
 
     /// Dispatches the next op: the cycle of its dispatch.
     #[inline(always)]
     pub fn dispatch(&self) -> u64 {
         match &self.decoder {
-            None => self.dispatch_simple(),
-            Some(decoder) => self.dispatch_decoded(decoder),
+            None => self.dispatch_decoded(),
+            Some(decoder) => {
+                let op = self.count.get();
+                self.resume(decoder.decode(op));
+                let at = self.dispatch_decoded();
+                decoder.dispatched(op, at);
+                at
+            }
         }
     }
 
@@ -256,15 +225,6 @@ impl Window {
         self.dispatch()
     }
 
-    #[inline(always)]
-    fn dispatch_decoded(&self, decoder: &Decoder) -> u64 {
-        let op = self.count.get();
-        self.resume(decoder.decode(op));
-        let at = self.dispatch_simple();
-        decoder.dispatched(op, at);
-        at
-    }
-
     /// The op just dispatched is a branch or jump, which ends a basic block.
     #[inline(always)]
     pub fn ends_block(&self) {
@@ -273,9 +233,9 @@ impl Window {
         }
     }
 
-    /// As [`Window::dispatch`], where the window is simple.
+    /// Dispatches the next op, which is decoded by now.
     #[inline(always)]
-    pub fn dispatch_simple(&self) -> u64 {
+    fn dispatch_decoded(&self) -> u64 {
         let free = self.leaves[self.next.get()].get();
         if free > self.cycle.get() {
             self.stall_until_free(free);
@@ -317,51 +277,6 @@ impl Window {
         index as usize
     }
 
-    #[cold]
-    fn stall_until_free(&self, free: u64) {
-        if !self.overflows() {
-            self.stall_until_left(free);
-        }
-    }
-
-    /// Stalls dispatch until an op leaves the window, at `free`.
-    #[cold]
-    pub fn stall_until_left(&self, free: u64) {
-        let from = self.next_cycle();
-        let released = self.released.get();
-        let behind_fence = match from < released {
-            true => free.min(released).saturating_sub(from),
-            false => 0,
-        };
-        add(&self.stalls.fence, behind_fence);
-        add(&self.stalls.window_behind_fence, behind_fence);
-        let fetch = self.advance(free).1;
-        if let Some(lane) = &self.lane {
-            let split = from + behind_fence;
-            lane.stall((from, split), Cause::Fence, behind_fence, fetch.min(behind_fence));
-            lane.stall((split, free), Cause::Window, 0, fetch.saturating_sub(behind_fence));
-        }
-    }
-
-    /// The cycle in which the next op would be dispatched without back-pressure.
-    pub fn next_cycle(&self) -> u64 {
-        self.cycle.get() + u64::from(self.in_cycle.get() == self.dispatch_width)
-    }
-
-    /// Dispatch goes on at `to` at the earliest: the cycles that it stalls, and those that the fetch queue does not absorb.
-    fn advance(&self, to: u64) -> (u64, u64) {
-        let mut blocked = 0;
-        let stall = to.saturating_sub(self.next_cycle());
-        if stall > 0 {
-            self.noted.borrow_mut().clear();
-            let dispatched = self.in_cycle.get() % self.dispatch_width;
-            blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
-            add(&self.stalls.fetch, blocked);
-        }
-        self.resume(to);
-        (stall, blocked)
-    }
-
     /// Resumes dispatch at `at` at the earliest: the front end was redirected after a misprediction or
     /// roll-back, or the program has waited.
     #[inline(always)]
@@ -393,40 +308,6 @@ impl Window {
         }
     }
 
-    /// Dispatch was stalled until `at` by a fence.
-    pub fn stall_fence(&self, at: u64) {
-        let from = self.next_cycle();
-        let (stall, fetch) = self.advance(at);
-        add(&self.stalls.fence, stall);
-        if let Some(lane) = &self.lane {
-            lane.stall((from, at), Cause::Fence, stall, fetch);
-        }
-    }
-
-    /// Dispatch was stalled until `at` by a full buffer of the design.
-    pub fn stall_design_buffer(&self, at: u64) {
-        add(&self.stalls.design_buffer, at.saturating_sub(self.next_cycle()));
-        self.stall_buffer(at);
-    }
-
-    /// Dispatch was stalled until `at` by a full store queue, whose head waited `persists` cycles of these for flushes or for the
-    /// design.
-    pub fn stall_queue(&self, at: u64, persists: u64) {
-        let stall = at.saturating_sub(self.next_cycle());
-        add(&self.stalls.queue_persists, persists.min(stall));
-        self.stall_buffer(at);
-    }
-
-    /// Dispatch was stalled until `at` by a full store queue.
-    pub fn stall_buffer(&self, at: u64) {
-        let from = self.next_cycle();
-        let (stall, fetch) = self.advance(at);
-        add(&self.stalls.buffer, stall);
-        if let Some(lane) = &self.lane {
-            lane.stall((from, at), Cause::Buffer, stall, fetch);
-        }
-    }
-
     /// When the op just dispatched, whose operands are ready at `ready`, finds a port.
     #[inline(always)]
     pub fn finds(&self, port: Port, ready: u64) -> u64 {
@@ -439,16 +320,14 @@ impl Window {
     /// The op just dispatched, whose completion is not yet known, issues at `at`: its operands are ready.
     #[inline(always)]
     pub fn issue(&self, at: u64) {
-        match self.pace.get() {
-            Pace::Simple => {}
-            Pace::Limited => self.enter_limited(at),
-            Pace::Other => self.enter_issue_queue(at),
+        if self.watched.get() {
+            self.note_issue(at);
         }
+        self.enter_issue_queue(at);
     }
 
-    /// As [`Window::issue`], where the window is limited.
     #[inline(always)]
-    pub fn enter_limited(&self, at: u64) {
+    fn enter_issue_queue(&self, at: u64) {
         if let Some(queue) = &self.issue_queue {
             let next = self.next_cycle();
             let to = queue.enter(at, next);
@@ -458,22 +337,12 @@ impl Window {
         }
     }
 
-    /// Stalls dispatch from `from` until an op issues, at `to`.
-    #[inline(never)]
-    fn stall_unissued(&self, from: u64, to: u64) {
-        let fetch = self.advance(to).1;
-        if let Some(lane) = &self.lane {
-            lane.stall((from, to), Cause::Window, 0, fetch);
-        }
-    }
-
     #[cold]
-    fn enter_issue_queue(&self, at: u64) {
+    fn note_issue(&self, at: u64) {
         self.issued.set(at);
         if self.lane.is_some() {
             self.record_issue(at);
         }
-        self.enter_limited(at);
     }
 
     /// Records the op just dispatched, which issues at `issues`.
@@ -499,33 +368,6 @@ impl Window {
         }
     }
 
-    /// Gives the next op, a load, an entry of the queue that loads and stores share, if they do.
-    pub fn enter_shared_load(&self) {
-        if let Some(shared) = &self.shared {
-            shared.enter(self.count.get());
-        }
-    }
-
-    /// The most loads that may have an entry of the queue that loads and stores share.
-    #[inline(always)]
-    pub fn most_shared_loads(&self) -> u64 {
-        self.shared.as_ref().map_or(0, Loads::most)
-    }
-
-    /// Loads that have an entry of the queue that loads and stores share at `at`.
-    pub fn shared_loads(&self, at: u64) -> u64 {
-        self.shared
-            .as_ref()
-            .map_or(0, |loads| loads.in_flight(|op| self.leaves_by(op) <= at))
-    }
-
-    /// When the first load leaves the queue that loads and stores share; `None` if none does before the
-    /// held op is released.
-    pub fn next_shared_load_leaves(&self) -> Option<u64> {
-        let oldest = self.shared.as_ref()?.oldest()?;
-        Some(self.leaves_by(oldest)).filter(|at| *at != NEVER)
-    }
-
     /// When the op of this number leaves the window: [`NEVER`] before the held op is released, any past
     /// time if it has left long since.
     fn leaves_by(&self, op: u64) -> u64 {
@@ -539,35 +381,43 @@ impl Window {
         }
     }
 
-    /// As [`Window::execute`], where the window is simple.
-    #[inline(always)]
-    pub fn execute_simple(&self, complete: u64) {
-        let at = self.retirement.in_order(complete);
-        self.leaves[self.next.get()].set(at);
-        self.step();
-    }
-
     /// The op just dispatched issues at `issue` and completes at `complete`. Returns when it retires, or,
     /// behind a held op, when it could. To be called after the redirection by a mispredicted branch.
     #[inline(always)]
     pub fn execute(&self, issue: u64, complete: u64) -> u64 {
+        match self.watched.get() {
+            true => self.execute_watched(issue, complete),
+            false => {
+                self.enter_issue_queue(issue);
+                self.retire_next(complete)
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn execute_watched(&self, issue: u64, complete: u64) -> u64 {
         self.issue(issue);
-        self.retire(complete)
+        self.retire_watched(complete)
     }
 
     /// Completes the op just dispatched, which has issued, at `complete`: as [`Window::execute`].
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        if self.pace.get() == Pace::Other {
-            return self.retire_otherwise(complete);
+        match self.watched.get() {
+            true => self.retire_watched(complete),
+            false => self.retire_next(complete),
         }
+    }
+
+    #[inline(always)]
+    fn retire_next(&self, complete: u64) -> u64 {
         let at = self.retirement.in_order(complete);
         self.leaves[self.next.get()].set(at);
         self.step();
         at
     }
 
-    fn retire_otherwise(&self, complete: u64) -> u64 {
+    fn retire_watched(&self, complete: u64) -> u64 {
         if self.is_held() {
             return self.retire_behind_held(complete);
         }
@@ -603,7 +453,7 @@ impl Window {
         debug_assert!(!self.is_held(), "one op is held at a time");
         self.record_completion(NEVER, None);
         self.held.set(self.count.get());
-        self.pace.set(Pace::Other);
+        self.watched.set(true);
         self.step();
     }
 
@@ -658,17 +508,10 @@ impl Window {
         limited || self.ports.is_some() || self.has_rules
     }
 
-    /// Whether no op is held or noted, nothing but entries and widths limits ops, and the program keeps its values in
-    /// registers.
+    /// Whether each op is looked at: one is held or noted, instructions are recorded, or loads and stores share a queue.
     #[inline(always)]
-    pub fn is_simple(&self) -> bool {
-        self.pace.get() == Pace::Simple
-    }
-
-    /// What an op needs now.
-    #[inline(always)]
-    pub fn pace(&self) -> Pace {
-        self.pace.get()
+    pub fn is_watched(&self) -> bool {
+        self.watched.get()
     }
 
     /// Whether an op's retirement is held.
@@ -710,42 +553,10 @@ impl Window {
     }
 }
 
-/// In-order retirement: the cycle that is being filled, and how much of it is.
-#[derive(Clone, PartialEq, Eq)]
-struct Retirement {
-    width: u64,
-    cycle: Cell<u64>,
-    filled: Cell<u64>,
-}
-
-impl Retirement {
-    /// When the next op, which is complete at `complete`, retires.
-    #[inline(always)]
-    fn in_order(&self, complete: u64) -> u64 {
-        if complete > self.cycle.get() {
-            self.cycle.set(complete);
-            self.filled.set(1);
-            return complete;
-        }
-        self.in_turn()
-    }
-
-    /// When the next op retires, which completes by then.
-    #[inline(always)]
-    fn in_turn(&self) -> u64 {
-        if self.filled.get() == self.width {
-            self.cycle.set(self.cycle.get() + 1);
-            self.filled.set(1);
-        } else {
-            self.filled.set(self.filled.get() + 1);
-        }
-        self.cycle.get()
-    }
-
-    /// Takes the state of another.
-    fn assign(&self, other: &Retirement) {
-        self.cycle.set(other.cycle.get());
-        self.filled.set(other.filled.get());
+/// Restores an earlier state of a part that the machine may not have.
+fn restore_part<T>(to: &Option<T>, from: &Option<T>, restore: impl FnOnce(&T, &T)) {
+    if let (Some(to), Some(from)) = (to, from) {
+        restore(to, from);
     }
 }
 

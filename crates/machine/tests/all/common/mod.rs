@@ -5,9 +5,9 @@ mod random_machine;
 pub use random_machine::random_machine;
 use std::cell::Cell;
 use strandline_design::{boxed, About, Design, Needs};
-use strandline_isa::{CoreId, Flush, Lowering, Memory, Primitive, PM_BASE};
+use strandline_isa::{CoreId, Flush, Lowering, Memory, Primitive, Thread, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{factory, MachineConfig, Options, Outcome, SimCpu, System};
+use strandline_machine::{factory, Factory, MachineConfig, Options, Outcome, SimCpu, System};
 
 /// `clwb` and `sfence`; the machine answers at every place.
 pub struct Plain;
@@ -55,6 +55,13 @@ pub fn preset(name: &str) -> MachineConfig {
 pub fn put(system: &mut System, core: u16, program: impl FnOnce(&SimCpu<'_>) + 'static) {
     let program = Cell::new(Some(program));
     let begin = factory(move |cpu| program.take().expect("a program that begins once")(cpu));
+    system.start(CoreId(core), begin);
+}
+
+/// The same of a program for any core: its values may lie on a stack.
+pub fn put_any(system: &mut System, core: u16, program: impl FnOnce(&Thread<'_>) + 'static) {
+    let program = Cell::new(Some(program));
+    let begin = Factory::any(move |cpu| program.take().expect("a program that begins once")(cpu));
     system.start(CoreId(core), begin);
 }
 

@@ -9,7 +9,7 @@ use strandline_design::{
     Types, Wants,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Primitive, PM_BASE};
-use strandline_machine::{Options, Outcome, SimCpu, System};
+use strandline_machine::{factory, Options, Outcome, SimCpu, System};
 
 /// The context of this number is drained.
 #[derive(Clone, Debug)]
@@ -289,7 +289,7 @@ fn a_program_that_is_rolled_back_when_it_asks_ends_there() {
             log.borrow_mut().push("end");
         }
     };
-    system.start(CoreId(0), Rc::new(program));
+    system.start(CoreId(0), factory(program));
     system.run().expect("it ends");
     assert_eq!(reached.take(), ["begin", "checkpoint", "begin", "checkpoint", "end"]);
 }
@@ -311,7 +311,7 @@ fn a_core_that_is_rolled_back_has_a_checkpoint_there_again_if_an_older_one_is_ke
             cpu.primitive(Primitive::Pcommit);
             fence(cpu);
         };
-        system.start(CoreId(0), Rc::new(program));
+        system.start(CoreId(0), factory(program));
         system.run().expect("it ends");
         let taken: Vec<bool> = checkpoints.borrow().iter().map(Option::is_some).collect();
         taken[2..].to_vec()

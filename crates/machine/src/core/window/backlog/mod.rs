@@ -4,7 +4,7 @@
 //! over many laps. Each of these leaves the window in another state, but its ops are dispatched and complete as those of
 //! the lap before. Such a lap needs only the arithmetic of dispatch and retirement.
 
-use super::{Pace, Retirement, Window};
+use super::{Retirement, Window};
 use std::cell::Cell;
 
 /// An op that has been dispatched.
@@ -92,7 +92,7 @@ impl Window {
     /// Notes the ops from now on. Nothing but entries and widths limits them.
     pub fn start_noting(&self) {
         debug_assert!(self.may_repeat(), "what laps do not describe");
-        self.pace.set(Pace::Other);
+        self.watched.set(true);
         self.notes.set(true);
     }
 
@@ -100,10 +100,7 @@ impl Window {
     pub fn stop_noting(&self) {
         self.notes.set(false);
         self.noted.borrow_mut().clear();
-        self.pace.set(match self.is_held() {
-            true => Pace::Other,
-            false => self.free_pace,
-        });
+        self.watched.set(self.is_held() || self.always_watched);
     }
 
     /// Whether ops are noted.

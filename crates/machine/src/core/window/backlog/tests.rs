@@ -92,10 +92,27 @@ fn window([dispatch_width, retire_width]: [u64; 2], [rob_entries, load_queue_ent
 }
 
 /// All that a window is.
-fn state(w: &Window) -> (Vec<u64>, Vec<u64>, [u64; 2], [u64; 15]) {
-    let all = |cells: &[Cell<u64>]| cells.iter().map(Cell::get).collect();
-    let at = [w.next.get(), w.next_load.get()].map(|at| at as u64);
-    (all(&w.leaves), all(&w.loads), at, w.times().map(Cell::get))
+fn state(w: &Window) -> impl std::fmt::Debug + PartialEq {
+    let all = |cells: &[Cell<u64>]| cells.iter().map(Cell::get).collect::<Vec<_>>();
+    let times = [
+        &w.cycle,
+        &w.in_cycle,
+        &w.retirement.cycle,
+        &w.retirement.filled,
+        &w.count,
+        &w.seconds,
+        &w.held,
+        &w.complete,
+        &w.released,
+    ];
+    let at = [w.next.get(), w.next_load.get()];
+    (
+        all(&w.leaves),
+        all(&w.loads),
+        at,
+        times.map(Cell::get),
+        w.stalls.all().map(Cell::get),
+    )
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! Non-temporal stores that a core combines to lines, and when these are sent.
+
+use super::events::Event;
+use super::flush::Found;
+use super::hardware::Hardware;
+use crate::memory::Origin;
+use strandline_isa::{CoreId, Line};
+use strandline_rules::{broken, Rule};
+
+impl Hardware {
+    /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
+    #[inline]
+    pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
+        if self.core(core).combines.get() && !broken(Rule::FenceSendsCombined) {
+            self.send_open(core, at);
+        }
+    }
+
+    #[inline(never)]
+    fn send_open(&mut self, core: CoreId, at: u64) {
+        let open: Vec<u64> = self
+            .hart(core)
+            .combining
+            .iter()
+            .filter(|b| !b.sent)
+            .map(|b| b.slot)
+            .collect();
+        for slot in open {
+            self.send_combined(core, slot, at);
+        }
+    }
+
+    pub(super) fn send_combined(&mut self, core: CoreId, slot: u64, at: u64) {
+        let hart = self.hart(core);
+        let Some(buffer) = hart.combining.iter_mut().find(|b| b.slot == slot) else {
+            return;
+        };
+        buffer.sent = true;
+        let (line, mask) = (buffer.line, buffer.mask);
+        let found = Found { dirty: true, at };
+        if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
+            self.dram.write(at);
+            self.post(at + 1, Event::BufferDone { core, slot });
+        }
+        if broken(Rule::CombiningKeepsRest) {
+            self.zero_unwritten(line, mask);
+        }
+    }
+
+    /// Zeroes the words of a line's latest write that a write-combining buffer did not hold: a broken rule.
+    fn zero_unwritten(&mut self, line: Line, mask: u64) {
+        let Some(id) = self.writes.unaccepted(line) else {
+            return;
+        };
+        let data = &mut self.writes.get_mut(id).data;
+        for (word, bytes) in data.iter_mut().zip(mask.to_le_bytes()) {
+            if bytes == 0 {
+                *word = 0;
+            }
+        }
+    }
+}
