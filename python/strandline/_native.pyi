@@ -30,17 +30,17 @@ class Progress:
         """The completed share of the run's tasks, 0 to 1."""
 
 class Starts:
-    """The steady starts that some runs share, each of which is made once. No record depends on it."""
+    """What some runs begin with, filled memory and steady starts, each made once. No record depends on it."""
 
     def __init__(self, specs: Sequence[RunSpec]) -> None: ...
-    def groups(self) -> list[int]:
-        """A number for each of the runs, the same for those of one start."""
+    def groups(self) -> list[tuple[int, int]]:
+        """Two numbers for each run: the same for those that fill memory alike, and for those of one steady start."""
 
     def forgo(self, spec: RunSpec) -> None:
         """One of the runs will not be made after all."""
 
-    def computed(self) -> int:
-        """How many starts were computed for more than one run."""
+    def computed(self) -> tuple[int, int]:
+        """How many filled memories and steady starts were computed for more than one run."""
 
 def run(spec: RunSpec, progress: Progress | None = None, starts: Starts | None = None) -> dict[str, Any]:
     """Runs one program under one design. Returns one record."""

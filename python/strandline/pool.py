@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from strandline.engine import Engine, NativeStarts, RunSpec
+from strandline.engine import Engine, Length, NativeStarts, RunSpec
 from strandline.errors import StoppedError
 from strandline.interrupts import INTERRUPT_SECONDS, interrupts_noted
 from strandline.pace import Pace
@@ -94,7 +94,8 @@ def pace_of(engine: Engine, specs: Iterable[RunSpec], jobs: int) -> Pace:
 def run_all(engine: Engine, pace: Pace, store: Store | None = None) -> dict[RunSpec, Record]:
     """Makes the runs of a pace, the longest first, so that none of them is alone at the end.
 
-    Those of one start follow one another, so that few starts are kept. Those in the store are not made again.
+    Those that fill memory alike follow one another, and of these those of one steady start, so that few starts are
+    kept. Those in the store are not made again.
     """
     specs = list(pace.lengths)
     starts = engine.starts(specs)
@@ -104,13 +105,18 @@ def run_all(engine: Engine, pace: Pace, store: Store | None = None) -> dict[RunS
     return {spec: records[spec] for spec in specs}
 
 
-def _longest_first(pace: Pace, groups: Sequence[int]) -> list[RunSpec]:
-    """The runs of a pace by the longest of their group, and within it."""
-    longest = dict[int, int]()
+def _longest_first(pace: Pace, groups: Sequence[tuple[int, int]]) -> list[RunSpec]:
+    """The runs of a pace by the longest of their group, by that of their group in it, and within that."""
+    longest = dict[tuple[int, ...], int]()
     for group, length in zip(groups, pace.lengths.values(), strict=True):
-        longest[group] = max(length.work, longest.get(group, 0))
-    grouped = zip(pace.lengths.items(), groups, strict=True)
-    ordered = sorted(grouped, key=lambda each: (-longest[each[1]], each[1], -each[0][1].work))
+        for each in (group[:1], group):
+            longest[each] = max(length.work, longest.get(each, 0))
+
+    def key(of_run: tuple[tuple[RunSpec, Length], tuple[int, int]]) -> tuple[int, ...]:
+        (_, length), group = of_run
+        return (-longest[group[:1]], group[0], -longest[group], group[1], -length.work)
+
+    ordered = sorted(zip(pace.lengths.items(), groups, strict=True), key=key)
     return [spec for (spec, _), _ in ordered]
 
 

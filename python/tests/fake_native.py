@@ -86,17 +86,17 @@ class FakeStarts:
 
     def __init__(self, specs: Sequence[RunSpec], /) -> None:
         keys = [replace(spec, design="") for spec in specs]
-        self._groups = [keys.index(key) for key in keys]
+        self._groups = [(keys.index(key),) * 2 for key in keys]
         self.forgone: list[RunSpec] = []
 
-    def groups(self) -> list[int]:
+    def groups(self) -> list[tuple[int, int]]:
         return self._groups
 
     def forgo(self, spec: RunSpec, /) -> None:
         self.forgone.append(spec)
 
-    def computed(self) -> int:
-        return 0
+    def computed(self) -> tuple[int, int]:
+        return 0, 0
 
 
 class FakeNative:

@@ -269,6 +269,6 @@ def test_a_longer_run_is_replaced_only_by_force(strandline: Strandline, native: 
     assert strandline("figure", "cosplay-table-3", "--tasks", "50").code == 0
     answer = strandline("figure", "cosplay-table-3", "--tasks", "5")
     assert (answer.code, answer.out) == (2, "")
-    assert "holds a longer run of cosplay-table-3, of 500 tasks where this one has 50" in answer.err
+    assert "holds a longer run of cosplay-table-3, of 50 tasks where this one has 5:" in answer.err
     assert len(native.specs) == 10, "said before anything runs"
     assert strandline("figure", "cosplay-table-3", "--tasks", "5", "--force").code == 0

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import made
-from strandline.engine import RunSpec
+from strandline.api.figures import figures
+from strandline.api.session import Session
+from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
 from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
@@ -17,7 +20,9 @@ from strandline.figures.figure import FigureData, Options, plan
 from strandline.figures.figure_file import load_runs
 from strandline.figures.spec import FigureSpec
 from strandline.figures.values import values, with_means
+from strandline.pace import Pace
 from strandline.records import QUANTILES, Record, comparable
+from strandline.run_store import Store
 from strandline.views.table import Table
 
 SEARCHING = """title = "T"
@@ -112,6 +117,51 @@ def test_the_search_minimises_the_quantity_that_the_figure_names(tmp_path: Path)
     data = made.data(figure(tmp_path, text), lambda spec: {**fields(spec), "task_latency_p99_cycles": spec.window or 1})
     value, best = found(data)["sps", "cosplay"]
     assert (value, best) == (40 / 30, 1)
+
+
+def test_a_search_finds_a_place_in_short_runs_and_its_best_value_in_full_ones(engine: Engine) -> None:
+    spec = repository_experiments().figure("cosplay-12")
+    rounds: list[list[RunSpec]] = []
+
+    def make(_engine: Engine, pace: Pace, _store: Store | None) -> dict[RunSpec, Record]:
+        rounds.append(list(pace.lengths))
+        # Short runs are best at 10, and full ones at 20; sbatch's own search would end at 2.
+        found = {run: 10 if run.tasks in (2500, 250) else 20 for run in rounds[-1]}
+        bests = {run: best if run.design == "cosplay" else 2 for run, best in found.items()}
+        cycles = {run: 100 + 10 * abs(int(str(run.window)) - best) for run, best in bests.items()}
+        return {run: Record({"tasks": 1, "cycles": each}) for run, each in cycles.items()}
+
+    session = Session(engine, repository_experiments, 1, make=make)
+    data = figures(session, [spec], Options())[spec.id]
+    windows = [[(run.design, run.window) for run in each if run.workload == "pc"] for each in rounds]
+    values = spec.search.values if spec.search else ()
+    assert windows[0] == [(design, value) for design in ("cosplay", "sbatch") for value in values]
+    assert {run.tasks for run in rounds[0]} == {2500, 250}
+    assert {run.tasks for run in chain(*rounds[1:])} == {20000, 2000}
+    # The neighbours of what was found, and one more as long as the last value is the best.
+    narrow = [("cosplay", 8), ("cosplay", 10), ("cosplay", 12)]
+    assert windows[1] == [*narrow, *(("sbatch", value) for value in (8, 10, 12, 1, 2, 3))]
+    assert windows[2:] == [[(design, value) for design in ("cosplay", "sbatch")] for value in (16, 20, 24)]
+    cells = {(cell.labels["workload"], cell.labels["design"]): cell for cell in data.cells}
+    assert [(cell.best, cell.record.fields["cycles"]) for key, cell in cells.items() if key[0] == "tpcc"] == [
+        (20, 100),
+        (20, 280),
+        (2, 100),
+    ]
+    assert len(data.records) == 4 * (6 + 6 + 3)
+
+
+def test_a_figure_with_few_tasks_searches_in_full_runs(engine: Engine) -> None:
+    rounds: list[list[RunSpec]] = []
+
+    def make(_engine: Engine, pace: Pace, _store: Store | None) -> dict[RunSpec, Record]:
+        rounds.append(list(pace.lengths))
+        return {run: Record({"tasks": 1, "cycles": 1}) for run in rounds[-1]}
+
+    spec = repository_experiments().figure("cosplay-12")
+    figures(Session(engine, repository_experiments, 1, make=make), [spec], Options(tasks=200))
+    # A point that uses another's best value shares its runs with a point that searches.
+    assert [{run.tasks for run in each} for each in rounds] == [{200}]
 
 
 def test_on_a_flat_curve_the_first_value_near_the_least_counts(tmp_path: Path) -> None:

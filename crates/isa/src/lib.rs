@@ -18,7 +18,7 @@ pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};
 pub use code::{Code, Scope, Scoped};
 pub use cpu::{Alu, Call, Cpu, Note, Replay, Rmw, Running};
 pub use intent::{Flush, Intent, Lowering, Tasking};
-pub use memory::{Image, Memory};
+pub use memory::{Image, Memory, SharedMemory};
 pub use primitive::{Plain, Primitive};
 pub use site::Site;
 pub use thread::Thread;

@@ -4,7 +4,7 @@ use crate::sparse::{Cells, Sparse, BLOCK};
 use crate::{Addr, Line, LineData, LINE_BYTES, PM_BASE};
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Bytes that recovery code reads and repairs: simulated memory, a crash image, a mapped pool.
 pub trait Image {
@@ -21,6 +21,24 @@ pub trait Image {
 pub struct Memory {
     dram: Sparse,
     pm: Sparse,
+}
+
+/// Memory with which several others begin. Each of them takes host memory for what it touches alone.
+#[derive(Clone)]
+pub struct SharedMemory {
+    dram: Arc<Mutex<Sparse>>,
+    pm: Arc<Mutex<Sparse>>,
+}
+
+impl SharedMemory {
+    /// Memory that begins with these bytes.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        Memory {
+            dram: Sparse::over(&self.dram),
+            pm: Sparse::over(&self.pm),
+        }
+    }
 }
 
 /// The number of lines that hold `bytes` bytes, at least one.
@@ -143,13 +161,22 @@ impl Memory {
         (0..memory.len()).flat_map(|line| memory.line(line).clone()).collect()
     }
 
-    /// Bytes of volatile and persistent memory that take host memory.
+    /// Makes it what several others begin with.
+    #[must_use]
+    pub fn shared(self) -> SharedMemory {
+        SharedMemory {
+            dram: Arc::new(Mutex::new(self.dram)),
+            pm: Arc::new(Mutex::new(self.pm)),
+        }
+    }
+
+    /// Bytes of volatile and persistent memory that take host memory, without what it shares with others.
     #[must_use]
     pub fn touched_bytes(&self) -> u64 {
         (self.dram.touched() + self.pm.touched()) as u64 * LINE_BYTES
     }
 
-    /// Bytes of the host that it takes.
+    /// Bytes of the host that it takes, without what it shares with others.
     #[must_use]
     pub fn host_bytes(&self) -> u64 {
         self.touched_bytes() + self.dram.places_bytes() + self.pm.places_bytes()
@@ -268,6 +295,38 @@ mod tests {
             let words = [64, 12 * 64, 32 * 64].map(|at| other.word(Addr(PM_BASE + at)));
             assert_eq!(words, [1, 12, 3]);
         }
+    }
+
+    #[test]
+    fn memory_over_another_has_its_bytes_and_takes_what_it_touches() {
+        let below = filled();
+        below.set_word(Addr(PM_BASE + 32 * 64), 3);
+        let below = below.shared().memory();
+        below.set_word(Addr(PM_BASE + 2 * 64), 4);
+        let shared = below.shared();
+        let (first, mut second, third) = (shared.memory(), shared.memory(), shared.memory());
+        assert_eq!(first.touched_bytes(), 0);
+        let expected = |i: u64| match i {
+            0 => 5,
+            2 => 4,
+            1..21 => i,
+            32 => 3,
+            _ => 0,
+        };
+        for i in 0..33 {
+            let at = Addr(PM_BASE + i * 64);
+            assert_eq!(third.has_data(at.0..at.0 + 64), i < 21 || i == 32, "line {i}");
+            first.set_word(at, 100 + i);
+            assert_eq!(second.word(at), expected(i), "line {i}");
+            assert_eq!((first.word(at), shared.memory().word(at)), (100 + i, expected(i)));
+        }
+        second.fill(PM_BASE + 64..PM_BASE + 128, |_| [7; 8]);
+        let copies = [second.clone(), second.persistent_half(), shared.memory()];
+        let words = copies.map(|copy| [64, 128].map(|at| copy.word(Addr(PM_BASE + at))));
+        assert_eq!(words, [[7, 4], [7, 4], [1, 4]]);
+        let more = second.extend_dram(64 * 64);
+        assert!(!second.has_data(more.0..more.0 + 64 * 64));
+        assert_eq!(second.word(Addr(more.0 + 63 * 64)), 0);
     }
 
     #[test]

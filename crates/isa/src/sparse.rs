@@ -4,7 +4,7 @@ use crate::{Line, LineData};
 use std::array::from_fn;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The initial bytes of a line.
 pub type Filler = Arc<dyn Fn(Line) -> LineData + Send + Sync>;
@@ -25,6 +25,8 @@ pub struct Sparse {
     base: Line,
     lines: usize,
     fillers: RefCell<Vec<(Range<u64>, Filler)>>,
+    /// What untouched blocks hold before `fillers` fill them; zeros if there is none.
+    under: Option<Arc<Mutex<Sparse>>>,
 }
 
 impl Sparse {
@@ -35,6 +37,16 @@ impl Sparse {
             base,
             lines,
             fillers: RefCell::default(),
+            under: None,
+        }
+    }
+
+    /// The lines of `under`, each of whose blocks is copied when it is touched.
+    pub fn over(under: &Arc<Mutex<Sparse>>) -> Sparse {
+        let (base, lines) = with(under, |under| (under.base, under.lines));
+        Sparse {
+            under: Some(under.clone()),
+            ..Sparse::new(base, lines)
         }
     }
 
@@ -56,7 +68,7 @@ impl Sparse {
         self.lines
     }
 
-    /// Number of lines in touched blocks.
+    /// Number of lines in touched blocks, without those of lines that it lies over.
     pub fn touched(&self) -> usize {
         BLOCK * self.blocks.iter().filter(|block| block.get().is_some()).count()
     }
@@ -72,7 +84,13 @@ impl Sparse {
         let bytes = Line(first).addr().0..Line(first + indices.len() as u64).addr().0;
         let fills = |(range, _): &(Range<u64>, Filler)| range.start < bytes.end && bytes.start < range.end;
         let blocks = indices.start / BLOCK..indices.end.div_ceil(BLOCK).min(self.blocks.len());
-        self.fillers.borrow().iter().any(fills) || self.blocks[blocks].iter().any(|block| block.get().is_some())
+        let of_under = |under: &Sparse| {
+            let known = indices.start.min(under.lines)..indices.end.min(under.lines);
+            under.has_data(known)
+        };
+        self.fillers.borrow().iter().any(fills)
+            || self.blocks[blocks].iter().any(|block| block.get().is_some())
+            || self.under.as_ref().is_some_and(|under| with(under, of_under))
     }
 
     /// The words of the line with this index, if there is one in a touched block.
@@ -97,13 +115,27 @@ impl Sparse {
     #[cold]
     #[inline(never)]
     fn touch(&self, block: usize) -> &Block {
-        self.blocks[block].get_or_init(|| {
-            let lines = Box::new(from_fn(|_| from_fn(|_| Cell::new(0))));
-            for (range, filler) in &*self.fillers.borrow() {
-                self.fill_block(block, &lines, range, filler);
-            }
-            lines
-        })
+        self.blocks[block].get_or_init(|| self.untouched(block))
+    }
+
+    /// What an untouched block holds.
+    fn untouched(&self, block: usize) -> Block {
+        let lines = match &self.under {
+            Some(under) => with(under, |under| under.copied(block)),
+            None => Box::new(from_fn(|_| from_fn(|_| Cell::new(0)))),
+        };
+        for (range, filler) in &*self.fillers.borrow() {
+            self.fill_block(block, &lines, range, filler);
+        }
+        lines
+    }
+
+    /// What a block holds, which may lie behind the end.
+    fn copied(&self, block: usize) -> Block {
+        match self.blocks.get(block).and_then(OnceCell::get) {
+            Some(lines) => lines.clone(),
+            None => self.untouched(block),
+        }
     }
 
     /// Fills the lines in `range` of a block.
@@ -125,4 +157,9 @@ impl Sparse {
         }
         self.fillers.borrow_mut().push((range, filler));
     }
+}
+
+/// Looks at lines that others lie over. No thread panics meanwhile and leaves something half done: nothing is changed.
+fn with<T>(under: &Mutex<Sparse>, look: impl FnOnce(&Sparse) -> T) -> T {
+    look(&under.lock().unwrap_or_else(PoisonError::into_inner))
 }

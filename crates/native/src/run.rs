@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use strandline_capture::Marker;
 use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
 use strandline_kernel::Params;
-use strandline_runtime::{run_thread, BuildPlan, Logging, Runtime, ThreadPlan, Workload, RUNTIME_PARAMS};
+use strandline_runtime::{run_thread, BuildPlan, Heap, Logging, Runtime, ThreadPlan, Workload, RUNTIME_PARAMS};
 use strandline_workloads::{describe, with_workload, Visitor};
 
 /// What was run.
@@ -95,7 +95,8 @@ struct Runner<'a> {
 impl Visitor for Runner<'_> {
     type Out = Result<Ran, Error>;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out {
+    fn visit<W: Workload + 'static>(self, workload: W, heap: Heap) -> Self::Out {
+        let memory = workload.filled(&heap);
         let (real, file) = place(&memory, self.args.pm.as_deref())?;
         match self.args.mode {
             Mode::Volatile | Mode::Judged => self.threads::<W, Nothing>(&workload),

@@ -81,11 +81,11 @@ impl Progress {
     }
 }
 
-/// The steady starts that some runs share.
+/// What some runs begin with, and share.
 #[pyclass(frozen)]
 struct Starts {
     starts: strandline_sim::Starts,
-    groups: Vec<usize>,
+    groups: Vec<(usize, usize)>,
 }
 
 #[pymethods]
@@ -100,8 +100,8 @@ impl Starts {
         })
     }
 
-    /// A number for each of the runs, the same for those of one start.
-    fn groups(&self) -> Vec<usize> {
+    /// Two numbers for each of the runs: of its filled memory, and of its steady start.
+    fn groups(&self) -> Vec<(usize, usize)> {
         self.groups.clone()
     }
 
@@ -110,9 +110,10 @@ impl Starts {
         self.starts.forgo(&spec.0);
     }
 
-    /// How many starts were computed for more than one run.
-    fn computed(&self) -> u64 {
-        self.starts.computed()
+    /// How many filled memories and steady starts were computed for more than one run.
+    fn computed(&self) -> (u64, u64) {
+        let computed = self.starts.computed();
+        (computed.filled, computed.steady)
     }
 }
 
@@ -125,8 +126,7 @@ fn run(
     starts: Option<&Bound<'_, Starts>>,
 ) -> Answered {
     let progress = progress.map_or_else(Default::default, |progress| progress.get().0.clone());
-    let none = strandline_sim::Starts::default();
-    let starts = starts.map_or(&none, |starts| &starts.get().starts);
+    let starts = starts.map(|starts| &starts.get().starts);
     ask(py, || {
         strandline_crash::run(&spec.0, starts, &progress).map(|record| json!(built_here(record)))
     })

@@ -1,9 +1,9 @@
 //! Programs as those see them who run, crash or recover any of them.
 
-use crate::{LogLayout, ThreadState, Workload};
+use crate::{Heap, LogLayout, ThreadState, Workload};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strandline_isa::{Cpu, Image, Thread};
+use strandline_isa::{Cpu, Image, Memory, Thread};
 
 /// What crash exploration needs from a program.
 pub trait Recoverable {
@@ -39,6 +39,9 @@ pub trait Tasks<C: Cpu> {
 
 /// A workload, compiled once for all back ends.
 pub trait Program: Recoverable + for<'t> Tasks<Thread<'t>> {
+    /// [`Workload::filled`].
+    fn filled(&self, heap: &Heap) -> Memory;
+
     /// [`Workload::footprint`].
     fn footprint(&self) -> Vec<Range<u64>>;
 }
@@ -76,6 +79,10 @@ impl<W: Workload> Recoverable for W {
 }
 
 impl<W: Workload> Program for W {
+    fn filled(&self, heap: &Heap) -> Memory {
+        self.filled(heap)
+    }
+
     fn footprint(&self) -> Vec<Range<u64>> {
         self.footprint()
     }

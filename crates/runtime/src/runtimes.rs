@@ -273,6 +273,17 @@ impl Logging {
         }
     }
 
+    /// One of those with which a structure is filled alike. Write-ahead logs of all variants lie at the same addresses,
+    /// and a program that fills memory neither logs nor flushes, so variants leave the same bytes.
+    #[must_use]
+    pub fn as_filling(self) -> Logging {
+        let runtime = match self.runtime {
+            Runtime::Wal(_) => Runtime::Wal(Wal::None),
+            runtime => runtime,
+        };
+        Logging { runtime, ..self }
+    }
+
     /// This logging for tasks that share a thread: each region is committed by itself, since a lane
     /// without a task would delay lanes that depend on it.
     #[must_use]

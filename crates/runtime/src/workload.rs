@@ -46,9 +46,15 @@ pub trait Workload: Sized + Sync {
     /// If the parameters do not go together.
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
         let (workload, heap) = Self::lay_out(params, plan)?;
-        let memory = heap.memory();
-        workload.fill(&memory, plan.seed);
+        let memory = workload.filled(&heap);
         Ok((workload, memory))
+    }
+
+    /// The filled memory of a structure that is laid out.
+    fn filled(&self, heap: &Heap) -> Memory {
+        let memory = heap.memory();
+        self.fill(&memory, heap.seed);
+        memory
     }
 
     /// The largest write demand of a region; `None` if any log has room for it, or before it is

@@ -33,13 +33,10 @@ pub use record::{Derived, Origin, Ran, Record};
 pub use recording::{Recorded, RECORDING_MACHINE};
 pub use request::Field;
 pub use resolved::resolve;
-pub use run::{
-    design_named, observe, observe_design, observe_durable, observe_shared, observe_until, outline, run, run_edited,
-    run_sharing, run_watched, unknown_design, Observation, Outline,
-};
+pub use run::{design_named, observe, run, unknown_design, Observation, Outline, Run, Traced};
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
-pub use starts::Starts;
+pub use starts::{Computed, Starts};
 pub use strandline_runtime::Recoverable;
 pub use timeline::{durable_in, timeline, Drawn, Part};
 pub use warm::Begin;

@@ -115,7 +115,7 @@ keys! {
         /// `drifts`, or as it is `not stationary`), and the values of `--set`. For a recording also its file, the replay
         /// policy and the policy's counts (`recording_...`).
         params: Params = Derived of "",
-        /// Wall time of the host.
+        /// Wall time of the host, without what the run begins with.
         host_seconds: f64 = Derived of "seconds",
         /// Simulated instructions per second of the host.
         host_mips: f64 = Derived of "million instructions",
@@ -163,7 +163,7 @@ pub struct Measured {
     pub drain_bytes: u64,
     /// How the run began: the rule, and what it took.
     pub warm: Value,
-    /// Seconds of the host.
+    /// Seconds of the host, without what the run begins with.
     pub host_seconds: f64,
 }
 

@@ -5,7 +5,6 @@ use crate::programs::Prepared;
 use crate::record::{Measured, Record};
 use crate::starts::Shared;
 use crate::{needs, recording, resolved, warm, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec, Starts};
-use serde_json::Value;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,6 +17,34 @@ use strandline_machine::{
     Detail, Heartbeat, Journal, MachineConfig, Options, Outcome, Timeline, Traces, VolatileLines,
 };
 use strandline_record::Edits;
+
+/// A run to be made, and what it takes along; [`run`] and [`observe`] make one that takes nothing.
+pub struct Run<'r> {
+    /// What is run.
+    pub spec: &'r Spec,
+    /// Changes of its recording.
+    pub edits: Edits,
+    /// A design that need not be in the registry, in place of the one that `spec` names.
+    pub design: Option<Box<AnyDesign>>,
+    /// A run in which no task ends for so long has no progress; the machine's usual patience if `None`.
+    pub patience: Option<Cycles>,
+    /// What it shares with other runs, if anything.
+    pub starts: Option<&'r Starts>,
+    /// Who follows it, and may stop it.
+    pub progress: Progress,
+}
+
+/// What an observed run keeps of the operations that its cores execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traced {
+    /// All of them.
+    Everything,
+    /// Of a recording without markers of locks, all but the loads and stores of volatile memory by which its threads do
+    /// not communicate: enough for the memory model.
+    Shared,
+    /// None: they are most of the data of a long run.
+    Nothing,
+}
 
 /// A run with the data that crash exploration needs.
 pub struct Observation {
@@ -53,219 +80,173 @@ pub struct Outline {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn run(spec: &Spec) -> Result<Record, Error> {
-    run_watched(spec, &Progress::default())
+    Run::of(spec).record()
 }
 
-/// As [`run`], and reports its progress.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
-    run_sharing(spec, &Starts::default(), progress)
-}
-
-/// As [`run_watched`], with the start that it shares with other runs.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn run_sharing(spec: &Spec, starts: &Starts, progress: &Progress) -> Result<Record, Error> {
-    run_plan(spec, &Plan::of(spec)?, starts, progress)
-}
-
-/// Runs a recording with these changes.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn run_edited(spec: &Spec, edits: Edits) -> Result<Record, Error> {
-    run_plan(
-        spec,
-        &Plan::edited(spec, edits)?,
-        &Starts::default(),
-        &Progress::default(),
-    )
-}
-
-fn run_plan(spec: &Spec, plan: &Plan, starts: &Starts, progress: &Progress) -> Result<Record, Error> {
-    progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
-    let prepared = prepare(spec, plan)?;
-    let options = Options {
-        seed: spec.seed,
-        heartbeat: heartbeat(plan),
-        code: plan.code,
-        precision: plan.precision,
-        ..Options::default()
-    };
-    let design = registered(spec, &plan.sets)?;
-    Ok(recorded(spec, plan, prepared, options, design, starts, progress)?.0)
-}
-
-/// Runs `spec` and keeps the journal and the trace. The cores run without slack.
+/// Runs `spec` and keeps the journal and the whole trace. The cores run without slack.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
-    observe_until(spec, &Progress::default())
+    Run::of(spec).observe(Traced::Everything)
 }
 
-/// As [`observe`], until it is stopped.
-///
-/// # Errors
-/// Bad input, a run without progress, or [`Error::Stopped`].
-pub fn observe_until(spec: &Spec, progress: &Progress) -> Result<Observation, Error> {
-    observed(
-        spec,
-        |_| Ok(Traces::Everything),
-        None,
-        progress,
-        |sets| registered(spec, sets),
-    )
-}
-
-/// As [`observe`], without the trace, which is most of the data of a long run.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(
-        spec,
-        |_| Ok(Traces::Nothing),
-        None,
-        &Progress::default(),
-        |sets| registered(spec, sets),
-    )
-}
-
-/// As [`observe`], of a recording without markers of locks, whose trace has no loads and stores of volatile memory by which
-/// its threads do not communicate: enough for the memory model.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn observe_shared(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, shared, None, &Progress::default(), |sets| registered(spec, sets))
-}
-
-fn shared(plan: &Plan) -> Result<Traces, Error> {
-    let mut lines = VolatileLines::default();
-    if let Source::Recording(recorded) = &plan.source {
-        recorded.shared()?.into_iter().for_each(|addr| lines.add(addr));
+impl<'r> Run<'r> {
+    /// That of `spec`, alone.
+    #[must_use]
+    pub fn of(spec: &'r Spec) -> Run<'r> {
+        Run {
+            spec,
+            edits: Edits::default(),
+            design: None,
+            patience: None,
+            starts: None,
+            progress: Progress::default(),
+        }
     }
-    Ok(Traces::Shared(Arc::new(lines)))
-}
 
-/// Runs `spec` and keeps the journal, for a test of a few tasks that costs little more than they do.
-///
-/// The L2 is no larger than the L1, nor is the LLC, and predictors have few entries: to build those of a server takes
-/// longer than the tasks do, which touch few lines and branches. The LLC begins with the footprint, for the same reason.
-/// The cores run without slack.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn outline(spec: &Spec) -> Result<Outline, Error> {
-    let mut plan = Plan::of(spec)?;
-    let machine = &mut plan.machine;
-    let mut held = machine.l1.bytes;
-    for cache in machine.l2.iter_mut().chain([&mut machine.llc]) {
-        cache.bytes = cache.bytes.min(held.next_multiple_of(LINE_BYTES * cache.ways));
-        held = cache.bytes;
+    /// Makes it.
+    ///
+    /// # Errors
+    /// Bad input, a run without progress, or [`Error::Stopped`].
+    pub fn record(mut self) -> Result<Record, Error> {
+        let plan = self.plan()?;
+        let options = Options {
+            precision: plan.precision,
+            ..self.options(&plan)
+        };
+        Ok(self.recorded(&plan, options)?.0)
     }
-    machine.core.predictor_entries = machine.core.predictor_entries.min(FEW_PREDICTIONS);
-    machine.simulation.slack.0 = 0;
-    machine.simulation.warm = Warm::Footprint;
-    let prepared = prepare(spec, &plan)?;
-    let program = prepared.program.clone();
-    let options = Options {
-        seed: spec.seed,
-        journal: true,
-        heartbeat: heartbeat(&plan),
-        code: plan.code,
-        ..Options::default()
-    };
-    let design = registered(spec, &plan.sets)?;
-    let none = Starts::default();
-    let shared = Shared::alone(&none, &*design);
-    let executed = execute(&plan, prepared, options, design, &shared, &Progress::default())?;
-    Ok(Outline {
-        journal: executed.outcome.journal.unwrap_or_default(),
-        initial: executed.initial.expect(KEPT),
-        program,
-    })
-}
 
-/// As [`observe`], with a design that need not be in the registry, whatever design `spec` names. A run in which no task
-/// ends for `patience` has no progress.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn observe_design(spec: &Spec, design: Box<AnyDesign>, patience: Cycles) -> Result<Observation, Error> {
-    observed(
-        spec,
-        |_| Ok(Traces::Everything),
-        Some(patience),
-        &Progress::default(),
-        |_| Ok(design),
-    )
-}
-
-/// As [`run_watched`], with a timeline.
-pub(crate) fn recorded_by(spec: &Spec, detail: Detail, progress: &Progress) -> Result<(Record, Timeline, Plan), Error> {
-    let plan = Plan::of(spec)?;
-    if spec.precision.is_some() {
-        return Err(Error::Input(
-            "--precision: a timeline has the whole run; leave the option out".to_owned(),
-        ));
+    /// Makes it, and keeps the journal. The cores run without slack.
+    ///
+    /// # Errors
+    /// As [`Run::record`].
+    pub fn observe(mut self, trace: Traced) -> Result<Observation, Error> {
+        let mut plan = self.plan()?;
+        plan.machine.simulation.slack.0 = 0;
+        let options = Options {
+            journal: true,
+            trace: traces(&plan, trace)?,
+            ..self.options(&plan)
+        };
+        let (record, ended) = self.recorded(&plan, options)?;
+        Ok(Observation {
+            record,
+            journal: ended.outcome.journal.unwrap_or_default(),
+            initial: ended.initial.expect(KEPT),
+            program: ended.program,
+            about: ended.about,
+            machine: plan.machine,
+        })
     }
-    progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
-    let prepared = prepare(spec, &plan)?;
-    let options = Options {
-        seed: spec.seed,
-        heartbeat: heartbeat(&plan),
-        code: plan.code,
-        timeline: Some(detail),
-        ..Options::default()
-    };
-    let design = registered(spec, &plan.sets)?;
-    let (record, executed, _) = recorded(spec, &plan, prepared, options, design, &Starts::default(), progress)?;
-    let timeline = executed.outcome.timeline.unwrap_or_default();
-    Ok((record, timeline, plan))
+
+    /// Makes it and keeps the journal, for a test of a few tasks that costs little more than they do.
+    ///
+    /// The L2 is no larger than the L1, nor is the LLC, and predictors have few entries: to build those of a server takes
+    /// longer than the tasks do, which touch few lines and branches. The LLC begins with the footprint, for the same
+    /// reason. The cores run without slack.
+    ///
+    /// # Errors
+    /// As [`Run::record`].
+    pub fn outline(mut self) -> Result<Outline, Error> {
+        let mut plan = self.plan()?;
+        let machine = &mut plan.machine;
+        let mut held = machine.l1.bytes;
+        for cache in machine.l2.iter_mut().chain([&mut machine.llc]) {
+            cache.bytes = cache.bytes.min(held.next_multiple_of(LINE_BYTES * cache.ways));
+            held = cache.bytes;
+        }
+        machine.core.predictor_entries = machine.core.predictor_entries.min(FEW_PREDICTIONS);
+        machine.simulation.slack.0 = 0;
+        machine.simulation.warm = Warm::Footprint;
+        let options = Options {
+            journal: true,
+            ..self.options(&plan)
+        };
+        let design = self.designed(&plan)?;
+        let shared = Shared::alone(&*design);
+        let ended = execute(self.spec, &plan, options, design, &shared, &self.progress)?;
+        Ok(Outline {
+            journal: ended.outcome.journal.unwrap_or_default(),
+            initial: ended.initial.expect(KEPT),
+            program: ended.program,
+        })
+    }
+
+    /// Makes it, with a timeline.
+    pub(crate) fn timeline(mut self, detail: Detail) -> Result<(Record, Timeline, Plan), Error> {
+        let plan = self.plan()?;
+        if self.spec.precision.is_some() {
+            return Err(Error::Input(
+                "--precision: a timeline has the whole run; leave the option out".to_owned(),
+            ));
+        }
+        let options = Options {
+            timeline: Some(detail),
+            ..self.options(&plan)
+        };
+        let (record, ended) = self.recorded(&plan, options)?;
+        Ok((record, ended.outcome.timeline.unwrap_or_default(), plan))
+    }
+
+    fn plan(&mut self) -> Result<Plan, Error> {
+        Plan::edited(self.spec, std::mem::take(&mut self.edits))
+    }
+
+    /// What every way to make it has.
+    fn options(&self, plan: &Plan) -> Options {
+        let usual = Options::default();
+        Options {
+            seed: self.spec.seed,
+            patience: self.patience.unwrap_or(usual.patience),
+            // A recording may have no tasks, but it has an end: each of its instructions is progress.
+            heartbeat: match plan.source {
+                Source::Workload(_) => Heartbeat::Tasks,
+                Source::Recording(_) => Heartbeat::Instructions,
+            },
+            code: plan.code,
+            ..usual
+        }
+    }
+
+    fn designed(&mut self, plan: &Plan) -> Result<Box<AnyDesign>, Error> {
+        let given = self.design.take().map(Ok);
+        given.unwrap_or_else(|| registered(self.spec, &plan.sets))
+    }
+
+    /// As [`execute`], with the record.
+    fn recorded(mut self, plan: &Plan, options: Options) -> Result<(Record, Ended), Error> {
+        let spec = self.spec;
+        let design = self.designed(plan)?;
+        let resolved = resolved::of(spec, plan, &*design)?;
+        let sizes = plan.machine.sizes(plan.cores);
+        let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
+        let shared = Shared::of(self.starts, plan, &resolved, &*design);
+        let ended = execute(spec, plan, options, design, &shared, &self.progress)?;
+        let measured = Measured {
+            resolved,
+            storage,
+            drain_bytes,
+            warm: ended.begun.clone(),
+            host_seconds: ended.host_seconds,
+        };
+        let record = Record::of(spec, plan, &ended.about, &ended.outcome, &measured);
+        Ok((record, ended))
+    }
 }
 
-fn observed(
-    spec: &Spec,
-    trace: impl FnOnce(&Plan) -> Result<Traces, Error>,
-    limit: Option<Cycles>,
-    progress: &Progress,
-    design: impl FnOnce(&Sets) -> Result<Box<AnyDesign>, Error>,
-) -> Result<Observation, Error> {
-    let mut plan = Plan::of(spec)?;
-    plan.machine.simulation.slack.0 = 0;
-    let trace = trace(&plan)?;
-    let prepared = prepare(spec, &plan)?;
-    let program = prepared.program.clone();
-    let options = Options {
-        seed: spec.seed,
-        journal: true,
-        trace,
-        patience: limit.unwrap_or(Options::default().patience),
-        heartbeat: heartbeat(&plan),
-        code: plan.code,
-        ..Options::default()
-    };
-    let (record, executed, about) = recorded(
-        spec,
-        &plan,
-        prepared,
-        options,
-        design(&plan.sets)?,
-        &Starts::default(),
-        progress,
-    )?;
-    Ok(Observation {
-        record,
-        journal: executed.outcome.journal.unwrap_or_default(),
-        initial: executed.initial.expect(KEPT),
-        program,
-        about,
-        machine: plan.machine,
+fn traces(plan: &Plan, trace: Traced) -> Result<Traces, Error> {
+    Ok(match trace {
+        Traced::Everything => Traces::Everything,
+        Traced::Nothing => Traces::Nothing,
+        Traced::Shared => {
+            let mut lines = VolatileLines::default();
+            if let Source::Recording(recorded) = &plan.source {
+                recorded.shared()?.into_iter().for_each(|addr| lines.add(addr));
+            }
+            Traces::Shared(Arc::new(lines))
+        }
     })
 }
 
@@ -284,14 +265,6 @@ fn prepare(spec: &Spec, plan: &Plan) -> Result<Prepared, Error> {
     }
 }
 
-/// A recording may have no tasks, but it has an end: each of its instructions is progress.
-fn heartbeat(plan: &Plan) -> Heartbeat {
-    match plan.source {
-        Source::Workload(_) => Heartbeat::Tasks,
-        Source::Recording(_) => Heartbeat::Instructions,
-    }
-}
-
 /// The registered design that `spec` names, with the user's parameters.
 pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<AnyDesign>, Error> {
     let mut design = design_named(&spec.design)?;
@@ -299,41 +272,17 @@ pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<AnyDesign>, Err
     Ok(design)
 }
 
-/// As [`execute`], with the record.
-fn recorded(
-    spec: &Spec,
-    plan: &Plan,
-    prepared: Prepared,
-    options: Options,
-    design: Box<AnyDesign>,
-    starts: &Starts,
-    progress: &Progress,
-) -> Result<(Record, Executed, About), Error> {
-    let started = Instant::now();
-    let about = design.about();
-    let resolved = resolved::of(spec, plan, &*design)?;
-    let sizes = plan.machine.sizes(plan.cores);
-    let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
-    let shared = Shared::of(starts, plan, &resolved, &*design);
-    let executed = execute(plan, prepared, options, design, &shared, progress)?;
-    let measured = Measured {
-        resolved,
-        storage,
-        drain_bytes,
-        warm: executed.begun.clone(),
-        host_seconds: started.elapsed().as_secs_f64(),
-    };
-    let record = Record::of(spec, plan, &about, &executed.outcome, &measured);
-    Ok((record, executed, about))
-}
-
-/// A run, and what it began with.
-struct Executed {
+/// A run that has ended, and what it began with.
+struct Ended {
     outcome: Outcome,
     /// Memory at its beginning, if it kept a journal.
     initial: Option<Memory>,
+    program: Rc<dyn Recoverable>,
+    about: About,
     /// How caches were warmed, for the record.
-    begun: Value,
+    begun: serde_json::Value,
+    /// The host's time, without what went before the run.
+    host_seconds: f64,
 }
 
 /// A run with a journal.
@@ -341,34 +290,35 @@ const KEPT: &str = "a run with a journal keeps its initial memory";
 
 /// Runs the plan's program.
 fn execute(
+    spec: &Spec,
     plan: &Plan,
-    prepared: Prepared,
     options: Options,
     design: Box<AnyDesign>,
     shared: &Shared<'_>,
     progress: &Progress,
-) -> Result<Executed, Error> {
+) -> Result<Ended, Error> {
+    progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
     let about = design.about();
     needs::check(&about, &plan.machine)?;
     needs::check_restart(&*design, plan)?;
-    let (memory, llc) = warm::begin(
-        plan,
-        prepared.memory,
-        prepared.warmth,
-        &*prepared.program,
-        shared,
-        progress,
-    )?;
+    let Prepared {
+        fill,
+        threads,
+        warmth,
+        program,
+    } = prepare(spec, plan)?;
+    let (memory, llc) = warm::begin(plan, fill, warmth, &*program, shared, progress)?;
     let begun = llc.described(plan);
     let initial = options.journal.then(|| memory.clone());
-    let program = Play {
+    let started = Instant::now();
+    let playing = Play {
         cores: plan.cores as usize,
         memory,
         llc,
-        threads: prepared.threads,
+        threads,
         remote: progress.remote(),
     };
-    let played = play(design, &plan.machine, program, options);
+    let played = play(design, &plan.machine, playing, options);
     if let Source::Recording(recorded) = &plan.source {
         recorded.failure().map_or(Ok(()), Err)?;
     }
@@ -378,10 +328,13 @@ fn execute(
         "{}: a program was interrupted that does not poll for it",
         about.name
     );
-    Ok(Executed {
+    Ok(Ended {
         outcome,
         initial,
+        program,
+        about,
         begun,
+        host_seconds: started.elapsed().as_secs_f64(),
     })
 }
 

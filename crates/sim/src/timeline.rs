@@ -1,7 +1,6 @@
 //! A run with its timeline.
 
-use crate::run::recorded_by;
-use crate::{design_named, request, Error, Progress, Record, Spec};
+use crate::{design_named, request, Error, Progress, Record, Run, Spec};
 use serde::Serialize;
 use strandline_design::{AnyDesign, Domain};
 use strandline_machine::{Detail, MachineConfig, Timeline};
@@ -60,7 +59,11 @@ pub fn timeline(spec: &Spec, part: &Part, progress: &Progress) -> Result<Drawn, 
         until: part.to_cycle,
         most: usize::try_from(part.most_rows.saturating_mul(RECORDED)).unwrap_or(usize::MAX),
     };
-    let (record, timeline, plan) = recorded_by(spec, detail, progress)?;
+    let run = Run {
+        progress: progress.clone(),
+        ..Run::of(spec)
+    };
+    let (record, timeline, plan) = run.timeline(detail)?;
     let design = crate::run::registered(spec, &plan.sets)?;
     let first = timeline.start.saturating_add(part.from_cycle);
     let wanted = match (part.to_cycle, part.first_tasks) {

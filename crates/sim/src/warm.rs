@@ -2,7 +2,7 @@
 
 use crate::memory::of_machine;
 use crate::play::ended;
-use crate::programs::Warmth;
+use crate::programs::{Fill, Warmth};
 use crate::starts::{Shared, Start};
 use crate::{Error, Plan, Progress, Source};
 use serde_json::{json, Value};
@@ -46,19 +46,20 @@ pub fn most_tasks(plan: &Plan) -> Option<u64> {
 /// It was told to stop, a region exceeds its log, or no task ends.
 pub fn begin(
     plan: &Plan,
-    memory: Memory,
+    fill: Fill,
     warmth: Warmth,
     program: &dyn Recoverable,
     shared: &Shared<'_>,
     progress: &Progress,
 ) -> Result<(Memory, Begin), Error> {
     match plan.machine.simulation.warm {
-        Warm::Cold => Ok((memory, Begin::Lines(Vec::new()))),
+        Warm::Cold => Ok((shared.filled(fill)?, Begin::Lines(Vec::new()))),
         Warm::Steady if !warmth.threads.is_empty() => {
-            let start = shared.start(|accesses| warmed(plan, memory, warmth, program, accesses, progress))?;
-            Ok((start.memory, Begin::Steady(Box::new(start.contents))))
+            let warmed = |accesses: &Accesses| warmed(plan, shared.filled(fill)?, warmth, program, accesses, progress);
+            let (memory, contents) = shared.steady(warmed)?;
+            Ok((memory, Begin::Steady(contents)))
         }
-        Warm::Footprint | Warm::Steady => Ok((memory, Begin::Lines(warmth.footprint))),
+        Warm::Footprint | Warm::Steady => Ok((shared.filled(fill)?, Begin::Lines(warmth.footprint))),
     }
 }
 
@@ -84,7 +85,7 @@ fn warmed(
     Ok(Start {
         bytes: memory.host_bytes() + of_machine(machine, plan.threads),
         memory,
-        contents,
+        contents: Some(Box::new(contents)),
     })
 }
 

@@ -46,4 +46,6 @@ mod trees;
 pub mod vacation;
 mod zipf;
 
-pub use registry::{build, describe, memory_bytes, names, with_workload, About, Alias, Built, Error, Visitor};
+pub use registry::{
+    build, describe, lay_out, memory_bytes, names, with_workload, About, Alias, Built, Error, LaidOut, Visitor,
+};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 use strandline_isa::Memory;
 use strandline_kernel::{did_you_mean, Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, Demand, HostBytes, LockKind, Program, Workload, MAX_LANES};
+use strandline_runtime::{BuildPlan, Demand, Heap, HostBytes, LockKind, Program, Workload, MAX_LANES};
 
 /// Another name of a workload, which may set parameters.
 #[derive(Clone, Copy, Debug)]
@@ -70,22 +70,25 @@ pub trait Visitor {
     /// What comes of it.
     type Out;
 
-    /// Receives the workload and its filled memory.
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out;
+    /// Receives the workload and the layout of its memory, which is still to be filled.
+    fn visit<W: Workload + 'static>(self, workload: W, heap: Heap) -> Self::Out;
 }
 
-/// A workload for any back end, and its filled memory.
-pub type Built = (Rc<dyn Program>, Memory);
+/// A workload for any back end, and the layout of its memory.
+pub type LaidOut = (Rc<dyn Program>, Heap);
 
 struct Erased;
 
 impl Visitor for Erased {
-    type Out = Built;
+    type Out = LaidOut;
 
-    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Built {
-        (Rc::new(workload), memory)
+    fn visit<W: Workload + 'static>(self, workload: W, heap: Heap) -> LaidOut {
+        (Rc::new(workload), heap)
     }
 }
+
+/// A workload for any back end, and its filled memory.
+pub type Built = (Rc<dyn Program>, Memory);
 
 /// Builds the workload `name`, with the user's parameters `set` as keys and values.
 ///
@@ -97,11 +100,25 @@ pub fn build<'a>(
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
     plan: &BuildPlan,
 ) -> Result<Built, Error> {
-    build_chosen(name, &set.into_iter().collect::<Vec<_>>(), plan)
+    let (program, heap) = lay_out(name, set, plan)?;
+    let memory = program.filled(&heap);
+    Ok((program, memory))
 }
 
-/// As [`build`]. Not generic, so that all workloads are compiled here.
-fn build_chosen(name: &str, set: &[(&str, &str)], plan: &BuildPlan) -> Result<Built, Error> {
+/// As [`build`], and leaves memory to be filled.
+///
+/// # Errors
+/// As [`build`].
+pub fn lay_out<'a>(
+    name: &str,
+    set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    plan: &BuildPlan,
+) -> Result<LaidOut, Error> {
+    lay_out_chosen(name, &set.into_iter().collect::<Vec<_>>(), plan)
+}
+
+/// As [`lay_out`]. Not generic, so that all workloads are compiled here.
+fn lay_out_chosen(name: &str, set: &[(&str, &str)], plan: &BuildPlan) -> Result<LaidOut, Error> {
     with_workload(name, set.iter().copied(), plan, Erased)
 }
 
@@ -149,7 +166,7 @@ macro_rules! workloads {
     ($($type:ty: $about:expr,)*) => {
         const ALL: &[About] = &[$($about),*];
 
-        /// Builds the workload `name`, with the user's parameters `set` as keys and values, and passes it to `visitor`.
+        /// Lays the workload `name` out, with the user's parameters `set` as keys and values, and passes it to `visitor`.
         ///
         /// # Errors
         /// As [`build`].
@@ -162,8 +179,8 @@ macro_rules! workloads {
             let (about, params) = chosen(name, set, plan)?;
             $(if about.name == $about.name {
                 fits(&params, plan, <$type>::region)?;
-                let (workload, memory) = <$type>::build(&params, plan)?;
-                return Ok(visitor.visit(workload, memory));
+                let (workload, heap) = <$type>::lay_out(&params, plan)?;
+                return Ok(visitor.visit(workload, heap));
             })*
             unreachable!("{} is described but has no type", about.name)
         }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +17,17 @@ from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError, from_file
 from strandline.figures import drawing, litmus_figure, looks, publish, timeline_figure, verdicts
 from strandline.figures.evaluate import MEASURES, Outcome, measured
-from strandline.figures.figure import FigureData, Options, gather, plan, runs_of
+from strandline.figures.figure import (
+    FigureData,
+    Options,
+    Planned,
+    gather,
+    narrowed,
+    plan,
+    runs_of,
+    short_searches,
+    widened,
+)
 from strandline.figures.paper_values import Claims
 from strandline.figures.spec import FigureSpec, Labels, LitmusFigure, TimelineFigure
 from strandline.figures.timeline_figure import Shown
@@ -245,8 +257,11 @@ def _of_timelines(session: Session, spec: TimelineFigure, options: Options, targ
 
 
 def _tasks(engine: Engine, runs: Sequence[RunSpec]) -> int:
-    """The number of tasks of these runs."""
-    return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs)
+    """The tasks of the longest of these runs, of all seeds together."""
+    longest = Counter[int]()
+    for run in runs:
+        longest[run.seed] = max(longest[run.seed], engine.origin(run)["spec"]["tasks"] or 0)
+    return longest.total()
 
 
 def _outcomes(session: Session, data: FigureData) -> list[Outcome]:
@@ -263,6 +278,16 @@ def figures(
     plans = {spec.id: plan(spec, options) for spec in specs}
     if keep is not None:
         plans = {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
-    runs = [trial.spec for planned in plans.values() for each in planned for trial in each.trials]
-    records = session.records(runs)
-    return {spec.id: gather(spec, plans[spec.id], records) for spec in specs}
+    short = {spec.id: short_searches(spec, plans[spec.id], session.engine) for spec in specs}
+    # Other runs go first too: searches are short, and few workers would be busy until the last has ended.
+    others = [each for planned in plans.values() for each in planned if len(each.trials) == 1]
+    records = dict(session.records(_runs([*chain(*short.values()), *others])))
+    narrow = {spec.id: narrowed(spec, plans[spec.id], short[spec.id], records) for spec in specs}
+    while left := [run for run in _runs(chain(*narrow.values())) if run not in records]:
+        records.update(session.records(left))
+        narrow = {spec.id: widened(spec, plans[spec.id], narrow[spec.id], records) for spec in specs}
+    return {spec.id: gather(spec, narrow[spec.id], records) for spec in specs}
+
+
+def _runs(planned: Iterable[Planned]) -> list[RunSpec]:
+    return [trial.spec for each in planned for trial in each.trials]

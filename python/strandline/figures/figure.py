@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from strandline.engine import RunSpec, load
+from strandline.engine import Engine, RunSpec, load
 from strandline.errors import InputError
 from strandline.figures.spec import RUN_KEYS, FigureSpec, Labels, Point
 from strandline.records import RECOVERS, Record, quantity
 
 USUAL_PRECISION = 0.01
 """Half the interval of a run's cycles per task, as a share of them: a speedup is then known to 1.4 %."""
+
+SEARCH_SHARE = 8
+"""A search looks for its best value in runs of one in so many of the tasks."""
+SEARCH_TASKS = 250
+"""The least tasks of such a run, unless its figure has fewer."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Planned:
-    """A point on the axes and its runs: one, or one for each searched value."""
+    """A point on the axes and its runs: one, or one for each value of a search that is considered."""
 
     labels: Labels
     seed: int
@@ -67,9 +72,9 @@ class Cell:
     best: Any
     """That value; `None` without a search."""
     strict: Any
-    """The value with the least quantity, which may be little better."""
+    """The value with the least quantity of those that were run in full, which may be little better."""
     made: Mapping[RunSpec, Record]
-    """All runs of the place."""
+    """All full runs of the place."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class FigureData:
 
     @property
     def records(self) -> list[Record]:
-        """The record of every run, also of unsuccessful search values, filed under this figure; none twice."""
+        """The record of every full run, also of unsuccessful search values, filed under this figure; none twice."""
         made = {spec: record for each in self.seeds for cell in each.cells for spec, record in cell.made.items()}
         return [record.as_part_of(self.spec.id) for record in made.values()]
 
@@ -118,8 +123,64 @@ def plan(spec: FigureSpec, options: Options) -> list[Planned]:
 
 
 def runs_of(spec: FigureSpec, options: Options) -> list[RunSpec]:
-    """The figure's runs, none twice."""
+    """The figure's runs, none twice. Of a search, only those near its best value are made in full."""
     return list(dict.fromkeys(trial.spec for each in plan(spec, options) for trial in each.trials))
+
+
+def short_searches(spec: FigureSpec, planned: Sequence[Planned], engine: Engine) -> list[Planned]:
+    """The searches of a plan, in short runs."""
+    return [
+        replace(each, trials=tuple(replace(trial, spec=_short(engine, trial.spec)) for trial in each.trials))
+        for each in planned
+        if len(each.trials) > 1 and spec.finder(each.labels) == each.labels
+    ]
+
+
+def narrowed(
+    spec: FigureSpec, planned: Sequence[Planned], short: Sequence[Planned], records: Mapping[RunSpec, Record]
+) -> list[Planned]:
+    """The plan with few values for each search: the best one of its short runs, and the neighbours of that."""
+    best = {_where(each): _best(spec, each, records).value for each in short}
+    return [_cut(each, best[where]) if (where := _searched(spec, each)) in best else each for each in planned]
+
+
+def widened(
+    spec: FigureSpec, planned: Sequence[Planned], narrow: Sequence[Planned], records: Mapping[RunSpec, Record]
+) -> list[Planned]:
+    """A narrowed plan, and if the best value of a search is an end of those that ran, the neighbour of that."""
+    ran = {_where(each): [trial.value for trial in each.trials] for each in narrow}
+    best = {_where(each): _best(spec, each, records).value for each in narrow if _searched(spec, each) == _where(each)}
+    return [
+        _cut(each, best[where], ran[where]) if (where := _searched(spec, each)) in best else each for each in planned
+    ]
+
+
+_Where = tuple[int, tuple[tuple[str, str], ...]]
+"""A seed and a place."""
+
+
+def _where(planned: Planned) -> _Where:
+    return planned.seed, place(planned.labels)
+
+
+def _searched(spec: FigureSpec, planned: Planned) -> _Where | None:
+    """Where the value of a plan's place is searched, if it is."""
+    finder = spec.finder(planned.labels)
+    return None if finder is None else (planned.seed, place(finder))
+
+
+def _cut(planned: Planned, best: Any, kept: Sequence[Any] = ()) -> Planned:
+    """The trials of the best value, of its neighbours, and of those to keep."""
+    values = [trial.value for trial in planned.trials]
+    at = values.index(best)
+    wanted = [at - 1, at + 1, *map(values.index, kept)]
+    return replace(planned, trials=planned.trials[max(min(wanted), 0) : max(wanted) + 1])
+
+
+def _short(engine: Engine, run: RunSpec) -> RunSpec:
+    """A run as a search makes it."""
+    tasks = run.tasks or int(engine.origin(run)["spec"]["tasks"])
+    return replace(run, tasks=min(tasks, max(tasks // SEARCH_SHARE, SEARCH_TASKS)))
 
 
 def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options: Options) -> tuple[Trial, ...]:

@@ -102,11 +102,11 @@ class Axis(Table, frozen=True, kw_only=True):
 
 
 class Search(Table, frozen=True, kw_only=True):
-    """A key that is searched: all values run, and the run with the smallest quantity counts."""
+    """A key that is searched: the run with the smallest quantity counts. Only values near the best one run in full."""
 
     key: Annotated[str, says("searched setting")]
     title: Annotated[str, says("label of a best value, such as `best window`")]
-    values: Annotated[tuple[Setting, ...], Meta(min_length=1, description="all values run")]
+    values: Annotated[tuple[Setting, ...], Meta(min_length=1, description="all values considered")]
     least: Annotated[str, says("the quantity that the best run minimises")] = "cycles_per_task"
     within: Annotated[
         float, Meta(ge=0, le=1, description="best is the first value whose quantity is within this share of the least")

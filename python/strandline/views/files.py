@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class Contents:
     figure: str | None
     """`None` where it is empty."""
     tasks: int
-    """The tasks of all runs; 0 for a figure of litmus tests."""
+    """The tasks of the longest run, of all seeds together; 0 for a figure of litmus tests."""
 
 
 def contents(folder: Path) -> Contents:
@@ -71,7 +72,10 @@ def contents(folder: Path) -> Contents:
     try:
         lines = outside.text_of(folder / "records.jsonl").splitlines()
         records = [outside.record_of(outside.decoded(line)) for line in lines]
-        return Contents(records[0]["figure"], sum(_tasks(record.get("spec") or record) for record in records))
+        longest = Counter[Any]()
+        for run in (record.get("spec") or record for record in records):
+            longest[run.get("seed")] = max(longest[run.get("seed")], _tasks(run))
+        return Contents(records[0]["figure"], longest.total())
     except (InputError, ValueError, LookupError):
         return Contents("that cannot be read", 0)
 

@@ -1,4 +1,4 @@
-"""Steady starts that the runs of a comparison share."""
+"""What the runs of a comparison begin with, and share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_comparison_computes_one_start_for_designs_of_one_lowering() -> None:
     engine = Watched(load().native)
     records = run_all(engine, pace_of(engine, SPECS, 2))
     # Nothing is flushed under the third design, so it has a start of its own.
-    assert [starts.computed() for starts in engine.shared] == [1]
+    assert [starts.computed() for starts in engine.shared] == [(1, 1)]
     for spec, record in records.items():
         alone = engine.run(spec)
         assert {key for key, value in alone.fields.items() if record.fields[key] != value} <= HOST_TIMES
@@ -42,4 +42,4 @@ def test_a_run_in_the_store_needs_no_start(tmp_path: Path) -> None:
     engine, store = Watched(load().native), Store(tmp_path, "build", pytest.fail)
     run_all(engine, pace_of(engine, SPECS[:1], 1), store)
     run_all(engine, pace_of(engine, SPECS, 1), store)
-    assert [starts.computed() for starts in engine.shared] == [0, 0]
+    assert [starts.computed() for starts in engine.shared] == [(0, 0), (1, 0)]

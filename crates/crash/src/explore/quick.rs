@@ -9,7 +9,7 @@ use super::run::perturbed;
 use super::sizes::{is_set, tasks};
 use crate::judge::regions::Regions;
 use crate::judge::walk::Walk;
-use strandline_sim::{outline, Error, Length, Outline, Record, Spec};
+use strandline_sim::{Error, Length, Outline, Record, Run, Spec};
 
 /// The runs by their numbers in a crash test: a perturbed one shows more than that of the machine as it is, run 0.
 const RUNS: [usize; 3] = [1, 2, 0];
@@ -46,7 +46,7 @@ pub fn recovers(spec: &Spec, ran: &Record) -> Result<bool, Error> {
     }
     for number in RUNS.into_iter().take(effort.runs) {
         let (_, full) = perturbed(&spec, number);
-        if !effort.recovers(&outline(&full)?, full.seed) {
+        if !effort.recovers(&Run::of(&full).outline()?, full.seed) {
             return Ok(false);
         }
     }

@@ -3,7 +3,7 @@
 use super::quick::recovers;
 use super::sizes::{small, tasks};
 use crate::{explore_until, replay, Points, Report, Stop, Until};
-use strandline_sim::{observe_until, request, Error, MemoryNeed, Progress, Record, Spec, Starts};
+use strandline_sim::{request, Error, MemoryNeed, Progress, Record, Run, Spec, Starts, Traced};
 
 request! {
     /// A crash test, as the user requests it.
@@ -31,7 +31,13 @@ impl Request {
             Some(place) => replay(&self.run, place),
             None => {
                 let until = Until::new(self.max_failures, stop.clone());
-                let observe = |spec: &Spec| observe_until(spec, stop.progress());
+                let observe = |spec: &Spec| {
+                    let run = Run {
+                        progress: stop.progress().clone(),
+                        ..Run::of(spec)
+                    };
+                    run.observe(Traced::Everything)
+                };
                 explore_until(&self.run, self.points, &until, &observe)
             }
         }
@@ -53,13 +59,18 @@ impl Request {
     }
 }
 
-/// Runs `spec` from its start among `starts`, reports its progress to `progress`, and visits crash states if `spec`
-/// requests it. A recording has no recovery of its own to judge.
+/// Runs `spec` from its start among `starts`, if any, reports its progress to `progress`, and visits crash states if
+/// `spec` requests it. A recording has no recovery of its own to judge.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
-pub fn run(spec: &Spec, starts: &Starts, progress: &Progress) -> Result<Record, Error> {
-    let mut record = strandline_sim::run_sharing(spec, starts, progress)?;
+pub fn run(spec: &Spec, starts: Option<&Starts>, progress: &Progress) -> Result<Record, Error> {
+    let run = Run {
+        starts,
+        progress: progress.clone(),
+        ..Run::of(spec)
+    };
+    let mut record = run.record()?;
     if spec.recovers && !spec.is_recording() {
         record.recovers = Some(recovers(spec, &record)?);
     }

@@ -8,7 +8,7 @@ use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_record::order::Places;
 use strandline_record::{Access, AccessKind, RecordError, Recording, SharedLines, Step};
-use strandline_sim::{observe, observe_shared, Error, Spec};
+use strandline_sim::{observe, Error, Run, Spec, Traced};
 
 /// Maximum number of operations of a judged recording, each of which the oracle keeps: accesses of up to 8 bytes,
 /// flushes and fences, without accesses to volatile memory by which threads do not communicate.
@@ -98,7 +98,7 @@ impl Judgement {
 pub fn observed_for(recording: &Recording) -> Observe<'static> {
     match recording.has_lock_markers() {
         true => &observe,
-        false => &observe_shared,
+        false => &|spec| Run::of(spec).observe(Traced::Shared),
     }
 }
 

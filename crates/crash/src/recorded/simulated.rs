@@ -4,7 +4,7 @@ use crate::explore::run::Observe;
 use crate::explore::shake::{seed, shake};
 use strandline_isa::Memory;
 use strandline_machine::{Durable, Journal};
-use strandline_sim::{observe_durable, Error, Observation, Spec, RECORDING_MACHINE};
+use strandline_sim::{Error, Observation, Run, Spec, Traced, RECORDING_MACHINE};
 
 /// A run's perturbation and result.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl Simulated {
     /// # Errors
     /// Bad input, or a run without progress.
     pub fn of(spec: &Spec, number: usize) -> Result<Simulated, Error> {
-        let (shaken, observation) = observed(spec, number, &observe_durable)?;
+        let (shaken, observation) = observed(spec, number, &durable)?;
         Ok(kept(number, shaken, observation.journal))
     }
 
@@ -40,7 +40,7 @@ impl Simulated {
     /// # Errors
     /// As [`Simulated::of`].
     pub fn with_initial(spec: &Spec, number: usize) -> Result<(Simulated, Memory), Error> {
-        let (shaken, run) = observed(spec, number, &observe_durable)?;
+        let (shaken, run) = observed(spec, number, &durable)?;
         Ok((kept(number, shaken, run.journal), run.initial))
     }
 
@@ -48,6 +48,10 @@ impl Simulated {
     pub fn durable(&self, event: usize) -> Option<&Durable> {
         self.journal.durable.get(event.checked_sub(1)?)
     }
+}
+
+fn durable(spec: &Spec) -> Result<Observation, Error> {
+    Run::of(spec).observe(Traced::Nothing)
 }
 
 /// Makes the `number`-th run of the recording by `observe`; returns the perturbation and the observation.

@@ -9,7 +9,7 @@ use strandline_design::{About, AnyDesign};
 use strandline_kernel::Cycles;
 use strandline_machine::{MachineConfig, Options, Outcome};
 use strandline_rules::{breaking, Breakable};
-use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
+use strandline_sim::{design_named, play, Error, Observation, Play, Run, Spec, Traced};
 
 /// A design, its planted bug, if any, and its parameters.
 #[derive(Clone)]
@@ -86,7 +86,12 @@ impl Planted {
             .set
             .iter()
             .filter_map(|set| set.strip_prefix("design.")?.split_once('='));
-        observe_design(spec, self.design(sets)?, patience)
+        let run = Run {
+            design: Some(self.design(sets)?),
+            patience: Some(patience),
+            ..Run::of(spec)
+        };
+        run.observe(Traced::Everything)
     }
 }
 

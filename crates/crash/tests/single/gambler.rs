@@ -10,7 +10,7 @@ use strandline_designs::X86;
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{MachineConfig, Options, Outcome, Stats};
-use strandline_sim::{design_named, observe_design, play, Error, Play, Spec};
+use strandline_sim::{design_named, play, Error, Play, Run, Spec, Traced};
 
 /// What the tests leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -426,7 +426,12 @@ fn counted(design: Box<AnyDesign>) -> Stats {
         tasks: Some(60),
         ..crate::spec("sps", "x86", 1)
     };
-    let observation = observe_design(&spec, design, Cycles(10_000_000)).expect("it ends");
+    let run = Run {
+        design: Some(design),
+        patience: Some(Cycles(10_000_000)),
+        ..Run::of(&spec)
+    };
+    let observation = run.observe(Traced::Everything).expect("it ends");
     observation.record.stats
 }
 

@@ -12,7 +12,7 @@ use strandline_crash::recorded;
 use strandline_record::order::{Fence, Interleaved, Places, What};
 use strandline_record::states::{Finding, Orders};
 use strandline_record::{At, Edit, Edits, Execution, RecordError, Recording, Source};
-use strandline_sim::Error;
+use strandline_sim::{Error, Run};
 
 /// A change of the instruction at an address: `drop` or `weaken`.
 #[derive(Clone, Copy, Deserialize)]
@@ -64,7 +64,12 @@ fn measured(spec: &CyclesSpec) -> Result<Option<u64>, Error> {
             None => return Ok(None),
         }
     }
-    let record = strandline_sim::run_edited(&recorded::spec(&spec.recording, &spec.design, spec.seed), edits)?;
+    let replay = recorded::spec(&spec.recording, &spec.design, spec.seed);
+    let run = Run {
+        edits,
+        ..Run::of(&replay)
+    };
+    let record = run.record()?;
     Ok(json!(record)["cycles"].as_u64())
 }
 

@@ -22,10 +22,13 @@ pub struct Warmth {
     pub seeded: Vec<(Addr, u64)>,
 }
 
+/// What fills a program's memory, which may be shared with others that fill theirs alike.
+pub type Fill = Box<dyn FnOnce() -> Memory>;
+
 /// A program that can run on any machine under any design.
 pub struct Prepared {
-    /// Filled memory.
-    pub memory: Memory,
+    /// Fills its memory.
+    pub fill: Fill,
     /// One program a thread.
     pub threads: Vec<Factory>,
     /// What is in caches before it begins.

@@ -24,7 +24,7 @@ pub fn recorded(recorded: &Rc<Recorded>, llc_bytes: u64) -> Result<Prepared, Rec
     let start = recorded.replayed.start()?;
     let threads = recorded.replayed.recording().threads().len();
     Ok(Prepared {
-        memory: start.memory,
+        fill: Box::new(move || start.memory),
         threads: (0..threads).map(|thread| thread_of(recorded.clone(), thread)).collect(),
         warmth: Warmth {
             footprint: recorded.replayed.footprint(&start.filled, llc_bytes),

@@ -25,7 +25,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// Builds the workload that the user calls `name`. An alias may set parameters. `set` has the user's parameters.
+/// Lays out the workload that the user calls `name`. An alias may set parameters. `set` has the user's parameters.
 ///
 /// # Errors
 /// An unknown name, wrong parameters, or more concurrent tasks than the logs support.
@@ -34,12 +34,13 @@ pub fn workload<'a>(
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
     plan: Plan,
 ) -> Result<Prepared, Error> {
-    let (program, memory) = strandline_workloads::build(name, set, &plan.build())?;
+    let (program, heap) = strandline_workloads::lay_out(name, set, &plan.build())?;
+    let filling = program.clone();
     let threads = (0..plan.threads).map(|thread| thread_of(program.clone(), plan.thread(thread), plan.sharing));
     let lanes = plan.warming_lanes();
     let warming = (0..plan.threads).map(|thread| warming(program.clone(), plan.warming(thread), lanes));
     Ok(Prepared {
-        memory,
+        fill: Box::new(move || filling.filled(&heap)),
         threads: threads.collect(),
         warmth: Warmth {
             footprint: program.footprint(),
@@ -69,6 +70,15 @@ impl Plan {
             window: self.sharing.map(|sharing| sharing.window.most() as usize),
             seed: self.seed,
             logging: self.logging,
+        }
+    }
+
+    /// What decides the filled memory of a workload with given parameters.
+    pub fn filling(&self) -> BuildPlan {
+        let plan = self.build();
+        BuildPlan {
+            logging: plan.logging.in_window(plan.window).as_filling(),
+            ..plan
         }
     }
 

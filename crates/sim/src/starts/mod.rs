@@ -1,39 +1,39 @@
-//! Steady starts that several runs share: one of them warms the caches for all. No record depends on it, but for the
-//! host's times.
+//! What runs begin with and share: one of them fills the memory, or warms the caches, for all. No record depends on it, but
+//! for the host's times.
 
 mod key;
 
 use crate::{Error, Plan, Spec};
-use key::Key;
+use key::{Key, Keys};
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use strandline_design::AnyDesign;
-use strandline_isa::Memory;
+use strandline_isa::{Memory, SharedMemory};
 use strandline_machine::{Accesses, Contents};
 
-/// Bytes of the host that kept starts take together, at most. One takes what the memory of its run does, and the tags of
-/// the caches: 5 to 150 MiB with the presets.
-const MOST_BYTES: u64 = 512 << 20;
+/// Bytes of the host that kept starts take together, at most. Filled memory takes what the memory of its run does; a
+/// steady start over it takes what differs, and the tags of the caches. That is 5 to 500 MiB with the presets.
+const MOST_BYTES: u64 = 1 << 30;
 
-/// The memory of a run and what caches hold as it begins.
-#[derive(Clone)]
+/// What a run begins with.
 pub struct Start {
-    /// The memory.
+    /// Its memory.
     pub memory: Memory,
-    /// What caches, TLBs and predictors hold.
-    pub contents: Contents,
-    /// Bytes of the host that both take.
+    /// What caches, TLBs and predictors hold, if a program has warmed them.
+    pub contents: Option<Box<Contents>>,
+    /// Bytes of the host that it takes, without memory that it shares.
     pub bytes: u64,
 }
 
 /// A run's start, among those that are shared.
 pub struct Shared<'s> {
-    starts: &'s Starts,
-    key: Option<Key>,
+    /// The starts, and those of the run.
+    among: Option<(&'s Starts, Keys)>,
     accesses: Accesses,
 }
 
-/// The starts that some runs share. Each is kept from the run that computes it until the last one has taken it.
+/// What some runs begin with, filled memory and steady starts. Each is kept from the run that computes it until the last
+/// one that wants it has begun.
 pub struct Starts {
     most_bytes: u64,
     state: Mutex<State>,
@@ -46,12 +46,21 @@ struct State {
     /// Those that runs have yet to take.
     wanted: HashMap<Key, Wanted>,
     bytes: u64,
-    computed: u64,
+    computed: Computed,
+}
+
+/// How many starts were computed for more than one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Computed {
+    /// Filled memories.
+    pub filled: u64,
+    /// Steady starts.
+    pub steady: u64,
 }
 
 /// A start that runs have yet to take.
 struct Wanted {
-    /// Runs that have yet to take it.
+    /// Runs that have yet to take it, or what was made of it.
     runs: u64,
     stage: Stage,
 }
@@ -67,7 +76,8 @@ enum Stage {
 
 #[derive(Clone)]
 struct Kept {
-    start: Arc<Mutex<Start>>,
+    memory: SharedMemory,
+    contents: Option<Arc<Mutex<Box<Contents>>>>,
     bytes: u64,
 }
 
@@ -81,13 +91,6 @@ enum Turn {
     Takes(Kept),
 }
 
-impl Default for Starts {
-    /// Those of a single run, which shares none.
-    fn default() -> Starts {
-        Starts::within(MOST_BYTES)
-    }
-}
-
 impl Starts {
     /// Those of runs that are to be made, each once. A run that cannot be made shares none.
     #[must_use]
@@ -98,9 +101,8 @@ impl Starts {
     /// As [`Starts::of`], in so many bytes.
     #[must_use]
     pub fn bounded(specs: &[Spec], most_bytes: u64) -> Starts {
-        let mut starts = Starts::within(most_bytes);
-        let wanted = &mut starts.state.get_mut().unwrap_or_else(PoisonError::into_inner).wanted;
-        for key in specs.iter().filter_map(Key::of_spec) {
+        let mut wanted: HashMap<Key, Wanted> = HashMap::new();
+        for key in specs.iter().filter_map(Keys::of_spec).flat_map(Keys::all) {
             let new = || Wanted {
                 runs: 0,
                 stage: Stage::Open,
@@ -108,35 +110,38 @@ impl Starts {
             wanted.entry(key).or_insert_with(new).runs += 1;
         }
         wanted.retain(|_, start| start.runs > 1);
-        starts
-    }
-
-    fn within(most_bytes: u64) -> Starts {
         Starts {
             most_bytes,
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                wanted,
+                ..State::default()
+            }),
             ended: Condvar::new(),
         }
     }
 
-    /// A number for each of these runs, the same for those of one start.
+    /// Two numbers for each of these runs: the first is the same for those with the same filled memory, the second for
+    /// those of one steady start.
     #[must_use]
-    pub fn groups(specs: &[Spec]) -> Vec<usize> {
+    pub fn groups(specs: &[Spec]) -> Vec<(usize, usize)> {
         let mut first = HashMap::new();
-        let number = |(index, spec)| Key::of_spec(spec).map_or(index, |key| *first.entry(key).or_insert(index));
-        specs.iter().enumerate().map(number).collect()
+        let mut number = |index, key: Option<Key>| key.map_or(index, |key| *first.entry(key).or_insert(index));
+        let numbers = |(index, spec)| match Keys::of_spec(spec) {
+            Some(Keys { filled, steady }) => (number(index, Some(filled)), number(index, steady)),
+            None => (index, index),
+        };
+        specs.iter().enumerate().map(numbers).collect()
     }
 
     /// A run will not be made after all.
     pub fn forgo(&self, spec: &Spec) {
-        if let Some(key) = Key::of_spec(spec) {
-            self.state().leave(&key);
-        }
+        let keys = Keys::of_spec(spec).into_iter().flat_map(Keys::all);
+        keys.for_each(|key| self.state().leave(&key));
     }
 
     /// How many starts were computed for more than one run.
     #[must_use]
-    pub fn computed(&self) -> u64 {
+    pub fn computed(&self) -> Computed {
         self.state().computed
     }
 
@@ -173,6 +178,18 @@ impl Starts {
         }
     }
 
+    /// The start of this key. The run computes it unless another has, and waits for one that does.
+    fn start(&self, key: &Key, compute: impl FnOnce() -> Result<Start, Error>) -> Result<Start, Error> {
+        match self.turn(key) {
+            Turn::Alone => compute(),
+            Turn::Takes(kept) => Ok(kept.start()),
+            Turn::ForAll => {
+                let computing = Computing { starts: self, key };
+                Ok(computing.ends_with(compute()?))
+            }
+        }
+    }
+
     /// No thread panics while it changes the state.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -181,43 +198,68 @@ impl Starts {
 
 impl Shared<'_> {
     /// That of a planned run. `resolved`: the run with every setting.
-    pub(crate) fn of<'s>(starts: &'s Starts, plan: &Plan, resolved: &Spec, design: &AnyDesign) -> Shared<'s> {
+    pub(crate) fn of<'s>(starts: Option<&'s Starts>, plan: &Plan, resolved: &Spec, design: &AnyDesign) -> Shared<'s> {
         let accesses = Accesses::of(design);
         Shared {
-            starts,
-            key: Key::of(plan, resolved, accesses),
+            among: starts.and_then(|starts| Some((starts, Keys::of(plan, resolved, accesses)?))),
             accesses,
         }
     }
 
     /// That of a run which shares none.
-    pub(crate) fn alone<'s>(starts: &'s Starts, design: &AnyDesign) -> Shared<'s> {
+    pub(crate) fn alone(design: &AnyDesign) -> Shared<'static> {
         Shared {
-            starts,
-            key: None,
+            among: None,
             accesses: Accesses::of(design),
         }
     }
 
-    /// The start. The run computes it unless another has, and waits for one that does.
+    /// The filled memory of a run.
+    pub(crate) fn filled(&self, fill: impl FnOnce() -> Memory) -> Result<Memory, Error> {
+        let Some((starts, keys)) = &self.among else {
+            return Ok(fill());
+        };
+        let start = || {
+            let memory = fill();
+            Ok(Start {
+                bytes: memory.host_bytes(),
+                memory,
+                contents: None,
+            })
+        };
+        Ok(starts.start(&keys.filled, start)?.memory)
+    }
+
+    /// The steady start of a run, which asks for filled memory if it computes the start.
     ///
     /// # Errors
     /// Those of `compute`.
-    pub(crate) fn start(&self, compute: impl FnOnce(&Accesses) -> Result<Start, Error>) -> Result<Start, Error> {
-        let Some(key) = &self.key else {
-            return compute(&self.accesses);
+    pub(crate) fn steady(
+        &self,
+        compute: impl FnOnce(&Accesses) -> Result<Start, Error>,
+    ) -> Result<(Memory, Box<Contents>), Error> {
+        let mut fills = false;
+        let compute = || {
+            fills = true;
+            compute(&self.accesses)
         };
-        match self.starts.turn(key) {
-            Turn::Alone => compute(&self.accesses),
-            Turn::Takes(kept) => Ok(kept.taken()),
-            Turn::ForAll => {
-                let starts = self.starts;
-                let computing = Computing { starts, key };
-                let start = compute(&self.accesses)?;
-                computing.ends_with(&start);
-                Ok(start)
+        let start = match &self.among {
+            Some((
+                starts,
+                Keys {
+                    filled,
+                    steady: Some(steady),
+                },
+            )) => {
+                let start = starts.start(steady, compute)?;
+                if !fills {
+                    starts.state().leave(filled);
+                }
+                start
             }
-        }
+            _ => compute()?,
+        };
+        Ok((start.memory, start.contents.expect("a program has warmed the caches")))
     }
 }
 
@@ -248,21 +290,25 @@ struct Computing<'s> {
 }
 
 impl Computing<'_> {
-    /// Keeps the start for the others, if there is room.
-    fn ends_with(self, start: &Start) {
-        let bytes = start.bytes;
-        // The copy is made while others can go on. Nothing else is kept in its place: the sum is checked again.
-        let fits = |state: &State| state.bytes.saturating_add(bytes) <= self.starts.most_bytes;
-        let copy = fits(&self.starts.state()).then(|| Arc::new(Mutex::new(start.clone())));
+    /// Keeps the start for the others, if there is room, and returns it.
+    fn ends_with(self, start: Start) -> Start {
         let mut state = self.starts.state();
-        state.computed += 1;
-        if let (Some(start), true) = (copy, fits(&state)) {
-            if let Some(wanted) = state.wanted.get_mut(self.key) {
-                wanted.stage = Stage::Kept(Kept { start, bytes });
-                state.bytes += bytes;
-            }
-            state.leave(self.key);
+        match self.key {
+            Key::Filled(_) => state.computed.filled += 1,
+            Key::Steady { .. } => state.computed.steady += 1,
         }
+        if state.bytes.saturating_add(start.bytes) > self.starts.most_bytes {
+            return start;
+        }
+        let Some(wanted) = state.wanted.get_mut(self.key) else {
+            return start;
+        };
+        let kept = Kept::of(start);
+        wanted.stage = Stage::Kept(kept.clone());
+        state.bytes += kept.bytes;
+        state.leave(self.key);
+        drop(state);
+        kept.start()
     }
 }
 
@@ -279,11 +325,24 @@ impl Drop for Computing<'_> {
 }
 
 impl Kept {
-    /// The start itself for the last run that takes it, a copy for others.
-    fn taken(self) -> Start {
-        match Arc::try_unwrap(self.start) {
-            Ok(start) => start.into_inner().unwrap_or_else(PoisonError::into_inner),
-            Err(shared) => shared.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+    fn of(start: Start) -> Kept {
+        Kept {
+            memory: start.memory.shared(),
+            contents: start.contents.map(|contents| Arc::new(Mutex::new(contents))),
+            bytes: start.bytes,
+        }
+    }
+
+    /// The start of a run: memory of its own over what is kept, and a copy of the rest.
+    fn start(&self) -> Start {
+        let copied = |contents: &Arc<Mutex<Box<Contents>>>| {
+            let contents = contents.lock().unwrap_or_else(PoisonError::into_inner);
+            contents.clone()
+        };
+        Start {
+            memory: self.memory.memory(),
+            contents: self.contents.as_ref().map(copied),
+            bytes: self.bytes,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use strandline_isa::{Line, LineData, Memory, Note};
 use strandline_machine::{Op, Trace};
-use strandline_sim::{observe, observe_durable, Observation, Spec};
+use strandline_sim::{observe, Observation, Run, Spec, Traced};
 
 fn observed(workload: &str, design: &str) -> Observation {
     observe(&Spec {
@@ -81,7 +81,7 @@ fn laps_of_a_spin_loop_count_as_if_each_were_executed() {
         };
         assert_eq!(
             record(observe(&spec)),
-            record(observe_durable(&spec)),
+            record(Run::of(&spec).observe(Traced::Nothing)),
             "{design} on {machine} with {runtime}"
         );
     }

@@ -4,6 +4,7 @@ mod applications;
 mod atlas;
 mod common;
 mod crash;
+mod filling;
 mod incremental;
 mod maps;
 mod plain;

@@ -5,7 +5,7 @@ use super::tape::{access, Clflush, Clwb, Store, Tape, PM};
 use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rdi};
 use std::path::{Path, PathBuf};
 use strandline_record::{Edit, Edits, FenceClass};
-use strandline_sim::run_edited;
+use strandline_sim::Run;
 
 const CODE: u64 = 0x40_0000;
 /// The addresses of the second `clwb`, and of what follows it.
@@ -67,7 +67,12 @@ fn tape(name: &str, has: Has) -> PathBuf {
 }
 
 fn cycles(path: &Path, edits: Edits) -> (u64, u64, u64) {
-    let record = run_edited(&spec("x86", path), edits).unwrap_or_else(|error| panic!("{error}"));
+    let spec = spec("x86", path);
+    let run = Run {
+        edits,
+        ..Run::of(&spec)
+    };
+    let record = run.record().unwrap_or_else(|error| panic!("{error}"));
     (record.stats.cycles.0, record.stats.flushes, record.stats.fences)
 }
 

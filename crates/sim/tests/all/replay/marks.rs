@@ -9,7 +9,7 @@ use strandline_isa::{Lowering, Primitive};
 use strandline_kernel::Cycles;
 use strandline_machine::Op;
 use strandline_record::Event;
-use strandline_sim::{observe, observe_design, Observation};
+use strandline_sim::{observe, Observation, Run, Traced};
 
 const LOCK: u64 = DRAM;
 
@@ -42,8 +42,14 @@ impl Design for Marked {
 }
 
 fn marked(path: &Path) -> Observation {
-    let seen = observe_design(&spec("x86", path), boxed(Marked), Cycles::NEVER);
-    seen.unwrap_or_else(|error| panic!("{error}"))
+    let spec = spec("x86", path);
+    let run = Run {
+        design: Some(boxed(Marked)),
+        patience: Some(Cycles::NEVER),
+        ..Run::of(&spec)
+    };
+    run.observe(Traced::Everything)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A thread's accesses: a letter each (capital if persistent), `<` an acquire, `>` a release.
