@@ -2,7 +2,7 @@
 
 use super::spec;
 use strandline_crash::{explore, replay, run, Points};
-use strandline_sim::{Error, Progress, Spec, Starts};
+use strandline_sim::{Error, Progress, Spec};
 
 #[test]
 fn every_point_of_short_runs_recovers() {
@@ -76,7 +76,7 @@ fn the_quick_look_tells_them_apart() {
                 recovers: true,
                 ..spec("sps", design, 2)
             };
-            let record = run(&spec, &Starts::default(), &Progress::default()).unwrap();
+            let record = run(&spec, None, &Progress::default()).unwrap();
             assert_eq!(record.recovers, Some(recovered), "{design}, {tasks} tasks");
         }
     }
