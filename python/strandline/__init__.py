@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from strandline.api.public.crashes import crash, crash_recording
     from strandline.api.public.litmus import litmus, litmus_export, litmus_judge, litmus_random
     from strandline.api.public.names import designs, explain, listing, machines, workloads
-    from strandline.api.public.runs import claims, figure, prune_store, repeat, run, store, sweep
+    from strandline.api.public.runs import claims, figure, inputs, prune_store, repeat, run, store, sweep
     from strandline.api.public.validations import validate
     from strandline.api.public.views import report, timeline
     from strandline.errors import FaultError, InputError, StuckError
@@ -25,7 +25,7 @@ _MODULES = {
     "api.public.crashes": ("crash", "crash_recording"),
     "api.public.litmus": ("litmus", "litmus_export", "litmus_judge", "litmus_random"),
     "api.public.names": ("designs", "explain", "listing", "machines", "workloads"),
-    "api.public.runs": ("claims", "figure", "prune_store", "repeat", "run", "store", "sweep"),
+    "api.public.runs": ("claims", "figure", "inputs", "prune_store", "repeat", "run", "store", "sweep"),
     "api.public.validations": ("validate",),
     "api.public.views": ("report", "timeline"),
 }
@@ -41,6 +41,7 @@ __all__ = [
     "designs",
     "explain",
     "figure",
+    "inputs",
     "listing",
     "litmus",
     "litmus_export",

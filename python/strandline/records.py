@@ -132,6 +132,7 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     ),
     "epochs_per_ms": lambda record: record.number("epochs") / _milliseconds(record),
     "cross_dependences_per_ms": lambda record: record.number("cross_dependences") / _milliseconds(record),
+    "cross_dependences_per_epoch": _per("cross_dependences", "epochs"),
     # As a share of the time of all cores' buffers. A design without buffers has none blocked.
     "blocked_share": lambda record: (
         _or_none(record, "blocked_cycles") / (record.number("cycles") * record.number("cores"))

@@ -9,7 +9,7 @@ from functools import partial
 from textwrap import fill
 
 from strandline import engine
-from strandline.figures import plot_spec, spec
+from strandline.figures import inputs, plot_spec, spec
 from strandline.figures.claims import Claim
 from strandline.records import DERIVED
 from strandline.sweeps.slurm import SlurmFile
@@ -31,6 +31,7 @@ class Region:
 FIGURES = "docs/figures.md"
 RECORDS = "docs/records.md"
 HOOKS = "docs/hooks.md"
+INPUTS = "docs/inputs.md"
 SWEEPS = "docs/sweeps.md"
 REGIONS = (
     Region(RECORDS, "record-keys", lambda: record_keys(engine.load().listing("keys"))),
@@ -51,6 +52,12 @@ REGIONS = (
     Region(FIGURES, "timeline", partial(table, spec.TimelineRuns)),
     Region(FIGURES, "timeline-run", partial(table, spec.TimelineRun)),
     Region(FIGURES, "claim", partial(table, Claim)),
+    Region(INPUTS, "inputs", partial(table, inputs.InputsFile)),
+    Region(INPUTS, "inputs-program", partial(table, inputs.Program)),
+    Region(INPUTS, "inputs-published", partial(table, inputs.Published)),
+    Region(INPUTS, "inputs-input", partial(table, inputs.Input)),
+    Region(INPUTS, "inputs-option", partial(table, inputs.Option)),
+    Region(INPUTS, "inputs-work", partial(table, inputs.Work)),
     Region(SWEEPS, "sweep", partial(table, SweepFile)),
     Region(SWEEPS, "slurm", partial(table, SlurmFile)),
     Region("docs/publications.md", "papers", publications.papers),

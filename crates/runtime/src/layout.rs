@@ -4,6 +4,7 @@ use crate::c_library::LibraryUse;
 use crate::list::{List, MOST_ITEMS};
 use crate::lock::{Hand, LockUse};
 use crate::model::layout::ModelLayout;
+use crate::think::Think;
 use crate::wal::WalLayout;
 use crate::{Heap, Random, Runtime};
 use std::ops::Range;
@@ -77,8 +78,8 @@ pub struct LogLayout {
     pub(crate) instead: Instead,
     locks: LockUse,
     library: LibraryUse,
-    /// Additions that a task executes outside of its locks.
-    pub(crate) think: u64,
+    /// What a task executes outside of its locks.
+    pub(crate) think: Think,
 }
 
 /// The logs of a runtime other than the undo log.
@@ -125,6 +126,7 @@ impl LogLayout {
         };
         let locks = LockUse::allocate(heap, lanes);
         let library = LibraryUse::allocate(heap, lanes);
+        let think = Think::allocate(heap, lanes);
         // A layout has either these logs or those.
         let lanes = match instead {
             Instead::Nothing => lanes as u64,
@@ -139,7 +141,7 @@ impl LogLayout {
             instead,
             locks,
             library,
-            think: heap.logging.think,
+            think,
         }
     }
 

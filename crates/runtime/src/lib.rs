@@ -33,6 +33,7 @@ mod restart;
 mod resume;
 mod runtimes;
 mod stacks;
+mod think;
 mod thread;
 mod wal;
 mod workload;

@@ -9,7 +9,7 @@ use strandline_isa::Cpu;
 /// the task restarts with the same random numbers. Those of the C library go on: others may have drawn since.
 pub(crate) fn run_task<P: Tasks<C> + ?Sized, C: Cpu>(program: &P, state: &mut ThreadState<'_, C>) {
     let _call = state.cpu.call(1);
-    think(state.cpu, program.logs().think);
+    program.logs().think.run(state.cpu, state.lane);
     let random = state.random;
     if !state.log.may_abort() {
         return program.task(state);
@@ -17,13 +17,5 @@ pub(crate) fn run_task<P: Tasks<C> + ?Sized, C: Cpu>(program: &P, state: &mut Th
     while let Err(Abandoned) = caught(|| program.task(state)) {
         state.log.abort();
         state.random = random;
-    }
-}
-
-/// Work of a task that touches nothing that others see: a loop of additions, each of which needs the one before.
-pub(crate) fn think<C: Cpu>(cpu: &C, additions: u64) {
-    let mut sum = cpu.word(0);
-    for _ in 0..additions {
-        sum = sum + 1;
     }
 }

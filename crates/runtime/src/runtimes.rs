@@ -197,7 +197,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         default: 0,
         min: 0,
         max: 10_000_000,
-        help: "additions, one after the other, that a task executes before it takes any lock: work that the papers do not describe",
+        help: "instructions that a task executes before it takes any lock, a mix of loads, stores, branches and additions: work that the papers do not describe",
         source: "not in the papers",
         words: &[],
     },
@@ -238,7 +238,7 @@ pub struct Logging {
     pub lock: LockKind,
     /// Where its random numbers and its rows come from.
     pub library: CLibrary,
-    /// Additions that a task executes outside of its locks.
+    /// Instructions that a task executes outside of its locks.
     pub think: u64,
 }
 

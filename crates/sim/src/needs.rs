@@ -36,6 +36,27 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     }
 }
 
+/// Whether settings waive the recovery that this design usually promises.
+#[must_use]
+pub fn waives_recovery(about: &About) -> bool {
+    let usual = strandline_designs::design(about.name).map(|design| design.about());
+    !about.promises_recovery && usual.is_some_and(|usual| usual.promises_recovery)
+}
+
+/// Refuses to keep the crash states of a design whose settings waive recovery.
+///
+/// # Errors
+/// What is not promised, and what to leave out.
+pub fn check_promise(about: &About) -> Result<(), Error> {
+    if waives_recovery(about) {
+        return Err(Error::Input(format!(
+            "design {} promises no recovery with these settings, so no crash test takes them; leave out design.as_artifact",
+            about.name
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses a design that interrupts its programs for one that cannot abort its open region and start again.
 ///
 /// # Errors

@@ -272,6 +272,14 @@ pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<AnyDesign>, Err
     Ok(design)
 }
 
+/// The registered design that `spec` names, with all of its settings.
+///
+/// # Errors
+/// Bad input.
+pub fn configured(spec: &Spec) -> Result<Box<AnyDesign>, Error> {
+    registered(spec, &Sets::read(spec.set.iter().cloned())?)
+}
+
 /// A run that has ended, and what it began with.
 struct Ended {
     outcome: Outcome,
@@ -301,6 +309,9 @@ fn execute(
     let about = design.about();
     needs::check(&about, &plan.machine)?;
     needs::check_restart(&*design, plan)?;
+    if options.journal {
+        needs::check_promise(&about)?;
+    }
     let Prepared {
         fill,
         threads,

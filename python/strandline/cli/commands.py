@@ -43,6 +43,9 @@ ENTRIES: Mapping[str, Entry] = {
         "Pick workload, designs and parameters on a local page, run them, and see the results.",
     ),
     "figure": Entry("figure", "figure", "Rerun a paper's figure or table, or run a figure of your own."),
+    "inputs": Entry(
+        "inputs", "inputs", "Choose what PAPER does not state of its programs, by what it publishes of them."
+    ),
     "list": Entry(
         "list",
         "list_",

@@ -57,6 +57,12 @@ def topic(ctx: click.Context, _param: click.Parameter, written: str) -> list[Com
     return _items(dict.fromkeys(name for kind in (*NAMES, SETTABLE) for name in _known(ctx, kind)), "", written)
 
 
+def paper(ctx: click.Context, _param: click.Parameter, written: str) -> list[CompletionItem]:
+    """Completes a paper that has inputs."""
+    app = ctx.find_object(App)
+    return _items(app.experiments.papers() if app else (), "", written)
+
+
 def _settable(app: App) -> list[str]:
     from strandline.api.settable import settable_names
 

@@ -60,6 +60,10 @@ class Claim(Table, frozen=True, kw_only=True):
         str, says("why ours differs, or what makes it hold, in one line; `DEVIATIONS.md` has the measurements")
     ] = ""
 
+    artifact: Annotated[
+        str, says("the figure that shows the paper's own number, where its public code differs from its text")
+    ] = ""
+
     @property
     def paper_value(self) -> Any:
         """A number, `{"low", "high"}`, a table of numbers, or `None` if the claim is its text."""

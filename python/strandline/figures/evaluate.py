@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
+from math import inf, log
 from typing import Any
 
 from strandline.engine import Engine
 from strandline.figures import asap, chance, cosplay, dpo, sp, strandweaver
 from strandline.figures.claims import Claim, Measure, holds
 from strandline.figures.figure import FigureData
+from strandline.figures.inputs import MEAN
 from strandline.figures.spec import Labels
 from strandline.records import Record
 
@@ -22,6 +25,22 @@ MEASURES: Mapping[str, Measure] = {
     **sp.MEASURES,
 }
 """The measures by claim. Each paper has a module of its name."""
+
+
+NEAR = 2**0.5
+"""The factor within which an input is the paper's: steps of a factor of two are no finer."""
+
+
+class State(Enum):
+    """What is said of a claim."""
+
+    MET = "met"
+    INPUT_OFF = "met, input off"
+    NOT_MET = "not met"
+    PAPERS_OWN = "the paper's own"
+    NOT_MEASURABLE = "not measurable"
+    UNDECIDED = "undecided"
+    SHOWN = "input"
 
 
 @dataclass(frozen=True)
@@ -40,6 +59,26 @@ class Outcome:
     """Half the width of the 95 % interval of each measured number, in the measurement's shape; `None` of others."""
     undecided: bool = False
     """Whether chance may have decided the verdict: the interval crosses its bound."""
+    inputs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By workload, how many times the paper's number ours is, of each published quantity of its inputs."""
+
+    @property
+    def off(self) -> tuple[str, str, float] | None:
+        """The input that is furthest from the paper's: workload, quantity, and how many times the paper's ours is."""
+        every = [(name, key, each) for name, found in self.inputs.items() for key, each in found.items()]
+        return max(every, key=lambda each: abs(log(each[2])) if each[2] > 0 else inf, default=None)
+
+    @property
+    def state(self) -> State:
+        """What is said of the claim."""
+        if self.undecided:
+            return State.UNDECIDED
+        if self.holds is None:
+            return State.SHOWN if self.reason is None else State.NOT_MEASURABLE
+        if self.holds:
+            near = self.off is None or 1 / NEAR <= self.off[2] <= NEAR
+            return State.MET if near else State.INPUT_OFF
+        return State.PAPERS_OWN if self.claim.artifact else State.NOT_MET
 
     def keys(self) -> dict[str, Any]:
         """The outcome as JSON shows it."""
@@ -54,6 +93,8 @@ class Outcome:
             "holds": self.holds,
             "error": self.error,
             "undecided": self.undecided,
+            "state": self.state.value,
+            "inputs": self.inputs,
             "reason": self.reason,
             "mechanism": self.claim.mechanism,
             "records": [record.fields for record in self.records],
@@ -130,4 +171,5 @@ def measured(claim: Claim, figure: FigureData) -> Outcome:
         result.beside,
         chance.half_widths(result.value, [each.value for each in drawn]),
         others > chance.SURE * len(drawn),
+        {name: figure.spec.off[name] for name in (*claim.workloads, MEAN) if name in figure.spec.off},
     )

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from strandline import outside
 from strandline.errors import InputError, UnknownError
-from strandline.figures import claims
+from strandline.figures import claims, inputs
 from strandline.figures.claims import Claim
 from strandline.figures.figure_file import load
+from strandline.figures.inputs import Inputs
 from strandline.figures.spec import AnyFigure, FigureSpec
 
 
@@ -49,6 +50,17 @@ class Experiments:
         """All claims by id, in the order of the file."""
         return claims.load(self.folder / "claims.toml")
 
+    def papers(self) -> list[str]:
+        """The papers that have inputs."""
+        return sorted(path.parent.name for path in self.folder.glob(f"*/{inputs.FILE}"))
+
+    def inputs(self, paper: str) -> Inputs:
+        """The inputs of a paper; an `UnknownError` if it has none."""
+        found = inputs.load(self.folder / paper) if paper in self.papers() else None
+        if found is None:
+            raise UnknownError("paper with inputs", paper, self.papers(), "strandline inputs")
+        return found
+
     def _of_file(self, path: Path) -> AnyFigure:
         """The figure in a file, which may name known claims; an `InputError` if they do not exist."""
         figure = load(path)
@@ -65,7 +77,10 @@ class Experiments:
     def _paths(self) -> dict[str, Path]:
         if not self.folder.is_dir():
             raise InputError(f"{self.folder}: no such folder: reinstall strandline")
-        return {f"{path.parent.name}-{path.stem}": path for path in sorted(self.folder.glob("*/*.toml"))}
+        every = sorted(self.folder.glob("*/*.toml"))
+        return {
+            f"{path.parent.name}-{path.stem}": path for path in every if path.name not in (inputs.FILE, inputs.CHOSEN)
+        }
 
 
 def _by_number(figure_id: str) -> list[str | int]:

@@ -187,6 +187,7 @@ def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options
     settings = dict(spec.fixed)
     for point in points:
         settings.update(point.settings)
+    settings = {**spec.given.get(str(settings.get("workload")), {}), **settings}
     for point in points:
         settings = {key: value for key, value in settings.items() if key not in point.without}
     recovers = any(metric.quantity == RECOVERS for metric in spec.metrics)

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 from msgspec.structs import asdict
 
-from strandline.figures import check_plot, check_settings, toml_file
+from strandline.figures import check_plot, check_settings, inputs, toml_file
 from strandline.figures.spec import (
     AnyFigure,
     Axis,
@@ -47,12 +48,20 @@ def _of_runs(file: TomlFile) -> FigureSpec:
     file = _with_axes(file)
     spec = FigureSpec(**asdict(file.convert(FigureFile)), id=_id(file.path))
     try:
+        spec = _with_inputs(spec, file.path.parent) if spec.inputs else spec
         _check_names(spec)
         check_settings.check(spec)
         check_plot.check(spec)
     except DocumentError as error:
         raise file.error(error) from error
     return spec
+
+
+def _with_inputs(spec: FigureSpec, folder: Path) -> FigureSpec:
+    """The figure with what the paper's inputs give to its workloads."""
+    found = inputs.load(folder)
+    require(found is not None, ("inputs",), f"{folder / inputs.FILE} does not exist: leave `inputs` out")
+    return spec if found is None else structs.replace(spec, given=found.given(), off=found.factors())
 
 
 def _with_axes(file: TomlFile) -> TomlFile:

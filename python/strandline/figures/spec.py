@@ -166,6 +166,10 @@ class FigureFile(Table, frozen=True, kw_only=True):
     title: Annotated[str, says("what the figure shows")]
     source: Annotated[str, says("paper and figure")]
     claims: Annotated[tuple[str, ...], says("ids in `claims.toml` that the figure decides")] = ()
+    inputs: Annotated[
+        bool,
+        says("take what the paper's `inputs.toml` chose for each workload, below all settings of the figure"),
+    ] = False
     fixed: Annotated[Settings, says("settings of every run")] = field(default_factory=dict)
     axes: Annotated[tuple[Axis, ...], Meta(min_length=1, description="varied settings; all combinations run")]
     search: Annotated[Search | None, says("a setting whose best value is searched")] = None
@@ -178,6 +182,10 @@ class FigureSpec(FigureFile, frozen=True, kw_only=True):
     """A paper's figure or table."""
 
     id: str
+    given: dict[str, Settings] = field(default_factory=dict)
+    """What the paper's inputs give to the runs of a workload, if the figure takes them."""
+    off: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By workload, how many times the paper's number ours is, of each published quantity of those inputs."""
 
     def axis(self, key: str) -> Axis:
         """The axis of that key."""

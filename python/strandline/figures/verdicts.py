@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strandline.figures.evaluate import Outcome
-from strandline.views.numbers import give_or_take, number
+from strandline.figures.evaluate import Outcome, State
+from strandline.views.numbers import give_or_take, number, significant
 from strandline.views.table import NOTHING, Column, Table
 
 MECHANISM_MAX = 90
@@ -16,11 +17,13 @@ CLAIM_COLUMNS = (
     Column("claim", numeric=False),
     Column("paper", numeric=False, prose=True),
     Column("measured", numeric=False, prose=True),
-    Column("holds", numeric=False),
+    Column("state", numeric=False, folds=False),
+    Column("inputs", numeric=False, prose=True, narrowest=14),
     Column("mechanism", numeric=False, prose=True, widest=MECHANISM_MAX),
 )
 
-UNDECIDED = "undecided"
+CLOSE = 1.15
+"""The factor up to which a residual is said in per cent."""
 VERDICTS = {True: "yes", False: "NO", None: "-"}
 
 
@@ -34,23 +37,30 @@ def _outcome(outcome: Outcome) -> tuple[str, ...]:
     measured = outcome.reason or brief(outcome.measured, outcome.error)
     if outcome.beside:
         measured = f"{measured} ({brief(outcome.beside)})"
-    return outcome.claim.id, paper, measured, verdict(outcome), outcome.claim.mechanism or NOTHING
+    return outcome.claim.id, paper, measured, state(outcome), residual(outcome), outcome.claim.mechanism or NOTHING
 
 
-def verdict(outcome: Outcome) -> str:
-    """Whether the claim holds, in one word."""
-    return UNDECIDED if outcome.undecided else VERDICTS[outcome.holds]
+def state(outcome: Outcome) -> str:
+    """What is said of the claim, in a few words: in capitals if it is not met."""
+    words: str = outcome.state.value
+    return words.upper() if outcome.state is State.NOT_MET else words
+
+
+def residual(outcome: Outcome) -> str:
+    """How far the claim's inputs are from the paper's."""
+    if outcome.off is None:
+        return NOTHING
+    name, quantity, ours = outcome.off
+    if 1 / CLOSE <= ours <= CLOSE:
+        return f"within {100 * (max(ours, 1 / ours) - 1):.0f} %"
+    return f"{name}: {quantity} {significant(ours, 2)} of the paper's"
 
 
 def tally(claims: Sequence[Outcome]) -> str:
-    """The number of claims that hold, in one line."""
-    unmeasured = sum(outcome.reason is not None for outcome in claims)
-    undecided = sum(outcome.undecided for outcome in claims)
-    judged = [outcome.holds for outcome in claims if outcome.holds is not None and not outcome.undecided]
-    shown = len(claims) - unmeasured - len(judged) - undecided
-    parts = [f"{sum(judged)} hold", f"{len(judged) - sum(judged)} do not"]
-    parts += [f"{undecided} undecided (run longer: --tasks)"] if undecided else []
-    return ", ".join((*parts, f"{shown} shown without a verdict", f"{unmeasured} not measurable yet"))
+    """The number of claims of each state, in one line."""
+    counts = Counter(outcome.state for outcome in claims)
+    hints = {State.UNDECIDED: " (run longer: --tasks)", State.SHOWN: " (shown without a verdict)"}
+    return ", ".join(f"{counts[each]} {each.value}{hints.get(each, '')}" for each in State if counts[each])
 
 
 def brief(value: Any, error: Any = None) -> str:

@@ -3,7 +3,9 @@
 use super::quick::recovers;
 use super::sizes::{small, tasks};
 use crate::{explore_until, replay, Points, Report, Stop, Until};
-use strandline_sim::{request, Error, MemoryNeed, Progress, Record, Run, Spec, Starts, Traced};
+use strandline_sim::{
+    configured, request, waives_recovery, Error, MemoryNeed, Progress, Record, Run, Spec, Starts, Traced,
+};
 
 request! {
     /// A crash test, as the user requests it.
@@ -71,7 +73,8 @@ pub fn run(spec: &Spec, starts: Option<&Starts>, progress: &Progress) -> Result<
         ..Run::of(spec)
     };
     let mut record = run.record()?;
-    if spec.recovers && !spec.is_recording() {
+    let is_judged = !spec.is_recording() && !waives_recovery(&configured(spec)?.about());
+    if spec.recovers && is_judged {
         record.recovers = Some(recovers(spec, &record)?);
     }
     Ok(record)

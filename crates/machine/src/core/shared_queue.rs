@@ -4,11 +4,12 @@ use super::cpu::Go;
 use super::{Core, Request};
 
 impl Core {
-    /// Whether a load may be dispatched: it takes its entry of the queue that loads and stores share.
+    /// Whether a load may be dispatched: it has an entry of the load queue, and takes one of the queue that loads and stores
+    /// share.
     #[cold]
     #[inline(never)]
     pub(super) fn find_load_entry(&self) -> Go {
-        if self.window.is_full_behind_held() || self.loads.held.get() {
+        if self.window.is_full_behind_held() || self.window.lacks_load_entry() || self.loads.held.get() {
             return Err(Request::Released { blocks: false });
         }
         self.find_shared_entry()?;

@@ -10,7 +10,6 @@ mod task;
 
 pub use library::{Library, UnknownLibrary};
 
-use crate::restart::think;
 use crate::stacks::{with_stacks, Stack, Suspended};
 use crate::{Heap, Log, Program, ThreadPlan, ThreadState, BLOCK_BYTES};
 use library::Place;
@@ -123,7 +122,7 @@ fn run_lane(program: &dyn Program, task: &Task<'_>, plan: ThreadPlan, first: usi
         match task.give(Why::Ended { settled }) {
             Turn::Task => {
                 cpu.note(Note::TaskBegin);
-                think(cpu, logs.think);
+                logs.think.run(cpu, lane);
                 program.task(&mut state);
                 cpu.note(Note::TaskEnd);
             }

@@ -1,5 +1,6 @@
 //! Tests of whole runs, in one binary that links once.
 
+mod as_artifact;
 mod bbb;
 mod contributing;
 mod cosplay;

@@ -4,24 +4,30 @@ use strandline_machine::Stats;
 use strandline_sim::{run, Spec, Window};
 
 /// A run of 200 swaps, by one thread.
-fn swaps(design: &str, window: Option<Window>, think: u64) -> Stats {
+fn swaps(design: &str, window: Option<Window>, think: u64, code: &str) -> Stats {
     let spec = Spec {
         tasks: Some(200),
         warm: Some(0),
         window,
-        set: vec![format!("runtime.think={think}")],
+        set: vec![format!("runtime.think={think}"), format!("runtime.code={code}")],
         ..Spec::new("sps", design)
     };
     run(&spec).expect("runs").stats
 }
 
 #[test]
-fn each_task_executes_so_many_additions_one_after_the_other() {
-    for (design, window) in [("x86", None), ("cosplay", Some(Window::Tasks(4)))] {
-        let [without, with] = [0, 1000].map(|think| swaps(design, window, think));
-        assert_eq!(with.instructions - without.instructions, 200 * 1000, "{design}");
-        assert_eq!(with.flushes, without.flushes, "{design}");
-        // A cycle each, but for what overlaps.
-        assert!(with.cycles.0 - without.cycles.0 > 200 * 900, "{design}");
+fn each_task_executes_so_many_instructions_of_the_stated_mix() {
+    for (design, window, code) in [
+        ("x86", None, "optimized"),
+        ("x86", None, "plain"),
+        ("cosplay", Some(Window::Tasks(4)), "optimized"),
+    ] {
+        let [without, with] = [0, 1600].map(|think| swaps(design, window, think, code));
+        assert_eq!(with.instructions - without.instructions, 200 * 1600, "{design}, {code}");
+        assert_eq!(with.loads - without.loads, 200 * 400, "{design}, {code}");
+        assert_eq!(with.stores - without.stores, 200 * 200, "{design}, {code}");
+        assert_eq!(with.flushes, without.flushes, "{design}, {code}");
+        // The machine dispatches four instructions a cycle; some overlap with waiting.
+        assert!(with.cycles.0 - without.cycles.0 > 200 * 300, "{design}, {code}");
     }
 }

@@ -15,6 +15,7 @@ from strandline.api.suggesting import suggesting
 if TYPE_CHECKING:
     from strandline.api.claims import Claims
     from strandline.api.figures import AnyFigure
+    from strandline.api.inputs import PaperInputs
     from strandline.api.repeats import Repeats
     from strandline.api.stores import Kept
     from strandline.api.sweeps import SweepResult
@@ -225,6 +226,32 @@ def claims(
     ids = words.names(claim, "claim", "cosplay-fig1-adr,cosplay-table3") if claim else ()
     options = Options(words.whole(seed, 0), at_least(1, tasks), precision=_share(precision))
     return api.claims(session(jobs, store, fresh), ids, options)
+
+
+def inputs(
+    paper: str,
+    *,
+    seed: int = 1,
+    precision: float | str | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    store: Place | None = None,
+) -> PaperInputs:
+    """Chooses what a paper does not state of its programs, by what it publishes of them.
+
+    The arguments: `paper`, as `strandline inputs` lists them; `seed`, `precision`, `jobs`, `store` and `fresh` as for
+    `sl.claims`.
+
+    An `InputError` for an unknown paper.
+
+    >>> sl.inputs("cosplay").agrees
+    True
+    """
+    from strandline.api import inputs as api
+    from strandline.figures.figure import Options
+
+    options = Options(words.whole(seed, 0), precision=_share(precision))
+    return api.inputs(session(jobs, store, fresh), paper, options)
 
 
 def store(*, store: Place | None = None) -> Kept:

@@ -214,6 +214,9 @@ impl Asap {
 
     /// Reads the value of an undo record; the line is not written before.
     fn read_undo_value(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, line: Line) {
+        if !self.undo_reads {
+            return;
+        }
         let at = hw.read_line(line);
         if at > hw.now() {
             self.controllers.table(controller).reads(line);

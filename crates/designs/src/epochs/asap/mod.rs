@@ -94,6 +94,17 @@ const COMMIT_LATENCY: Param = Param {
     words: &["write"],
 };
 
+/// `--set design.as_artifact=WORD`: what ASAP's public code does and its text does not.
+const AS_ARTIFACT: Param = Param {
+    name: "as_artifact",
+    default: 0,
+    min: 0,
+    max: 3,
+    help: "as the public code: commits go without waiting for answers (unsafe: no crash test takes it), undo records read nothing, or both",
+    source: "ASAP's public artifact; not in the paper",
+    words: &["none", "commits", "reads", "both"],
+};
+
 const PARAMS: [Param; 6] = [
     BUFFER_ENTRIES,
     GATHER,
@@ -129,6 +140,8 @@ pub struct Asap {
     early_flushes: u64,
     /// Of them, those whose epoch turned safe before they were acknowledged.
     safe_in_flight: u64,
+    /// Whether an undo record's value is read from the media.
+    undo_reads: bool,
     /// Of a commit and its answer; zero: drawn as a write's.
     commit_latency: Cycles,
     /// For the order of crash states: what the frontier committed that came with the last write, and then the write.
@@ -144,9 +157,18 @@ impl Asap {
             refused: Vec::new(),
             early_flushes: 0,
             safe_in_flight: 0,
+            undo_reads: true,
             commit_latency: Cycles(COMMIT_LATENCY.default),
             carried: Vec::new(),
         }
+    }
+
+    /// Does what the public code does in place of the paper's text, by the value of [`AS_ARTIFACT`].
+    fn follow_artifact(&mut self, which: u64) {
+        let [sends, reads_nothing] = [which & 1 != 0, which & 2 != 0];
+        self.buffers.commit(if sends { Commits::Sent } else { Commits::InTurn });
+        self.undo_reads = !reads_nothing;
+        self.about.promises_recovery = !sends;
     }
 
     /// Whether commits are pipelined (`asap-frontier`).
@@ -225,7 +247,7 @@ impl Design for Asap {
 
     fn params(&self) -> &'static [Param] {
         match (self.buffers.commits(), self.buffers.persistency()) {
-            (Commits::InTurn, _) => &PARAMS,
+            (Commits::InTurn | Commits::Sent, _) => &const { with(AS_ARTIFACT) },
             (Commits::Pipelined, Persistency::Strand) => &const { with(NUMBER_BITS) },
             (Commits::Pipelined, _) => &const { with(ORDERED_NUMBER_BITS) },
         }
@@ -234,7 +256,9 @@ impl Design for Asap {
     fn set(&mut self, params: &Params) {
         self.buffers.set(params);
         let mut numbers = self.controllers.numbers();
-        if self.is_pipelined() {
+        if !self.is_pipelined() {
+            self.follow_artifact(params.get(AS_ARTIFACT.name));
+        } else {
             numbers = Numbers::new(params.get(NUMBER_BITS.name));
             self.buffers.keep_within(numbers.period());
         }

@@ -93,6 +93,11 @@ impl PersistBuffers {
         self.settings.set(params);
     }
 
+    /// Epochs are to commit so.
+    pub fn commit(&mut self, commits: Commits) {
+        self.commits = commits;
+    }
+
     /// No core's epochs are to be this many or more apart.
     pub fn keep_within(&mut self, epochs: u64) {
         self.settings.within = epochs;

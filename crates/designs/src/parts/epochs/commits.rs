@@ -36,7 +36,7 @@ impl EpochTable {
         let (core, current, proved, commits) = (self.core, self.current(), self.proved, self.commits);
         let is_ready = |epoch: &&mut Epoch| {
             let is_open = epoch.number == current || epoch.commits.is_some();
-            let has_place = commits == Commits::InTurn || proved.reaches(epoch.number);
+            let has_place = commits != Commits::Pipelined || proved.reaches(epoch.number);
             !is_open && epoch.writes == 0 && epoch.awaits.is_empty() && has_place
         };
         let Some(epoch) = self.epochs.iter_mut().find(is_ready) else {
@@ -54,7 +54,7 @@ impl EpochTable {
 
     /// Whether epochs commit while those before them still do.
     pub(super) fn passes(&self) -> bool {
-        self.commits == Commits::Pipelined || broken(Rule::CommitsInTurn)
+        self.commits != Commits::InTurn || broken(Rule::CommitsInTurn)
     }
 
     /// An epoch commits: those after it no longer await it, but its answers.

@@ -75,6 +75,9 @@ impl Epoch {
 pub enum Commits {
     /// When all controllers have answered the one before (ASAP V-C).
     InTurn,
+    /// At once, and nothing keeps a controller from hearing of an epoch before another has heard of the one before it: a crash
+    /// may undo the older one and keep the younger. As ASAP's public code has it.
+    Sent,
     /// At once. Each commit, and each safe flush, carries the frontier of all whose commits have begun.
     Pipelined,
 }

@@ -500,6 +500,14 @@ impl Window {
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
     }
 
+    /// Whether loads behind the held op have all entries of the load queue, so that the next load has none before the op
+    /// is released.
+    #[inline(always)]
+    pub fn lacks_load_entry(&self) -> bool {
+        let older = self.loads[self.next_load.get()].get();
+        self.is_held() && older != NEVER && older >= self.held.get()
+    }
+
     /// Whether there is an issue queue, a queue that loads and stores share, a decoder that ends its cycle with a block, a
     /// limit of ports, or a rule for loads and stores.
     #[inline(always)]

@@ -46,6 +46,22 @@ fn a_full_load_queue_waits_for_its_oldest_load() {
 }
 
 #[test]
+fn behind_a_held_op_the_load_queue_is_full_of_the_loads_behind_it() {
+    let w = window(4, 4, 64, 2);
+    let load = || w.retire(w.dispatch_load() + 1);
+    load();
+    w.dispatch();
+    w.hold();
+    // The first load leaves in time.
+    for full in [false, false, true] {
+        assert_eq!(w.lacks_load_entry(), full);
+        load();
+    }
+    w.release(300);
+    assert!(!w.lacks_load_entry());
+}
+
+#[test]
 fn behind_a_held_op_work_goes_on_and_retires_with_it() {
     let w = window(4, 4, 8, 8);
     w.dispatch();
