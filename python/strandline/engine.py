@@ -79,7 +79,7 @@ class CrashFailure:
     event: int
     """The number of the last durable event before the power failure."""
     kind: str
-    """The kind of failure, in one word; `crash::Kind` lists them."""
+    """The kind of failure, in one word; `crash::FaultKind` lists them."""
     why: str
     replay: str
     """The arguments of `strandline` that reproduce this failure, from `crash` on."""

@@ -5,7 +5,7 @@
 //! trace that names it. The packets of a thread are in the thread's order.
 //!
 //! # Traces
-//! A packet of [`Kind::Trace`] is a run of 64-bit words of one thread. A word with its highest bit set is a control
+//! A packet of [`PacketKind::Trace`] is a run of 64-bit words of one thread. A word with its highest bit set is a control
 //! word ([`Control`]). The others are parts of the accesses in the last block's definition. After [`Control::Block`]
 //! come, for each access of the block in order:
 //! - its address (one word);
@@ -41,7 +41,7 @@ pub const PAGE_BYTES: u64 = 4096;
 /// What a packet is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
+pub enum PacketKind {
     /// Start of the stream: version (u32), process id (u32), then a text: the program and its arguments, separated by
     /// NUL.
     Start = 1,
@@ -57,7 +57,7 @@ pub enum Kind {
     /// The thread of the header ended: a ticket (u64).
     ThreadEnd = 6,
     /// Persistent memory was mapped: start (u64), bytes (u64), offset in the file (u64), then the file's path (empty
-    /// for an address range of the user). Its contents follow as [`Kind::PmPage`].
+    /// for an address range of the user). Its contents follow as [`PacketKind::PmPage`].
     PmMap = 7,
     /// A page of persistent memory at the time of mapping or at the start of recording: its address (u64) and
     /// [`PAGE_BYTES`] bytes. Pages of zeros are left out.
@@ -79,7 +79,7 @@ pub const NOBODY: u64 = u64::MAX;
 /// The 16 bytes before each payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// A [`Kind`].
+    /// A [`PacketKind`].
     pub kind: u32,
     /// The thread, counted from 0 in the order of thread starts; 0 for a packet without a thread.
     pub thread: u32,

@@ -19,5 +19,5 @@ pub use explore::request::{run, Request};
 pub use explore::run::Observe;
 pub use explore::until::{Stop, Until};
 pub use explore::{explore, explore_until, explore_with, first_failure, replay};
-pub use judge::fault::Kind;
-pub use judge::reads::Step;
+pub use judge::fault::FaultKind;
+pub use judge::reads::PostCrashStep;

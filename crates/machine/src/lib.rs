@@ -27,5 +27,5 @@ pub use system::{
     Standstill, Stuck, System, What,
 };
 pub use timeline::{Detail, Timeline};
-pub use trace::{Op, OpId, Seen, Trace, Traces, VolatileLines};
+pub use trace::{OpId, Seen, Trace, TraceOp, Traces, VolatileLines};
 pub use warm::{Accesses, Contents, Ending, Unfinished, Warming, LEAST_ACCESSES};

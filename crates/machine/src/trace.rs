@@ -1,7 +1,7 @@
 //! What the cores executed and in which order their stores became visible: an execution to check
 //! against a memory model.
 
-use crate::core::Kind;
+use crate::core::EntryKind;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use strandline_kernel::Cycles;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Each core's operations, in program order. Arithmetic, branches and the start line are left out.
-    pub programs: Vec<Vec<Op>>,
+    pub programs: Vec<Vec<TraceOp>>,
     /// The stores, non-temporal stores and locked instructions of all cores, each once, in the order in which their
     /// bytes were written to the memory that all cores see. A store that a design keeps for itself has no entry.
     pub visible: Vec<OpId>,
@@ -33,7 +33,7 @@ pub struct OpId {
 
 /// An operation as it was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub enum TraceOp {
     /// A load.
     Load {
         /// Where.
@@ -89,33 +89,33 @@ pub enum Op {
     Note(u32),
 }
 
-impl Op {
+impl TraceOp {
     /// Where it loads from volatile memory or stores to it, if it orders nothing else.
     fn volatile(&self) -> Option<Addr> {
         match self {
-            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => {
+            TraceOp::Load { addr, .. } | TraceOp::Store { addr, .. } | TraceOp::StoreNt { addr, .. } => {
                 (!addr.is_persistent()).then_some(*addr)
             }
-            Op::Rmw { .. } | Op::Flush { .. } | Op::Primitive(_) | Op::Note(_) => None,
+            TraceOp::Rmw { .. } | TraceOp::Flush { .. } | TraceOp::Primitive(_) | TraceOp::Note(_) => None,
         }
     }
 
     /// An operation that enters the store queue.
-    pub(crate) fn entering(addr: Addr, kind: Kind) -> Op {
+    pub(crate) fn entering(addr: Addr, kind: EntryKind) -> TraceOp {
         let low = |size: u8, value: u64| value & (u64::MAX >> (64 - 8 * u32::from(size)));
         match kind {
-            Kind::Store { size, value } => Op::Store {
+            EntryKind::Store { size, value } => TraceOp::Store {
                 addr,
                 size,
                 value: low(size, value),
             },
-            Kind::StoreNt { size, value } => Op::StoreNt {
+            EntryKind::StoreNt { size, value } => TraceOp::StoreNt {
                 addr,
                 size,
                 value: low(size, value),
             },
-            Kind::Flush(kind) => Op::Flush { addr, kind },
-            Kind::Primitive(primitive) => Op::Primitive(primitive),
+            EntryKind::Flush(kind) => TraceOp::Flush { addr, kind },
+            EntryKind::Primitive(primitive) => TraceOp::Primitive(primitive),
         }
     }
 }
@@ -217,7 +217,7 @@ impl Tracer {
     /// A core's next operation: its index.
     #[cold]
     #[inline(never)]
-    pub fn enter(&self, core: CoreId, op: Op) -> u32 {
+    pub fn enter(&self, core: CoreId, op: TraceOp) -> u32 {
         if let (Traces::Shared(lines), Some(addr)) = (&self.traces, op.volatile()) {
             if !lines.contains(addr) {
                 return UNTRACED;
@@ -249,7 +249,7 @@ impl Tracer {
         let begun = &mut self.laps.borrow_mut()[core.index()];
         if let [first, second, third] = begun[..] {
             let laps = [&program[first..second], &program[second..third], &program[third..]];
-            let is_load = |op: &Op| matches!(op, Op::Load { .. });
+            let is_load = |op: &TraceOp| matches!(op, TraceOp::Load { .. });
             if laps[2] == laps[1] && laps[1] == laps[0] && laps[2].iter().all(is_load) {
                 return program.truncate(third);
             }
@@ -311,8 +311,8 @@ mod tests {
 
     const CORE: CoreId = CoreId(0);
 
-    fn load(addr: u64, count: u32) -> Op {
-        Op::Load {
+    fn load(addr: u64, count: u32) -> TraceOp {
+        TraceOp::Load {
             addr: Addr(addr),
             size: 8,
             value: 1,
@@ -321,18 +321,18 @@ mod tests {
     }
 
     /// A lap of three loads at a moment.
-    fn lap(count: u32) -> [Op; 3] {
+    fn lap(count: u32) -> [TraceOp; 3] {
         [load(0, count), load(64, count), load(8, count)]
     }
 
-    fn spins(tracer: &Tracer, laps: usize, lap: &[Op]) {
+    fn spins(tracer: &Tracer, laps: usize, lap: &[TraceOp]) {
         for _ in 0..laps {
             lap.iter().for_each(|op| _ = tracer.enter(CORE, *op));
             tracer.laps(CORE);
         }
     }
 
-    fn program(tracer: &Tracer) -> Vec<Op> {
+    fn program(tracer: &Tracer) -> Vec<TraceOp> {
         tracer.take().programs.remove(0)
     }
 
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn what_differs_or_does_not_wait_stays() {
         let tracer = Tracer::new(1, Traces::Everything);
-        let flush = Op::Flush {
+        let flush = TraceOp::Flush {
             addr: Addr(0),
             kind: Flush::Clwb,
         };

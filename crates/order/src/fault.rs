@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A position in a text, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPlace {
     /// The line.
     pub line: u32,
     /// The column, in characters.
@@ -17,14 +17,14 @@ pub struct Fault {
     /// The file, if the text comes from one.
     pub file: Option<String>,
     /// The position, unless it concerns the whole text.
-    pub place: Option<Place>,
+    pub place: Option<TextPlace>,
     /// The mistake and its correction.
     pub message: String,
 }
 
 impl Fault {
     /// A mistake at a place.
-    pub fn new(place: Place, message: impl Into<String>) -> Fault {
+    pub fn new(place: TextPlace, message: impl Into<String>) -> Fault {
         Fault {
             file: None,
             place: Some(place),

@@ -22,7 +22,7 @@ mod words;
 
 pub use expected::{expected, read_expected, show_expected, Expected};
 pub use export::{export, Form, Refusal};
-pub use fault::{Fault, Place};
+pub use fault::{Fault, TextPlace};
 pub use litmus::Test;
 pub use model::Model;
 pub use oracle::{Breach, History, Oracle};
@@ -30,4 +30,4 @@ pub use picture::{picture, Picture};
 pub use relation::{Relation, Set};
 pub use shelf::{shelf, stored, Entry};
 pub use states::{allowed, thinkable, Allowed, State};
-pub use structure::{Cell, Event, Kind};
+pub use structure::{Cell, Event, EventKind};

@@ -6,7 +6,7 @@ use crate::litmus::Test;
 use crate::model::Model;
 use crate::relation::Relation;
 use crate::states::{each_cut, Persists};
-use crate::structure::Kind;
+use crate::structure::EventKind;
 use crate::unroll::Unrolled;
 use crate::Fault;
 use std::fmt::Write;
@@ -120,9 +120,9 @@ impl Drawn {
                 };
                 let text = test.show(test.threads[own][index]);
                 let value = match unrolled.events[event].kind {
-                    Kind::Read => format!("  reads {}", self.execution.values[event]),
-                    Kind::Write | Kind::Output => format!("  writes {}", self.execution.values[event]),
-                    Kind::Other => String::new(),
+                    EventKind::Read => format!("  reads {}", self.execution.values[event]),
+                    EventKind::Write | EventKind::Output => format!("  writes {}", self.execution.values[event]),
+                    EventKind::Other => String::new(),
                 };
                 let fill = if persists.has(self.cut, event) {
                     ", style=filled, fillcolor=lightblue"

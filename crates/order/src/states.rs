@@ -5,7 +5,7 @@ use crate::execution::{executions, Execution};
 use crate::litmus::{LocationId, LocationKind, Quantifier, Test};
 use crate::model::Model;
 use crate::relation::Relation;
-use crate::structure::Kind;
+use crate::structure::EventKind;
 use crate::unroll::Unrolled;
 use crate::Fault;
 use std::collections::BTreeSet;
@@ -160,7 +160,7 @@ impl Persists {
                 let event = &unrolled.events[*index];
                 let instruction = origin.map(|(thread, place)| test.threads[thread][place]);
                 let names_it = instruction.and_then(|instruction| instruction.location()) == Some(id);
-                names_it && matches!(event.kind, Kind::Write | Kind::Output)
+                names_it && matches!(event.kind, EventKind::Write | EventKind::Output)
             });
             ObservedCell {
                 location: id.0 as usize,

@@ -16,7 +16,7 @@ pub struct Cell {
 
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EventKind {
     /// It reads a location.
     Read,
     /// It writes a location.
@@ -33,7 +33,7 @@ pub struct Event {
     /// Its thread; none for an initial write.
     pub thread: Option<usize>,
     /// What it does.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The set of its instruction.
     pub class: Option<Class>,
     /// Whether it is half of a locked instruction.
@@ -98,13 +98,13 @@ impl Structure {
         let set = |wanted: &dyn Fn(&Event) -> bool| Set::of(size, |event| wanted(&events[event]));
         let in_memory = |persistent: bool| move |e: &Event| e.cell.is_some_and(|cell| cell.persistent == persistent);
         let mut sets = vec![
-            set(&|e| e.kind == Kind::Write),
-            set(&|e| e.kind == Kind::Read),
-            set(&|e| matches!(e.kind, Kind::Read | Kind::Write)),
+            set(&|e| e.kind == EventKind::Write),
+            set(&|e| e.kind == EventKind::Read),
+            set(&|e| matches!(e.kind, EventKind::Read | EventKind::Write)),
             set(&|e| e.thread.is_none()),
             set(&in_memory(true)),
             set(&in_memory(false)),
-            set(&|e| e.kind == Kind::Output),
+            set(&|e| e.kind == EventKind::Output),
             set(&|e| e.locked),
         ];
         sets.extend(classes(events));

@@ -1,6 +1,6 @@
 //! A scanner over characters, with positions and comments.
 
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 
 /// Maximum number of characters of a test or a model.
 const MOST: usize = 200_000;
@@ -9,7 +9,7 @@ const MOST: usize = 200_000;
 #[derive(Clone)]
 pub struct Text<'t> {
     rest: &'t str,
-    place: Place,
+    place: TextPlace,
 }
 
 impl<'t> Text<'t> {
@@ -18,7 +18,7 @@ impl<'t> Text<'t> {
     /// # Errors
     /// It is too long for a test or a model.
     pub fn new(text: &'t str) -> Result<Text<'t>, Fault> {
-        let place = Place { line: 1, column: 1 };
+        let place = TextPlace { line: 1, column: 1 };
         match text.len() <= MOST {
             true => Ok(Text { rest: text, place }),
             false => Err(Fault::of_whole(format!(
@@ -28,7 +28,7 @@ impl<'t> Text<'t> {
     }
 
     /// Where the next character stands.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TextPlace {
         self.place
     }
 

@@ -1,7 +1,7 @@
 //! The events of a test.
 
 use crate::litmus::{Instruction, LocationId, LocationKind, Operand, Register, Test};
-use crate::structure::{Cell, Dependences, Event, Kind, Structure};
+use crate::structure::{Cell, Dependences, Event, EventKind, Structure};
 
 /// A value as a sum of read values and a constant, modulo 256.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Unrolled {
         };
         for id in test.ids().filter(|id| test.location(*id).kind != LocationKind::Output) {
             let initial = constant(test.location(id).initial);
-            let event = unroller.event(None, Kind::Write, Some(id));
+            let event = unroller.event(None, EventKind::Write, Some(id));
             unroller.push(event, None, initial);
         }
         for (thread, instructions) in test.threads.iter().enumerate() {
@@ -78,7 +78,7 @@ impl Unrolled {
     pub fn writes(&self, locations: usize) -> Vec<Vec<usize>> {
         let mut writes = vec![Vec::new(); locations];
         for (index, event) in self.events.iter().enumerate() {
-            if let (Kind::Write, Some(location)) = (event.kind, event.cell.and_then(|cell| cell.location)) {
+            if let (EventKind::Write, Some(location)) = (event.kind, event.cell.and_then(|cell| cell.location)) {
                 writes[location].push(index);
             }
         }
@@ -90,14 +90,14 @@ impl Unrolled {
     pub fn reads(&self) -> Vec<usize> {
         let reads = self.events.iter().enumerate();
         reads
-            .filter(|(_, event)| event.kind == Kind::Read)
+            .filter(|(_, event)| event.kind == EventKind::Read)
             .map(|(index, _)| index)
             .collect()
     }
 }
 
 impl Unroller<'_> {
-    fn event(&self, thread: Option<usize>, kind: Kind, at: Option<LocationId>) -> Event {
+    fn event(&self, thread: Option<usize>, kind: EventKind, at: Option<LocationId>) -> Event {
         let cell = at.map(|id| Cell {
             location: Some(id.0 as usize),
             line: self.test.location(id).line,
@@ -108,7 +108,7 @@ impl Unroller<'_> {
             kind,
             class: None,
             locked: false,
-            cell: cell.filter(|_| kind != Kind::Output),
+            cell: cell.filter(|_| kind != EventKind::Output),
             context: 0,
         }
     }
@@ -158,11 +158,11 @@ impl Unroller<'_> {
             Operand::Register(register) => registers.value(register).clone(),
         };
         let (kind, written) = match instruction {
-            Instruction::Load(..) | Instruction::LoadAt(..) => (Kind::Read, Sum::default()),
+            Instruction::Load(..) | Instruction::LoadAt(..) => (EventKind::Read, Sum::default()),
             Instruction::Store(_, operand, _)
             | Instruction::StoreNt(_, operand)
-            | Instruction::StoreAt(_, _, operand) => (Kind::Write, value(operand)),
-            Instruction::Out(_, operand) => (Kind::Output, value(operand)),
+            | Instruction::StoreAt(_, _, operand) => (EventKind::Write, value(operand)),
+            Instruction::Out(_, operand) => (EventKind::Output, value(operand)),
             Instruction::Exchange(at, register) | Instruction::Add(at, register) => {
                 let operand = value(Operand::Register(register));
                 let adds = matches!(instruction, Instruction::Add(..));
@@ -170,7 +170,7 @@ impl Unroller<'_> {
                 *registers.value(register) = one_read(read);
                 return;
             }
-            _ => (Kind::Other, Sum::default()),
+            _ => (EventKind::Other, Sum::default()),
         };
         let mut event = self.event(Some(origin.0), kind, instruction.location());
         event.class = instruction.class();
@@ -195,13 +195,13 @@ impl Unroller<'_> {
             context,
             ..this.event(Some(origin.0), kind, Some(at))
         };
-        let event = half(self, Kind::Read);
+        let event = half(self, EventKind::Read);
         let read = self.push(event, Some(origin), Sum::default());
         let mut written = operand;
         if adds {
             written.reads.push(read);
         }
-        let event = half(self, Kind::Write);
+        let event = half(self, EventKind::Write);
         let write = self.push(event, Some(origin), written);
         self.rmw.push((read, write));
         read

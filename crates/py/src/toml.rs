@@ -7,7 +7,7 @@ use toml_edit::{ImDocument, Item, Table};
 /// Each value of a TOML text: its path (keys and indices) and its line, from 1. A table has the line of its header.
 /// Nothing of a text that is not TOML.
 pub fn lines(text: &str) -> Value {
-    let mut found = Found {
+    let mut found = FoundLines {
         text,
         lines: Vec::new(),
     };
@@ -17,12 +17,12 @@ pub fn lines(text: &str) -> Value {
     Value::Array(found.lines)
 }
 
-struct Found<'t> {
+struct FoundLines<'t> {
     text: &'t str,
     lines: Vec<Value>,
 }
 
-impl Found<'_> {
+impl FoundLines<'_> {
     fn table(&mut self, path: &[Value], table: &Table) {
         for (key, item) in table.iter() {
             let path = [path, &[json!(key)]].concat();

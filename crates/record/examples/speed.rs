@@ -6,8 +6,8 @@
 //! memory. Its blocks have about six instructions. Times are processor times. The numbers depend on the host; no test
 //! uses them.
 
-use strandline_capture::{Access, AccessKind, Control, Kind, MAGIC, NOBODY, VERSION};
-use strandline_record::{collect_to, Recording, Step};
+use strandline_capture::{Access, AccessKind, Control, PacketKind, MAGIC, NOBODY, VERSION};
+use strandline_record::{collect_to, Recording, ThreadStep};
 
 const PM: u64 = 0x7000_0000_0000;
 const BLOCKS: u64 = 2000;
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-fn packet(out: &mut Vec<u8>, kind: Kind, payload: &[u8]) {
+fn packet(out: &mut Vec<u8>, kind: PacketKind, payload: &[u8]) {
     out.extend((kind as u32).to_le_bytes());
     out.extend(0u32.to_le_bytes());
     out.extend((payload.len() as u64).to_le_bytes());
@@ -81,7 +81,7 @@ fn blocks(random: &mut Random, out: &mut Vec<u8>) -> Vec<Vec<By>> {
         definition.extend(code);
         definition.resize(definition.len().next_multiple_of(8), 0);
         definition.extend(words(&accesses));
-        packet(out, Kind::Blocks, &definition);
+        packet(out, PacketKind::Blocks, &definition);
         all.push(by);
     }
     all
@@ -92,15 +92,15 @@ fn stream(instructions: u64) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     packet(
         &mut out,
-        Kind::Start,
+        PacketKind::Start,
         &[&words(&[u64::from(VERSION)])[..], b"speed"].concat(),
     );
     packet(
         &mut out,
-        Kind::PmMap,
+        PacketKind::PmMap,
         &[&words(&[PM, 1 << 30, 0])[..], b"/pool"].concat(),
     );
-    packet(&mut out, Kind::ThreadStart, &words(&[1, NOBODY, 0]));
+    packet(&mut out, PacketKind::ThreadStart, &words(&[1, NOBODY, 0]));
     let mut random = Random(42);
     let blocks = blocks(&mut random, &mut out);
     let (mut executed, mut stack, mut pointer, mut trace) = (0, 0x7fff_0000_0000u64, 0x5555_0000_0000, Vec::new());
@@ -125,12 +125,12 @@ fn stream(instructions: u64) -> Vec<u8> {
         }
         stack += 64 + first % 7 * 16;
         if trace.len() > 8000 {
-            packet(&mut out, Kind::Trace, &words(&trace));
+            packet(&mut out, PacketKind::Trace, &words(&trace));
             trace.clear();
         }
     }
-    packet(&mut out, Kind::Trace, &words(&trace));
-    packet(&mut out, Kind::End, &words(&[0]));
+    packet(&mut out, PacketKind::Trace, &words(&trace));
+    packet(&mut out, PacketKind::End, &words(&[0]));
     out
 }
 
@@ -187,7 +187,7 @@ fn main() {
     let begun = seconds();
     let (mut stream, mut sum, mut executed) = (recording.stream(0).expect("a thread"), 0u64, 0u64);
     while let Some(step) = stream.next().expect("a good recording") {
-        if let Step::Block(block) = step {
+        if let ThreadStep::Block(block) = step {
             executed += u64::from(block.instructions);
             sum = block
                 .addresses

@@ -21,7 +21,7 @@ pub use collect::{collect, collect_to, Collected};
 pub use edits::{Edit, Edits, Execution};
 pub use error::RecordError;
 pub use format::{Ending, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
-pub use recording::{Block, Event, Executed, FenceClass, Module, Region, Step, Thread, Totals, Turn};
+pub use recording::{Block, Event, Executed, FenceClass, Module, Region, Thread, ThreadStep, Totals, Turn};
 pub use shared::SharedLines;
 pub use source::{Site, Source};
 pub use stack::At;

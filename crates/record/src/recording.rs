@@ -84,7 +84,7 @@ pub enum FenceClass {
 
 /// What a thread did next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'s> {
+pub enum ThreadStep<'s> {
     /// It executed a block.
     Block(Executed<'s>),
     /// Something that is no code.

@@ -1,6 +1,6 @@
 //! The memory by which the threads of a recording may communicate.
 
-use crate::{AccessKind, RecordError, Recording, Step};
+use crate::{AccessKind, RecordError, Recording, ThreadStep};
 use std::collections::{HashMap, HashSet};
 
 /// Bytes of a line.
@@ -37,7 +37,7 @@ impl SharedLines {
             let mut recent = vec![(u64::MAX, false, false); RECENT];
             let mut stream = recording.stream(thread)?;
             while let Some(step) = stream.next()? {
-                let Step::Block(executed) = step else { continue };
+                let ThreadStep::Block(executed) = step else { continue };
                 let accesses = &recording.blocks()[executed.block as usize].accesses;
                 for (access, address) in accesses.iter().zip(executed.addresses) {
                     if access.kind.flushes() {

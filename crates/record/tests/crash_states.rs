@@ -239,7 +239,7 @@ impl Program {
         self
     }
 
-    fn visits(self, name: &str, budget: Budget) -> (strandline_record::states::Plan, Vec<Visit>) {
+    fn visits(self, name: &str, budget: Budget) -> (strandline_record::states::CrashPlan, Vec<Visit>) {
         let folder = Folder::new(name);
         let bytes = self.writer.finish(Ending::default()).expect("memory can be written");
         let recording = Recording::from_bytes(bytes).expect("what was written can be read");

@@ -35,7 +35,7 @@ pub use request::Field;
 pub use resolved::resolve;
 pub use run::{configured, design_named, observe, run, unknown_design, Observation, Outline, Run, Traced};
 pub use settings::{Scope, Sets};
-pub use spec::{Found, Plan, Source, Spec, Window};
+pub use spec::{FoundBy, Plan, Source, Spec, Window};
 pub use starts::{Computed, Starts};
 pub use strandline_runtime::Recoverable;
 pub use timeline::{durable_in, timeline, Drawn, Part};

@@ -2,7 +2,7 @@
 
 use crate::recording::RECORDING_PARAMS;
 use crate::run::registered;
-use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
+use crate::{Error, FoundBy, Plan, Scope, Sets, Source, Spec, Window};
 use std::collections::BTreeMap;
 use strandline_design::AnyDesign;
 use strandline_kernel::{Param, Params};
@@ -82,7 +82,7 @@ pub(crate) fn of(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<Spec, E
 fn window(window: strandline_runtime::Window) -> Window {
     match window {
         strandline_runtime::Window::Fixed(tasks) => Window::Tasks(tasks),
-        strandline_runtime::Window::Auto => Window::Found(Found::Auto),
+        strandline_runtime::Window::Auto => Window::Found(FoundBy::Auto),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How tasks share a thread, by the user's options and the design's defaults.
 
-use crate::spec::{in_range, Found, Window};
+use crate::spec::{in_range, FoundBy, Window};
 use crate::{unknown_design, Error, Source, Spec};
 use strandline_designs::abouts;
 use strandline_runtime::{Sharing, MAX_WINDOW};
@@ -20,7 +20,7 @@ pub fn of(spec: &Spec, source: &Source) -> Result<Option<Sharing>, Error> {
     let library = spec.coroutines.as_deref().map(str::parse).transpose();
     let library = library.map_err(|error| Error::input(format!("{error}")))?;
     let window = match spec.window {
-        Some(Window::Found(Found::Auto)) => Some(strandline_runtime::Window::Auto),
+        Some(Window::Found(FoundBy::Auto)) => Some(strandline_runtime::Window::Auto),
         Some(Window::Tasks(tasks)) => {
             let tasks = in_range("--window", tasks, 1, MAX_WINDOW)?;
             Some(strandline_runtime::Window::Fixed(tasks))

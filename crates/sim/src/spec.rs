@@ -68,14 +68,14 @@ pub enum Window {
     /// So many.
     Tasks(u64),
     /// As many as do best.
-    Found(Found),
+    Found(FoundBy),
 }
 
-/// The fastest number, found during the run.
+/// What finds the fastest number, during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Found {
-    /// By the program itself.
+pub enum FoundBy {
+    /// The program itself.
     Auto,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Window::Tasks(tasks) => tasks.fmt(f),
-            Window::Found(Found::Auto) => f.write_str("auto"),
+            Window::Found(FoundBy::Auto) => f.write_str("auto"),
         }
     }
 }
@@ -203,8 +203,8 @@ impl Plan {
     }
 
     /// The part that the workload's program needs.
-    pub(crate) fn program(&self, seed: u64) -> crate::programs::Plan {
-        crate::programs::Plan {
+    pub(crate) fn program(&self, seed: u64) -> crate::programs::ProgramPlan {
+        crate::programs::ProgramPlan {
             threads: self.threads,
             tasks: self.tasks,
             warm_tasks: self.warm_tasks,

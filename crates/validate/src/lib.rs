@@ -13,7 +13,7 @@ mod simulated;
 
 pub use cases::{cases, Case, Unit};
 pub use processor::Processor;
-pub use routine::{Filling, Op, Place, Reg, Routine, Word, REGISTERS};
+pub use routine::{EffectiveAddress, Filling, Reg, Routine, RoutineOp, Word, REGISTERS};
 
 use strandline_machine::MachineConfig;
 use strandline_sim::Error;

@@ -15,7 +15,7 @@ pub const REGISTERS: usize = 13;
 
 /// Where an instruction accesses memory: the sum of these is aligned to eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EffectiveAddress {
     /// A register that holds an address.
     pub base: Reg,
     /// A register that is added, if any.
@@ -26,7 +26,7 @@ pub struct Place {
 
 /// An instruction: one of x86-64, and one micro-op of a simulated core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum RoutineOp {
     /// Adds `from` to `to`.
     Add {
         /// The sum.
@@ -60,26 +60,26 @@ pub enum Op {
         /// What is loaded.
         to: Reg,
         /// From where.
-        at: Place,
+        at: EffectiveAddress,
     },
     /// Stores eight bytes.
     Store {
         /// What is stored.
         from: Reg,
         /// Where.
-        at: Place,
+        at: EffectiveAddress,
     },
     /// Stores eight bytes, bypassing the caches.
     StoreNt {
         /// What is stored.
         from: Reg,
         /// Where.
-        at: Place,
+        at: EffectiveAddress,
     },
     /// Writes a line back.
     Clwb {
         /// An address in the line.
-        at: Place,
+        at: EffectiveAddress,
     },
     /// Waits for the stores and write-backs before it: `sfence`.
     Fence,
@@ -170,7 +170,7 @@ pub struct Routine {
     /// Its contents at first.
     pub filling: Filling,
     /// The loop's instructions.
-    pub body: Vec<Op>,
+    pub body: Vec<RoutineOp>,
     /// How often a lap executes the loop.
     pub iterations: u64,
     /// Laps before the one that is timed.
@@ -183,6 +183,6 @@ impl Routine {
     /// Whether the processor must have `clwb`.
     #[must_use]
     pub fn flushes(&self) -> bool {
-        self.body.iter().any(|op| matches!(op, Op::Clwb { .. }))
+        self.body.iter().any(|op| matches!(op, RoutineOp::Clwb { .. }))
     }
 }

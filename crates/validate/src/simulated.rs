@@ -1,6 +1,6 @@
 //! Routines on a simulated core.
 
-use crate::routine::{Op, Place, Routine, Word, REGISTERS};
+use crate::routine::{EffectiveAddress, Routine, RoutineOp, Word, REGISTERS};
 use strandline_isa::{Addr, Alu, Cpu, Flush, Memory, Primitive, Site, PM_BASE};
 use strandline_machine::{factory, Heartbeat, MachineConfig, Options, Remote};
 use strandline_sim::{design_named, play, Begin, Error, Play};
@@ -77,49 +77,49 @@ fn lap<C: Cpu>(routine: &Routine, cpu: &C, registers: &mut Registers<C>) {
 struct Registers<C: Cpu>([(u64, C::Tag); REGISTERS]);
 
 impl<C: Cpu> Registers<C> {
-    fn execute(&mut self, op: Op, site: Site, cpu: &C) {
+    fn execute(&mut self, op: RoutineOp, site: Site, cpu: &C) {
         let all = &mut self.0;
         match op {
-            Op::Add { to, from } => {
+            RoutineOp::Add { to, from } => {
                 let (a, b) = (all[usize::from(to.0)], all[usize::from(from.0)]);
                 all[usize::from(to.0)] = (a.0.wrapping_add(b.0), cpu.alu(Alu::Simple, a.1, b.1));
             }
-            Op::Mul { to, from } => {
+            RoutineOp::Mul { to, from } => {
                 let (a, b) = (all[usize::from(to.0)], all[usize::from(from.0)]);
                 all[usize::from(to.0)] = (a.0.wrapping_mul(b.0), cpu.alu(Alu::Mul, a.1, b.1));
             }
-            Op::AddConstant { to, value } => {
+            RoutineOp::AddConstant { to, value } => {
                 let a = &mut all[usize::from(to.0)];
                 *a = (
                     a.0.wrapping_add_signed(value.into()),
                     cpu.alu(Alu::Simple, a.1, C::Tag::default()),
                 );
             }
-            Op::And { to, mask } => {
+            RoutineOp::And { to, mask } => {
                 let a = &mut all[usize::from(to.0)];
                 *a = (a.0 & mask as u64, cpu.alu(Alu::Simple, a.1, C::Tag::default()));
             }
-            Op::Load { to, at } => {
+            RoutineOp::Load { to, at } => {
                 let (addr, ready) = self.address(at);
                 let loaded = cpu.load(addr, ready, 8);
                 self.0[usize::from(to.0)] = (loaded.bits(), loaded.tag());
             }
-            Op::Store { from, at } => {
+            RoutineOp::Store { from, at } => {
                 let (value, data) = self.0[usize::from(from.0)];
                 let (addr, ready) = self.address(at);
                 cpu.store(addr, ready, 8, value, data);
             }
-            Op::StoreNt { from, at } => {
+            RoutineOp::StoreNt { from, at } => {
                 let (value, data) = self.0[usize::from(from.0)];
                 let (addr, ready) = self.address(at);
                 cpu.store_nt(addr, ready, 8, value, data);
             }
-            Op::Clwb { at } => {
+            RoutineOp::Clwb { at } => {
                 let (addr, ready) = self.address(at);
                 cpu.flush(addr, ready, Flush::Clwb);
             }
-            Op::Fence => cpu.primitive(Primitive::Sfence),
-            Op::Branch { on, mask } => {
+            RoutineOp::Fence => cpu.primitive(Primitive::Sfence),
+            RoutineOp::Branch { on, mask } => {
                 let (value, ready) = all[usize::from(on.0)];
                 cpu.branch(ready, value as i32 & mask != 0, site);
             }
@@ -135,7 +135,7 @@ impl<C: Cpu> Registers<C> {
     }
 
     /// The address, and when it is known. With an index its base is a constant.
-    fn address(&self, at: Place) -> (Addr, C::Tag) {
+    fn address(&self, at: EffectiveAddress) -> (Addr, C::Tag) {
         let (base, mut ready) = self.0[usize::from(at.base.0)];
         let mut addr = base.wrapping_add_signed(at.offset.into());
         if let Some(index) = at.index {

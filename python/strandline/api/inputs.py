@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from strandline.api.session import Session
 from strandline.engine import RunSpec
 from strandline.figures import inputs as rule
 from strandline.figures.figure import Options, run_of
-from strandline.figures.inputs import Choice, Inputs, InputsFile, Published, Trial
+from strandline.figures.inputs import Choice, Input, Inputs, InputsFile, Published, Trial
 from strandline.figures.spec import Settings
 from strandline.records import quantity
 from strandline.views import columns
@@ -84,11 +84,11 @@ class PaperInputs(Result):
             lines += ["[[trials]]", *(f"{key} = {_toml(value)}" for key, value in structs.asdict(each).items()), ""]
         return "\n".join(lines)
 
-    def save(self) -> Path:
-        """Writes the choice beside the inputs, from where the paper's figures take it."""
+    def save(self) -> tuple[PaperInputs, Path]:
+        """Writes the choice beside the inputs, from where the paper's figures take it from now on."""
         path = self.inputs.path.with_name(rule.CHOSEN)
         write_whole(path, self.text())
-        return path
+        return replace(self, inputs=replace(self.inputs, choice=self.choice)), path
 
     def _verdict(self) -> str:
         if self.agrees:
@@ -181,13 +181,18 @@ def _quantity(file: InputsFile, trial: Trial, published: Published) -> str:
 
 
 def _label(file: InputsFile, trial: Trial) -> str:
-    """The options of all programs; those of its own that are not the first ones; its work."""
-    parts = [trial.options[each.key] for each in file.shared]
-    own = file.own(trial.program)
-    parts += [trial.options[each.key] for each in own if trial.options[each.key] != each.options[0].label]
-    if trial.work:
-        parts.append(f"{trial.work:,} outside")
-    return ", ".join(parts) or "as published"
+    """The options of all programs; of what follows from them, a program's own options but the first, and its work."""
+    own = [trial.options[each.key] for each in file.own(trial.program) if not _is_first(each, trial)]
+    more = [*own, *([f"{trial.work:,} outside"] if trial.work else [])]
+    return ", ".join(("and", *more)).replace("and, ", "and ") if more else _shared(file, trial)
+
+
+def _shared(file: InputsFile, trial: Trial) -> str:
+    return ", ".join(trial.options[each.key] for each in file.shared) or "as published"
+
+
+def _is_first(each: Input, trial: Trial) -> bool:
+    return trial.options[each.key] == each.options[0].label
 
 
 def _cell(values: Iterable[float | None]) -> str:

@@ -36,11 +36,11 @@ def inputs(ctx: click.Context, app: App, /, **given: Any) -> None:
     with interruptible(session):
         found = api.inputs(session, given["paper"], Options(given["seed"], precision=given["precision"]))
         if given["save"]:
-            path = found.save()
+            found, path = found.save()
     output.give(found, given["as_json"])
     if given["save"]:
         output.tell(f"written to {path}", style="dim")
-    ctx.exit(0 if found.agrees or given["save"] else 1)
+    ctx.exit(0 if found.agrees else 1)
 
 
 def _list(app: App, as_json: bool) -> None:

@@ -87,13 +87,16 @@ class Published(Table, frozen=True, kw_only=True):
         return {name: self._miss(name, value) for name, value in found.items()}
 
     def _miss(self, program: str, value: float) -> float:
-        # What never happens is as if it happened far too seldom.
-        ours = log(max(value, 1e-9))
         if program in self.values:
-            return ours - log(self.values[program])
-        above = 0.0 if self.most is None else max(0.0, ours - log(self.most))
-        below = 0.0 if self.least is None else min(0.0, ours - log(self.least))
+            return _ratio(value, self.values[program])
+        above = 0.0 if self.most is None else max(0.0, _ratio(value, self.most))
+        below = 0.0 if self.least is None else min(0.0, _ratio(value, self.least))
         return above + below
+
+
+def _ratio(ours: float, paper: float) -> float:
+    """The logarithm of a ratio. What never happens is as if it happened a thousand times too seldom."""
+    return log(max(ours / paper, 1e-3))
 
 
 class Program(Table, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ pub enum Value {
 }
 
 /// An access.
-pub struct Found {
+pub struct FoundAccess {
     /// Where, as DynamoRIO says it.
     pub operand: opnd_t,
     /// What it does.
@@ -116,7 +116,7 @@ const LINE_BYTES: u16 = 64;
 ///
 /// # Safety
 /// The instruction is a decoded one of the program.
-pub unsafe fn of(instruction: *mut instr_t) -> Result<Vec<Found>, Unrecordable> {
+pub unsafe fn of(instruction: *mut instr_t) -> Result<Vec<FoundAccess>, Unrecordable> {
     // SAFETY: the caller's promise.
     unsafe {
         let opcode = instr_get_opcode(instruction) as u32;
@@ -165,7 +165,11 @@ unsafe fn operands(
     }
 }
 
-unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -> Result<Option<Found>, Unrecordable> {
+unsafe fn access(
+    instruction: *mut instr_t,
+    operand: opnd_t,
+    kind: AccessKind,
+) -> Result<Option<FoundAccess>, Unrecordable> {
     // SAFETY: the operand is the instruction's.
     unsafe {
         let size = drutil_opnd_mem_size_in_bytes(operand, instruction);
@@ -199,8 +203,8 @@ unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -
     }
 }
 
-fn found(operand: opnd_t, kind: AccessKind, size: u16, value: Value) -> Found {
-    Found {
+fn found(operand: opnd_t, kind: AccessKind, size: u16, value: Value) -> FoundAccess {
+    FoundAccess {
         operand,
         kind,
         size,
@@ -343,7 +347,7 @@ unsafe fn bit_index(instruction: *mut instr_t, opcode: u32) -> Option<reg_id_t> 
     }
 }
 
-impl Found {
+impl FoundAccess {
     /// A load by which the program may wait: what it reads is saved.
     pub fn watch(&mut self) {
         (self.kind, self.value) = (AccessKind::LoadSeen, Value::Seen);

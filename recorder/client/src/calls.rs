@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynamorio_sys::module_data_t;
-use strandline_capture::{Control, Kind, Marker};
+use strandline_capture::{Control, Marker, PacketKind};
 
 use crate::block::Block;
 use crate::lock::Lock;
@@ -144,7 +144,7 @@ impl Calls {
                      inlined it (gcc -fno-inline), or its symbol was stripped"
                 ),
             };
-            stream.packet(Kind::Warning, 0, &[what.as_bytes()]);
+            stream.packet(PacketKind::Warning, 0, &[what.as_bytes()]);
         }
     }
 }

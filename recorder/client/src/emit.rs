@@ -9,7 +9,7 @@ const REGISTERS: usize = (DR_REG_R15 - DR_REG_RAX + 1) as usize;
 
 /// A position between the program's instructions.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct InsertionPoint {
     /// DynamoRIO's context of the thread that builds the block.
     pub drcontext: *mut c_void,
     /// The block.
@@ -64,7 +64,7 @@ fn number(value: i32, bytes: usize) -> opnd_t {
     unsafe { opnd_create_immed_int(i64::from(value), size(bytes)) }
 }
 
-impl Place {
+impl InsertionPoint {
     /// Inserts an instruction.
     pub fn insert(self, instruction: *mut instr_t) {
         // SAFETY: the place is in the list.
@@ -191,7 +191,7 @@ impl Place {
 
     /// Calls a function of the recorder with at most three numbers as arguments.
     pub fn call(self, function: *mut c_void, flags: dr_cleancall_save_t, arguments: &[i32]) {
-        let Place {
+        let InsertionPoint {
             drcontext,
             list,
             before,
@@ -218,7 +218,7 @@ impl Place {
         }
     }
 
-    /// Reserves a register until [`Place::give_back`].
+    /// Reserves a register until [`InsertionPoint::give_back`].
     pub fn take(self) -> reg_id_t {
         self.take_allowed(std::ptr::null_mut())
     }

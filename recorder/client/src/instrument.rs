@@ -14,29 +14,29 @@ use std::ffi::c_void;
 use dynamorio_sys::*;
 use strandline_capture::{Access, AccessKind, CONTROL, REPEATS};
 
-use crate::access::{self, Exchanged, Found, Unrecordable, Value};
+use crate::access::{self, Exchanged, FoundAccess, Unrecordable, Value};
 use crate::atomic;
 use crate::block::Block;
-use crate::emit::{memory, widened, Place};
+use crate::emit::{memory, widened, InsertionPoint};
 use crate::thread::{Thread, BLOCK_BYTES};
 use crate::{recorder, region, waiting, State};
 
 /// The code to insert into a block.
-struct Plan {
+struct BlockPlan {
     /// A call before the block.
     watch: Option<region::Watch>,
     pc: u64,
     id: u32,
     words: usize,
     /// One for each instruction that accesses memory or cannot be recorded, and the first.
-    steps: Vec<Step>,
+    steps: Vec<BlockStep>,
     /// The next step.
     next: usize,
     /// The step whose values must be read before the next instruction.
     unread: Option<usize>,
 }
 
-struct Step {
+struct BlockStep {
     instruction: *mut instr_t,
     accesses: Vec<Planned>,
     /// It cannot be recorded; with its place.
@@ -44,7 +44,7 @@ struct Step {
 }
 
 struct Planned {
-    found: Found,
+    found: FoundAccess,
     /// Offset of its words, in bytes back from the end of the block's words.
     back: i32,
 }
@@ -130,15 +130,15 @@ pub unsafe extern "C" fn analyse(
     dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
 }
 
-unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
+unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> BlockPlan {
     // SAFETY: DynamoRIO's list.
     let first = unsafe { instrlist_first_app(list) };
-    Plan {
+    BlockPlan {
         pc,
         watch: Some(watch),
         id: 0,
         words: 0,
-        steps: vec![Step {
+        steps: vec![BlockStep {
             instruction: first,
             accesses: Vec::new(),
             refused: None,
@@ -148,7 +148,12 @@ unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
     }
 }
 
-unsafe fn plan(drcontext: *mut c_void, pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) -> Option<Plan> {
+unsafe fn plan(
+    drcontext: *mut c_void,
+    pc: u64,
+    list: *mut instrlist_t,
+    watch: Option<region::Watch>,
+) -> Option<BlockPlan> {
     // SAFETY: DynamoRIO's list.
     unsafe {
         let (instructions, original) = instructions(list)?;
@@ -170,7 +175,7 @@ unsafe fn plan(drcontext: *mut c_void, pc: u64, list: *mut instrlist_t, watch: O
                 Ok(found) => (found, None),
                 Err(what) => (Vec::new(), Some((what, instr_get_app_pc(instruction) as u64))),
             };
-            let of = |found: &Found| Access {
+            let of = |found: &FoundAccess| Access {
                 instruction: index as u16,
                 kind: found.kind,
                 size: found.size,
@@ -178,7 +183,7 @@ unsafe fn plan(drcontext: *mut c_void, pc: u64, list: *mut instrlist_t, watch: O
             accesses.extend(found.iter().map(of));
             if index == 0 || !found.is_empty() || refused.is_some() {
                 let accesses = found.into_iter().map(|found| Planned { found, back: 0 }).collect();
-                steps.push(Step {
+                steps.push(BlockStep {
                     instruction,
                     accesses,
                     refused,
@@ -198,7 +203,7 @@ unsafe fn plan(drcontext: *mut c_void, pc: u64, list: *mut instrlist_t, watch: O
             back -= access.words();
         }
         let id = recorder().blocks.lock().define(block);
-        Some(Plan {
+        Some(BlockPlan {
             pc,
             watch,
             id,
@@ -214,10 +219,10 @@ unsafe fn plan(drcontext: *mut c_void, pc: u64, list: *mut instrlist_t, watch: O
 unsafe fn watch_loads(
     drcontext: *mut c_void,
     instructions: &[*mut instr_t],
-    all: &mut [Result<Vec<Found>, Unrecordable>],
+    all: &mut [Result<Vec<FoundAccess>, Unrecordable>],
 ) {
     let before_last = all.len() - 1;
-    let mut loads: Vec<(usize, &mut Found)> = all[..before_last]
+    let mut loads: Vec<(usize, &mut FoundAccess)> = all[..before_last]
         .iter_mut()
         .enumerate()
         .flat_map(|(index, found)| found.iter_mut().flatten().map(move |found| (index, found)))
@@ -276,8 +281,8 @@ pub unsafe extern "C" fn insert(
     }
     // SAFETY: the plan that `analyse` made for this block.
     unsafe {
-        let plan = user_data.cast::<Plan>();
-        let place = Place {
+        let plan = user_data.cast::<BlockPlan>();
+        let place = InsertionPoint {
             drcontext,
             list,
             before: instruction,
@@ -290,8 +295,8 @@ pub unsafe extern "C" fn insert(
     dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
 }
 
-impl Plan {
-    fn before(&mut self, place: Place) {
+impl BlockPlan {
+    fn before(&mut self, place: InsertionPoint) {
         let unread = self.unread.take();
         let step = self
             .steps
@@ -343,7 +348,7 @@ impl Plan {
     }
 
     /// Reserves the block's words and writes the first.
-    fn begin(&self, place: Place) {
+    fn begin(&self, place: InsertionPoint) {
         let slots = recorder().slots;
         place.take_flags();
         let end = place.take();
@@ -370,7 +375,7 @@ const FULL_CONTEXT: dr_cleancall_save_t =
     dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
 
 /// Writes the addresses of an instruction's accesses, and the values that are known before it.
-fn addresses(place: Place, step: &Step) {
+fn addresses(place: InsertionPoint, step: &BlockStep) {
     if step.accesses.is_empty() {
         return;
     }
@@ -412,8 +417,8 @@ fn addresses(place: Place, step: &Step) {
     }
 }
 
-fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t) {
-    let Place {
+fn address_of(place: InsertionPoint, found: &FoundAccess, address: reg_id_t, scratch: reg_id_t) {
+    let InsertionPoint {
         drcontext,
         list,
         before,
@@ -438,7 +443,7 @@ fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t)
 }
 
 /// Reads back what the previous instruction left.
-fn values(place: Place, step: &Step) {
+fn values(place: InsertionPoint, step: &BlockStep) {
     let plain = |access: &&Planned| access.found.value == Value::Read && access.found.kind != AccessKind::Atomic;
     if step.accesses.iter().any(|access| plain(&access)) {
         let (value, end) = (place.take(), place.take());
@@ -472,7 +477,7 @@ fn values(place: Place, step: &Step) {
 }
 
 /// Saves what the previous instruction, a locked one, has read and written, as its registers say.
-fn exchanged(place: Place, access: &Planned, exchanged: Exchanged) {
+fn exchanged(place: InsertionPoint, access: &Planned, exchanged: Exchanged) {
     let (size, old) = (usize::from(access.found.size), exchanged.old());
     // The registers have the program's values, even if it never reads them again.
     let kept = [old, exchanged.named()];
@@ -502,7 +507,7 @@ fn exchanged(place: Place, access: &Planned, exchanged: Exchanged) {
 }
 
 /// Saves what `xchg` is about to write, or `xadd` to add, in place of what is there then.
-fn about_to_write(place: Place, access: &Planned) {
+fn about_to_write(place: InsertionPoint, access: &Planned) {
     let Some(Exchanged::Swap(register) | Exchanged::Add(register)) = access.found.exchanged else {
         return;
     };
@@ -517,7 +522,7 @@ fn about_to_write(place: Place, access: &Planned) {
 }
 
 /// Copies exactly the written bytes, because the bytes after them may not be mapped.
-fn read_back(place: Place, access: &Planned, value: reg_id_t, end: reg_id_t) {
+fn read_back(place: InsertionPoint, access: &Planned, value: reg_id_t, end: reg_id_t) {
     let size = usize::from(access.found.size);
     let words = access.value_words();
     let first = 8 - access.back;

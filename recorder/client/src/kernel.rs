@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 
 use dynamorio_sys::dr_safe_read;
-use strandline_capture::Kind;
+use strandline_capture::PacketKind;
 
 use crate::stream::Stream;
 use crate::sys::{self, number};
@@ -60,7 +60,7 @@ impl Written {
                 "{name}: the kernel wrote {bytes} bytes into persistent memory, which are not in the recording: crash \
                  states hold there what was before"
             );
-            stream.packet(Kind::Warning, 0, &[what.as_bytes()]);
+            stream.packet(PacketKind::Warning, 0, &[what.as_bytes()]);
         }
     }
 }
@@ -136,7 +136,10 @@ pub fn queues() {
         let what =
             "io_uring: what the kernel writes into persistent memory by its queues is not in the recording: crash \
                     states hold there what was before";
-        recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+        recorder
+            .stream
+            .lock()
+            .packet(PacketKind::Warning, 0, &[what.as_bytes()]);
     }
 }
 

@@ -30,7 +30,7 @@ use std::ffi::{c_char, c_int, c_void, CStr};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicU8, Ordering};
 
 use dynamorio_sys::*;
-use strandline_capture::{Kind, NOBODY, VERSION};
+use strandline_capture::{PacketKind, NOBODY, VERSION};
 
 use block::Blocks;
 use calls::Calls;
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
         give_up(&format!("{}: cannot be opened to write a recording to", options.pipe));
     };
     stream.packet(
-        Kind::Start,
+        PacketKind::Start,
         0,
         &[
             &VERSION.to_le_bytes(),
@@ -336,7 +336,7 @@ unsafe extern "C" fn thread_begins(drcontext: *mut c_void) {
         recorder
             .stream
             .lock()
-            .packet(Kind::ThreadStart, number, &[words(&[tid, parent, clears])]);
+            .packet(PacketKind::ThreadStart, number, &[words(&[tid, parent, clears])]);
     }
 }
 
@@ -382,7 +382,7 @@ unsafe extern "C" fn thread_ends(drcontext: *mut c_void) {
         recorder
             .stream
             .lock()
-            .packet(Kind::ThreadEnd, thread.number, &[words(&[recorder.ticket()])]);
+            .packet(PacketKind::ThreadEnd, thread.number, &[words(&[recorder.ticket()])]);
         (*thread).end();
     }
 }
@@ -402,7 +402,10 @@ unsafe extern "C" fn module_loaded(_drcontext: *mut c_void, module: *const modul
             return;
         }
         let place = [module.__bindgen_anon_1.start as u64, module.end as u64, offset];
-        recorder().stream.lock().packet(Kind::Module, 0, &[words(&place), path]);
+        recorder()
+            .stream
+            .lock()
+            .packet(PacketKind::Module, 0, &[words(&place), path]);
         region::look_for_symbol(module, &String::from_utf8_lossy(path));
     }
 }
@@ -427,8 +430,8 @@ unsafe extern "C" fn exit() {
             }
             _ => "the program never came to the marker of a region's beginning: nothing was recorded".to_owned(),
         };
-        stream.packet(Kind::Warning, 0, &[what.as_bytes()]);
+        stream.packet(PacketKind::Warning, 0, &[what.as_bytes()]);
     }
     let status = recorder.status.load(Ordering::Relaxed);
-    stream.packet(Kind::End, 0, &[words(&[status])]);
+    stream.packet(PacketKind::End, 0, &[words(&[status])]);
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use dynamorio_sys::{dr_mem_info_t, dr_mem_type_t_DR_MEMTYPE_FREE, dr_query_memory_ex, dr_safe_read, DR_MEMPROT_READ};
-use strandline_capture::{Control, Kind, PAGE_BYTES};
+use strandline_capture::{Control, PacketKind, PAGE_BYTES};
 
 use crate::stream::{words, Stream};
 use crate::sys;
@@ -81,10 +81,11 @@ pub fn unmapped(thread: &mut Thread, range: Range<u64>) {
     thread.flush();
     for mapping in gone {
         let range = mapping.range;
-        recorder
-            .stream
-            .lock()
-            .packet(Kind::PmUnmap, 0, &[words(&[range.start, range.end - range.start])]);
+        recorder.stream.lock().packet(
+            PacketKind::PmUnmap,
+            0,
+            &[words(&[range.start, range.end - range.start])],
+        );
     }
 }
 
@@ -159,7 +160,7 @@ fn announce(stream: &mut Stream, mapping: &Mapping) {
         recorder().mapped_file.store(true, Ordering::Relaxed);
     }
     stream.packet(
-        Kind::PmMap,
+        PacketKind::PmMap,
         0,
         &[words(&[start, end - start, mapping.offset]), mapping.path.as_bytes()],
     );
@@ -209,7 +210,7 @@ fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
         let read =
             unsafe { dr_safe_read(page as *const c_void, bytes.len(), bytes.as_mut_ptr().cast(), &mut done) } != 0;
         if read && bytes.iter().any(|byte| *byte != 0) {
-            stream.packet(Kind::PmPage, 0, &[words(&[page]), &bytes]);
+            stream.packet(PacketKind::PmPage, 0, &[words(&[page]), &bytes]);
         }
         page += PAGE_BYTES;
     }

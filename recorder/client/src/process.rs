@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use strandline_capture::Kind;
+use strandline_capture::PacketKind;
 
 use crate::options::Fork;
 use crate::thread::Thread;
@@ -67,7 +67,10 @@ pub unsafe extern "C" fn forked(drcontext: *mut c_void) {
             thread.tid = syscall::running();
             if recorder.mapped_file.load(Ordering::Relaxed) {
                 let what = "the process that started the recorded one goes on: what it stores from there on is missing";
-                recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+                recorder
+                    .stream
+                    .lock()
+                    .packet(PacketKind::Warning, 0, &[what.as_bytes()]);
             }
         }
         _ => leave(),
@@ -96,5 +99,8 @@ fn tell_once(shares_memory: bool) {
         "the program started another process, which is not recorded: what it stores to persistent memory is missing\
          {instead}"
     );
-    recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+    recorder
+        .stream
+        .lock()
+        .packet(PacketKind::Warning, 0, &[what.as_bytes()]);
 }

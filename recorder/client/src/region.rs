@@ -8,7 +8,7 @@ use dynamorio_sys::*;
 use object::elf::PT_INTERP;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
-use strandline_capture::{Kind, Marker};
+use strandline_capture::{Marker, PacketKind};
 
 use crate::access;
 use crate::options::From;
@@ -244,7 +244,10 @@ unsafe fn look_for_main(module: &module_data_t, path: &str) {
         let mut found = addresses(module, path, "main");
         if found.is_empty() && !has_interpreter(path) {
             let what = "the program has no symbol main and no shared C library: recording begins at its entry";
-            recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+            recorder
+                .stream
+                .lock()
+                .packet(PacketKind::Warning, 0, &[what.as_bytes()]);
             found.push(module.entry_point as u64);
         }
         recorder.symbols.lock().extend(found);
@@ -317,7 +320,7 @@ fn in_file(path: &str, name: &str) -> Vec<u64> {
 pub fn refuse(what: &str) {
     let mut stream = recorder().stream.lock();
     if !stream.closed() {
-        stream.packet(Kind::Refused, 0, &[what.as_bytes()]);
+        stream.packet(PacketKind::Refused, 0, &[what.as_bytes()]);
         // The collector prints it. If the collector has gone, nothing reads the recording anyway.
         stream.close();
     }

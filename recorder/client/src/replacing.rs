@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 
 use dynamorio_sys::{dr_free_module_data, dr_get_main_module, dr_safe_read, dr_syscall_set_param};
-use strandline_capture::Kind;
+use strandline_capture::PacketKind;
 
 use crate::stream::words;
 use crate::sys::{self, number};
@@ -187,7 +187,7 @@ fn end(thread: &mut Thread, what: &str) {
     }
     let mut stream = recorder.stream.lock();
     recorder.written_by_kernel.lock().tell(&mut stream);
-    stream.packet(Kind::Warning, 0, &[what.as_bytes()]);
-    stream.packet(Kind::End, 0, &[words(&[0])]);
+    stream.packet(PacketKind::Warning, 0, &[what.as_bytes()]);
+    stream.packet(PacketKind::End, 0, &[words(&[0])]);
     stream.close();
 }

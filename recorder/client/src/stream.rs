@@ -6,7 +6,7 @@ use dynamorio_sys::{
     dr_close_file, dr_open_file, dr_write_file, file_t, DR_FILE_ALLOW_LARGE, DR_FILE_WRITE_ONLY,
     DR_FILE_WRITE_OVERWRITE,
 };
-use strandline_capture::{Kind, MAGIC};
+use strandline_capture::{PacketKind, MAGIC};
 
 use crate::sys;
 
@@ -81,7 +81,7 @@ impl Stream {
     }
 
     /// Writes a packet; the parts are its payload, one after the other.
-    pub fn packet(&mut self, kind: Kind, thread: u32, parts: &[&[u8]]) {
+    pub fn packet(&mut self, kind: PacketKind, thread: u32, parts: &[&[u8]]) {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         let mut head = [0; strandline_capture::HEADER_BYTES];
         head[0..4].copy_from_slice(&(kind as u32).to_le_bytes());

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use dynamorio_sys::*;
-use strandline_capture::{Control, Kind};
+use strandline_capture::{Control, PacketKind};
 
 use crate::block::Blocks;
 use crate::stream::{words, Stream};
@@ -181,9 +181,9 @@ impl Thread {
             let fresh = blocks.take_pending();
             drop(blocks);
             if !fresh.is_empty() {
-                stream.packet(Kind::Blocks, 0, &[&fresh]);
+                stream.packet(PacketKind::Blocks, 0, &[&fresh]);
             }
-            stream.packet(Kind::Trace, self.number, &[words(&self.waiting()[..keep])]);
+            stream.packet(PacketKind::Trace, self.number, &[words(&self.waiting()[..keep])]);
         }
         self.empty();
     }

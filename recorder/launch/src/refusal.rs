@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use strandline_capture::{Kind, HEADER_BYTES, MAGIC, VERSION};
+use strandline_capture::{PacketKind, HEADER_BYTES, MAGIC, VERSION};
 
 /// The pipe in these arguments, even if others are wrong.
 pub fn pipe_among(words: &[OsString]) -> Option<&OsStr> {
@@ -30,7 +30,7 @@ fn stream(program: &[OsString], what: &str) -> Vec<u8> {
     let words: Vec<&[u8]> = program.iter().map(|word| word.as_bytes()).collect();
     start.extend(words.join(&0));
     let mut stream = Vec::from(MAGIC);
-    for (kind, payload) in [(Kind::Start, &start[..]), (Kind::Refused, what.as_bytes())] {
+    for (kind, payload) in [(PacketKind::Start, &start[..]), (PacketKind::Refused, what.as_bytes())] {
         stream.extend((kind as u32).to_le_bytes());
         stream.extend(0u32.to_le_bytes());
         stream.extend((payload.len() as u64).to_le_bytes());

@@ -2,10 +2,10 @@
 
 use super::words::Words;
 use crate::judge::fault::Fault;
-use crate::judge::reads::{Read, Step};
+use crate::judge::reads::{PostCrashStep, Read};
 use strandline_isa::{Addr, Note};
 use strandline_kernel::Cycles;
-use strandline_machine::{Op, OpId};
+use strandline_machine::{OpId, TraceOp};
 use strandline_sim::Observation;
 
 /// The most events between which the order is shown.
@@ -24,11 +24,11 @@ pub struct Reads<'r> {
 
 impl<'r> Reads<'r> {
     /// The fault was found in step `last`.
-    pub fn of(all: &'r [&'r Read], last: Step) -> Reads<'r> {
-        let by = |step: Step| all.iter().copied().filter(|read| read.steps.contains(&step)).collect();
+    pub fn of(all: &'r [&'r Read], last: PostCrashStep) -> Reads<'r> {
+        let by = |step: PostCrashStep| all.iter().copied().filter(|read| read.steps.contains(&step)).collect();
         Reads {
             all,
-            by_recovery: by(Step::Recovery),
+            by_recovery: by(PostCrashStep::Recovery),
             by_last: by(last),
         }
     }
@@ -146,7 +146,7 @@ fn noted(run: &Observation, only: Option<usize>, at: Cycles) -> Vec<OpId> {
     let operations = programs.flat_map(|(core, ops)| ops.iter().enumerate().map(move |(index, op)| (core, index, op)));
     let own = operations.filter(|(core, ..)| only.is_none_or(|only| only == *core));
     let found = own.filter_map(|(core, index, op)| {
-        let Op::Note(note) = op else { return None };
+        let TraceOp::Note(note) = op else { return None };
         let noted = run.journal.notes[core][*note as usize];
         let acknowledges = matches!(noted.note, Note::RegionDurable | Note::OperationDurable { .. });
         (acknowledges && noted.at == at).then(|| super::operation(core, index))

@@ -5,16 +5,16 @@ mod order;
 mod words;
 
 use crate::explore::run::Run;
-use crate::judge::fault::{Fault, Kind};
+use crate::judge::fault::{Fault, FaultKind};
 use crate::judge::order::{in_words, Models, Ordered};
-use crate::judge::reads::{Read, Step};
+use crate::judge::reads::{PostCrashStep, Read};
 use crate::judge::walk::Finding;
 use choice::{Choice, Reads};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, CoreId};
 use strandline_kernel::Cycles;
-use strandline_machine::{Op, OpId};
+use strandline_machine::{OpId, TraceOp};
 use strandline_sim::Error;
 use words::Words;
 
@@ -66,7 +66,7 @@ pub struct Reading {
     /// What it held, in hexadecimal.
     pub value: String,
     /// Who read it.
-    pub by: Step,
+    pub by: PostCrashStep,
     /// Recovery had written the word before.
     pub rewritten: bool,
     /// The store that had left the durable word; `None` if it held what was there at first.
@@ -116,7 +116,7 @@ impl Case {
         let model = models.on(&observation.machine)?;
         let (journal, initial) = (&observation.journal, &observation.initial);
         let ordered = Ordered::at(model, journal, initial, finding.event, finding.at);
-        let judged = finding.faults.iter().any(|fault| fault.kind() == Kind::Forbidden);
+        let judged = finding.faults.iter().any(|fault| fault.kind() == FaultKind::Forbidden);
         let forbidden = judged || ordered.as_ref().is_none_or(|ordered| ordered.forbids);
         let pair = ordered.as_ref().and_then(|ordered| ordered.pair);
         let choice = Choice::of(observation, &finding.faults[0], pair, &words, &Reads::of(&stored, last));
@@ -147,16 +147,16 @@ impl Case {
 }
 
 /// The step that found the first fault: what was read behind it explains nothing.
-fn last_step(finding: &Finding) -> Step {
+fn last_step(finding: &Finding) -> PostCrashStep {
     match finding.faults.first() {
-        Some(Fault::Lost { .. } | Fault::Torn { .. } | Fault::Foreign { .. }) => Step::Regions,
-        Some(Fault::Structure { .. }) => Step::Invariant,
-        _ => Step::Operations,
+        Some(Fault::Lost { .. } | Fault::Torn { .. } | Fault::Foreign { .. }) => PostCrashStep::Regions,
+        Some(Fault::Structure { .. }) => PostCrashStep::Invariant,
+        _ => PostCrashStep::Operations,
     }
 }
 
 /// The reads that are listed, in order.
-fn shown<'r>(stored: &[&'r Read], words: &Words<'_>, last: Step) -> Vec<&'r Read> {
+fn shown<'r>(stored: &[&'r Read], words: &Words<'_>, last: PostCrashStep) -> Vec<&'r Read> {
     let mut chosen: Vec<(usize, &Read)> = stored.iter().copied().enumerate().collect();
     chosen.sort_by_key(|(index, read)| (words.lost(read.addr).is_empty(), !read.steps.contains(&last), *index));
     chosen.truncate(MOST_READS);
@@ -213,10 +213,10 @@ fn event(run: &Run, op: OpId, words: &Words<'_>) -> Event {
 }
 
 /// The address, the bytes and the value of a store.
-fn stored(op: &Op) -> Option<(Addr, u8, u64)> {
+fn stored(op: &TraceOp) -> Option<(Addr, u8, u64)> {
     match *op {
-        Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => Some((addr, size, value)),
-        Op::Rmw { addr, new, .. } => Some((addr, 8, new)),
+        TraceOp::Store { addr, size, value } | TraceOp::StoreNt { addr, size, value } => Some((addr, size, value)),
+        TraceOp::Rmw { addr, new, .. } => Some((addr, 8, new)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use crate::judge::walk::Finding;
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Addr, Line};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Op, OpId};
+use strandline_machine::{Journal, OpId, TraceOp};
 use strandline_sim::Observation;
 
 /// When an operation was visible, and its place among those of that time.
@@ -110,7 +110,7 @@ impl<'o> Words<'o> {
     /// When an operation was visible, or noted.
     pub fn time(&self, op: OpId) -> Option<Time> {
         let noted = || match self.operation(op) {
-            Op::Note(note) => Some((self.journal.notes[op.core.index()][*note as usize].at, usize::MAX)),
+            TraceOp::Note(note) => Some((self.journal.notes[op.core.index()][*note as usize].at, usize::MAX)),
             _ => None,
         };
         self.times.get(&op).copied().or_else(noted)
@@ -125,7 +125,7 @@ impl<'o> Words<'o> {
         word.is_some_and(|word| word.stores[..word.durable].iter().any(|stored| stored.op == op))
     }
 
-    fn operation(&self, op: OpId) -> &'o Op {
+    fn operation(&self, op: OpId) -> &'o TraceOp {
         &self.journal.trace.programs[op.core.index()][op.index as usize]
     }
 }

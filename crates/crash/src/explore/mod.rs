@@ -14,7 +14,7 @@ pub(crate) mod timeline;
 pub(crate) mod until;
 
 use points::Points;
-use replay::Place;
+use replay::CrashPoint;
 use report::{surroundings, Failure, Report};
 use run::{Observe, Run};
 use shrink::{shrink, Failing};
@@ -95,7 +95,7 @@ pub fn first_failure(spec: &Spec, points: Points, observe: Observe<'_>) -> Resul
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
-    let place: Place = place.parse()?;
+    let place: CrashPoint = place.parse()?;
     if place.run >= RUNS {
         return Err(Error::Input(format!(
             "--replay {place}: there are only the runs 0 to {}",

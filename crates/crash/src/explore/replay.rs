@@ -7,26 +7,26 @@ use strandline_sim::{Error, Spec};
 
 /// A crash point: the run, and the number of its durable events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CrashPoint {
     /// The run.
     pub run: usize,
     /// The durable events before the crash.
     pub event: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CrashPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.run, self.event)
     }
 }
 
-impl FromStr for Place {
+impl FromStr for CrashPoint {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Place, Error> {
+    fn from_str(text: &str) -> Result<CrashPoint, Error> {
         let parsed = text.split_once(':').and_then(|(run, event)| {
             let (run, event) = (run.parse::<u32>().ok()?, event.parse::<u32>().ok()?);
-            Some(Place {
+            Some(CrashPoint {
                 run: run as usize,
                 event: event as usize,
             })
@@ -40,7 +40,7 @@ impl FromStr for Place {
 }
 
 /// The arguments of `strandline` that reproduce this crash point.
-pub fn arguments(spec: &Spec, place: Place) -> String {
+pub fn arguments(spec: &Spec, place: CrashPoint) -> String {
     format!("{} --replay {place}", command(spec))
 }
 
@@ -93,18 +93,18 @@ pub fn with_set(spec: &Spec, set: String) -> Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strandline_sim::{Found, Window};
+    use strandline_sim::{FoundBy, Window};
 
     #[test]
     fn a_place_is_read_as_it_is_written() {
-        let place = Place { run: 2, event: 57 };
+        let place = CrashPoint { run: 2, event: 57 };
         assert_eq!(place.to_string().parse(), Ok(place));
     }
 
     #[test]
     fn a_bad_place_says_what_it_must_be() {
         for wrong in ["", "2", "2:", ":57", "a:b", "2:57:1", "-1:3"] {
-            let Err(Error::Input(line)) = wrong.parse::<Place>() else {
+            let Err(Error::Input(line)) = wrong.parse::<CrashPoint>() else {
                 panic!("{wrong} was taken")
             };
             assert!(line.contains("must be RUN:EVENT") && !line.contains('\n'), "{line}");
@@ -121,7 +121,7 @@ mod tests {
         spec.seed = 7;
         spec.set = vec!["machine.simulation.jitter=9".into()];
         assert_eq!(
-            arguments(&spec, Place { run: 2, event: 57 }),
+            arguments(&spec, CrashPoint { run: 2, event: 57 }),
             r"crash sps -d unordered -m 'my machine'\''s.toml' --threads 1 --tasks 3 --window 5 --coroutines lean --seed 7 --set machine.simulation.jitter=9 --replay 2:57"
         );
     }
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn arguments_say_that_the_window_was_found() {
         let mut spec = Spec::new("sps", "cosplay");
-        spec.window = Some(Window::Found(Found::Auto));
-        let words = arguments(&spec, Place { run: 0, event: 1 });
+        spec.window = Some(Window::Found(FoundBy::Auto));
+        let words = arguments(&spec, CrashPoint { run: 0, event: 1 });
         assert_eq!(
             words,
             "crash sps -d cosplay --threads 1 --window auto --seed 1 --replay 0:1"

@@ -1,11 +1,11 @@
 //! What crash exploration says.
 
-use super::replay::{arguments, Place};
+use super::replay::{arguments, CrashPoint};
 use super::run::Run;
 use super::shrink::Failing;
 use super::sizes::small;
 use crate::case::Case;
-use crate::judge::fault::Kind;
+use crate::judge::fault::FaultKind;
 use serde::Serialize;
 use strandline_sim::{Error, Record};
 
@@ -38,7 +38,7 @@ pub struct Failure {
     /// The number of the last durable event before the power failure; 0: none.
     pub event: u64,
     /// The kind of fault, in one word.
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// What is wrong.
     pub why: String,
     /// The arguments of `strandline` that reproduce it, from `crash` on.
@@ -60,7 +60,7 @@ impl Failure {
     /// None, for a run that was judged.
     pub fn of(failing: &Failing) -> Result<Failure, Error> {
         let Failing { run, finding } = failing;
-        let place = Place {
+        let place = CrashPoint {
             run: run.number,
             event: finding.event,
         };

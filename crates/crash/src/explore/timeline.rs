@@ -1,6 +1,6 @@
 //! The timeline of a failing case: its run once more, recorded.
 
-use super::replay::{with_set, Place};
+use super::replay::{with_set, CrashPoint};
 use super::request::Request;
 use super::run::perturbed;
 use strandline_sim::{Drawn, Error, Part, Progress};
@@ -15,7 +15,7 @@ impl Request {
     /// Bad input, or a run without progress.
     pub fn timeline(&self) -> Result<Drawn, Error> {
         let named = self.replay.as_deref();
-        let place: Place = named
+        let place: CrashPoint = named
             .ok_or_else(|| Error::input("--replay: names no crash state"))?
             .parse()?;
         let (_, full) = perturbed(&self.run, place.run);

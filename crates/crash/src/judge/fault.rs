@@ -9,7 +9,7 @@ use strandline_kernel::Cycles;
 /// The kind of fault in reports, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FaultKind {
     /// A state that the design's model forbids.
     Forbidden,
     /// A state that recovery does not repair.
@@ -20,13 +20,13 @@ pub enum Kind {
     Starved,
 }
 
-impl Kind {
+impl FaultKind {
     /// The kind of a run without progress: deadlock or livelock.
     #[must_use]
-    pub fn of_stuck(dead: bool) -> Kind {
+    pub fn of_stuck(dead: bool) -> FaultKind {
         match dead {
-            true => Kind::Stuck,
-            false => Kind::Starved,
+            true => FaultKind::Stuck,
+            false => FaultKind::Starved,
         }
     }
 }
@@ -95,10 +95,10 @@ pub enum Fault {
 
 impl Fault {
     /// In a word.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FaultKind {
         match self {
-            Fault::Disorder { .. } => Kind::Forbidden,
-            _ => Kind::Unrecovered,
+            Fault::Disorder { .. } => FaultKind::Forbidden,
+            _ => FaultKind::Unrecovered,
         }
     }
 }

@@ -8,7 +8,7 @@ use strandline_isa::{Addr, Image};
 /// A step after a crash, in the order of the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum PostCrashStep {
     /// The program makes its failure-atomic regions complete or absent.
     Recovery,
     /// The words that regions write are judged.
@@ -29,9 +29,9 @@ pub struct Read {
     /// What it held.
     pub value: u64,
     /// Who read it first.
-    pub by: Step,
+    pub by: PostCrashStep,
     /// All steps that read it.
-    pub steps: BTreeSet<Step>,
+    pub steps: BTreeSet<PostCrashStep>,
     /// Recovery had written it before.
     pub rewritten: bool,
 }
@@ -39,7 +39,7 @@ pub struct Read {
 /// An image that notes the first read of each word.
 pub struct Watched<'i> {
     image: &'i dyn Image,
-    step: Cell<Step>,
+    step: Cell<PostCrashStep>,
     written: RefCell<BTreeSet<Addr>>,
     reads: RefCell<Vec<Read>>,
     /// The read of each word.
@@ -51,7 +51,7 @@ impl<'i> Watched<'i> {
     pub fn new(image: &'i dyn Image) -> Watched<'i> {
         Watched {
             image,
-            step: Cell::new(Step::Recovery),
+            step: Cell::new(PostCrashStep::Recovery),
             written: RefCell::default(),
             reads: RefCell::default(),
             places: RefCell::default(),
@@ -59,7 +59,7 @@ impl<'i> Watched<'i> {
     }
 
     /// The next step begins.
-    pub fn begins(&self, step: Step) {
+    pub fn begins(&self, step: PostCrashStep) {
         self.step.set(step);
     }
 

@@ -3,7 +3,7 @@
 use super::observe::Case;
 use super::subject::Subject;
 use super::timing::Timings;
-use crate::judge::fault::Kind;
+use crate::judge::fault::FaultKind;
 use crate::judge::order::{input, Models};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
@@ -36,7 +36,7 @@ pub struct Conformance {
 #[derive(Clone, Debug, Serialize)]
 pub struct StuckRun {
     /// Whether it stands still or goes on without progress.
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// The preset of the machine.
     pub machine: String,
     /// The seed that reproduces the run.
@@ -106,7 +106,7 @@ pub fn conform(
             Ok(observed) => observed,
             Err(Error::Stuck { dead, text }) => {
                 conformance.stuck = Some(StuckRun {
-                    kind: Kind::of_stuck(dead),
+                    kind: FaultKind::of_stuck(dead),
                     detail: [vec![text], case.describe(test)].concat(),
                     machine: case.machine.name,
                     seed,

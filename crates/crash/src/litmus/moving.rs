@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::{Addr, CoreId, Cpu, Intent, Primitive, Replay};
 use strandline_kernel::Rng;
-use strandline_machine::{Journal, Op, OpId, Seen, SimCpu};
+use strandline_machine::{Journal, OpId, Seen, SimCpu, TraceOp};
 use strandline_order::litmus::Instruction;
 use strandline_order::Test;
 
@@ -119,15 +119,15 @@ pub fn joined(mut journal: Journal, from: CoreId, to: CoreId) -> Journal {
 }
 
 /// An operation behind so many others, and so many notes, of its thread.
-fn behind(mut op: Op, ops: u32, notes: u32) -> Op {
+fn behind(mut op: TraceOp, ops: u32, notes: u32) -> TraceOp {
     match &mut op {
-        Op::Load { from, .. } | Op::Rmw { from, .. } => {
+        TraceOp::Load { from, .. } | TraceOp::Rmw { from, .. } => {
             if let Seen::Own(index) = from {
                 *index += ops;
             }
         }
-        Op::Note(note) => *note += notes,
-        Op::Store { .. } | Op::StoreNt { .. } | Op::Flush { .. } | Op::Primitive(_) => {}
+        TraceOp::Note(note) => *note += notes,
+        TraceOp::Store { .. } | TraceOp::StoreNt { .. } | TraceOp::Flush { .. } | TraceOp::Primitive(_) => {}
     }
     op
 }

@@ -7,12 +7,12 @@ use strandline_machine::{Noted, Trace};
 
 #[test]
 fn what_a_thread_does_on_its_second_core_follows_what_it_did_on_its_first() {
-    let store = |value| Op::Store {
+    let store = |value| TraceOp::Store {
         addr: Addr(PM_BASE),
         size: 8,
         value,
     };
-    let load = |from| Op::Load {
+    let load = |from| TraceOp::Load {
         addr: Addr(PM_BASE),
         size: 8,
         value: 2,
@@ -30,16 +30,22 @@ fn what_a_thread_does_on_its_second_core_follows_what_it_did_on_its_first() {
         notes: vec![vec![noted(1)], Vec::new(), vec![noted(2)]],
         trace: Trace {
             programs: vec![
-                vec![store(1), Op::Note(0)],
+                vec![store(1), TraceOp::Note(0)],
                 vec![store(3), load(Seen::Own(0))],
-                vec![store(2), load(Seen::Own(0)), Op::Note(0)],
+                vec![store(2), load(Seen::Own(0)), TraceOp::Note(0)],
             ],
             visible: vec![op(0, 0), op(1, 0), op(2, 0)],
         },
         ..Journal::default()
     };
     let joined = joined(journal, CoreId(0), CoreId(2));
-    let whole = vec![store(1), Op::Note(0), store(2), load(Seen::Own(2)), Op::Note(1)];
+    let whole = vec![
+        store(1),
+        TraceOp::Note(0),
+        store(2),
+        load(Seen::Own(2)),
+        TraceOp::Note(1),
+    ];
     let other = vec![store(3), load(Seen::Own(0))];
     assert_eq!(joined.trace.programs, [whole, other, Vec::new()]);
     assert_eq!(joined.trace.visible, [op(0, 0), op(1, 0), op(0, 2)]);

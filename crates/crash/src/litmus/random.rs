@@ -4,7 +4,7 @@ use super::observe::Case;
 use super::owners::Owners;
 use super::subject::Subject;
 use super::timing::Timings;
-use crate::judge::fault::Kind;
+use crate::judge::fault::FaultKind;
 use crate::judge::order::{judge_all, Models};
 use serde::Serialize;
 use strandline_isa::Primitive;
@@ -41,7 +41,7 @@ pub struct RandomViolation {
     /// The preset of the machine.
     pub machine: String,
     /// The kind of violation, in one word.
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// Instructions of the program.
     pub size: usize,
     /// The program, as a litmus test.
@@ -82,7 +82,7 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
 ///
 /// # Errors
 /// As [`random`].
-pub fn first_failure(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<Option<Kind>, Error> {
+pub fn first_failure(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<Option<FaultKind>, Error> {
     let mut tester = Tester::of(subject)?;
     for seed in first_seed..first_seed + programs {
         let test = program(tester.models.plain(), &mut Rng::new(seed));
@@ -109,7 +109,7 @@ struct Tried {
     undefined: bool,
     machine: String,
     /// The violation: its kind, and lines of detail.
-    wrong: Option<(Kind, Vec<String>)>,
+    wrong: Option<(FaultKind, Vec<String>)>,
 }
 
 impl<'s> Tester<'s> {
@@ -134,7 +134,7 @@ impl<'s> Tester<'s> {
                     crash_states: 0,
                     undefined: false,
                     machine: case.machine.name,
-                    wrong: Some((Kind::of_stuck(dead), lines)),
+                    wrong: Some((FaultKind::of_stuck(dead), lines)),
                 });
             }
             Err(error) => return Err(error),
@@ -144,7 +144,7 @@ impl<'s> Tester<'s> {
         let wrong = judged.disorder.map(|disorder| {
             let mut lines = vec![format!("power fails at cycle {}: {}", disorder.at, disorder.what)];
             lines.extend(observed.describe(test, disorder.event));
-            (Kind::Forbidden, lines)
+            (FaultKind::Forbidden, lines)
         });
         Ok(Tried {
             crash_states: match judged.is_undefined {
@@ -158,7 +158,7 @@ impl<'s> Tester<'s> {
     }
 
     /// A seed with which the program fails in this way.
-    fn failing(&mut self, test: &Test, seed: u64, kind: Kind) -> Option<u64> {
+    fn failing(&mut self, test: &Test, seed: u64, kind: FaultKind) -> Option<u64> {
         let mut seeds = std::iter::once(seed).chain(0..TRIES);
         seeds.find(|seed| {
             let tried = self.run(test, *seed).ok();
@@ -167,7 +167,7 @@ impl<'s> Tester<'s> {
     }
 
     /// The smallest program that still fails in this way, found by leaving out one instruction after the other.
-    fn shrunk(&mut self, mut test: Test, seed: u64, kind: Kind) -> Result<RandomViolation, Error> {
+    fn shrunk(&mut self, mut test: Test, seed: u64, kind: FaultKind) -> Result<RandomViolation, Error> {
         let mut timing = seed;
         let mut index = 0;
         while index < size(&test) {

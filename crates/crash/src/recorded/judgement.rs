@@ -7,7 +7,7 @@ use crate::judge::order::{judge_named, Models};
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_record::order::Places;
-use strandline_record::{Access, AccessKind, RecordError, Recording, SharedLines, Step};
+use strandline_record::{Access, AccessKind, RecordError, Recording, SharedLines, ThreadStep};
 use strandline_sim::{observe, Error, Run, Spec, Traced};
 
 /// Maximum number of operations of a judged recording, each of which the oracle keeps: accesses of up to 8 bytes,
@@ -115,7 +115,7 @@ pub(super) fn operations(recording: &Recording) -> Result<u64, RecordError> {
     for thread in 0..recording.threads().len() {
         let mut stream = recording.stream(thread)?;
         while let Some(step) = stream.next()? {
-            let Step::Block(executed) = step else { continue };
+            let ThreadStep::Block(executed) = step else { continue };
             let accesses = &recording.blocks()[executed.block as usize].accesses;
             let kept = accesses.iter().zip(executed.addresses);
             let kept = kept.filter(|(access, address)| keeps(access, **address));

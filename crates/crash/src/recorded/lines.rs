@@ -1,7 +1,7 @@
 //! Maps lines of simulated memory to the recording's files.
 
 use strandline_isa::{Addr, Line, LineData};
-use strandline_record::order::{Piece, Place, Places};
+use strandline_record::order::{Piece, Places, PmPlace};
 use strandline_record::replay::Space;
 use strandline_record::Recording;
 use strandline_sim::Error;
@@ -18,7 +18,7 @@ struct Span {
     start: u64,
     end: u64,
     /// The place of the start.
-    place: Place,
+    place: PmPlace,
 }
 
 impl Lines {

@@ -55,7 +55,7 @@ pub struct Asked {
 
 /// What the runs have shown.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct ShownPlan {
     /// Number of distinct crash states, including the one before the program.
     pub states: u64,
     /// Number of visited states.
@@ -90,7 +90,7 @@ pub struct SimulatedStates {
     lines: Lines,
     initial: Image,
     stores: Stores,
-    plan: Plan,
+    plan: ShownPlan,
     edges: VecDeque<Name>,
     left: VecDeque<Point>,
     at: Option<At>,
@@ -123,11 +123,11 @@ impl SimulatedStates {
             recording,
             lines,
             initial,
-            plan: Plan {
+            plan: ShownPlan {
                 tasks: stores.tasks(),
                 audit: stores.audit.clone(),
                 judgement,
-                ..Plan::default()
+                ..ShownPlan::default()
             },
             stores,
             edges: VecDeque::new(),
@@ -193,7 +193,7 @@ impl SimulatedStates {
     }
 
     /// What there is.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &ShownPlan {
         &self.plan
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use strandline_record::order::{Interleaved, Op, Piece, Place, Places, What, LINE};
+use strandline_record::order::{Interleaved, Piece, Places, PmOp, PmPlace, What, LINE};
 use strandline_record::states::{Audit, Image, Orders, Spot, Stored};
 use strandline_record::{At, Marker, RecordError, Recording};
 
@@ -12,8 +12,8 @@ const MOST_AHEAD: usize = 4096;
 /// All stores to persistent memory, in the recording's order.
 pub struct Stores {
     /// The words, by place.
-    words: HashMap<Place, u32>,
-    places: Vec<Place>,
+    words: HashMap<PmPlace, u32>,
+    places: Vec<PmPlace>,
     writes: Vec<Vec<Write>>,
     /// Number of stores before each task's start.
     tasks: Vec<u64>,
@@ -70,7 +70,7 @@ impl Stores {
         Ok(stores)
     }
 
-    fn wrote(&mut self, op: &Op, piece: Piece, serial: u64) {
+    fn wrote(&mut self, op: &PmOp, piece: Piece, serial: u64) {
         self.last.store(&piece);
         let word = *self.words.entry(piece.word).or_insert_with(|| {
             self.places.push(piece.word);
@@ -130,7 +130,7 @@ pub struct Balance {
 impl Shown {
     /// Memory has its initial contents.
     pub fn new(stores: &Stores, initial: &Image) -> Shown {
-        let word = |place: &Place| {
+        let word = |place: &PmPlace| {
             let page = place & !(strandline_record::PAGE_BYTES - 1);
             let mut bytes = [0; 8];
             if let Some((_, page)) = initial.pages(page, page + 1).next() {
@@ -235,7 +235,7 @@ fn put(bytes: &mut [u8; 8], piece: &Piece) {
 
 /// Stores by line and instruction, with the oldest of each.
 #[derive(Default)]
-struct Sites(BTreeMap<(Place, At), (u64, Stored)>);
+struct Sites(BTreeMap<(PmPlace, At), (u64, Stored)>);
 
 impl Sites {
     fn add(&mut self, write: &Write) {
@@ -257,7 +257,7 @@ impl Sites {
     }
 
     fn lines(&self) -> usize {
-        let mut lines: Vec<Place> = self.0.keys().map(|(line, _)| *line).collect();
+        let mut lines: Vec<PmPlace> = self.0.keys().map(|(line, _)| *line).collect();
         lines.dedup();
         lines.len()
     }
@@ -279,7 +279,7 @@ impl Sites {
 mod tests {
     use super::*;
 
-    const PLACE: Place = 0x1000;
+    const PLACE: PmPlace = 0x1000;
 
     fn holding(value: u8) -> Piece {
         Piece {

@@ -5,7 +5,7 @@ use strandline_design::About;
 use strandline_designs::{abouts, design};
 use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_runtime::{runtimes, Runtime};
-use strandline_sim::{check_needs, Found, Spec, Window};
+use strandline_sim::{check_needs, FoundBy, Spec, Window};
 use strandline_workloads::describe;
 
 /// A run of crash exploration: a value for each axis.
@@ -55,7 +55,7 @@ const SHARING: [Sharing; 4] = [
     ("", None, None),
     ("window-3-paper", Some(Window::Tasks(3)), Some("paper")),
     ("window-3-lean", Some(Window::Tasks(3)), Some("lean")),
-    ("auto-lean", Some(Window::Found(Found::Auto)), Some("lean")),
+    ("auto-lean", Some(Window::Found(FoundBy::Auto)), Some("lean")),
 ];
 
 /// Whether locked instructions wait for flushes, how the program's locks are made, and its C library.

@@ -1,12 +1,12 @@
 //! A case, which becomes one test.
 
-use crate::planted::{Found, Planted};
+use crate::planted::{FoundFault, Planted};
 use crate::times::Times;
 use libtest_mimic::Trial;
 use std::sync::Arc;
 
 /// The fault of a design, if any.
-type Finds = Box<dyn Fn(&Planted) -> Option<Found> + Send + Sync>;
+type Finds = Box<dyn Fn(&Planted) -> Option<FoundFault> + Send + Sync>;
 
 /// A run under one design, which finds nothing unless a bug is planted.
 pub struct Check {

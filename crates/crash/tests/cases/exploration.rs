@@ -3,13 +3,13 @@
 use crate::axes::{Axes, Row};
 use crate::case::{Case, Check};
 use crate::covering::rows;
-use crate::planted::{finding, Found, Planted};
+use crate::planted::{finding, FoundFault, Planted};
 use crate::thinning::{amount, Amount};
 use strandline_crash::{explore, first_failure, replay, Points};
 use strandline_machine::MachineConfig;
 use strandline_sim::{Spec, Window};
 
-const AUTO: Window = Window::Found(strandline_sim::Found::Auto);
+const AUTO: Window = Window::Found(strandline_sim::FoundBy::Auto);
 
 /// Every pair (triple) of: a design that promises recovery, a workload, a runtime, a number of threads, a machine, its
 /// controllers, sizes of the design's structures, sharing of threads, and what locks order.
@@ -29,12 +29,12 @@ pub fn recovers() -> Vec<Check> {
 }
 
 /// What crash exploration finds first.
-pub fn explored(planted: &Planted, spec: &Spec, points: Points) -> Option<Found> {
+pub fn explored(planted: &Planted, spec: &Spec, points: Points) -> Option<FoundFault> {
     finding(planted, || {
         let failure = first_failure(spec, points, &|spec| planted.observe(spec))?;
         Ok(failure.map(|failure| {
             let text = format!("{}; strandline {}", failure.why, failure.replay);
-            Found::new(failure.kind, text)
+            FoundFault::new(failure.kind, text)
         }))
     })
 }

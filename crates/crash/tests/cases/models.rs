@@ -2,11 +2,11 @@
 
 use crate::axes::least;
 use crate::case::{Case, Check};
-use crate::planted::{finding, Found, Planted};
+use crate::planted::{finding, FoundFault, Planted};
 use crate::thinning::amount;
 use std::collections::BTreeSet;
 use strandline_crash::litmus::{conform, random, Registered, Subject, MOVING_SEEDS, PLAIN_SEEDS};
-use strandline_crash::Kind;
+use strandline_crash::FaultKind;
 use strandline_design::About;
 use strandline_designs::abouts;
 use strandline_order::{allowed, shelf, Entry, Model, Test};
@@ -43,7 +43,7 @@ pub fn conforms() -> Vec<Check> {
 }
 
 /// What a litmus test finds.
-pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<Found> {
+pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<FoundFault> {
     conformed_from(planted, entry, machines, 1)
 }
 
@@ -60,7 +60,7 @@ fn moving(planted: &Planted, programs: u64, one_in: u64) -> u64 {
     }
 }
 
-fn conformed_from(planted: &Planted, entry: &Entry, machines: u64, seed: u64) -> Option<Found> {
+fn conformed_from(planted: &Planted, entry: &Entry, machines: u64, seed: u64) -> Option<FoundFault> {
     let test = entry.test().expect("a right test");
     finding(planted, || {
         let Some(conformance) = conform(planted, &test, None, machines, seed)? else {
@@ -68,13 +68,13 @@ fn conformed_from(planted: &Planted, entry: &Entry, machines: u64, seed: u64) ->
         };
         let violations = conformance.violations;
         if !violations.is_empty() {
-            return Ok(Some(Found::new(
-                Kind::Forbidden,
+            return Ok(Some(FoundFault::new(
+                FaultKind::Forbidden,
                 format!("{}: {violations:#?}", entry.path),
             )));
         }
         if let Some(run) = conformance.stuck {
-            return Ok(Some(Found::new(run.kind, format!("{}: {run:#?}", entry.path))));
+            return Ok(Some(FoundFault::new(run.kind, format!("{}: {run:#?}", entry.path))));
         }
         assert!(conformance.crash_states >= machines);
         Ok(None)
@@ -119,14 +119,14 @@ fn sizes(design: &'static str) -> Vec<(&'static str, String, Sets)> {
 }
 
 /// What random programs find.
-pub fn wrong(planted: &Planted, first_seed: u64, programs: u64) -> Option<Found> {
+pub fn wrong(planted: &Planted, first_seed: u64, programs: u64) -> Option<FoundFault> {
     finding(planted, || {
         let report = random(planted, first_seed, programs)?;
         assert!(report.programs == programs || !report.violations.is_empty());
         let violations = &report.violations;
         Ok(violations
             .first()
-            .map(|found| Found::new(found.kind, format!("{violations:#?}"))))
+            .map(|found| FoundFault::new(found.kind, format!("{violations:#?}"))))
     })
 }
 

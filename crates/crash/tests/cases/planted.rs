@@ -4,7 +4,7 @@ use crate::mutants::altered::Altered;
 use crate::mutants::table::{Broken, Mutant};
 use crate::quiet::quietly;
 use strandline_crash::litmus::{Registered, Sets, Subject};
-use strandline_crash::Kind;
+use strandline_crash::FaultKind;
 use strandline_design::{About, AnyDesign};
 use strandline_kernel::Cycles;
 use strandline_machine::{MachineConfig, Options, Outcome};
@@ -113,26 +113,26 @@ impl Subject for Planted {
 
 /// What was found wrong.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFault {
     /// The kind, in one word; `None` if the run panicked (an underflow, for example), which reports nothing.
-    pub kind: Option<Kind>,
+    pub kind: Option<FaultKind>,
     /// In words.
     pub text: String,
 }
 
-impl Found {
-    pub fn new(kind: Kind, text: String) -> Found {
-        Found { kind: Some(kind), text }
+impl FoundFault {
+    pub fn new(kind: FaultKind, text: String) -> FoundFault {
+        FoundFault { kind: Some(kind), text }
     }
 }
 
 /// The fault of one of its runs, if any. A run that hangs or panics is a fault, too.
-pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<Found>, Error>) -> Option<Found> {
+pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<FoundFault>, Error>) -> Option<FoundFault> {
     match quietly(|| breaking(planted.rule(), run)) {
         Ok(Ok(found)) => found,
-        Ok(Err(Error::Stuck { dead, text })) => Some(Found::new(Kind::of_stuck(dead), text)),
+        Ok(Err(Error::Stuck { dead, text })) => Some(FoundFault::new(FaultKind::of_stuck(dead), text)),
         Ok(Err(error)) => panic!("{error}"),
-        Err(panic) => Some(Found {
+        Err(panic) => Some(FoundFault {
             kind: None,
             text: format!("the run stops: {panic}"),
         }),

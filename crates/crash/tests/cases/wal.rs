@@ -6,7 +6,7 @@ use crate::exploration::{explored, fails_again};
 use crate::mutants::all::mutants;
 use crate::planted::Planted;
 use crate::thinning::amount;
-use strandline_crash::{Kind, Points};
+use strandline_crash::{FaultKind, Points};
 use strandline_runtime::{Runtime, Wal};
 use strandline_sim::Spec;
 
@@ -87,7 +87,7 @@ fn early_commits_are_caught() -> Result<(), String> {
     let planted = Planted::of(mutant.expect("a mutant"));
     let spec = spec("linked-list", ("sp", &[]), Wal::LogPSf, 1);
     match explored(&planted, &spec, POINTS) {
-        Some(found) if found.kind == Some(Kind::Unrecovered) => Ok(()),
+        Some(found) if found.kind == Some(FaultKind::Unrecovered) => Ok(()),
         other => Err(format!("{other:?}")),
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use strandline_order::{allowed, Model, Test};
-use strandline_record::order::{Fence, Flush, Op, Piece, What};
+use strandline_record::order::{Fence, Flush, Piece, PmOp, What};
 use strandline_record::states::{Image, Ledger, Pending, Rules, Walk};
 use strandline_record::At;
 
@@ -75,8 +75,8 @@ fn test(program: &[Do]) -> Test {
     Test::parse(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
 }
 
-fn ops(program: &[Do]) -> Vec<Op> {
-    let op = |what| Op {
+fn ops(program: &[Do]) -> Vec<PmOp> {
+    let op = |what| PmOp {
         thread: 0,
         at: At::default(),
         rest: false,

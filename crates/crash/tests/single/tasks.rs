@@ -3,7 +3,7 @@
 use super::spec;
 use strandline_crash::{explore, Points};
 use strandline_designs::abouts;
-use strandline_sim::{Found, Spec, Window};
+use strandline_sim::{FoundBy, Spec, Window};
 
 #[test]
 fn a_window_that_changes_while_the_program_runs_recovers() {
@@ -11,7 +11,7 @@ fn a_window_that_changes_while_the_program_runs_recovers() {
     for about in shares {
         // A window is tried for 512 yields, and a task of pc has two: the third window of the search is reached.
         let spec = Spec {
-            window: Some(Window::Found(Found::Auto)),
+            window: Some(Window::Found(FoundBy::Auto)),
             tasks: Some(700),
             ..spec("pc", about.name, 1)
         };

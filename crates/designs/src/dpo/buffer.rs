@@ -1,7 +1,7 @@
 //! A core's persist buffer, its read and write sets and its accumulated dependences.
 
 use super::accesses::Accesses;
-use super::dependences::{Dependence, Dependences, Id, Kind};
+use super::dependences::{BufferedKind, Dependence, Dependences, Id};
 use crate::dpo::rules::Rule;
 use crate::parts::bloom::{Bloom, LookUps};
 use crate::parts::dependence_wait::Waiting;
@@ -50,10 +50,10 @@ pub struct Entry {
 impl Entry {
     /// Its kind.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> BufferedKind {
         match self.content {
-            Content::Persist { .. } => Kind::Persist,
-            Content::Fence { .. } => Kind::Fence,
+            Content::Persist { .. } => BufferedKind::Persist,
+            Content::Fence { .. } => BufferedKind::Fence,
         }
     }
 
@@ -300,14 +300,14 @@ impl PersistBuffer {
     #[must_use]
     pub fn has_fence_next(&self) -> bool {
         let oldest = self.entries.first();
-        oldest.is_some_and(|(_, entry)| !entry.sent && entry.kind() == Kind::Fence)
+        oldest.is_some_and(|(_, entry)| !entry.sent && entry.kind() == BufferedKind::Fence)
     }
 
     /// A persist is held back while nobody waits for it: no fence is behind it, no core depends on
     /// it, and the buffer has room.
     fn is_held(&self, entry: &Entry, now: Cycles) -> bool {
         let mut entries = self.entries.iter();
-        let mut waits = || entries.any(|(_, later)| later.kind() == Kind::Fence || later.wanted);
+        let mut waits = || entries.any(|(_, later)| later.kind() == BufferedKind::Fence || later.wanted);
         now < entry.held && !self.is_full() && !waits()
     }
 

@@ -1,6 +1,6 @@
 //! Coherence: the notes of replies.
 
-use super::dependences::{Dependence, Id, Kind};
+use super::dependences::{BufferedKind, Dependence, Id};
 use super::own::Note;
 use super::Dpo;
 use crate::dpo::rules::Rule;
@@ -25,7 +25,7 @@ impl Dpo {
         let in_transit = in_transit.map(|(_, id)| *id);
         dependences.extend(in_transit.map(|on| Dependence {
             on,
-            kind: Kind::Persist,
+            kind: BufferedKind::Persist,
             volatile: false,
         }));
         dependences.retain(|dependence| dependence.on.core != requester);

@@ -1,6 +1,6 @@
 //! What Delegated Persist Ordering counts.
 
-use super::dependences::{Dependences, Kind};
+use super::dependences::{BufferedKind, Dependences};
 use crate::parts::bloom::LookUps;
 use strandline_design::{Counter, Counters, OwnCounts};
 use strandline_kernel::Adds;
@@ -87,13 +87,13 @@ pub const OWN: &[Counter] = &[
 
 impl Counts {
     /// Counts the dependences of a new entry.
-    pub fn found(&mut self, waits: &Dependences, kind: Kind) {
+    pub fn found(&mut self, waits: &Dependences, kind: BufferedKind) {
         for dependence in waits.iter() {
             let count = match (dependence.kind, kind) {
-                (Kind::Persist, Kind::Persist) => &mut self.persist_persist,
-                (Kind::Fence, Kind::Persist) => &mut self.epoch_persist,
-                (Kind::Persist, Kind::Fence) => &mut self.persist_epoch,
-                (Kind::Fence, Kind::Fence) => &mut self.epoch_epoch,
+                (BufferedKind::Persist, BufferedKind::Persist) => &mut self.persist_persist,
+                (BufferedKind::Fence, BufferedKind::Persist) => &mut self.epoch_persist,
+                (BufferedKind::Persist, BufferedKind::Fence) => &mut self.persist_epoch,
+                (BufferedKind::Fence, BufferedKind::Fence) => &mut self.epoch_epoch,
             };
             *count += 1;
             self.volatile += u64::from(dependence.volatile);

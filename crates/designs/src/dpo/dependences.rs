@@ -15,7 +15,7 @@ pub struct Id {
 
 /// What an entry is (DPO IV-D, field T).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum BufferedKind {
     /// A persist.
     Persist,
     /// A fence, which ends an epoch.
@@ -28,7 +28,7 @@ pub struct Dependence {
     /// On what.
     pub on: Id,
     /// Whether that is a persist or a fence.
-    pub kind: Kind,
+    pub kind: BufferedKind,
     /// Whether the line of the request is in volatile memory.
     pub volatile: bool,
 }
@@ -76,7 +76,7 @@ mod tests {
         let core = CoreId(core);
         Dependence {
             on: Id { core, number },
-            kind: Kind::Persist,
+            kind: BufferedKind::Persist,
             volatile: false,
         }
     }

@@ -55,7 +55,7 @@ use self::core::Core;
 use crate::dpo::rules::Rule;
 use crate::parts::dependence_wait::DependenceWait;
 use counts::Counts;
-use dependences::{Id, Kind};
+use dependences::{BufferedKind, Id};
 use epochs::Epochs;
 use own::{Dfence, Gate, Message, Note, Own};
 use settings::Settings;
@@ -140,7 +140,7 @@ impl Dpo {
             return;
         }
         let waits = buffer.append_persist(line, data, held);
-        self.counts.found(waits, Kind::Persist);
+        self.counts.found(waits, BufferedKind::Persist);
     }
 
     /// Appends a fence that leaves the store queue.
@@ -150,7 +150,7 @@ impl Dpo {
         let number = durable.then_some(state.entered);
         state.entered += u64::from(durable);
         let waits = self.cores[core.index()].buffer.append_fence(number);
-        self.counts.found(waits, Kind::Fence);
+        self.counts.found(waits, BufferedKind::Fence);
         if !hw.stores_in_order() && (!durable || self.settings.announces) {
             hw.open(Gate::Entered(core));
         }

@@ -23,7 +23,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/dependences-dropped", "hops-ep", B(Parts::EpochAwaitsOthers.any()), &[], &[T]),
     mutant("hops-ep/reads-do-not-depend", "hops-ep", D(Change::Given(|_, access| access == Access::Read), "A read of what another core has written is a dependence, too. Broken: only a write is.", "ASAP IV-A"), &[], &[T]),
     mutant("hops-ep/volatile-lines-do-not-depend", "hops-ep", D(Change::Given(|line, _| !line.is_persistent()), "Volatile lines carry dependences, too. Broken: only persistent ones do.", "ASAP IV-A"), &[], &[R]),
-    mutant("hops-ep/epochs-not-split", "hops-ep", B(Parts::DependenceSplitsEpochs.any()), &[], &[T]).shows(Shows::Reported(Kind::Stuck)),
+    mutant("hops-ep/epochs-not-split", "hops-ep", B(Parts::DependenceSplitsEpochs.any()), &[], &[T]).shows(Shows::Reported(FaultKind::Stuck)),
     mutant("hops-ep/epochs-coalesce", "hops-ep", B(Parts::EpochsCoalesceApart.any()), &[], &[R]),
     mutant("hops-ep/entry-sent-as-it-is", "hops-ep", B(Epochs::EntryKeepsBytes.any()), &[], &[R]),
     mutant("hops-ep/full-buffer-drops", "hops-ep", B(Epochs::FullBufferHoldsStore.any()), &["design.entries=1"], &[T]),

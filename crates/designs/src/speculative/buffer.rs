@@ -27,13 +27,13 @@ pub enum What {
 
 /// The bytes of a load that the buffer has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundBytes {
     /// Which ones, one bit each.
     pub mask: u8,
     pub value: u64,
 }
 
-impl Found {
+impl FoundBytes {
     /// Takes the bytes of an older store that the load still misses.
     fn take(&mut self, load: Load, store: Store) {
         if (store.addr, store.size) == (load.addr, load.size) && self.mask == 0 {
@@ -63,7 +63,7 @@ pub enum LookUp {
     /// The filter says no: the buffer is not looked up.
     Filtered,
     /// The buffer was looked up: the bytes that it has, perhaps none.
-    Searched(Found),
+    Searched(FoundBytes),
 }
 
 /// The buffer of one core, oldest entry first.
@@ -75,12 +75,12 @@ pub struct Buffer {
     room: usize,
     filter: Filter,
     /// The stores by a hash of their word: a shortcut of the simulator, not hardware.
-    places: Box<[Place; PLACES]>,
+    buckets: Box<[StoreBucket; BUCKETS]>,
 }
 
 /// The stores whose words have one hash.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct StoreBucket {
     /// How many.
     stores: u32,
     /// The word of the youngest that was pushed, and its number.
@@ -88,7 +88,7 @@ struct Place {
     youngest: u64,
 }
 
-const PLACES: usize = 1024;
+const BUCKETS: usize = 1024;
 
 impl Buffer {
     pub fn new(room: usize, filter_bytes: u64) -> Buffer {
@@ -97,7 +97,7 @@ impl Buffer {
             stores: 0,
             room,
             filter: Filter::new(filter_bytes),
-            places: Box::new([Place::default(); PLACES]),
+            buckets: Box::new([StoreBucket::default(); BUCKETS]),
         }
     }
 
@@ -128,15 +128,15 @@ impl Buffer {
             let word = word(store.addr.0);
             self.filter.add(word);
             self.stores += 1;
-            let place = self.place(store);
-            (place.word, place.youngest) = (word, id.0);
-            place.stores += 1;
+            let bucket = self.bucket(store);
+            (bucket.word, bucket.youngest) = (word, id.0);
+            bucket.stores += 1;
         }
         self.entries.push_back(Kept { id, what });
     }
 
-    fn place(&mut self, store: Store) -> &mut Place {
-        &mut self.places[word(store.addr.0) as usize % PLACES]
+    fn bucket(&mut self, store: Store) -> &mut StoreBucket {
+        &mut self.buckets[word(store.addr.0) as usize % BUCKETS]
     }
 
     /// Removes the entry of this number, which is one of the oldest. The filter keeps its bits.
@@ -156,7 +156,7 @@ impl Buffer {
     fn forget(&mut self, kept: Kept) {
         if let What::Store(store) = kept.what {
             self.stores -= 1;
-            self.place(store).stores -= 1;
+            self.bucket(store).stores -= 1;
         }
     }
 
@@ -195,16 +195,16 @@ impl Buffer {
     }
 
     /// The youngest bytes of a load.
-    fn search(&self, load: Load) -> Found {
-        let mut found = Found::default();
+    fn search(&self, load: Load) -> FoundBytes {
+        let mut found = FoundBytes::default();
         let word_of_load = word(load.addr.0);
-        let place = &self.places[word_of_load as usize % PLACES];
-        if place.stores == 0 {
+        let bucket = &self.buckets[word_of_load as usize % BUCKETS];
+        if bucket.stores == 0 {
             return found;
         }
         // Entries are in the order of their numbers.
-        let end = match place.word == word_of_load {
-            true => self.entries.partition_point(|kept| kept.id.0 <= place.youngest),
+        let end = match bucket.word == word_of_load {
+            true => self.entries.partition_point(|kept| kept.id.0 <= bucket.youngest),
             false => self.entries.len(),
         };
         for kept in self.entries.range(..end).rev() {

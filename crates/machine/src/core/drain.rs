@@ -1,7 +1,7 @@
 //! Entries enter the store queue, and stores that hit leave it.
 
-use super::{Core, Entry, Kind, StoreQueue};
-use crate::trace::{Op, UNTRACED};
+use super::{Core, Entry, EntryKind, StoreQueue};
+use crate::trace::{TraceOp, UNTRACED};
 use std::cell::Cell;
 use strandline_isa::Addr;
 
@@ -86,13 +86,13 @@ impl Core {
 
     /// Allocates a store-queue entry, which executes and retires at `ready`.
     #[inline(always)]
-    pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
+    pub fn enqueue(&self, addr: Addr, kind: EntryKind, ready: u64) {
         self.enqueue_executed(addr, kind, ready, ready);
     }
 
     /// Allocates a store-queue entry, which executes at `executed` and retires at `ready`.
     #[inline(always)]
-    pub fn enqueue_executed(&self, addr: Addr, kind: Kind, executed: u64, ready: u64) {
+    pub fn enqueue_executed(&self, addr: Addr, kind: EntryKind, executed: u64, ready: u64) {
         let context = self.context.now.get();
         let at = self.dispatched.get();
         self.add_pending(context, at);
@@ -126,18 +126,18 @@ impl Core {
                 entry.op = UNTRACED;
                 return;
             }
-            entry.op = self.observe(|| Op::entering(entry.addr, entry.kind));
+            entry.op = self.observe(|| TraceOp::entering(entry.addr, entry.kind));
             self.record_ready(entry.op, entry.ready);
             entry.counted = self.observer.counts_next.replace(false);
         }
     }
 
     /// Further bytes of the store allocated before.
-    pub fn enqueue_rest(&self, addr: Addr, kind: Kind) {
+    pub fn enqueue_rest(&self, addr: Addr, kind: EntryKind) {
         let context = self.context.now.get();
         self.add_pending(context, self.dispatched.get());
         let ready = self.window.retired();
-        let op = self.trace(|| Op::entering(addr, kind));
+        let op = self.trace(|| TraceOp::entering(addr, kind));
         let mut queue = self.queue.borrow_mut();
         let executed = queue.get(queue.newest()).map_or(ready, |before| before.executed);
         let number = queue.push_rest(Entry {
@@ -186,7 +186,7 @@ impl Core {
         let mut at = self.drain.next.get();
         let mut head = queue.front();
         while let Some(entry) = head.filter(|_| at <= until) {
-            let Kind::Store { size, value } = entry.kind else {
+            let EntryKind::Store { size, value } = entry.kind else {
                 return false;
             };
             let (addr, op, context) = (entry.addr, entry.op, entry.context);

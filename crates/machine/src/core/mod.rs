@@ -31,7 +31,7 @@ pub use cpu::{SimCpu, StackCpu};
 pub use frame::{Frame, FRAME_BYTES};
 pub use hooks::Hooks;
 pub use notes::{Keeps, Noted, Notes, Now};
-pub use queue::{Entry, Kind, Lost, StoreQueue};
+pub use queue::{Entry, EntryKind, Lost, StoreQueue};
 pub use request::{Answers, Dispatched, Request, Response};
 pub use saved::Saved;
 pub use usage::Usage;

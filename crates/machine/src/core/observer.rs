@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::{Core, Counted, Duties};
 use crate::timeline::Recorder;
-use crate::trace::{Op, Seen, Tracer, UNTRACED};
+use crate::trace::{Seen, TraceOp, Tracer, UNTRACED};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::Addr;
@@ -51,7 +51,7 @@ impl Core {
 
     /// Adds an operation to the trace or the timeline, if there is one: its index there.
     #[inline(always)]
-    pub fn trace(&self, op: impl FnOnce() -> Op) -> u32 {
+    pub fn trace(&self, op: impl FnOnce() -> TraceOp) -> u32 {
         match self.observer.observes {
             false => 0,
             true => self.keep(op()),
@@ -60,7 +60,7 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn keep(&self, op: Op) -> u32 {
+    fn keep(&self, op: TraceOp) -> u32 {
         if let Some(recorder) = &self.observer.recorder {
             recorder.lane(self.id).is(&op);
             return recorder.enter(self.id, &op, self.window.cycle(), self.context.now.get());
@@ -81,7 +81,7 @@ impl Core {
     /// Completes an operation without a value in the trace and log, if there are such. Returns its
     /// index in the trace.
     #[inline(always)]
-    pub fn observe(&self, op: impl FnOnce() -> Op) -> u32 {
+    pub fn observe(&self, op: impl FnOnce() -> TraceOp) -> u32 {
         self.log_outcome(0, 0);
         self.trace(op)
     }
@@ -149,7 +149,7 @@ impl Core {
         self.log_outcome(value, ready);
         if let Some(recorder) = &self.observer.recorder {
             let from = Seen::Memory(0);
-            recorder.lane(self.id).next_is(&Op::Load {
+            recorder.lane(self.id).next_is(&TraceOp::Load {
                 addr,
                 size,
                 value,
@@ -161,7 +161,7 @@ impl Core {
             (Seen::Memory(_) | Seen::Merged(_), Seen::Stale) => Seen::Stale,
             (seen, _) => seen,
         };
-        self.trace(|| Op::Load {
+        self.trace(|| TraceOp::Load {
             addr,
             size,
             value,
@@ -190,7 +190,7 @@ impl Core {
     /// index there.
     pub fn trace_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
         let from = self.observer.tracer.as_ref().map(|tracer| tracer.in_memory(addr, 8));
-        self.trace(|| Op::Rmw {
+        self.trace(|| TraceOp::Rmw {
             addr,
             old,
             new,
@@ -202,7 +202,7 @@ impl Core {
     /// index there.
     pub fn trace_kept_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
         let visible = self.observer.tracer.as_ref().map_or(0, |tracer| tracer.count());
-        self.trace(|| Op::Rmw {
+        self.trace(|| TraceOp::Rmw {
             addr,
             old,
             new,

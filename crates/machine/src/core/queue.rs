@@ -8,7 +8,7 @@ use strandline_rules::{broken, Rule};
 
 /// The content of a store-queue entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A store of `size` bytes.
     Store { size: u8, value: u64 },
     /// A non-temporal store of `size` bytes.
@@ -25,7 +25,7 @@ pub struct Entry {
     /// Its address; of a primitive zero.
     pub addr: Addr,
     /// Its operation.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// When it has retired with its data: it may leave then.
     pub ready: u64,
     /// When its address and data are known: younger loads take its bytes from then on.
@@ -56,7 +56,7 @@ pub struct Entry {
 impl Entry {
     /// An entry that executes and retires at `ready`.
     #[inline(always)]
-    pub const fn of(addr: Addr, kind: Kind, context: u8, ready: u64) -> Entry {
+    pub const fn of(addr: Addr, kind: EntryKind, context: u8, ready: u64) -> Entry {
         Entry {
             addr,
             kind,
@@ -90,16 +90,16 @@ impl Entry {
     /// Whether it is a store that writes the byte at this address.
     pub fn writes(&self, at: u64) -> bool {
         match self.kind {
-            Kind::Store { size, .. } | Kind::StoreNt { size, .. } => {
+            EntryKind::Store { size, .. } | EntryKind::StoreNt { size, .. } => {
                 (self.addr.0..self.addr.0 + u64::from(size)).contains(&at)
             }
-            Kind::Flush(_) | Kind::Primitive(_) => false,
+            EntryKind::Flush(_) | EntryKind::Primitive(_) => false,
         }
     }
 
     /// Whether the entry stays behind older entries whatever the drain order.
     pub fn is_barrier(&self) -> bool {
-        matches!(self.kind, Kind::Primitive(_) | Kind::Flush(Flush::Clflush))
+        matches!(self.kind, EntryKind::Primitive(_) | EntryKind::Flush(Flush::Clflush))
     }
 }
 
@@ -145,7 +145,7 @@ const WORDS: usize = 256;
 const FIRST_LENGTH: usize = 64;
 
 /// An entry that has left.
-const GAP: Entry = Entry::of(Addr(0), Kind::Store { size: 0, value: 0 }, 0, 0);
+const GAP: Entry = Entry::of(Addr(0), EntryKind::Store { size: 0, value: 0 }, 0, 0);
 
 impl StoreQueue {
     /// A queue with so many entries that need room.
@@ -184,8 +184,8 @@ impl StoreQueue {
     fn add(&mut self, entry: Entry) -> u64 {
         let number = self.take_next();
         let older = match entry.kind {
-            Kind::Store { .. } | Kind::StoreNt { .. } => self.is_youngest(number, entry.addr),
-            Kind::Flush(_) | Kind::Primitive(_) => 0,
+            EntryKind::Store { .. } | EntryKind::StoreNt { .. } => self.is_youngest(number, entry.addr),
+            EntryKind::Flush(_) | EntryKind::Primitive(_) => 0,
         };
         self.len += 1;
         let slot = self.slot(number);
@@ -321,7 +321,7 @@ impl StoreQueue {
 
     /// Marks the youngest store to this line as watched: its number.
     pub fn point_at(&mut self, line: Line) -> Option<StoreId> {
-        let store = |e: &&Entry| matches!(e.kind, Kind::Store { .. }) && e.line() == line;
+        let store = |e: &&Entry| matches!(e.kind, EntryKind::Store { .. }) && e.line() == line;
         let number = self.iter().rev().find(store)?.number;
         self.get_mut(number)?.is_pointed = true;
         Some(StoreId(number))
@@ -379,7 +379,8 @@ impl StoreQueue {
         let mut number = youngest;
         while number >= self.oldest {
             let entry = &self.ring[self.slot(number)];
-            let (Kind::Store { size: width, value } | Kind::StoreNt { size: width, value }) = entry.kind else {
+            let (EntryKind::Store { size: width, value } | EntryKind::StoreNt { size: width, value }) = entry.kind
+            else {
                 unreachable!("only stores have a word")
             };
             if entry.number == number && entry.addr.0 >> 3 == addr.0 >> 3 {
@@ -422,7 +423,7 @@ mod tests {
     fn store(q: &mut StoreQueue, addr: u64, size: u8, value: u64) {
         let entry = Entry {
             executed: addr,
-            ..Entry::of(Addr(addr), Kind::Store { size, value }, 0, addr + 1_000)
+            ..Entry::of(Addr(addr), EntryKind::Store { size, value }, 0, addr + 1_000)
         };
         q.push(entry, 0);
     }
@@ -444,7 +445,7 @@ mod tests {
         let mut q = StoreQueue::new(FIRST_LENGTH);
         let halves = [(64, 900), (68, 100)];
         for (addr, executed) in halves {
-            let kind = Kind::Store { size: 4, value: 1 };
+            let kind = EntryKind::Store { size: 4, value: 1 };
             let entry = Entry {
                 executed,
                 ..Entry::of(Addr(addr), kind, 0, 1_000)

@@ -1,7 +1,7 @@
 //! Non-temporal stores that a core combines to lines, and when these are sent.
 
 use super::events::Event;
-use super::flush::Found;
+use super::flush::FoundLine;
 use super::hardware::Hardware;
 use crate::memory::Origin;
 use strandline_isa::{CoreId, Line};
@@ -37,7 +37,7 @@ impl Hardware {
         };
         buffer.sent = true;
         let (line, mask) = (buffer.line, buffer.mask);
-        let found = Found { dirty: true, at };
+        let found = FoundLine { dirty: true, at };
         if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
             self.dram.write(at);
             self.post(at + 1, Event::BufferDone { core, slot });

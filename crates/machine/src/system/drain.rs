@@ -5,7 +5,7 @@ use super::events::Event;
 use super::queue::{next_entry, next_time};
 use super::running::Running;
 use super::waiters::{Condition, Waiter};
-use crate::core::{Core, Entry, Kind};
+use crate::core::{Core, Entry, EntryKind};
 use crate::timeline::Who;
 use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Write, WriteKind};
 use strandline_isa::{CoreId, Flush, Primitive};
@@ -46,10 +46,10 @@ impl Running {
         self.hw.hart(core).at_turn = entry.number;
         self.hw.record(move |recorder, _| recorder.op_acts(Some(entry.op)));
         match entry.kind {
-            Kind::Store { .. } => return self.drain_store(core, shared, &entry, at),
-            Kind::StoreNt { size, .. } => self.drain_nt(core, &entry, size, at),
-            Kind::Flush(kind) => self.drain_flush(core, &entry, kind, at),
-            Kind::Primitive(primitive) => {
+            EntryKind::Store { .. } => return self.drain_store(core, shared, &entry, at),
+            EntryKind::StoreNt { size, .. } => self.drain_nt(core, &entry, size, at),
+            EntryKind::Flush(kind) => self.drain_flush(core, &entry, kind, at),
+            EntryKind::Primitive(primitive) => {
                 self.hw.send_all_combined(core, at);
                 if self.primitive_departs(core, &entry, primitive, at) {
                     if primitive == Primitive::JoinStrand {
@@ -252,7 +252,7 @@ impl Running {
 
     /// Makes a store's bytes visible to every core.
     pub(super) fn visible(&mut self, core: CoreId, entry: &Entry, at: u64) {
-        let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else {
+        let (EntryKind::Store { size, value } | EntryKind::StoreNt { size, value }) = entry.kind else {
             return;
         };
         self.hw.memory.write(entry.addr, size, value);
@@ -266,7 +266,7 @@ impl Running {
         if !entry.addr.is_persistent() {
             return;
         }
-        let temporal = matches!(entry.kind, Kind::Store { .. });
+        let temporal = matches!(entry.kind, EntryKind::Store { .. });
         if temporal && self.hw.crash_image.is_some() && self.wants.domain == Domain::Caches {
             let line = entry.line();
             let data = self.hw.memory.line(line);
@@ -297,7 +297,7 @@ impl Running {
 
 /// The store in an entry.
 pub fn store_of(entry: &Entry) -> Store {
-    let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else {
+    let (EntryKind::Store { size, value } | EntryKind::StoreNt { size, value }) = entry.kind else {
         unreachable!("a store's entry")
     };
     let addr = entry.addr;

@@ -26,7 +26,7 @@ impl Origin {
 }
 
 /// What the look-up of a flush found.
-pub struct Found {
+pub struct FoundLine {
     /// Whether the line was dirty anywhere; it is clean now.
     pub dirty: bool,
     /// When the look-up was done.
@@ -36,7 +36,7 @@ pub struct Found {
 impl Hardware {
     /// Sends a dirty line to its controller. A flush of a clean line waits for the line's write in
     /// flight, from any core; false if there is none.
-    pub(super) fn write_found(&mut self, core: CoreId, line: Line, found: &Found, origin: Origin) -> bool {
+    pub(super) fn write_found(&mut self, core: CoreId, line: Line, found: &FoundLine, origin: Origin) -> bool {
         if !line.is_persistent() {
             return false;
         }
@@ -74,20 +74,20 @@ impl Hardware {
 
     /// Looks a line up in the core's private levels, among its held evictions, and in the LLC, and
     /// leaves it clean. Other cores hold none of the core's stores: lines are handed over clean.
-    fn look_up_own(&mut self, core: CoreId, line: Line, at: u64) -> Found {
+    fn look_up_own(&mut self, core: CoreId, line: Line, at: u64) -> FoundLine {
         let mut private = self.harts[core.index()].core.private.borrow_mut();
         let at = at + private.modified_after(line);
         if private.clean(line, true) {
-            return Found { dirty: true, at };
+            return FoundLine { dirty: true, at };
         }
         drop(private);
         if self.waiters.take_held_line(line, |owner| owner == core) {
-            return Found { dirty: true, at };
+            return FoundLine { dirty: true, at };
         }
         let mut dirty = false;
         self.llc.change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
         let at = at + 2 * self.hop() + self.llc.latency;
-        Found { dirty, at }
+        FoundLine { dirty, at }
     }
 }
 
@@ -143,7 +143,7 @@ impl Running {
         });
         let found = match self.wants.handed_over_clean {
             true => Ok(self.hw.look_up_own(core, line, now)),
-            false => self.look_up_flush(core, line, flush, now).map(|found| Found {
+            false => self.look_up_flush(core, line, flush, now).map(|found| FoundLine {
                 dirty: self.hw.waiters.take_held_line(line, |_| true) | found.dirty,
                 ..found
             }),
@@ -168,7 +168,7 @@ impl Running {
     /// Looks a line up in the core's private levels, then in the LLC and its owner's caches, and
     /// leaves it clean. Where misses are broadcast, so is a clwb, whatever the core's own caches hold.
     #[inline]
-    fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until<Key>> {
+    fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<FoundLine, Until<Key>> {
         let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let own = at + private.modified_after(line);
@@ -181,7 +181,7 @@ impl Running {
                 Coherence::Directory => own,
                 Coherence::Snoop => own + self.hw.everywhere(),
             };
-            return Ok(Found { dirty: true, at });
+            return Ok(FoundLine { dirty: true, at });
         }
         drop(private);
         self.look_up_elsewhere(core, line, kind, own)
@@ -189,7 +189,7 @@ impl Running {
 
     /// Looks a line up that is not dirty in the core's private levels, which have been looked up by `own`.
     #[inline(never)]
-    fn look_up_elsewhere(&mut self, core: CoreId, line: Line, kind: Flush, own: u64) -> Result<Found, Until<Key>> {
+    fn look_up_elsewhere(&mut self, core: CoreId, line: Line, kind: Flush, own: u64) -> Result<FoundLine, Until<Key>> {
         let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let sharers = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
         for other in sharers.others(core) {
@@ -219,7 +219,7 @@ impl Running {
             self.hw.llc.remove(line);
         }
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
-        Ok(Found {
+        Ok(FoundLine {
             dirty,
             at: own + self.hw.everywhere(),
         })

@@ -3,7 +3,7 @@
 use super::drain::write_of;
 use super::hardware::Hart;
 use super::waiters::{Condition, Waiters};
-use crate::core::{Entry, Kind};
+use crate::core::{Entry, EntryKind};
 use strandline_design::{Key, Ordering, Until, Write, WriteKind};
 use strandline_isa::Line;
 
@@ -115,10 +115,10 @@ impl CoreView {
 fn queued(entry: &Entry) -> Queued {
     Queued {
         what: match entry.kind {
-            Kind::Store { .. } => What::Write(write_of(WriteKind::Store, entry)),
-            Kind::StoreNt { .. } => What::Write(write_of(WriteKind::NonTemporal, entry)),
-            Kind::Flush(flush) => What::Ordering(Ordering::Flush(entry.line(), flush)),
-            Kind::Primitive(primitive) => What::Ordering(Ordering::Primitive(primitive)),
+            EntryKind::Store { .. } => What::Write(write_of(WriteKind::Store, entry)),
+            EntryKind::StoreNt { .. } => What::Write(write_of(WriteKind::NonTemporal, entry)),
+            EntryKind::Flush(flush) => What::Ordering(Ordering::Flush(entry.line(), flush)),
+            EntryKind::Primitive(primitive) => What::Ordering(Ordering::Primitive(primitive)),
         },
         context: entry.context,
     }

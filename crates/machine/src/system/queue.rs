@@ -2,7 +2,7 @@
 
 use super::hardware::{Hardware, ProgramState};
 use super::waiters::{Condition, Then, Waiter};
-use crate::core::{Core, Entry, Kind, StoreQueue};
+use crate::core::{Core, Entry, EntryKind, StoreQueue};
 use crate::timeline::{Who, Why};
 use strandline_design::{Key, Until};
 use strandline_isa::CoreId;
@@ -25,7 +25,7 @@ impl Hardware {
         let awaited = hart.when_drained.first().map(|(context, _)| *context);
         let queue = hart.core.queue.borrow();
         let left = |of: Option<u8>| {
-            let mut all = queue.iter().filter(|e| matches!(e.kind, Kind::StoreNt { .. }));
+            let mut all = queue.iter().filter(|e| matches!(e.kind, EntryKind::StoreNt { .. }));
             all.any(|e| of.is_none_or(|context| context == e.context))
         };
         let sends = waits && !left(None) || awaited.is_some() && !left(awaited);
@@ -153,7 +153,7 @@ fn overtaking_flush(queue: &StoreQueue, at: u64) -> Option<&Entry> {
     if !broken(Rule::FlushBehindStores) {
         return None;
     }
-    let flush = |e: &&Entry| matches!(e.kind, Kind::Flush(_)) && e.ready <= at;
+    let flush = |e: &&Entry| matches!(e.kind, EntryKind::Flush(_)) && e.ready <= at;
     queue.iter().find(flush)
 }
 

@@ -4,7 +4,7 @@ use super::access::Blocked;
 use super::hardware::ProgramState;
 use super::running::Running;
 use super::waiters::{Condition, Then};
-use crate::core::{Entry, Kind, Request, Response};
+use crate::core::{Entry, EntryKind, Request, Response};
 use strandline_design::{Access, Admission, Claim, Departure, Forward, Hook, Load, Ordering, Store, Write, WriteKind};
 use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
@@ -307,7 +307,7 @@ impl Running {
             let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
             let done = done + beyond_a_load.0;
             if broken(Rule::LockedIsAtomic) {
-                shared.enqueue(addr, Kind::Store { size: 8, value: new }, done);
+                shared.enqueue(addr, EntryKind::Store { size: 8, value: new }, done);
             } else {
                 self.store_locked(core, addr, new, now, written);
             }
@@ -336,7 +336,7 @@ impl Running {
             owned: at,
             op,
             counted: self.hw.core(core).observer.counts_next.replace(false),
-            ..Entry::of(addr, Kind::Store { size: 8, value }, 0, at)
+            ..Entry::of(addr, EntryKind::Store { size: 8, value }, 0, at)
         };
         self.visible(core, &entry, at);
     }

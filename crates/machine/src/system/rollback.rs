@@ -4,7 +4,7 @@ use super::access::Blocked;
 use super::drain::{store_of, write_of};
 use super::hardware::{Hardware, Hart, ProgramState};
 use super::running::Running;
-use crate::core::{Entry, Interrupt, Kind, Response, Saved};
+use crate::core::{Entry, EntryKind, Interrupt, Response, Saved};
 use crate::timeline::Who;
 use strandline_design::{Access, Checkpoint, Departure, Key, Load, StoreId, Until, WriteKind};
 use strandline_isa::{Addr, CoreId, Line, Rmw};
@@ -88,7 +88,7 @@ impl Running {
             Err(blocked) => return Some(Err(blocked)),
         };
         let shared = self.hw.hart(core).core.clone();
-        let kind = Kind::Store {
+        let kind = EntryKind::Store {
             size: 8,
             value: op.apply(old, operand),
         };

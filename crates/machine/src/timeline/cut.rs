@@ -1,6 +1,6 @@
 //! A part of a timeline: what overlaps some cycles, numbered anew.
 
-use super::rows::{Op, Write};
+use super::rows::{TimelineOp, Write};
 use super::Timeline;
 use std::ops::RangeInclusive;
 use strandline_isa::Addr;
@@ -90,7 +90,7 @@ fn ends(write: &Write) -> Option<u64> {
 }
 
 /// When an operation was over for its core.
-fn left(op: &Op) -> Option<u64> {
+fn left(op: &TimelineOp) -> Option<u64> {
     let latest = [Some(op.ready), op.left, op.visible, op.done]
         .into_iter()
         .flatten()

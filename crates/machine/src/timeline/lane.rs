@@ -1,8 +1,8 @@
 //! What one core's window does: stalls, and instructions if they are asked for.
 
-use super::rows::{Cause, Instruction, Kind, Stall};
+use super::rows::{Cause, Instruction, InstructionKind, Stall};
 use super::Detail;
-use crate::trace::Op;
+use crate::trace::TraceOp;
 use std::cell::RefCell;
 
 /// Records one core's window.
@@ -25,7 +25,7 @@ struct State {
     /// The op that is under way, by number.
     under_way: Option<Dispatch>,
     /// What the next instruction to be recorded is.
-    label: Option<(Kind, Option<u64>)>,
+    label: Option<(InstructionKind, Option<u64>)>,
     /// The instruction whose retirement is held, and its place among those recorded.
     held: Option<usize>,
 }
@@ -105,7 +105,7 @@ impl Lane {
     }
 
     /// What the next instruction is that retires.
-    pub fn next_is(&self, op: &Op) {
+    pub fn next_is(&self, op: &TraceOp) {
         if self.detail.instructions {
             self.state.borrow_mut().label = labelled(op);
         }
@@ -114,12 +114,12 @@ impl Lane {
     /// The next micro-op is the address of a store.
     pub fn next_is_address(&self) {
         if self.detail.instructions {
-            self.state.borrow_mut().label = Some((Kind::Address, None));
+            self.state.borrow_mut().label = Some((InstructionKind::Address, None));
         }
     }
 
     /// What the instruction is that is under way, or else the latest.
-    pub fn is(&self, op: &Op) {
+    pub fn is(&self, op: &TraceOp) {
         if !self.detail.instructions {
             return;
         }
@@ -139,7 +139,7 @@ impl Lane {
         let state = &mut *self.state.borrow_mut();
         let under_way = state.under_way.take().filter(|known| known.number == op.number);
         let Dispatch { at, issues, .. } = under_way.unwrap_or(op);
-        let (kind, addr) = state.label.take().unwrap_or((Kind::Plain, None));
+        let (kind, addr) = state.label.take().unwrap_or((InstructionKind::Plain, None));
         let last = self
             .detail
             .until
@@ -214,6 +214,6 @@ impl Lane {
     }
 }
 
-fn labelled(op: &Op) -> Option<(Kind, Option<u64>)> {
-    Kind::of(op).map(|(kind, addr, _)| (kind, addr.map(|addr| addr.0)))
+fn labelled(op: &TraceOp) -> Option<(InstructionKind, Option<u64>)> {
+    InstructionKind::of(op).map(|(kind, addr, _)| (kind, addr.map(|addr| addr.0)))
 }

@@ -15,7 +15,7 @@ mod writes;
 
 pub use lane::{Dispatch, Lane, LaneMark};
 pub use recorder::{OpMark, Recorder};
-pub use rows::{Cause, Count, Instruction, Op, Speculation, Stall, Wait, Write};
+pub use rows::{Cause, Count, Instruction, Speculation, Stall, TimelineOp, Wait, Write};
 pub use table::Table;
 pub use tasks::Span;
 pub use waits::{Who, Why};
@@ -54,7 +54,7 @@ pub struct Timeline {
     #[serde(skip)]
     pub stopped: Option<u64>,
     /// What entered the store queues, and the primitives: in the order in which they did.
-    pub ops: Table<Op>,
+    pub ops: Table<TimelineOp>,
     /// Writes to persistent memory, in the order in which they were sent.
     pub writes: Table<Write>,
     /// When dispatch stalled.

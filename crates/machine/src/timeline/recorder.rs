@@ -1,11 +1,11 @@
 //! Records a run from outside. No answer of the machine depends on it.
 
-use super::rows::{Count, Kind, Op, Speculation, Wait, Write};
+use super::rows::{Count, InstructionKind, Speculation, TimelineOp, Wait, Write};
 use super::tasks::spans;
 use super::waits::Who;
 use super::{Detail, Lane, LaneMark, Table, Timeline};
 use crate::core::Noted;
-use crate::trace::{self, UNTRACED};
+use crate::trace::{TraceOp, UNTRACED};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -43,7 +43,7 @@ pub(super) struct State {
     pub stopped: Option<u64>,
     /// Tasks that each core had ended then.
     pub ended: Vec<u64>,
-    pub ops: Vec<Op>,
+    pub ops: Vec<TimelineOp>,
     /// The bytes that each operation stores.
     pub values: Vec<u64>,
     /// Each core's latest operation, and its fence that is held.
@@ -111,7 +111,7 @@ impl Recorder {
     }
 
     /// An operation of a core enters its store queue, or executes: its number.
-    pub fn enter(&self, core: CoreId, op: &trace::Op, dispatched: u64, context: u8) -> u32 {
+    pub fn enter(&self, core: CoreId, op: &TraceOp, dispatched: u64, context: u8) -> u32 {
         let state = &mut *self.state.borrow_mut();
         if state.ops.len() >= self.most && !state.is_closed() {
             state.stopped = Some(dispatched);
@@ -121,18 +121,18 @@ impl Recorder {
             return UNTRACED;
         }
         let number = state.ops.len() as u32;
-        let (kind, addr, size) = match Kind::of(op) {
-            Some((Kind::Load, ..)) | None => return number,
+        let (kind, addr, size) = match InstructionKind::of(op) {
+            Some((InstructionKind::Load, ..)) | None => return number,
             Some(known) => known,
         };
-        if let (Kind::Flush(_), Some(addr)) = (kind, addr) {
+        if let (InstructionKind::Flush(_), Some(addr)) = (kind, addr) {
             state.flushes.entry((core, addr.line())).or_default().push_back(number);
         }
         let (context, fence) = match kind {
-            Kind::Primitive(Primitive::Setctx(named) | Primitive::Cfence(named)) => (named, true),
+            InstructionKind::Primitive(Primitive::Setctx(named) | Primitive::Cfence(named)) => (named, true),
             _ => (context, true),
         };
-        state.ops.push(Op {
+        state.ops.push(TimelineOp {
             core: core.0,
             kind,
             addr: addr.map(|addr| addr.0),
@@ -144,14 +144,14 @@ impl Recorder {
             visible: None,
             done: None,
             write: None,
-            fence: fence && matches!(kind, Kind::Primitive(primitive) if primitive.is_fence()),
+            fence: fence && matches!(kind, InstructionKind::Primitive(primitive) if primitive.is_fence()),
             rest: false,
             void: false,
             timed: state.started.is_some(),
         });
         state.values.push(match *op {
-            trace::Op::Store { value, .. } | trace::Op::StoreNt { value, .. } => value,
-            trace::Op::Rmw { new, .. } => new,
+            TraceOp::Store { value, .. } | TraceOp::StoreNt { value, .. } => value,
+            TraceOp::Rmw { new, .. } => new,
             _ => 0,
         });
         state.latest.insert(core, number);
@@ -187,7 +187,7 @@ impl Recorder {
         }
     }
 
-    pub(super) fn change(&self, op: u32, change: impl FnOnce(&mut Op)) {
+    pub(super) fn change(&self, op: u32, change: impl FnOnce(&mut TimelineOp)) {
         if let Some(op) = self.state.borrow_mut().ops.get_mut(op as usize) {
             change(op);
         }

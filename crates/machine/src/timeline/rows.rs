@@ -1,17 +1,17 @@
 //! The rows of a timeline. A time is `None` where it never came.
 
 use super::table::row;
-use crate::trace;
+use crate::trace::TraceOp;
 use serde::Serialize;
 use strandline_isa::{Addr, Flush};
 
 row! {
     /// A store, a locked instruction, a flush or a primitive of a core.
-    pub struct Op {
+    pub struct TimelineOp {
         /// The core.
         core: u16,
         /// `store`, `nt-store`, `locked`, the flush's mnemonic, or the primitive.
-        kind: Kind,
+        kind: InstructionKind,
         /// Where, of a store or flush.
         addr: Option<u64>,
         /// Bytes, of a store.
@@ -41,14 +41,14 @@ row! {
     }
 }
 
-impl Op {
+impl TimelineOp {
     /// Whether it takes a place of its core's store queue. A locked instruction, a fence that is held in the window, and further
     /// bytes of a store take none.
     #[must_use]
     pub fn takes_place(&self) -> bool {
         let enters = match self.kind {
-            Kind::Locked => false,
-            Kind::Primitive(_) => self.left.is_some(),
+            InstructionKind::Locked => false,
+            InstructionKind::Primitive(_) => self.left.is_some(),
             _ => true,
         };
         enters && !self.rest && !self.void
@@ -179,7 +179,7 @@ row! {
         /// The core.
         core: u16,
         /// What it is.
-        kind: Kind,
+        kind: InstructionKind,
         /// Where it accesses memory, if it does.
         addr: Option<u64>,
         /// When it was dispatched.
@@ -197,7 +197,7 @@ row! {
 
 /// What an instruction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum InstructionKind {
     /// Arithmetic, or a branch.
     Plain,
     /// The address of a store that is two micro-ops; the store itself is the micro-op of its data.
@@ -216,34 +216,34 @@ pub enum Kind {
     Primitive(strandline_isa::Primitive),
 }
 
-impl Serialize for Kind {
+impl Serialize for InstructionKind {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Kind::Plain => serializer.serialize_str("op"),
-            Kind::Address => serializer.serialize_str("address"),
-            Kind::Load => serializer.serialize_str("load"),
-            Kind::Store => serializer.serialize_str("store"),
-            Kind::StoreNt => serializer.serialize_str("nt-store"),
-            Kind::Locked => serializer.serialize_str("locked"),
-            Kind::Flush(Flush::Clwb) => serializer.serialize_str("clwb"),
-            Kind::Flush(Flush::ClflushOpt) => serializer.serialize_str("clflushopt"),
-            Kind::Flush(Flush::Clflush) => serializer.serialize_str("clflush"),
-            Kind::Primitive(primitive) => serializer.collect_str(primitive),
+            InstructionKind::Plain => serializer.serialize_str("op"),
+            InstructionKind::Address => serializer.serialize_str("address"),
+            InstructionKind::Load => serializer.serialize_str("load"),
+            InstructionKind::Store => serializer.serialize_str("store"),
+            InstructionKind::StoreNt => serializer.serialize_str("nt-store"),
+            InstructionKind::Locked => serializer.serialize_str("locked"),
+            InstructionKind::Flush(Flush::Clwb) => serializer.serialize_str("clwb"),
+            InstructionKind::Flush(Flush::ClflushOpt) => serializer.serialize_str("clflushopt"),
+            InstructionKind::Flush(Flush::Clflush) => serializer.serialize_str("clflush"),
+            InstructionKind::Primitive(primitive) => serializer.collect_str(primitive),
         }
     }
 }
 
-impl Kind {
+impl InstructionKind {
     /// That of an operation, its address and its bytes.
-    pub(super) fn of(op: &trace::Op) -> Option<(Kind, Option<Addr>, u8)> {
+    pub(super) fn of(op: &TraceOp) -> Option<(InstructionKind, Option<Addr>, u8)> {
         Some(match *op {
-            trace::Op::Load { addr, size, .. } => (Kind::Load, Some(addr), size),
-            trace::Op::Store { addr, size, .. } => (Kind::Store, Some(addr), size),
-            trace::Op::StoreNt { addr, size, .. } => (Kind::StoreNt, Some(addr), size),
-            trace::Op::Rmw { addr, .. } => (Kind::Locked, Some(addr), 8),
-            trace::Op::Flush { addr, kind } => (Kind::Flush(kind), Some(addr), 0),
-            trace::Op::Primitive(primitive) => (Kind::Primitive(primitive), None, 0),
-            trace::Op::Note(_) => return None,
+            TraceOp::Load { addr, size, .. } => (InstructionKind::Load, Some(addr), size),
+            TraceOp::Store { addr, size, .. } => (InstructionKind::Store, Some(addr), size),
+            TraceOp::StoreNt { addr, size, .. } => (InstructionKind::StoreNt, Some(addr), size),
+            TraceOp::Rmw { addr, .. } => (InstructionKind::Locked, Some(addr), 8),
+            TraceOp::Flush { addr, kind } => (InstructionKind::Flush(kind), Some(addr), 0),
+            TraceOp::Primitive(primitive) => (InstructionKind::Primitive(primitive), None, 0),
+            TraceOp::Note(_) => return None,
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::config::MachineConfig;
 use crate::core::tlb::Tlb;
 use crate::system::{Body, Program};
 use cpu::{Learnt, Shared, UntimedCpu};
-use settling::{Kind, Part, Settling};
+use settling::{Part, PartKind, Settling};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -236,9 +236,9 @@ impl Warming {
         let cores = self.cores.iter().zip(caches.filled());
         let parts = cores.flat_map(|(core, filled)| {
             [
-                Part::new(Kind::Private, filled, Some(caches.private_capacity)),
-                Part::new(Kind::Tlb, core.tlb.counts.walks.get(), Some(self.entries)),
-                Part::new(Kind::Predictors, core.mispredictions.get(), None),
+                Part::new(PartKind::Private, filled, Some(caches.private_capacity)),
+                Part::new(PartKind::Tlb, core.tlb.counts.walks.get(), Some(self.entries)),
+                Part::new(PartKind::Predictors, core.mispredictions.get(), None),
             ]
         });
         parts.collect()

@@ -20,7 +20,7 @@ const FALLS: u128 = 50;
 
 /// What settles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PartKind {
     /// The private levels of a core.
     Private,
     /// A core's TLB.
@@ -32,7 +32,7 @@ pub enum Kind {
 /// A part of a core, as far as it has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    kind: Kind,
+    kind: PartKind,
     /// What it has taken in, or mispredicted.
     count: u64,
     /// What it can hold; `None` of a predictor.
@@ -41,7 +41,7 @@ pub struct Part {
 
 impl Part {
     /// A part that has taken in, or mispredicted, so much.
-    pub fn new(kind: Kind, count: u64, capacity: Option<u64>) -> Part {
+    pub fn new(kind: PartKind, count: u64, capacity: Option<u64>) -> Part {
         Part { kind, count, capacity }
     }
 }
@@ -63,7 +63,7 @@ pub struct Settling {
 /// What is known of a part.
 #[derive(Clone, Copy)]
 struct Known {
-    kind: Kind,
+    kind: PartKind,
     /// Its count up to the latest look, and since the look before that.
     count: u64,
     recent: u64,
@@ -119,12 +119,12 @@ impl Settling {
     /// What of the cores has not settled, in words.
     pub fn unsettled(&self) -> impl Iterator<Item = &'static str> + '_ {
         let parts = [
-            (Kind::Private, "private caches"),
-            (Kind::Tlb, "TLBs"),
-            (Kind::Predictors, "predictors"),
+            (PartKind::Private, "private caches"),
+            (PartKind::Tlb, "TLBs"),
+            (PartKind::Predictors, "predictors"),
         ];
         let is_open = |kind| self.parts.iter().any(|part| part.kind == kind && !part.settled);
-        let open = move |(kind, _): &(Kind, &str)| self.parts.is_empty() || is_open(*kind);
+        let open = move |(kind, _): &(PartKind, &str)| self.parts.is_empty() || is_open(*kind);
         parts.into_iter().filter(open).map(|(_, words)| words)
     }
 }
@@ -145,8 +145,8 @@ impl Known {
         // Fewer lines are there if other cores have just taken some.
         let now = part.count.saturating_sub(self.count);
         let fills = match part.kind {
-            Kind::Tlb => FILLS_OF_TLB,
-            Kind::Private | Kind::Predictors => FILLS,
+            PartKind::Tlb => FILLS_OF_TLB,
+            PartKind::Private | PartKind::Predictors => FILLS,
         };
         self.settled = match part.capacity {
             Some(capacity) => part.count >= TURNOVERS * capacity || now <= (capacity / fills).max(HARDLY),
@@ -166,7 +166,7 @@ mod tests {
 
     /// Whether a part has settled whose counts are these after 256, 512 and 1,024 tasks.
     fn settled(capacity: Option<u64>, counts: [u64; 3]) -> bool {
-        let part = |count| Part::new(Kind::Tlb, count, capacity);
+        let part = |count| Part::new(PartKind::Tlb, count, capacity);
         let mut known = Known::first(&part(counts[0]));
         known.look(&part(counts[1]), [256, 256]);
         known.look(&part(counts[2]), [256, 512]);

@@ -1,6 +1,6 @@
 //! The syntax tree of a model.
 
-use crate::Place;
+use crate::TextPlace;
 
 /// A file.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct File {
 #[derive(Clone, Debug)]
 pub enum Item {
     /// `include "file"`.
-    Include(Place, String),
+    Include(TextPlace, String),
     /// `let`, and whether `rec`.
     Let(bool, Vec<Binding>),
     /// A check.
@@ -26,7 +26,7 @@ pub enum Item {
 #[derive(Clone, Debug)]
 pub struct Binding {
     /// Where the name stands.
-    pub place: Place,
+    pub place: TextPlace,
     /// The name.
     pub name: String,
     /// What it stands for.
@@ -63,7 +63,7 @@ pub struct Check {
 #[derive(Clone, Debug)]
 pub struct Expr {
     /// Its position: of its operator, or of its first character.
-    pub place: Place,
+    pub place: TextPlace,
     /// What it is.
     pub kind: ExprKind,
 }

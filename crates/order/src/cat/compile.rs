@@ -75,7 +75,7 @@ pub enum Subject {
 
 /// A step.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum CatStep {
     /// The next set.
     Set(SetExpr),
     /// The next relation.
@@ -97,9 +97,9 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Steps that do not depend on the candidate, and so are computed once.
-    pub known: Vec<Step>,
+    pub known: Vec<CatStep>,
     /// The others.
-    pub rest: Vec<Step>,
+    pub rest: Vec<CatStep>,
     /// The number of the relation `pmo`.
     pub pmo: usize,
 }
@@ -210,7 +210,7 @@ impl<'v> Compiler<'v> {
         known
     }
 
-    fn item(&mut self, item: &Item, steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
+    fn item(&mut self, item: &Item, steps: &mut Vec<(bool, CatStep)>) -> Result<(), Fault> {
         match item {
             Item::Include(..) => Ok(()),
             Item::Let(false, bindings) => self.bindings(bindings, steps),
@@ -224,7 +224,7 @@ impl<'v> Compiler<'v> {
         }
     }
 
-    fn bindings(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
+    fn bindings(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, CatStep)>) -> Result<(), Fault> {
         let mut defined = Vec::new();
         refuse_twice(bindings)?;
         for binding in bindings {
@@ -232,11 +232,11 @@ impl<'v> Compiler<'v> {
             let (kind, slot, step) = match self.typed(&binding.body, None)? {
                 Typed::Set(set) => {
                     self.sets += 1;
-                    (Type::Set, self.sets - 1, Step::Set(set))
+                    (Type::Set, self.sets - 1, CatStep::Set(set))
                 }
                 Typed::Relation(relation) => {
                     self.relations += 1;
-                    (Type::Relation, self.relations - 1, Step::Relation(relation))
+                    (Type::Relation, self.relations - 1, CatStep::Relation(relation))
                 }
             };
             steps.push((known, step));
@@ -246,7 +246,7 @@ impl<'v> Compiler<'v> {
         Ok(())
     }
 
-    fn fixpoint(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
+    fn fixpoint(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, CatStep)>) -> Result<(), Fault> {
         refuse_twice(bindings)?;
         let known = bindings.iter().all(|binding| self.is_known(&binding.body));
         for binding in bindings {
@@ -258,11 +258,11 @@ impl<'v> Compiler<'v> {
         }
         let bodies = bindings.iter().map(|binding| self.relation(&binding.body));
         let bodies = bodies.collect::<Result<_, _>>()?;
-        steps.push((known, Step::Fixpoint(bodies)));
+        steps.push((known, CatStep::Fixpoint(bodies)));
         Ok(())
     }
 
-    fn check(&mut self, check: &Check) -> Result<Step, Fault> {
+    fn check(&mut self, check: &Check) -> Result<CatStep, Fault> {
         let subject = match check.question {
             Question::Acyclic => Subject::Acyclic(self.relation(&check.body)?),
             Question::Irreflexive => Subject::Irreflexive(self.relation(&check.body)?),
@@ -271,7 +271,7 @@ impl<'v> Compiler<'v> {
                 Typed::Relation(relation) => Subject::NoPair(relation),
             },
         };
-        Ok(Step::Check {
+        Ok(CatStep::Check {
             flag: check.flag,
             negated: check.negated,
             subject,
@@ -385,7 +385,7 @@ impl<'v> Compiler<'v> {
     }
 
     /// Separates steps that are independent of the candidate, and numbers all in the order of their computation.
-    fn arranged(self, steps: Vec<(bool, Step)>, pmo: usize) -> Program {
+    fn arranged(self, steps: Vec<(bool, CatStep)>, pmo: usize) -> Program {
         let order = Order::of(&steps, self.sets, self.relations);
         let mut known = Vec::new();
         let mut rest = Vec::new();
@@ -408,7 +408,7 @@ struct Order {
 }
 
 impl Order {
-    fn of(steps: &[(bool, Step)], sets: usize, relations: usize) -> Order {
+    fn of(steps: &[(bool, CatStep)], sets: usize, relations: usize) -> Order {
         let own_sets = SETS.len() + Class::all().count();
         let mut order = Order {
             sets: (0..sets).collect(),
@@ -425,15 +425,15 @@ impl Order {
             let (mut set, mut relation) = (own_sets, RELATIONS.len());
             for (known, step) in steps {
                 match step {
-                    Step::Set(_) => {
+                    CatStep::Set(_) => {
                         if *known == pass {
                             order.sets[set] = next_set;
                             next_set += 1;
                         }
                         set += 1;
                     }
-                    Step::Relation(_) | Step::Fixpoint(_) => {
-                        let count = if let Step::Fixpoint(bodies) = step {
+                    CatStep::Relation(_) | CatStep::Fixpoint(_) => {
+                        let count = if let CatStep::Fixpoint(bodies) = step {
                             bodies.len()
                         } else {
                             1
@@ -446,19 +446,19 @@ impl Order {
                         }
                         relation += count;
                     }
-                    Step::Check { .. } => {}
+                    CatStep::Check { .. } => {}
                 }
             }
         }
         order
     }
 
-    fn renumber(&self, step: &mut Step) {
+    fn renumber(&self, step: &mut CatStep) {
         match step {
-            Step::Set(set) => self.set(set),
-            Step::Relation(relation) => self.relation(relation),
-            Step::Fixpoint(bodies) => bodies.iter_mut().for_each(|body| self.relation(body)),
-            Step::Check { subject, .. } => match subject {
+            CatStep::Set(set) => self.set(set),
+            CatStep::Relation(relation) => self.relation(relation),
+            CatStep::Fixpoint(bodies) => bodies.iter_mut().for_each(|body| self.relation(body)),
+            CatStep::Check { subject, .. } => match subject {
                 Subject::Acyclic(r) | Subject::Irreflexive(r) | Subject::NoPair(r) => self.relation(r),
                 Subject::NoEvent(s) => self.set(s),
             },

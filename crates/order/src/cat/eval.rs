@@ -1,6 +1,6 @@
 //! Evaluates a model on an execution.
 
-use super::compile::{Program, RelExpr, SetExpr, Step, Subject};
+use super::compile::{CatStep, Program, RelExpr, SetExpr, Subject};
 use crate::relation::{Relation, Set};
 use crate::structure::Structure;
 use std::borrow::Cow;
@@ -67,7 +67,7 @@ impl<'m> Evaluator<'m> {
         let mut flagged = false;
         for step in &self.program.rest {
             match step {
-                Step::Check { flag, negated, subject } => {
+                CatStep::Check { flag, negated, subject } => {
                     let holds = self.values.holds(subject) != *negated;
                     if *flag {
                         flagged |= holds;
@@ -84,18 +84,18 @@ impl<'m> Evaluator<'m> {
 }
 
 impl Values {
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &CatStep) {
         match step {
-            Step::Set(expr) => {
+            CatStep::Set(expr) => {
                 let set = self.set(expr).into_owned();
                 self.sets.push(set);
             }
-            Step::Relation(expr) => {
+            CatStep::Relation(expr) => {
                 let relation = self.relation(expr).into_owned();
                 self.relations.push(relation);
             }
-            Step::Fixpoint(bodies) => self.fixpoint(bodies),
-            Step::Check { .. } => {}
+            CatStep::Fixpoint(bodies) => self.fixpoint(bodies),
+            CatStep::Check { .. } => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! The words of a model.
 
 use crate::text::Text;
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 
 /// A word.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ const MARKS: [&str; 17] = [
 ///
 /// # Errors
 /// A character that is not part of the language.
-pub fn words(text: &str) -> Result<Vec<(Token, Place)>, Fault> {
+pub fn words(text: &str) -> Result<Vec<(Token, TextPlace)>, Fault> {
     let mut text = Text::new(text)?;
     let mut words = Vec::new();
     loop {

@@ -2,7 +2,7 @@
 
 use super::ast::{Binary, Binding, Check, Expr, ExprKind, File, Item, Question, Unary};
 use super::lex::{words, Token};
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 
 /// Maximum nesting depth of expressions.
 const DEEPEST: usize = 100;
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<File, Fault> {
 }
 
 struct Parser {
-    words: Vec<(Token, Place)>,
+    words: Vec<(Token, TextPlace)>,
     next: usize,
     depth: usize,
     operators: usize,
@@ -53,7 +53,7 @@ impl Parser {
         &self.words[self.next].0
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> TextPlace {
         self.words[self.next].1
     }
 
@@ -286,7 +286,7 @@ impl Parser {
     }
 
     /// Counts an operator of the statement.
-    fn count(&mut self, place: Place) -> Result<(), Fault> {
+    fn count(&mut self, place: TextPlace) -> Result<(), Fault> {
         self.operators += 1;
         match self.operators <= MOST_OPERATORS {
             true => Ok(()),

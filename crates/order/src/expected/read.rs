@@ -2,7 +2,7 @@
 
 use super::Expected;
 use crate::model::Model;
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::{Enumerate, Peekable};
 use std::str::Lines;
@@ -40,7 +40,7 @@ struct Reader<'r> {
 
 fn fault(at: usize, message: String) -> Fault {
     let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
-    Fault::new(Place { line, column: 1 }, message)
+    Fault::new(TextPlace { line, column: 1 }, message)
 }
 
 impl<'r> Reader<'r> {

@@ -5,11 +5,11 @@ use super::{builtin, Model};
 use crate::cat::{Binary, Check, Expr, ExprKind, File, Item, Unary};
 use crate::litmus::{Class, Test};
 use crate::states::{allowed, Allowed};
-use crate::{shelf, Place};
+use crate::{shelf, TextPlace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One step: its description, and the files after it.
-struct Step {
+struct Weakening {
     what: String,
     files: Vec<(String, File)>,
 }
@@ -23,7 +23,7 @@ struct Live {
 }
 
 fn boxed(kind: ExprKind) -> Expr {
-    let place = Place { line: 1, column: 1 };
+    let place = TextPlace { line: 1, column: 1 };
     Expr { place, kind }
 }
 
@@ -148,7 +148,7 @@ impl Live {
 }
 
 /// The model after each step.
-fn steps(model: &Model) -> Vec<Step> {
+fn steps(model: &Model) -> Vec<Weakening> {
     let live = Live::of(model);
     let mut steps = Vec::new();
     for (number, (_, file)) in model.files.iter().enumerate() {
@@ -158,7 +158,7 @@ fn steps(model: &Model) -> Vec<Step> {
                 let items = &mut files[number].1.items;
                 items.remove(index);
                 items.splice(index..index, item);
-                steps.push(Step { what, files });
+                steps.push(Weakening { what, files });
             }
         }
     }

@@ -11,7 +11,8 @@ use std::ops::ControlFlow;
 /// The run of a test's execution.
 fn history(unrolled: &Unrolled, execution: &Execution) -> History {
     let size = unrolled.events.len();
-    let rmw = (1..size).filter(|write| unrolled.events[*write].locked && unrolled.events[*write].kind == Kind::Write);
+    let rmw =
+        (1..size).filter(|write| unrolled.events[*write].locked && unrolled.events[*write].kind == EventKind::Write);
     History {
         events: unrolled.events.clone(),
         rmw: rmw.map(|write| (write - 1, write)).collect(),
@@ -45,7 +46,7 @@ fn compare(test: &Test, model: &Model, unrolled: &Unrolled, execution: &Executio
         allowed.insert(of_cut(test, unrolled, execution, &persists, cut));
         ControlFlow::Continue(())
     });
-    let outputs: Vec<usize> = of_kind(unrolled, Kind::Output);
+    let outputs: Vec<usize> = of_kind(unrolled, EventKind::Output);
     let mut states = 0;
     for told in 0..1usize << outputs.len() {
         let told: Vec<usize> = (0..outputs.len())
@@ -77,7 +78,7 @@ fn compare(test: &Test, model: &Model, unrolled: &Unrolled, execution: &Executio
     states
 }
 
-fn of_kind(unrolled: &Unrolled, kind: Kind) -> Vec<usize> {
+fn of_kind(unrolled: &Unrolled, kind: EventKind) -> Vec<usize> {
     (0..unrolled.events.len())
         .filter(|event| unrolled.events[*event].kind == kind)
         .collect()
@@ -102,7 +103,7 @@ fn of_cut(
         let last = order.iter().rev().find(|write| persists.has(cut, **write));
         *last.unwrap_or(&order[0])
     });
-    let told = of_kind(unrolled, Kind::Output)
+    let told = of_kind(unrolled, EventKind::Output)
         .into_iter()
         .filter(|output| persists.has(cut, *output));
     (newest.collect(), told.collect())

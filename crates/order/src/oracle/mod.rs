@@ -11,7 +11,7 @@
 use crate::cat::{Candidate, Evaluator};
 use crate::model::Model;
 use crate::relation::{Relation, Set};
-use crate::structure::{Dependences, Event, Kind, Structure};
+use crate::structure::{Dependences, Event, EventKind, Structure};
 use places::Places;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -362,7 +362,8 @@ impl Stretch {
         let verdict = Evaluator::new(model.program(), &structure).verdict(&Candidate { rf, co })?;
         let persists = |event: usize| {
             let event = &own[event];
-            event.kind == Kind::Output || (event.kind == Kind::Write && event.cell.is_some_and(|cell| cell.persistent))
+            event.kind == EventKind::Output
+                || (event.kind == EventKind::Write && event.cell.is_some_and(|cell| cell.persistent))
         };
         let persists = Set::of(size, persists);
         let after = match verdict.flagged {

@@ -5,7 +5,7 @@ use crate::cat::Evaluator;
 use crate::litmus::Class;
 use crate::model::Model;
 use crate::relation::Set;
-use crate::structure::{Cell, Event, Kind};
+use crate::structure::{Cell, Event, EventKind};
 use strandline_isa::Primitive;
 
 /// A run, written in the order of its events.
@@ -25,7 +25,7 @@ impl Run {
         number
     }
 
-    fn event(&self, thread: Option<usize>, kind: Kind, class: Option<Class>, location: Option<usize>) -> Event {
+    fn event(&self, thread: Option<usize>, kind: EventKind, class: Option<Class>, location: Option<usize>) -> Event {
         let cell = location.map(|location| Cell {
             location: Some(location),
             line: location,
@@ -45,30 +45,30 @@ impl Run {
     fn location(&mut self, persistent: bool) -> usize {
         self.persistent.push(persistent);
         let location = self.persistent.len() - 1;
-        let write = self.push(self.event(None, Kind::Write, None, Some(location)), 0);
+        let write = self.push(self.event(None, EventKind::Write, None, Some(location)), 0);
         self.history.orders.push(vec![write]);
         location
     }
 
     fn write(&mut self, thread: usize, location: usize, content: u64) -> usize {
-        let event = self.event(Some(thread), Kind::Write, None, Some(location));
+        let event = self.event(Some(thread), EventKind::Write, None, Some(location));
         let write = self.push(event, content);
         self.history.orders[location].push(write);
         write
     }
 
     fn read(&mut self, thread: usize, location: usize, from: usize) {
-        let event = self.event(Some(thread), Kind::Read, None, Some(location));
+        let event = self.event(Some(thread), EventKind::Read, None, Some(location));
         let read = self.push(event, 0);
         self.history.rf.push((from, read));
     }
 
     fn flush_and_fence(&mut self, thread: usize, location: usize) {
-        let flush = self.event(Some(thread), Kind::Other, Some(Class::Clwb), Some(location));
+        let flush = self.event(Some(thread), EventKind::Other, Some(Class::Clwb), Some(location));
         self.push(flush, 0);
         let fence = self.event(
             Some(thread),
-            Kind::Other,
+            EventKind::Other,
             Some(Class::Primitive(Primitive::Sfence)),
             None,
         );
@@ -76,7 +76,7 @@ impl Run {
     }
 
     fn output(&mut self, thread: usize) -> usize {
-        let event = self.event(Some(thread), Kind::Output, None, None);
+        let event = self.event(Some(thread), EventKind::Output, None, None);
         self.push(event, 0)
     }
 
@@ -347,7 +347,9 @@ fn in_every_model_writes_to_a_persistent_location_persist_in_their_order() {
             let unrolled = crate::unroll::Unrolled::of(&test);
             let persistent = Set::of(unrolled.events.len(), |event| {
                 let event = &unrolled.events[event];
-                event.thread.is_some() && event.kind == Kind::Write && event.cell.is_some_and(|cell| cell.persistent)
+                event.thread.is_some()
+                    && event.kind == EventKind::Write
+                    && event.cell.is_some_and(|cell| cell.persistent)
             });
             let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
             let each = crate::execution::executions(&test, &unrolled, |execution| {

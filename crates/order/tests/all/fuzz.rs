@@ -7,7 +7,7 @@ use proptest::sample::{select, Index};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
-use strandline_order::{allowed, export, shelf, Fault, Form, Model, Place, Test};
+use strandline_order::{allowed, export, shelf, Fault, Form, Model, Test, TextPlace};
 
 /// Every model and each of its variants, parsed once for thousands of tests.
 static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
@@ -17,7 +17,7 @@ static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
 });
 
 /// Whether a position is in a text, or directly behind it.
-fn is_in(text: &str, place: Place) -> bool {
+fn is_in(text: &str, place: TextPlace) -> bool {
     let (line, column) = (place.line as usize, place.column as usize);
     let within = |(number, text): (usize, &str)| number + 1 == line && column <= text.chars().count() + 1;
     line >= 1 && column >= 1 && text.split('\n').enumerate().any(within)

@@ -1,7 +1,7 @@
 //! All states that a model allows.
 
 use super::edits::edits;
-use super::{shown, words, Plan, StatesSpec};
+use super::{shown, words, StatesPlan, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
 use strandline_crash::recorded::{self, judge_beside, Judgement};
@@ -37,7 +37,7 @@ impl Allowed {
         })
     }
 
-    pub fn plan(&mut self) -> Plan {
+    pub fn plan(&mut self) -> StatesPlan {
         let plan = self.states.plan().clone();
         let (recording, places) = (self.states.recording(), self.states.places());
         let mut value = words::recording(recording, places, &self.about, &mut self.source, &plan.audit);
@@ -49,7 +49,7 @@ impl Allowed {
         words::add(&mut value, own);
         words::reads(&mut value, &mut self.source, &plan.reads);
         words::add(&mut value, shown::judgement(&self.judgement));
-        Plan {
+        StatesPlan {
             keys: value,
             states: plan.states.exact,
         }

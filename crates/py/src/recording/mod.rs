@@ -42,7 +42,7 @@ const NEEDS_A_MODEL: &str =
 
 /// What there is.
 #[derive(Serialize)]
-struct Plan {
+struct StatesPlan {
     #[serde(flatten)]
     keys: Value,
     /// The number of states, if it fits. JSON's numbers end at 2^64.
@@ -73,7 +73,7 @@ impl Inner {
         })
     }
 
-    fn plan(&mut self) -> Plan {
+    fn plan(&mut self) -> StatesPlan {
         match self {
             Inner::Allowed(states) => states.plan(),
             Inner::Shown(states) => states.plan(),
@@ -96,7 +96,7 @@ impl RecordingStates {
         Ok(RecordingStates(Mutex::new(inner)))
     }
 
-    fn plan(&self, py: Python<'_>) -> Answer<Plan> {
+    fn plan(&self, py: Python<'_>) -> Answer<StatesPlan> {
         Answer(py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).plan()))
     }
 

@@ -1,6 +1,6 @@
 //! The states that simulated runs reach.
 
-use super::{words, Plan, StatesSpec};
+use super::{words, StatesPlan, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
 use strandline_crash::recorded::{Asked, Disorder, Judgement, Origin, Point, Ran, SimulatedStates};
@@ -28,7 +28,7 @@ impl Shown {
         Ok(Shown { states, source, about })
     }
 
-    pub fn plan(&mut self) -> Plan {
+    pub fn plan(&mut self) -> StatesPlan {
         let plan = self.states.plan().clone();
         let (recording, places) = (self.states.recording(), self.states.places());
         let mut value = words::recording(recording, places, &self.about, &mut self.source, &plan.audit);
@@ -40,7 +40,7 @@ impl Shown {
         });
         words::add(&mut value, own);
         words::add(&mut value, judgement(&plan.judgement));
-        Plan {
+        StatesPlan {
             keys: value,
             states: Some(plan.states.into()),
         }

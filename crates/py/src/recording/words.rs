@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use strandline_design::About;
-use strandline_record::order::{Op, Places, PoolFile, What};
+use strandline_record::order::{Places, PmOp, PoolFile, What};
 use strandline_record::states::{Dependent, Spot, Stored, Visit, Why};
 use strandline_record::{At, Recording, Source};
 
@@ -130,7 +130,7 @@ fn place(source: &mut Source, pc: u64) -> Value {
     })
 }
 
-fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
+fn operation(source: &mut Source, op: Option<PmOp>) -> Option<Value> {
     let op = op?;
     let instruction = match op.what {
         What::Store(_) | What::Unknown => "store",

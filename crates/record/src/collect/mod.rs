@@ -23,7 +23,7 @@ use crate::recording::{Block, Module};
 use memory::Memory;
 use packets::{Fields, Next, Packet, Packets};
 use std::io::{Read, Write};
-use strandline_capture::{Kind, VERSION};
+use strandline_capture::{PacketKind, VERSION};
 use thread::{Known, Trace};
 use threads::Threads;
 
@@ -88,10 +88,10 @@ fn start(packets: &mut Packets<impl Read>) -> Result<Vec<String>, RecordError> {
         ));
     };
     let mut fields = Fields::new(&packet);
-    if packet.kind == Kind::Refused {
+    if packet.kind == PacketKind::Refused {
         return Err(refused(&packet));
     }
-    if packet.kind != Kind::Start {
+    if packet.kind != PacketKind::Start {
         return Err(packet.wrong("the recorder does not begin with a start"));
     }
     let version = fields.number()? & 0xffff_ffff;
@@ -158,8 +158,8 @@ impl<W: Write> Collector<W> {
     fn packet(&mut self, packet: Packet<'_>) -> Result<(), RecordError> {
         let mut fields = Fields::new(&packet);
         match packet.kind {
-            Kind::Start => return Err(packet.wrong("the recorder starts twice")),
-            Kind::Module => {
+            PacketKind::Start => return Err(packet.wrong("the recorder starts twice")),
+            PacketKind::Module => {
                 let (base, end, offset) = (fields.number()?, fields.number()?, fields.number()?);
                 self.writer.module(Module {
                     base,
@@ -168,23 +168,23 @@ impl<W: Write> Collector<W> {
                     path: text(fields.rest()),
                 });
             }
-            Kind::Blocks => self.blocks(fields)?,
-            Kind::Trace => self.trace(&packet)?,
-            Kind::ThreadStart => {
+            PacketKind::Blocks => self.blocks(fields)?,
+            PacketKind::Trace => self.trace(&packet)?,
+            PacketKind::ThreadStart => {
                 let (own, parent, clears) = (fields.number()?, fields.number()?, fields.number()?);
                 let begun = self.threads.begin(packet.thread, own, parent, clears);
                 begun.map_err(|what| packet.wrong(what))?;
             }
-            Kind::ThreadEnd => self.thread_end(&packet, fields.number()?)?,
-            Kind::PmMap => self.memory.map(&packet, fields, &mut self.writer, &mut self.warnings)?,
-            Kind::PmPage => self.memory.page(&packet, fields, &mut self.writer)?,
-            Kind::PmUnmap => {
+            PacketKind::ThreadEnd => self.thread_end(&packet, fields.number()?)?,
+            PacketKind::PmMap => self.memory.map(&packet, fields, &mut self.writer, &mut self.warnings)?,
+            PacketKind::PmPage => self.memory.page(&packet, fields, &mut self.writer)?,
+            PacketKind::PmUnmap => {
                 fields.number()?;
                 fields.number()?;
             }
-            Kind::Refused => return Err(refused(&packet)),
-            Kind::End => self.status = Some(fields.number()?),
-            Kind::Warning => self
+            PacketKind::Refused => return Err(refused(&packet)),
+            PacketKind::End => self.status = Some(fields.number()?),
+            PacketKind::Warning => self
                 .warnings
                 .push(RecordError::new(text(packet.payload), "").what().to_string()),
         }

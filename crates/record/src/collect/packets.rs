@@ -3,30 +3,30 @@
 use crate::error::RecordError;
 use crate::recording::Block;
 use std::io::{ErrorKind, Read};
-use strandline_capture::{Access, Kind, BLOCK_HEAD_BYTES, HEADER_BYTES, MAGIC, REPEATS};
+use strandline_capture::{Access, PacketKind, BLOCK_HEAD_BYTES, HEADER_BYTES, MAGIC, REPEATS};
 
 /// Maximum number of bytes of a packet.
 const MOST: u64 = 1 << 30;
 
-const KINDS: [Kind; 12] = [
-    Kind::Start,
-    Kind::Module,
-    Kind::Blocks,
-    Kind::Trace,
-    Kind::ThreadStart,
-    Kind::ThreadEnd,
-    Kind::PmMap,
-    Kind::PmPage,
-    Kind::PmUnmap,
-    Kind::Refused,
-    Kind::End,
-    Kind::Warning,
+const KINDS: [PacketKind; 12] = [
+    PacketKind::Start,
+    PacketKind::Module,
+    PacketKind::Blocks,
+    PacketKind::Trace,
+    PacketKind::ThreadStart,
+    PacketKind::ThreadEnd,
+    PacketKind::PmMap,
+    PacketKind::PmPage,
+    PacketKind::PmUnmap,
+    PacketKind::Refused,
+    PacketKind::End,
+    PacketKind::Warning,
 ];
 
 /// A packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet<'p> {
-    pub kind: Kind,
+    pub kind: PacketKind,
     pub thread: u32,
     /// Without the zeros after it.
     pub payload: &'p [u8],
@@ -155,11 +155,11 @@ impl<R: Read> Packets<R> {
         let Some(kind) = KINDS.into_iter().find(|kind| *kind as u32 == number) else {
             return Err(wrong(place, format!("a packet of unknown kind {number}")));
         };
-        if bytes > MOST || kind == Kind::Trace && bytes % 8 != 0 {
+        if bytes > MOST || kind == PacketKind::Trace && bytes % 8 != 0 {
             return Err(wrong(place, format!("a packet of {bytes} bytes")));
         }
         let whole = self.fill(bytes.next_multiple_of(8))?;
-        if !whole && kind != Kind::Trace {
+        if !whole && kind != PacketKind::Trace {
             return Ok(Next::End);
         }
         let bytes = match whole {

@@ -1,6 +1,6 @@
 //! What a recording ends with.
 
-use super::seal::Kind;
+use super::seal::FileBlockKind;
 use super::summary::{add, put_block};
 use super::sync::{merge, put_syncs};
 use super::writer::{misuse, State};
@@ -24,14 +24,14 @@ impl<W: Write> Writer<W> {
             put_block(&mut self.raw, block);
             items += 1;
             if self.raw.len() >= CODE_BYTES {
-                self.file.block(Kind::Code, 0, items, &self.raw)?;
+                self.file.block(FileBlockKind::Code, 0, items, &self.raw)?;
                 self.raw.clear();
                 items = 0;
             }
         }
         match items {
             0 => Ok(()),
-            _ => self.file.block(Kind::Code, 0, items, &self.raw),
+            _ => self.file.block(FileBlockKind::Code, 0, items, &self.raw),
         }
     }
 
@@ -68,14 +68,15 @@ impl<W: Write> Writer<W> {
             for classes in ending.fences.get(thread).map_or(&[][..], |fences| fences).chunks(LIST) {
                 self.raw.clear();
                 self.raw.extend(classes.iter().map(|class| *class as u8));
-                self.file.block(Kind::Fences, thread, classes.len(), &self.raw)?;
+                self.file
+                    .block(FileBlockKind::Fences, thread, classes.len(), &self.raw)?;
             }
             let turns = ending.turns.get(thread).map_or(&[][..], |turns| turns);
             let waits = ending.waits.get(thread).map_or(&[][..], |waits| waits);
             for syncs in merge(turns, waits).chunks(LIST) {
                 self.raw.clear();
                 put_syncs(&mut self.raw, syncs);
-                self.file.block(Kind::Sync, thread, syncs.len(), &self.raw)?;
+                self.file.block(FileBlockKind::Sync, thread, syncs.len(), &self.raw)?;
             }
             self.threads[thread].steps += waits.len() as u64;
         }
@@ -103,7 +104,7 @@ impl<W: Write> Writer<W> {
         self.raw.clear();
         index.put(&mut self.raw);
         let place = self.file.offset;
-        self.file.block(Kind::Index, 0, 1, &self.raw)?;
+        self.file.block(FileBlockKind::Index, 0, 1, &self.raw)?;
         self.file.write(&place.to_le_bytes())?;
         self.file.write(&END)
     }

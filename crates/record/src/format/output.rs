@@ -1,7 +1,7 @@
 //! The written file, block by block.
 
-use super::seal::{Kind, Sealer, HEAD_BYTES};
-use super::summary::Place;
+use super::seal::{FileBlockKind, Sealer, HEAD_BYTES};
+use super::summary::FileBlockPlace;
 use crate::error::RecordError;
 use std::io::Write;
 
@@ -13,7 +13,7 @@ pub(crate) struct File<W> {
     pub out: W,
     sealer: Sealer,
     pub offset: u64,
-    pub places: Vec<Place>,
+    pub places: Vec<FileBlockPlace>,
 }
 
 impl<W: Write> File<W> {
@@ -35,13 +35,13 @@ impl<W: Write> File<W> {
     }
 
     /// Writes a block.
-    pub fn block(&mut self, kind: Kind, thread: usize, items: usize, raw: &[u8]) -> Result<(), RecordError> {
+    pub fn block(&mut self, kind: FileBlockKind, thread: usize, items: usize, raw: &[u8]) -> Result<(), RecordError> {
         let thread = thread as u32;
         let block = self.sealer.seal(self.offset, kind, thread, items, raw)?;
         write(&mut self.out, self.offset, block)?;
         let stored = (block.len() - HEAD_BYTES) as u32;
         let offset = self.offset;
-        let place = Place {
+        let place = FileBlockPlace {
             kind,
             thread,
             items: items as u32,

@@ -1,11 +1,11 @@
 //! Reads a recording.
 
 use super::bytes::{Bad, Cursor, Parsed};
-use super::seal::{Kind, HEAD_BYTES};
+use super::seal::{FileBlockKind, HEAD_BYTES};
 use super::shapes::Shapes;
 use super::source::{at, Source};
 use super::stream::Stream;
-use super::summary::{self, Index, Place};
+use super::summary::{self, FileBlockPlace, Index};
 use super::{PREFIX_BYTES, SUFFIX_BYTES};
 use crate::code::{signs, Sign};
 use crate::edits::Edits;
@@ -38,14 +38,14 @@ pub(crate) struct Contents {
     pub shapes: Shapes,
     index: Index,
     /// The blocks of the file of each kind and thread, in order.
-    places: BTreeMap<(Kind, u32), Vec<Place>>,
+    places: BTreeMap<(FileBlockKind, u32), Vec<FileBlockPlace>>,
 }
 
 impl Contents {
     fn new(source: Source) -> Result<Contents, RecordError> {
         Contents::read(&source).map_err(|error| source.name(error)).map(|read| {
             let (program, blocks, shapes, index) = read;
-            let mut places: BTreeMap<_, Vec<Place>> = BTreeMap::new();
+            let mut places: BTreeMap<_, Vec<FileBlockPlace>> = BTreeMap::new();
             for place in &index.places {
                 places.entry((place.kind, place.thread)).or_default().push(*place);
             }
@@ -65,15 +65,15 @@ impl Contents {
         let (end, mut raw) = (source.len() - SUFFIX_BYTES, Vec::new());
         let head = source.block(place, end, &mut raw)?;
         let fits = place.checked_add((HEAD_BYTES + head.stored as usize) as u64) == Some(end);
-        if head.kind != Kind::Index || head.items != 1 || head.thread != 0 || !fits {
+        if head.kind != FileBlockKind::Index || head.items != 1 || head.thread != 0 || !fits {
             return Err(RecordError::at(place, "the index is not where it should be"));
         }
         let index = at(place, Index::parse(&raw, PREFIX_BYTES))?;
-        if index.places.last().map(Place::end) != Some(place) {
+        if index.places.last().map(FileBlockPlace::end) != Some(place) {
             return Err(RecordError::at(place, "the index does not fit the recording"));
         }
         let threads = index.threads.len() as u32;
-        let stray = |p: &&Place| p.kind == Kind::Index || p.thread >= threads && p.thread != 0;
+        let stray = |p: &&FileBlockPlace| p.kind == FileBlockKind::Index || p.thread >= threads && p.thread != 0;
         if let Some(stray) = index.places.iter().find(stray) {
             return Err(RecordError::at(
                 place,
@@ -81,7 +81,7 @@ impl Contents {
             ));
         }
         let program = match index.places.first() {
-            Some(first) if first.kind == Kind::Meta => {
+            Some(first) if first.kind == FileBlockKind::Meta => {
                 source.placed(first, &mut raw)?;
                 at(first.offset, summary::meta(&raw))?
             }
@@ -92,12 +92,12 @@ impl Contents {
     }
 
     /// The places of blocks of this kind and thread.
-    pub fn places(&self, kind: Kind, thread: u32) -> &[Place] {
+    pub fn places(&self, kind: FileBlockKind, thread: u32) -> &[FileBlockPlace] {
         self.places.get(&(kind, thread)).map_or(&[], |places| places)
     }
 
     /// Reads the block at an offset into `raw`.
-    pub fn placed(&self, place: &Place, raw: &mut Vec<u8>) -> Result<(), RecordError> {
+    pub fn placed(&self, place: &FileBlockPlace, raw: &mut Vec<u8>) -> Result<(), RecordError> {
         self.source.placed(place, raw).map_err(|error| self.source.name(error))
     }
 
@@ -118,13 +118,13 @@ impl Contents {
 
     /// Checks the blocks against the index.
     pub fn index_offset(&self) -> u64 {
-        self.index.places.last().map_or(0, Place::end)
+        self.index.places.last().map_or(0, FileBlockPlace::end)
     }
 }
 
 fn code(source: &Source, index: &Index, raw: &mut Vec<u8>) -> Result<(Vec<Block>, Shapes), RecordError> {
     let (mut blocks, mut shapes) = (Vec::new(), Shapes::default());
-    for place in index.places.iter().filter(|place| place.kind == Kind::Code) {
+    for place in index.places.iter().filter(|place| place.kind == FileBlockKind::Code) {
         source.placed(place, raw)?;
         let mut cursor = Cursor::new(raw);
         for _ in 0..place.items {
@@ -225,7 +225,13 @@ impl Recording {
 
     /// Whether a thread may wait for another one.
     pub(crate) fn may_wait(&self) -> bool {
-        self.threads().len() > 1 || self.contents.index.places.iter().any(|place| place.kind == Kind::Sync)
+        self.threads().len() > 1
+            || self
+                .contents
+                .index
+                .places
+                .iter()
+                .any(|place| place.kind == FileBlockKind::Sync)
     }
 
     /// How often what was done.
@@ -261,7 +267,7 @@ impl Recording {
     pub fn initial_pages(&self) -> Result<impl Iterator<Item = (u64, Page)>, RecordError> {
         let contents = &self.contents;
         let (mut raw, mut groups) = (Vec::new(), Vec::new());
-        for place in contents.places(Kind::Pages, 0) {
+        for place in contents.places(FileBlockKind::Pages, 0) {
             contents.placed(place, &mut raw)?;
             contents.at(place.offset, pages(&raw, place.items))?;
             let packed = zstd::bulk::compress(&raw, 1);

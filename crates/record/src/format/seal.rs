@@ -14,7 +14,7 @@ pub(crate) const HEAD_BYTES: usize = 32;
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
-pub(crate) enum Kind {
+pub(crate) enum FileBlockKind {
     /// The header: the program and its arguments.
     Meta = 1,
     /// Steps of a thread.
@@ -31,20 +31,20 @@ pub(crate) enum Kind {
     Index = 7,
 }
 
-impl Kind {
-    const ALL: [Kind; 7] = [
-        Kind::Meta,
-        Kind::Steps,
-        Kind::Pages,
-        Kind::Code,
-        Kind::Fences,
-        Kind::Sync,
-        Kind::Index,
+impl FileBlockKind {
+    const ALL: [FileBlockKind; 7] = [
+        FileBlockKind::Meta,
+        FileBlockKind::Steps,
+        FileBlockKind::Pages,
+        FileBlockKind::Code,
+        FileBlockKind::Fences,
+        FileBlockKind::Sync,
+        FileBlockKind::Index,
     ];
 
     /// The kind of this number.
-    pub fn of(number: u32) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| *kind as u32 == number)
+    pub fn of(number: u32) -> Option<FileBlockKind> {
+        FileBlockKind::ALL.into_iter().find(|kind| *kind as u32 == number)
     }
 }
 
@@ -52,7 +52,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// What it holds.
-    pub kind: Kind,
+    pub kind: FileBlockKind,
     /// The thread; 0 if there is none.
     pub thread: u32,
     /// Number of items: steps, pages, definitions, fences, turns and waits.
@@ -91,7 +91,7 @@ impl Sealer {
     pub fn seal(
         &mut self,
         offset: u64,
-        kind: Kind,
+        kind: FileBlockKind,
         thread: u32,
         items: usize,
         raw: &[u8],
@@ -126,7 +126,7 @@ impl Head {
     pub fn parse(bytes: &[u8; HEAD_BYTES], offset: u64, limit: u64) -> Result<Head, RecordError> {
         let damaged = || RecordError::at(offset, "a block's header is damaged");
         let head = Head {
-            kind: Kind::of(word(bytes, 8)).ok_or_else(damaged)?,
+            kind: FileBlockKind::of(word(bytes, 8)).ok_or_else(damaged)?,
             thread: word(bytes, 12),
             items: word(bytes, 16),
             raw: word(bytes, 20),

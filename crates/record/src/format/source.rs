@@ -2,7 +2,7 @@
 
 use super::bytes::{Bad, Parsed};
 use super::seal::{Head, HEAD_BYTES};
-use super::summary::Place;
+use super::summary::FileBlockPlace;
 use super::{END, FILE_VERSION, MAGIC, PREFIX_BYTES, SUFFIX_BYTES};
 use crate::error::RecordError;
 use std::fs::File;
@@ -63,7 +63,7 @@ impl Source {
     }
 
     /// Reads the block at an index entry into `raw`.
-    pub fn placed(&self, place: &Place, raw: &mut Vec<u8>) -> Result<(), RecordError> {
+    pub fn placed(&self, place: &FileBlockPlace, raw: &mut Vec<u8>) -> Result<(), RecordError> {
         let head = self.block(place.offset, place.end(), raw)?;
         let same = head.kind == place.kind && head.thread == place.thread;
         match same && head.items == place.items && head.stored == place.stored {

@@ -2,11 +2,11 @@
 
 use super::decode::{Decoder, Read};
 use super::reader::Contents;
-use super::seal::Kind;
-use super::summary::Place;
+use super::seal::FileBlockKind;
+use super::summary::FileBlockPlace;
 use super::sync::{fences, syncs, Sync};
 use crate::error::RecordError;
-use crate::recording::{Event, Executed, FenceClass, Step, Turn};
+use crate::recording::{Event, Executed, FenceClass, ThreadStep, Turn};
 use std::sync::Arc;
 
 /// The steps of a thread, from start to end.
@@ -33,7 +33,7 @@ pub struct Stream {
 /// A list of the thread, read on demand.
 #[derive(Debug)]
 struct List<T> {
-    kind: Kind,
+    kind: FileBlockKind,
     parse: fn(&[u8], u32) -> super::bytes::Parsed<Vec<T>>,
     chunks: usize,
     items: std::vec::IntoIter<T>,
@@ -41,7 +41,7 @@ struct List<T> {
 }
 
 impl<T: Copy> List<T> {
-    fn new(kind: Kind, parse: fn(&[u8], u32) -> super::bytes::Parsed<Vec<T>>) -> List<T> {
+    fn new(kind: FileBlockKind, parse: fn(&[u8], u32) -> super::bytes::Parsed<Vec<T>>) -> List<T> {
         List {
             kind,
             parse,
@@ -81,8 +81,8 @@ impl Stream {
             step: 0,
             given: 0,
             instructions: 0,
-            syncs: List::new(Kind::Sync, syncs),
-            fences: List::new(Kind::Fences, fences),
+            syncs: List::new(FileBlockKind::Sync, syncs),
+            fences: List::new(FileBlockKind::Fences, fences),
             turns: Vec::new(),
             classes: Vec::new(),
         }
@@ -96,14 +96,14 @@ impl Stream {
         clippy::should_implement_trait,
         reason = "a step borrows from the stream, which no iterator's item can"
     )]
-    pub fn next(&mut self) -> Result<Option<Step<'_>>, RecordError> {
+    pub fn next(&mut self) -> Result<Option<ThreadStep<'_>>, RecordError> {
         if self.given == 0 {
             self.begin()?;
         }
         self.given += 1;
         if let Some(Sync::Wait(wait)) = self.syncs.next.filter(|sync| sync.step() == self.step) {
             self.syncs.advance(&self.contents, self.thread)?;
-            return Ok(Some(Step::Event(Event::Wait {
+            return Ok(Some(ThreadStep::Event(Event::Wait {
                 number: wait.number,
                 times: wait.times,
             })));
@@ -125,13 +125,13 @@ impl Stream {
         let step = self.step;
         self.step += 1;
         match read {
-            Read::Event(event) => Ok(Some(Step::Event(event))),
+            Read::Event(event) => Ok(Some(ThreadStep::Event(event))),
             Read::Block { block, instructions } => self.executed(step, block, instructions).map(Some),
         }
     }
 
     #[inline]
-    fn executed(&mut self, step: u64, block: u32, instructions: u32) -> Result<Step<'_>, RecordError> {
+    fn executed(&mut self, step: u64, block: u32, instructions: u32) -> Result<ThreadStep<'_>, RecordError> {
         self.instructions += u64::from(instructions);
         self.turns.clear();
         if self.syncs.next.is_some_and(|sync| sync.step() <= step) {
@@ -141,7 +141,7 @@ impl Stream {
         if self.contents.shapes.blocks[block as usize].fences > 0 {
             self.take_fences(block, instructions)?;
         }
-        Ok(Step::Block(Executed {
+        Ok(ThreadStep::Block(Executed {
             block,
             instructions,
             addresses: &self.decoder.addresses,
@@ -158,10 +158,10 @@ impl Stream {
 
     /// Reads the next block of steps; `false` if there is none.
     fn load(&mut self) -> Result<bool, RecordError> {
-        let Some(place) = self.contents.places(Kind::Steps, self.thread).get(self.chunks) else {
+        let Some(place) = self.contents.places(FileBlockKind::Steps, self.thread).get(self.chunks) else {
             return Ok(false);
         };
-        let Place { offset, items, .. } = *place;
+        let FileBlockPlace { offset, items, .. } = *place;
         self.contents.placed(place, self.decoder.raw())?;
         self.contents.at(offset, self.decoder.begin(items))?;
         self.chunks += 1;
@@ -203,7 +203,7 @@ impl Stream {
     fn take_fences(&mut self, block: u32, instructions: u32) -> Result<(), RecordError> {
         let fences = &self.contents.blocks()[block as usize].fences;
         let executed = fences.iter().filter(|fence| u32::from(**fence) < instructions).count();
-        let listed = !self.contents.places(Kind::Fences, self.thread).is_empty();
+        let listed = !self.contents.places(FileBlockKind::Fences, self.thread).is_empty();
         for _ in 0..executed {
             let class = match self.fences.next {
                 Some(class) => class,
@@ -217,7 +217,7 @@ impl Stream {
     }
 
     /// At the end, nothing may remain, and the sums must match.
-    fn end(&mut self) -> Result<Option<Step<'static>>, RecordError> {
+    fn end(&mut self) -> Result<Option<ThreadStep<'static>>, RecordError> {
         self.given -= 1;
         let sums = self
             .contents

@@ -1,7 +1,7 @@
 //! Conversion of Meta, block definitions and index to and from bytes.
 
 use super::bytes::{put, put_bytes, Bad, Cursor, Parsed};
-use super::seal::{Kind, HEAD_BYTES};
+use super::seal::{FileBlockKind, HEAD_BYTES};
 use super::{MAX_ACCESSES, MAX_THREADS};
 use crate::recording::{Block, Module, Region, Thread, Totals};
 use std::ops::Range;
@@ -95,11 +95,11 @@ fn access(cursor: &mut Cursor<'_>) -> Parsed<Access> {
     })
 }
 
-/// A block of the file.
+/// Where a block of the file is, and what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FileBlockPlace {
     /// What it holds.
-    pub kind: Kind,
+    pub kind: FileBlockKind,
     /// Of which thread.
     pub thread: u32,
     /// How many of it.
@@ -110,7 +110,7 @@ pub(crate) struct Place {
     pub offset: u64,
 }
 
-impl Place {
+impl FileBlockPlace {
     /// The place after it.
     pub fn end(&self) -> u64 {
         self.offset + HEAD_BYTES as u64 + u64::from(self.stored)
@@ -127,7 +127,7 @@ pub(crate) struct Index {
     pub threads: Vec<Thread>,
     pub totals: Totals,
     pub volatile: Vec<Range<u64>>,
-    pub places: Vec<Place>,
+    pub places: Vec<FileBlockPlace>,
 }
 
 fn put_all(out: &mut Vec<u8>, numbers: &[u64]) {
@@ -272,10 +272,10 @@ fn run(c: &mut Cursor<'_>, last: &mut u64) -> Parsed<Range<u64>> {
     Ok(start..*last)
 }
 
-fn place(c: &mut Cursor<'_>, offset: &mut u64) -> Parsed<Place> {
-    let kind = Kind::of(c.small()?).ok_or(Bad("a block is of an unknown kind"))?;
+fn place(c: &mut Cursor<'_>, offset: &mut u64) -> Parsed<FileBlockPlace> {
+    let kind = FileBlockKind::of(c.small()?).ok_or(Bad("a block is of an unknown kind"))?;
     let (thread, items, stored) = (c.small()?, c.small()?, c.small()?);
-    let place = Place {
+    let place = FileBlockPlace {
         kind,
         thread,
         items,

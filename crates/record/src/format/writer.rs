@@ -3,7 +3,7 @@
 use super::encode::{Encoder, Execution};
 use super::output::File;
 use super::pages::Pages;
-use super::seal::Kind;
+use super::seal::FileBlockKind;
 use super::shapes::{Shape, Shapes};
 use super::summary::{add, put_meta, Index};
 use super::{Ending, FILE_VERSION, MAGIC, MAX_THREADS, PREFIX_BYTES};
@@ -65,7 +65,7 @@ impl<W: Write> Writer<W> {
         debug_assert_eq!(file.offset, PREFIX_BYTES);
         let mut raw = Vec::new();
         put_meta(&mut raw, program);
-        file.block(Kind::Meta, 0, 1, &raw)?;
+        file.block(FileBlockKind::Meta, 0, 1, &raw)?;
         Ok(Writer {
             file,
             shapes: Shapes::default(),
@@ -311,7 +311,7 @@ impl<W: Write> Writer<W> {
             return Ok(());
         }
         let steps = encoder.take(&mut self.raw);
-        self.file.block(Kind::Steps, thread, steps, &self.raw)
+        self.file.block(FileBlockKind::Steps, thread, steps, &self.raw)
     }
 
     fn write_pages(&mut self) -> Result<(), RecordError> {
@@ -327,7 +327,7 @@ impl<W: Write> Writer<W> {
         }
         let pages = self.pages.len();
         self.pages.clear();
-        self.file.block(Kind::Pages, 0, pages, &self.raw)
+        self.file.block(FileBlockKind::Pages, 0, pages, &self.raw)
     }
 }
 

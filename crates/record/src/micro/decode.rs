@@ -2,7 +2,7 @@
 
 use super::class;
 use super::emit::Emitter;
-use super::op::{Kind, Op};
+use super::op::{MicroKind, MicroOp};
 use super::registers::{Slot, Slots};
 use super::Flow;
 use crate::code::Sign;
@@ -19,7 +19,7 @@ const FLAGS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits
 
 /// Decodes a block and appends it to `ops`, and the end of each instruction to `ends`. Returns what its last instruction
 /// does to the calls in progress.
-pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) -> Flow {
+pub fn block(block: &Block, ops: &mut Vec<MicroOp>, ends: &mut Vec<u32>) -> Flow {
     let decoded = decode(block);
     let stands_for = markers_for_fences(block, &decoded);
     let mut factory = InstructionInfoFactory::new();
@@ -35,14 +35,19 @@ pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) -> Flow {
             compared = Some(shape);
         } else if let Some(before) = compared.take() {
             shape.branch(&mut out, &before.operands());
-            out.of(Kind::Fused, Alu::Simple, &before.operands(), before.writes.as_slice());
+            out.of(
+                MicroKind::Fused,
+                Alu::Simple,
+                &before.operands(),
+                before.writes.as_slice(),
+            );
         } else {
             match (Sign::of(instruction), stands_for[index]) {
-                (Some(Sign::Sfence), marker) => fence(&mut out, Kind::Sfence, marker),
-                (Some(Sign::Mfence), marker) => fence(&mut out, Kind::Mfence, marker),
+                (Some(Sign::Sfence), marker) => fence(&mut out, MicroKind::Sfence, marker),
+                (Some(Sign::Mfence), marker) => fence(&mut out, MicroKind::Mfence, marker),
                 (Some(Sign::Marker(marker)), None) => {
                     out.entry();
-                    let mut op = Op::new(Kind::Marker);
+                    let mut op = MicroOp::new(MicroKind::Marker);
                     op.site = marker as u32;
                     out.push(op, &[], &[]);
                 }
@@ -88,8 +93,8 @@ fn fuses(instruction: &Instruction, next: Option<&Instruction>, accesses: &[Acce
     jump && class::fuses_with_jump(instruction) && accesses.iter().all(|a| a.kind == AccessKind::Load)
 }
 
-fn fence(out: &mut Emitter<'_>, kind: Kind, marker: Option<Marker>) {
-    let mut op = Op::new(kind);
+fn fence(out: &mut Emitter<'_>, kind: MicroKind, marker: Option<Marker>) {
+    let mut op = MicroOp::new(kind);
     op.site = marker.map_or(0, |m| m as u32);
     out.push(op, &[], &[]);
 }
@@ -260,7 +265,7 @@ impl<'i> Shape<'i> {
             _ => self.writing(out),
         }
         for slot in self.steps.as_slice() {
-            out.of(Kind::Fused, Alu::Simple, &[*slot], &[*slot]);
+            out.of(MicroKind::Fused, Alu::Simple, &[*slot], &[*slot]);
         }
     }
 
@@ -281,7 +286,7 @@ impl<'i> Shape<'i> {
             out.renamed(Slot::READY, self.writes.as_slice());
         } else {
             out.of(
-                Kind::Alu,
+                MicroKind::Alu,
                 class::latency(i),
                 self.reads.as_slice(),
                 self.writes.as_slice(),
@@ -291,17 +296,21 @@ impl<'i> Shape<'i> {
 
     /// A conditional jump on these registers; `loop` also counts down.
     fn branch(&self, out: &mut Emitter<'_>, condition: &[Slot]) {
-        let mut op = Op::new(if self.last { Kind::Branch } else { Kind::NotTaken });
+        let mut op = MicroOp::new(if self.last {
+            MicroKind::Branch
+        } else {
+            MicroKind::NotTaken
+        });
         op.site = site(self.instruction);
         out.push(op, condition, &[]);
         let counts = self.writes.as_slice();
         if !counts.is_empty() {
-            out.of(Kind::Fused, Alu::Simple, counts, counts);
+            out.of(MicroKind::Fused, Alu::Simple, counts, counts);
         }
     }
 
     fn indirect(&self, out: &mut Emitter<'_>) {
-        let mut op = Op::new(Kind::Indirect);
+        let mut op = MicroOp::new(MicroKind::Indirect);
         op.site = site(self.instruction);
         out.push(op, &self.operands(), &[]);
     }
@@ -310,9 +319,14 @@ impl<'i> Shape<'i> {
     fn loads(&self, out: &mut Emitter<'_>) {
         for (index, access) in self.accesses.iter().enumerate() {
             let target = if index == 0 { Slot::LOADED } else { Slot::JOINED };
-            out.push(self.access(Kind::Load, *access), &[], &[target]);
+            out.push(self.access(MicroKind::Load, *access), &[], &[target]);
             if index > 0 {
-                out.of(Kind::Join, Alu::Simple, &[Slot::LOADED, Slot::JOINED], &[Slot::LOADED]);
+                out.of(
+                    MicroKind::Join,
+                    Alu::Simple,
+                    &[Slot::LOADED, Slot::JOINED],
+                    &[Slot::LOADED],
+                );
             }
         }
     }
@@ -320,7 +334,7 @@ impl<'i> Shape<'i> {
     fn reading(&self, out: &mut Emitter<'_>) {
         let i = self.instruction;
         if let ([access], true) = (self.accesses, self.reads.is_empty() && class::is_plain_load(i)) {
-            return out.push(self.access(Kind::Load, *access), &[], self.writes.as_slice());
+            return out.push(self.access(MicroKind::Load, *access), &[], self.writes.as_slice());
         }
         self.loads(out);
         if matches!(
@@ -330,7 +344,7 @@ impl<'i> Shape<'i> {
             self.indirect(out);
         } else if !self.writes.is_empty() {
             let latency = class::latency(i);
-            out.of(Kind::Fused, latency, &self.operands(), self.writes.as_slice());
+            out.of(MicroKind::Fused, latency, &self.operands(), self.writes.as_slice());
         }
     }
 
@@ -338,8 +352,8 @@ impl<'i> Shape<'i> {
     fn leave(&self, out: &mut Emitter<'_>) {
         let slot = |register| Slot::of(register).unwrap_or(Slot::NOWHERE);
         let (stack, frame) = (slot(Register::RSP), slot(Register::RBP));
-        out.of(Kind::Join, Alu::Simple, &[frame], &[stack]);
-        let mut op = Op::new(Kind::Load);
+        out.of(MicroKind::Join, Alu::Simple, &[frame], &[stack]);
+        let mut op = MicroOp::new(MicroKind::Load);
         op.size = self.accesses[0].size;
         op.address[0] = stack;
         out.push(op, &[], &[frame]);
@@ -355,30 +369,30 @@ impl<'i> Shape<'i> {
         for access in self.accesses {
             match access.kind {
                 AccessKind::Load | AccessKind::LoadSeen => {
-                    out.push(self.access(Kind::Load, *access), &[], &[Slot::LOADED])
+                    out.push(self.access(MicroKind::Load, *access), &[], &[Slot::LOADED])
                 }
                 AccessKind::Update => {
-                    out.push(self.access(Kind::UpdateLoad, *access), &[], &[Slot::LOADED]);
+                    out.push(self.access(MicroKind::UpdateLoad, *access), &[], &[Slot::LOADED]);
                     self.compute(out, &mut computed);
-                    out.push(self.access(Kind::Store, *access), &[Slot::LOADED], &[]);
+                    out.push(self.access(MicroKind::Store, *access), &[Slot::LOADED], &[]);
                 }
                 AccessKind::Store | AccessKind::StoreNt | AccessKind::StoreMasked | AccessKind::StoreNtMasked => {
                     let kind = match access.kind {
-                        AccessKind::Store => Kind::Store,
-                        AccessKind::StoreMasked => Kind::StoreMasked,
-                        AccessKind::StoreNtMasked => Kind::StoreNtMasked,
-                        _ => Kind::StoreNt,
+                        AccessKind::Store => MicroKind::Store,
+                        AccessKind::StoreMasked => MicroKind::StoreMasked,
+                        AccessKind::StoreNtMasked => MicroKind::StoreNtMasked,
+                        _ => MicroKind::StoreNt,
                     };
                     self.compute(out, &mut computed);
                     out.push(self.access(kind, *access), &self.data(loads), &[]);
                 }
                 AccessKind::Atomic => {
-                    let locked = self.access(Kind::Locked, *access);
+                    let locked = self.access(MicroKind::Locked, *access);
                     out.push(locked, self.reads.as_slice(), self.writes.as_slice());
                 }
-                AccessKind::Clwb => out.push(self.access(Kind::Clwb, *access), &[], &[]),
-                AccessKind::ClflushOpt => out.push(self.access(Kind::ClflushOpt, *access), &[], &[]),
-                AccessKind::Clflush => out.push(self.access(Kind::Clflush, *access), &[], &[]),
+                AccessKind::Clwb => out.push(self.access(MicroKind::Clwb, *access), &[], &[]),
+                AccessKind::ClflushOpt => out.push(self.access(MicroKind::ClflushOpt, *access), &[], &[]),
+                AccessKind::Clflush => out.push(self.access(MicroKind::Clflush, *access), &[], &[]),
             }
         }
         if i.flow_control() == FlowControl::IndirectCall {
@@ -397,7 +411,7 @@ impl<'i> Shape<'i> {
         let mut targets = vec![Slot::LOADED];
         targets.extend_from_slice(self.writes.as_slice());
         out.of(
-            Kind::Fused,
+            MicroKind::Fused,
             class::latency(self.instruction),
             &self.operands(),
             &targets,
@@ -414,12 +428,16 @@ impl<'i> Shape<'i> {
         }
     }
 
-    fn access(&self, kind: Kind, access: Access) -> Op {
-        let mut op = Op::new(kind);
+    fn access(&self, kind: MicroKind, access: Access) -> MicroOp {
+        let mut op = MicroOp::new(kind);
         op.size = access.size;
         op.address = match kind {
-            Kind::Load | Kind::UpdateLoad => self.from,
-            Kind::Store | Kind::StoreNt | Kind::StoreMasked | Kind::StoreNtMasked | Kind::Locked => self.to,
+            MicroKind::Load | MicroKind::UpdateLoad => self.from,
+            MicroKind::Store
+            | MicroKind::StoreNt
+            | MicroKind::StoreMasked
+            | MicroKind::StoreNtMasked
+            | MicroKind::Locked => self.to,
             // A flush has one of these for its line.
             _ if self.from == [Slot::READY; 2] => self.to,
             _ => self.from,

@@ -12,7 +12,7 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-pub use op::{Kind, Op};
+pub use op::{MicroKind, MicroOp};
 pub use registers::{Slot, SLOTS};
 
 use crate::stack::Libraries;
@@ -22,7 +22,7 @@ use std::ops::Range;
 /// All blocks of a recording as micro-ops, in one array.
 #[derive(Debug, Default)]
 pub struct Code {
-    ops: Vec<Op>,
+    ops: Vec<MicroOp>,
     /// The end of each instruction's micro-ops, for all blocks in sequence.
     ends: Vec<u32>,
     bodies: Vec<Body>,
@@ -80,7 +80,7 @@ impl Code {
     }
 
     /// Weakens all instructions of these kinds.
-    pub fn weaken(&mut self, kinds: &[Kind]) {
+    pub fn weaken(&mut self, kinds: &[MicroKind]) {
         let ops = self.ops.iter_mut().filter(|op| kinds.contains(&op.kind));
         ops.for_each(|op| op.edit(Edit::Weaken));
     }
@@ -135,13 +135,13 @@ impl Code {
     /// The micro-ops of a whole block.
     #[inline(always)]
     #[must_use]
-    pub fn ops(&self, body: &Body) -> &[Op] {
+    pub fn ops(&self, body: &Body) -> &[MicroOp] {
         &self.ops[body.ops.start as usize..body.ops.end as usize]
     }
 
     /// The micro-ops of a block's first instructions.
     #[must_use]
-    pub fn first(&self, body: &Body, instructions: u32) -> &[Op] {
+    pub fn first(&self, body: &Body, instructions: u32) -> &[MicroOp] {
         if instructions == 0 {
             return &[];
         }

@@ -7,7 +7,7 @@ use strandline_isa::Alu;
 /// The operation of a micro-op. "Entry" is an entry of the instruction window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum MicroKind {
     /// Arithmetic of its class on the sources: one entry.
     Alu,
     /// One entry without a wait; the targets are ready when the first source is (a renamed move, a zeroed register).
@@ -54,19 +54,19 @@ pub enum Kind {
     Indirect,
 }
 
-impl Kind {
+impl MicroKind {
     /// Whether it is a non-temporal store.
     #[must_use]
     pub fn is_nt(self) -> bool {
-        matches!(self, Kind::StoreNt | Kind::StoreNtMasked)
+        matches!(self, MicroKind::StoreNt | MicroKind::StoreNtMasked)
     }
 }
 
 /// A micro-op: its operation, its source registers, and its target registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Op {
+pub struct MicroOp {
     /// What it does.
-    pub kind: Kind,
+    pub kind: MicroKind,
     /// The class of its arithmetic.
     pub alu: Alu,
     /// Source registers of its data; [`Slot::READY`] for none.
@@ -81,11 +81,11 @@ pub struct Op {
     pub site: u32,
 }
 
-impl Op {
+impl MicroOp {
     /// A micro-op on no registers.
     #[must_use]
-    pub fn new(kind: Kind) -> Op {
-        Op {
+    pub fn new(kind: MicroKind) -> MicroOp {
+        MicroOp {
             kind,
             alu: Alu::Simple,
             sources: [Slot::READY; 3],
@@ -99,10 +99,10 @@ impl Op {
     /// A flush or fence is left out, or weakened.
     pub(super) fn edit(&mut self, edit: Edit) {
         self.kind = match (self.kind, edit) {
-            (Kind::Clwb | Kind::ClflushOpt | Kind::Clflush, Edit::Drop) => Kind::NoFlush,
-            (Kind::Sfence | Kind::Mfence, Edit::Drop) => Kind::NoFence,
-            (Kind::Clflush, Edit::Weaken) => Kind::Clwb,
-            (Kind::Mfence, Edit::Weaken) => Kind::Sfence,
+            (MicroKind::Clwb | MicroKind::ClflushOpt | MicroKind::Clflush, Edit::Drop) => MicroKind::NoFlush,
+            (MicroKind::Sfence | MicroKind::Mfence, Edit::Drop) => MicroKind::NoFence,
+            (MicroKind::Clflush, Edit::Weaken) => MicroKind::Clwb,
+            (MicroKind::Mfence, Edit::Weaken) => MicroKind::Sfence,
             (kind, _) => kind,
         };
     }
@@ -112,9 +112,9 @@ impl Op {
     pub fn is_entry(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::Fused | Kind::Join | Kind::Marker | Kind::NoFlush | Kind::NoFence
+            MicroKind::Fused | MicroKind::Join | MicroKind::Marker | MicroKind::NoFlush | MicroKind::NoFence
         )
     }
 }
 
-const _: () = assert!(size_of::<Op>() == 16, "four micro-ops a cache line of the host");
+const _: () = assert!(size_of::<MicroOp>() == 16, "four micro-ops a cache line of the host");

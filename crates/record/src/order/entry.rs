@@ -1,6 +1,6 @@
 //! What keeps its order with other threads, besides operations on persistent memory.
 
-use super::op::Op;
+use super::op::PmOp;
 use super::places::Places;
 use crate::AccessKind;
 
@@ -19,7 +19,7 @@ pub enum Detail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// An operation.
-    Op(Op),
+    Op(PmOp),
     /// An access; its operations follow.
     Access(Access),
 }

@@ -9,7 +9,7 @@ mod reordered;
 mod thread;
 
 pub use entry::{Access, Detail, Entry};
-pub use op::{Fence, Flush, Op, Piece, Place, What, LINE, OFFSET_BITS};
+pub use op::{Fence, Flush, Piece, PmOp, PmPlace, What, LINE, OFFSET_BITS};
 pub use places::{Places, PoolFile};
 pub use reordered::Reordered;
 
@@ -158,9 +158,9 @@ impl Interleaved {
 }
 
 impl Iterator for Interleaved {
-    type Item = Result<Op, RecordError>;
+    type Item = Result<PmOp, RecordError>;
 
-    fn next(&mut self) -> Option<Result<Op, RecordError>> {
+    fn next(&mut self) -> Option<Result<PmOp, RecordError>> {
         loop {
             match self.entry()? {
                 Ok(Entry::Op(op)) => return Some(Ok(op)),

@@ -3,9 +3,9 @@
 use crate::{At, Marker};
 
 /// A location in persistent memory: the file's number in the upper 16 bits, the offset in the file below.
-pub type Place = u64;
+pub type PmPlace = u64;
 
-/// Bits of a [`Place`] that are the offset.
+/// Bits of a [`PmPlace`] that are the offset.
 pub const OFFSET_BITS: u32 = 48;
 
 /// Bytes of a cache line.
@@ -13,7 +13,7 @@ pub const LINE: u64 = 64;
 
 /// One operation, in the global order of the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Op {
+pub struct PmOp {
     /// The thread.
     pub thread: u32,
     /// The instruction.
@@ -35,20 +35,20 @@ pub enum What {
     /// threads, and on demand ([`super::Detail`]).
     Load {
         /// The aligned word.
-        word: Place,
+        word: PmPlace,
         /// Its bytes that are loaded: bit 0 is the first.
         mask: u8,
     },
     /// A store whose bytes are not recorded (more than 64 at once).
     Unknown,
     /// A flush of the line at this location; `None` if it is not persistent.
-    Flush(Flush, Option<Place>),
+    Flush(Flush, Option<PmPlace>),
     /// An instruction that orders flushes.
     Fence(Fence),
     /// The operating system made everything in this range durable.
     Sync {
         /// The first byte.
-        start: Place,
+        start: PmPlace,
         /// Bytes.
         bytes: u64,
     },
@@ -62,7 +62,7 @@ pub enum What {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// The aligned word.
-    pub word: Place,
+    pub word: PmPlace,
     /// Its bytes; those outside the mask are zero.
     pub bytes: [u8; 8],
     /// Which of them were stored: bit 0 is the first.
@@ -118,13 +118,13 @@ pub enum Fence {
 impl Piece {
     /// The line.
     #[must_use]
-    pub fn line(&self) -> Place {
+    pub fn line(&self) -> PmPlace {
         self.word & !(LINE - 1)
     }
 
     /// The bytes that a mask selects, whose lowest bit is of the byte at a location; `None` if there are none.
     #[must_use]
-    pub fn only(mut self, first: Place, mask: u64) -> Option<Piece> {
+    pub fn only(mut self, first: PmPlace, mask: u64) -> Option<Piece> {
         for byte in 0..8 {
             let offset = (self.word + byte).wrapping_sub(first);
             if offset < 64 && mask >> offset & 1 == 0 {
@@ -135,7 +135,7 @@ impl Piece {
     }
 
     /// The pieces of a store at a location, sorted by address.
-    pub fn of(at: Place, bytes: &[u8]) -> impl Iterator<Item = Piece> + '_ {
+    pub fn of(at: PmPlace, bytes: &[u8]) -> impl Iterator<Item = Piece> + '_ {
         let first = at & !7;
         let words = (at + bytes.len() as u64).div_ceil(8) - at / 8;
         (0..words).map(move |index| {
@@ -166,7 +166,7 @@ mod tests {
         // Twelve bytes from the fourth on; the mask has the first, the second and the last.
         let mask = 0b1000_0000_0011;
         let kept = Piece::of(4, &[9; 12]).filter_map(|piece| piece.only(4, mask));
-        let masks: Vec<(Place, u8)> = kept.map(|piece| (piece.word, piece.mask)).collect();
+        let masks: Vec<(PmPlace, u8)> = kept.map(|piece| (piece.word, piece.mask)).collect();
         assert_eq!(masks, [(0, 0b0011_0000), (8, 0b1000_0000)]);
         assert_eq!(Piece::of(4, &[9; 4]).find_map(|piece| piece.only(4, 0b1_0000)), None);
     }

@@ -1,6 +1,6 @@
 //! Maps persistent memory to files and offsets.
 
-use super::op::{Place, OFFSET_BITS};
+use super::op::{PmPlace, OFFSET_BITS};
 use crate::{Region, PAGE_BYTES};
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub struct PoolFile {
 pub struct Places {
     files: Vec<PoolFile>,
     /// Start, end, and location of the start, sorted by start.
-    mapped: Vec<(u64, u64, Place)>,
+    mapped: Vec<(u64, u64, PmPlace)>,
 }
 
 impl Places {
@@ -72,14 +72,14 @@ impl Places {
     /// The location of an address, and the number of bytes from there that are mapped contiguously; `None` if it is not
     /// persistent.
     #[must_use]
-    pub fn of_address(&self, address: u64) -> Option<(Place, u64)> {
+    pub fn of_address(&self, address: u64) -> Option<(PmPlace, u64)> {
         let next = self.mapped.partition_point(|(start, ..)| *start <= address);
         let (start, end, place) = self.mapped.get(next.checked_sub(1)?)?;
         (address < *end).then(|| (place + (address - start), end - address))
     }
 
     /// The persistent parts of a range of addresses: location and bytes.
-    pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (Place, u64)> + '_ {
+    pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (PmPlace, u64)> + '_ {
         self.mapped.iter().filter_map(move |(first, last, place)| {
             let (from, upto) = (start.max(*first), end.min(*last));
             (from < upto).then(|| (place + (from - first), upto - from))
@@ -88,7 +88,7 @@ impl Places {
 
     /// A location as text: the file's name and the offset.
     #[must_use]
-    pub fn show(&self, place: Place) -> String {
+    pub fn show(&self, place: PmPlace) -> String {
         let name = self
             .files
             .get((place >> OFFSET_BITS) as usize)
@@ -98,7 +98,7 @@ impl Places {
 
     /// The first location of a file.
     #[must_use]
-    pub fn start(file: usize) -> Place {
+    pub fn start(file: usize) -> PmPlace {
         (file as u64) << OFFSET_BITS
     }
 }

@@ -1,4 +1,4 @@
-use super::super::op::{Flush, Op, Piece};
+use super::super::op::{Flush, Piece, PmOp};
 use super::*;
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ fn entries(program: &[(u32, Does)]) -> Vec<Entry> {
         let around = matches!(does, Does::Locked(_)).then_some(What::Fence(Fence::Locked));
         let whats = around.into_iter().chain([what]).chain(around);
         entries.extend(whats.map(|what| {
-            Entry::Op(Op {
+            Entry::Op(PmOp {
                 thread,
                 at: crate::stack::At::alone(pc),
                 rest,

@@ -45,7 +45,7 @@ fn library(writer: &mut Writer<Vec<u8>>, name: &str) {
     });
 }
 
-fn ops(writer: Writer<Vec<u8>>, ending: Ending) -> Result<Vec<Op>, RecordError> {
+fn ops(writer: Writer<Vec<u8>>, ending: Ending) -> Result<Vec<PmOp>, RecordError> {
     let bytes = writer.finish(ending).expect("memory can be written");
     let recording = Arc::new(Recording::from_bytes(bytes).expect("what was written can be read"));
     let places = Arc::new(Places::of(recording.regions()));

@@ -3,10 +3,10 @@
 use super::code::{Point, PointKind};
 use super::entry::{Access, Detail, Entry};
 use super::exits::Frames;
-use super::op::{Fence, Flush, Op, Piece, What, LINE};
+use super::op::{Fence, Flush, Piece, PmOp, What, LINE};
 use super::places::Places;
 use super::{Code, Shared};
-use crate::{AccessKind, At, Block, Event, Executed, RecordError, Recording, Step, Stream, Turn};
+use crate::{AccessKind, At, Block, Event, Executed, RecordError, Recording, Stream, ThreadStep, Turn};
 use std::collections::VecDeque;
 
 /// The result of advancing a thread.
@@ -107,7 +107,7 @@ impl Runner {
         }
         match self.stream.next()? {
             None => Ok(Ran::Ended),
-            Some(Step::Block(executed)) => {
+            Some(ThreadStep::Block(executed)) => {
                 let block = &recording.blocks()[executed.block as usize];
                 let Code { points, ends, is_own } = &blocks[executed.block as usize];
                 sink.is_own = *is_own;
@@ -120,7 +120,7 @@ impl Runner {
                 }
                 Ok(Ran::On)
             }
-            Some(Step::Event(event)) => Ok(self.event(&mut sink, event)),
+            Some(ThreadStep::Event(event)) => Ok(self.event(&mut sink, event)),
         }
     }
 
@@ -275,7 +275,7 @@ impl Sink<'_> {
 
     fn push(&mut self, pc: u64, rest: bool, what: What) {
         let from = self.shared.stacks[self.thread as usize].from();
-        self.ready.push_back(Entry::Op(Op {
+        self.ready.push_back(Entry::Op(PmOp {
             thread: self.thread,
             at: At { pc, from },
             rest,

@@ -6,9 +6,9 @@
 
 use super::marks::Synced;
 use crate::code::{signs, Sign};
-use crate::micro::Kind;
+use crate::micro::MicroKind;
 use crate::order::Places;
-use crate::{Block, Executed, RecordError, Recording, Step};
+use crate::{Block, Executed, RecordError, Recording, ThreadStep};
 use strandline_capture::AccessKind;
 
 /// What is asked for.
@@ -73,10 +73,10 @@ impl Reading {
     }
 
     /// The kinds of micro-ops that are read as weaker ones.
-    pub(super) fn weakened(self) -> Vec<Kind> {
+    pub(super) fn weakened(self) -> Vec<MicroKind> {
         let kinds = [
-            self.mfence.then_some(Kind::Mfence),
-            self.clflush.then_some(Kind::Clflush),
+            self.mfence.then_some(MicroKind::Mfence),
+            self.clflush.then_some(MicroKind::Clflush),
         ];
         kinds.into_iter().flatten().collect()
     }
@@ -126,7 +126,7 @@ fn sound(mut reading: Reading, recording: &Recording, synced: &Synced) -> Result
     for thread in 0..recording.threads().len() {
         let (mut stream, mut pending) = (recording.stream(thread)?, Pending::default());
         while let Some(step) = stream.next()? {
-            let Step::Block(executed) = step else { continue };
+            let ThreadStep::Block(executed) = step else { continue };
             let number = executed.block as usize;
             if pending.clflush || pending.mfence || starts[number] {
                 pending.block(

@@ -6,8 +6,8 @@
 //! counts.
 
 use super::walk::{Cursor, Walk};
-use crate::micro::Op;
-use crate::{Event, RecordError, Recording, Step, Turn};
+use crate::micro::MicroOp;
+use crate::{Event, RecordError, Recording, ThreadStep, Turn};
 use std::collections::{BTreeSet, HashSet};
 use strandline_capture::{AccessKind, VALUE_BYTES};
 use strandline_isa::{Addr, Intent, Lowering, Replay};
@@ -35,9 +35,9 @@ impl Synced {
             let mut stream = recording.stream(thread)?;
             while let Some(step) = stream.next()? {
                 match step {
-                    Step::Event(Event::Signal { number }) => _ = signals.insert(number),
-                    Step::Event(_) => {}
-                    Step::Block(executed) => {
+                    ThreadStep::Event(Event::Signal { number }) => _ = signals.insert(number),
+                    ThreadStep::Event(_) => {}
+                    ThreadStep::Block(executed) => {
                         let all = locked.get(executed.block as usize).map_or(&[][..], Vec::as_slice);
                         for (access, size) in all {
                             if let Some(address) = executed.addresses.get(*access) {
@@ -107,7 +107,7 @@ impl<C: Replay> Walk<'_, C> {
 
     /// A store is about to issue.
     #[inline(always)]
-    pub(super) fn mark_store(&self, op: &Op, recorded: u64, at: &Cursor<'_>) {
+    pub(super) fn mark_store(&self, op: &MicroOp, recorded: u64, at: &Cursor<'_>) {
         let Some(synced) = self.synced else { return };
         // Some of these are not separate stores, and no program synchronises by them.
         let is_plain = !at.repeats && op.size <= VALUE_BYTES;

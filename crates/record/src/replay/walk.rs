@@ -5,9 +5,9 @@ use super::marks::{wants, Synced};
 use super::policy::Policy;
 use super::space::{Lookup, Space};
 use super::Replayed;
-use crate::micro::{Body, Code, Flow, Kind, Op, Slot, SLOTS};
+use crate::micro::{Body, Code, Flow, MicroKind, MicroOp, Slot, SLOTS};
 use crate::stack::Stack;
-use crate::{Event, Executed, Execution, FenceClass, Marker, RecordError, Step, Stream, Turn};
+use crate::{Event, Executed, Execution, FenceClass, Marker, RecordError, Stream, ThreadStep, Turn};
 use std::cell::Cell;
 use std::collections::HashSet;
 use strandline_capture::VALUE_BYTES;
@@ -178,8 +178,8 @@ impl<'r, C: Replay> Walk<'r, C> {
     pub fn all(mut self, mut stream: Stream) -> Result<(), RecordError> {
         while let Some(step) = stream.next()? {
             match step {
-                Step::Block(executed) => self.block(executed),
-                Step::Event(event) => self.event(event),
+                ThreadStep::Block(executed) => self.block(executed),
+                ThreadStep::Event(event) => self.event(event),
             }
         }
         self.decide(None);
@@ -206,48 +206,50 @@ impl<'r, C: Replay> Walk<'r, C> {
         let mut at = Cursor::new(executed, body.repeats);
         for op in ops {
             match op.kind {
-                Kind::Alu => {
+                MicroKind::Alu => {
                     let [a, b, c] = self.sources(op);
                     let done = self.cpu.alu(op.alu, self.cpu.both(a, b), c);
                     self.set(op, done);
                 }
-                Kind::Load | Kind::UpdateLoad => {
+                MicroKind::Load | MicroKind::UpdateLoad => {
                     let Some(recorded) = at.address() else { return };
                     self.take_turn(&at, recorded);
                     let done = self.load(op, recorded, &at);
                     self.mark_load(recorded, &at);
                     self.set(op, done);
-                    if op.kind == Kind::Load {
+                    if op.kind == MicroKind::Load {
                         self.passed(&mut at);
                     }
                 }
-                Kind::Store | Kind::StoreNt | Kind::StoreMasked | Kind::StoreNtMasked => {
+                MicroKind::Store | MicroKind::StoreNt | MicroKind::StoreMasked | MicroKind::StoreNtMasked => {
                     let Some(recorded) = at.address() else { return };
                     self.take_turn(&at, recorded);
                     self.mark_store(op, recorded, &at);
                     match op.kind {
-                        Kind::Store | Kind::StoreNt => self.store(op, recorded, &mut at),
+                        MicroKind::Store | MicroKind::StoreNt => self.store(op, recorded, &mut at),
                         _ => self.store_masked(op, recorded, &mut at),
                     }
                     self.passed(&mut at);
                 }
-                Kind::Fused => {
+                MicroKind::Fused => {
                     let [a, b, c] = self.sources(op);
                     let done = self.cpu.fused(op.alu, self.cpu.both(a, b), c);
                     self.set(op, done);
                 }
-                Kind::Entry => {
+                MicroKind::Entry => {
                     self.cpu.alu(Alu::Simple, C::Tag::default(), C::Tag::default());
                     let [a, ..] = self.sources(op);
                     self.set(op, a);
                 }
-                Kind::Join => {
+                MicroKind::Join => {
                     let [a, b, c] = self.sources(op);
                     let joined = self.cpu.both(self.cpu.both(a, b), c);
                     self.set(op, joined);
                 }
-                Kind::Branch | Kind::NotTaken | Kind::Indirect => self.note_branch(op, body, executed.block),
-                Kind::Locked => {
+                MicroKind::Branch | MicroKind::NotTaken | MicroKind::Indirect => {
+                    self.note_branch(op, body, executed.block)
+                }
+                MicroKind::Locked => {
                     let Some(recorded) = at.address() else { return };
                     self.take_turn(&at, recorded);
                     self.mark(Intent::Release);
@@ -255,14 +257,14 @@ impl<'r, C: Replay> Walk<'r, C> {
                     self.set(op, done);
                     self.passed(&mut at);
                 }
-                Kind::Clwb | Kind::ClflushOpt | Kind::Clflush => {
+                MicroKind::Clwb | MicroKind::ClflushOpt | MicroKind::Clflush => {
                     let Some(recorded) = at.address() else { return };
                     if self.orders() {
                         self.flush(op, recorded);
                     }
                     self.passed(&mut at);
                 }
-                Kind::Sfence | Kind::Mfence => {
+                MicroKind::Sfence | MicroKind::Mfence => {
                     if !self.orders() {
                         at.fence += 1;
                         continue;
@@ -274,15 +276,15 @@ impl<'r, C: Replay> Walk<'r, C> {
                     at.fence += 1;
                     self.fence(op, class);
                 }
-                Kind::NoFlush => {
+                MicroKind::NoFlush => {
                     self.orders();
                     self.passed(&mut at);
                 }
-                Kind::NoFence => {
+                MicroKind::NoFence => {
                     self.orders();
                     at.fence += 1;
                 }
-                Kind::Marker => self.marker(op.site),
+                MicroKind::Marker => self.marker(op.site),
             }
         }
         self.leave(body, &executed);
@@ -313,24 +315,24 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     #[inline(always)]
-    fn sources(&self, op: &Op) -> [C::Tag; 3] {
+    fn sources(&self, op: &MicroOp) -> [C::Tag; 3] {
         op.sources.map(|slot| self.tag(slot))
     }
 
     #[inline(always)]
-    fn set(&mut self, op: &Op, tag: C::Tag) {
+    fn set(&mut self, op: &MicroOp, tag: C::Tag) {
         for slot in op.targets {
             self.tags[usize::from(slot.0) % SLOTS] = tag;
         }
     }
 
     #[inline(always)]
-    pub(super) fn address_tag(&self, op: &Op) -> C::Tag {
+    pub(super) fn address_tag(&self, op: &MicroOp) -> C::Tag {
         self.cpu.both(self.tag(op.address[0]), self.tag(op.address[1]))
     }
 
     #[inline(always)]
-    pub(super) fn data_tag(&self, op: &Op) -> C::Tag {
+    pub(super) fn data_tag(&self, op: &MicroOp) -> C::Tag {
         let [a, b, c] = self.sources(op);
         self.cpu.both(self.cpu.both(a, b), c)
     }
@@ -370,7 +372,7 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     /// One load a line.
-    pub(super) fn load(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>) -> C::Tag {
+    pub(super) fn load(&mut self, op: &MicroOp, recorded: u64, at: &Cursor<'_>) -> C::Tag {
         let address = self.address_tag(op);
         let first = self.simulated(recorded);
         if at.repeats {
@@ -394,18 +396,18 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     /// A branch at the block's end waits until the next block is known.
-    fn note_branch(&mut self, op: &Op, body: &Body, block: u32) {
+    fn note_branch(&mut self, op: &MicroOp, body: &Body, block: u32) {
         let tag = self.data_tag(op);
         let site = op.site;
         match op.kind {
-            Kind::Branch => {
+            MicroKind::Branch => {
                 self.branch = Pending::Conditional {
                     tag,
                     site,
                     falls_to: body.falls_to,
                 }
             }
-            Kind::Indirect => self.branch = Pending::Indirect { tag, site, block },
+            MicroKind::Indirect => self.branch = Pending::Indirect { tag, site, block },
             _ => self.cpu.branch(tag, false, Site(site)),
         }
     }
@@ -443,7 +445,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
-    fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
+    fn fence(&mut self, op: &MicroOp, recorded_class: FenceClass) {
         let marker = marker(op.site);
         if marker.is_some() {
             self.count(&self.counts.markers);
@@ -460,7 +462,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         };
         self.count(counter);
         let recorded = match op.kind {
-            Kind::Mfence => Primitive::Mfence,
+            MicroKind::Mfence => Primitive::Mfence,
             _ => Primitive::Sfence,
         };
         for primitive in self.policy.fence(class, recorded) {

@@ -2,20 +2,20 @@
 
 use super::access::{bits, bytes, mask, piece, runs};
 use super::walk::{Covered, Cursor, Walk};
-use crate::micro::{Kind, Op};
+use crate::micro::{MicroKind, MicroOp};
 use strandline_capture::VALUE_BYTES;
 use strandline_isa::{Addr, Alu, Flush, Intent, Replay, Rmw, LINE_BYTES};
 
 impl<C: Replay> Walk<'_, C> {
     /// A store: its first piece takes an entry of the window and of the store queue, the others none.
     #[inline(always)]
-    pub(super) fn store(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
+    pub(super) fn store(&mut self, op: &MicroOp, recorded: u64, at: &mut Cursor<'_>) {
         let words = at.words(op.size);
         self.whole_store(op, recorded, at, words);
     }
 
     /// A store of the bytes that its mask selects, as one store. In volatile memory, of all.
-    pub(super) fn store_masked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
+    pub(super) fn store_masked(&mut self, op: &MicroOp, recorded: u64, at: &mut Cursor<'_>) {
         let (words, mask) = (at.words(op.size), at.mask());
         if !self.simulated(recorded).is_persistent() {
             return self.whole_store(op, recorded, at, words);
@@ -44,7 +44,7 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     #[inline(always)]
-    fn whole_store(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>, words: &[u64]) {
+    fn whole_store(&mut self, op: &MicroOp, recorded: u64, at: &Cursor<'_>, words: &[u64]) {
         let first = self.simulated(recorded);
         if first.is_persistent() {
             self.covered = Covered::Nothing;
@@ -74,7 +74,7 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     #[inline(always)]
-    fn first_store(&mut self, op: &Op, addr: Addr, size: u8, value: u64, at: &Cursor<'_>) {
+    fn first_store(&mut self, op: &MicroOp, addr: Addr, size: u8, value: u64, at: &Cursor<'_>) {
         self.count_write(at);
         let (address, data) = (self.address_tag(op), self.data_tag(op));
         match op.kind {
@@ -86,7 +86,7 @@ impl<C: Replay> Walk<'_, C> {
     /// The pieces of a store from this offset on, as parts of the previous store. In volatile memory, one for each
     /// line.
     #[inline(never)]
-    fn rest(&mut self, op: &Op, recorded: u64, from: u64, words: &[u64]) {
+    fn rest(&mut self, op: &MicroOp, recorded: u64, from: u64, words: &[u64]) {
         let temporal = !op.kind.is_nt();
         let size = u64::from(op.size);
         let mut offset = from;
@@ -107,7 +107,7 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     /// A locked instruction on one word; bytes beyond it follow as a store.
-    pub(super) fn locked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) -> C::Tag {
+    pub(super) fn locked(&mut self, op: &MicroOp, recorded: u64, at: &mut Cursor<'_>) -> C::Tag {
         let first = self.simulated(recorded);
         let words = at.words(op.size);
         let (offset, size) = (first.0 % 8, u64::from(op.size));
@@ -132,7 +132,7 @@ impl<C: Replay> Walk<'_, C> {
     }
 
     /// A flush, as recorded, if the design has any.
-    pub(super) fn flush(&mut self, op: &Op, recorded: u64) {
+    pub(super) fn flush(&mut self, op: &MicroOp, recorded: u64) {
         if !self.policy.flushes() {
             self.count(&self.counts.flushes_skipped);
             return;
@@ -143,8 +143,8 @@ impl<C: Replay> Walk<'_, C> {
             self.covered = Covered::Nothing;
         }
         let flush = match op.kind {
-            Kind::Clwb => Flush::Clwb,
-            Kind::ClflushOpt => Flush::ClflushOpt,
+            MicroKind::Clwb => Flush::Clwb,
+            MicroKind::ClflushOpt => Flush::ClflushOpt,
             _ => Flush::Clflush,
         };
         self.cpu.flush(addr, self.address_tag(op), flush);

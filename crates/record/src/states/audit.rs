@@ -5,7 +5,7 @@ use super::locks::Locks;
 use super::pending::{Line, Pending};
 use super::reads::{Dependent, Reads};
 use super::{Image, Rules};
-use crate::order::{Fence, Flush, Op, Place, What};
+use crate::order::{Fence, Flush, PmOp, PmPlace, What};
 use crate::{At, Execution, Marker};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -149,7 +149,7 @@ impl Audit {
     }
 
     /// Sees the next operation.
-    pub fn see(&mut self, op: &Op) {
+    pub fn see(&mut self, op: &PmOp) {
         match op.what {
             What::Flush(kind, line) => {
                 self.executed[op.thread as usize] += 1;
@@ -196,7 +196,7 @@ impl Audit {
         }
     }
 
-    fn note_idle(&mut self, finding: Finding, op: &Op, instruction: &'static str) {
+    fn note_idle(&mut self, finding: Finding, op: &PmOp, instruction: &'static str) {
         if self.executed.len() < 2 || self.idle.len() >= MOST_IDLE {
             return self.note_idle_here(finding, op, instruction);
         }
@@ -209,7 +209,7 @@ impl Audit {
     }
 
     /// An execution that has no effect in any order.
-    fn note_idle_here(&mut self, finding: Finding, op: &Op, instruction: &'static str) {
+    fn note_idle_here(&mut self, finding: Finding, op: &PmOp, instruction: &'static str) {
         self.note(finding, op.at, instruction, 1);
         let execution = (op.thread, self.executed[op.thread as usize]);
         let spot = Spot {
@@ -280,7 +280,7 @@ impl Audit {
 
     /// Non-temporal stores of a thread that wait for its fence.
     fn unfenced_nts(&self, thread: u32) -> impl Iterator<Item = &Item> {
-        let lines: BTreeSet<Place> = self.pending.thread(thread).nts.iter().copied().collect();
+        let lines: BTreeSet<PmPlace> = self.pending.thread(thread).nts.iter().copied().collect();
         let lines = lines.into_iter().filter_map(|at| self.pending.lines.get(&at));
         let own = move |item: &&Item| item.nt && item.thread == thread;
         lines.flat_map(whole_stores).filter(own)

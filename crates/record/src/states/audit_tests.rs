@@ -1,8 +1,8 @@
 use super::*;
 use crate::order::Piece;
 
-fn op(pc: u64, what: What) -> Op {
-    Op {
+fn op(pc: u64, what: What) -> PmOp {
+    PmOp {
         thread: 0,
         at: At::alone(pc),
         rest: false,
@@ -10,7 +10,7 @@ fn op(pc: u64, what: What) -> Op {
     }
 }
 
-fn store(pc: u64, word: u64) -> Op {
+fn store(pc: u64, word: u64) -> PmOp {
     let piece = Piece {
         word,
         bytes: [1; 8],
@@ -19,22 +19,22 @@ fn store(pc: u64, word: u64) -> Op {
     op(pc, What::Store(piece))
 }
 
-fn store_nt(pc: u64, word: u64) -> Op {
+fn store_nt(pc: u64, word: u64) -> PmOp {
     match store(pc, word).what {
         What::Store(piece) => op(pc, What::StoreNt(piece)),
         what => op(pc, what),
     }
 }
 
-fn clwb(pc: u64, line: u64) -> Op {
+fn clwb(pc: u64, line: u64) -> PmOp {
     op(pc, What::Flush(Flush::Clwb, Some(line)))
 }
 
-fn sfence(pc: u64) -> Op {
+fn sfence(pc: u64) -> PmOp {
     op(pc, What::Fence(Fence::Sfence))
 }
 
-fn found(ops: &[Op]) -> Vec<(Finding, u64, u64)> {
+fn found(ops: &[PmOp]) -> Vec<(Finding, u64, u64)> {
     let mut audit = Audit::new(1);
     ops.iter().for_each(|op| audit.see(op));
     let spots = audit.finish();
@@ -101,19 +101,19 @@ fn the_parts_of_a_store_count_once() {
 
 #[test]
 fn stores_that_are_taken_together_still_count() {
-    let ops: Vec<Op> = (0..2000).map(|index| store(1, index % 3 * 8)).collect();
+    let ops: Vec<PmOp> = (0..2000).map(|index| store(1, index % 3 * 8)).collect();
     assert_eq!(found(&ops), [(Finding::NeverFlushed, 1, 2000)]);
 }
 
-fn mark(marker: Marker) -> Op {
+fn mark(marker: Marker) -> PmOp {
     op(0, What::Marker(marker))
 }
 
-fn exit() -> Op {
+fn exit() -> PmOp {
     op(0, What::Exit)
 }
 
-fn locked(pc: u64) -> Op {
+fn locked(pc: u64) -> PmOp {
     op(pc, What::Fence(Fence::Locked))
 }
 
@@ -166,7 +166,7 @@ fn what_another_thread_has_made_durable_needs_no_fence_at_the_exit() {
 }
 
 /// A locked instruction that stores.
-fn lock(pc: u64, word: u64) -> [Op; 3] {
+fn lock(pc: u64, word: u64) -> [PmOp; 3] {
     [locked(pc), store(pc, word), locked(pc)]
 }
 
@@ -181,7 +181,7 @@ fn a_word_that_is_locked_and_never_flushed_is_a_lock() {
         (Finding::LockWord, 2, 1),
     ];
     assert_eq!(found(&ops), expected);
-    let thousands: Vec<Op> = (0..2000).flat_map(|_| lock(1, 0)).collect();
+    let thousands: Vec<PmOp> = (0..2000).flat_map(|_| lock(1, 0)).collect();
     assert_eq!(found(&thousands), [(Finding::LockWord, 1, 2000)], "merged stores, too");
 }
 
@@ -210,7 +210,7 @@ fn executions_without_effect_are_numbered_among_the_flushes_and_fences_of_their_
 
 #[test]
 fn an_instruction_has_a_finding_for_each_call_that_led_to_it() {
-    let from = |from: u64, op: Op| Op {
+    let from = |from: u64, op: PmOp| PmOp {
         at: At { pc: op.at.pc, from },
         ..op
     };

@@ -1,7 +1,7 @@
 //! Classes of crash states: states that a program's recovery probably treats alike.
 
 use super::{Interval, Kept, Pending, Walk, Which};
-use crate::order::Place;
+use crate::order::PmPlace;
 use crate::At;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -48,7 +48,7 @@ impl Classes {
     }
 
     /// The walk stands at the end of this interval; `changed` are the lines that may differ from the previous one.
-    pub fn see(&mut self, number: u64, walk: &Walk<'_>, changed: &BTreeSet<Place>) {
+    pub fn see(&mut self, number: u64, walk: &Walk<'_>, changed: &BTreeSet<PmPlace>) {
         let phase = (walk.began.map(|op| op.at), walk.acknowledges());
         let own = self.shape.update(walk.pending(), changed, walk.boundary());
         if self.most == 0 || !insert(&mut self.shapes, hash(&(phase, self.shape.all, own))) {
@@ -92,14 +92,14 @@ impl Classes {
 /// What instructions stored to the pending lines, as hashes. Lines alike count once.
 #[derive(Debug, Default)]
 struct Shape {
-    lines: BTreeMap<Place, u64>,
+    lines: BTreeMap<PmPlace, u64>,
     times: HashMap<u64, u32>,
     all: u64,
 }
 
 impl Shape {
     /// Takes the changed lines; returns a hash of those with stores of the interval's own.
-    fn update(&mut self, pending: &Pending, changed: &BTreeSet<Place>, boundary: u64) -> u64 {
+    fn update(&mut self, pending: &Pending, changed: &BTreeSet<PmPlace>, boundary: u64) -> u64 {
         let mut own = BTreeSet::new();
         for at in changed {
             if let Some(old) = self.lines.remove(at) {

@@ -31,7 +31,7 @@ const MOST_STATES: u64 = 100_000_000;
 
 /// The crash states of a recording, in numbers.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct CrashPlan {
     /// Number of intervals with states of their own.
     pub intervals: u64,
     /// Number of different states that the model distinguishes, including the one before the program.
@@ -87,7 +87,7 @@ pub struct CrashStates {
     recording: Arc<Recording>,
     places: Arc<Places>,
     asked: Asked,
-    plan: Plan,
+    plan: CrashPlan,
     orders: Orders,
     /// The orders that are still to visit: first for their representatives, then for the rest.
     explored: VecDeque<Explored>,
@@ -112,7 +112,7 @@ impl CrashStates {
             recording,
             places,
             asked,
-            plan: Plan {
+            plan: CrashPlan {
                 intervals: 0,
                 states: Count::exactly(1),
                 visits: 0,
@@ -300,7 +300,7 @@ impl CrashStates {
 
     /// What there is.
     #[must_use]
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &CrashPlan {
         &self.plan
     }
 

@@ -1,7 +1,7 @@
 //! A crash state as text: the stores that it has and lacks.
 
 use super::{History, Interval, Kept, Why};
-use crate::order::{Op, Place};
+use crate::order::{PmOp, PmPlace};
 use crate::At;
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ pub struct Visit {
     /// Lines that differ from all persisted, or from none, whichever are fewer.
     pub differs: usize,
     /// The operation that started the interval.
-    pub began: Option<Op>,
+    pub began: Option<PmOp>,
     /// The operation at the interval's end.
-    pub ends: Option<Op>,
+    pub ends: Option<PmOp>,
     /// Present stores that need not be durable.
     pub has: Vec<Stored>,
     /// Absent stores that could be durable.
@@ -36,7 +36,7 @@ pub struct Stored {
     /// The instruction.
     pub at: At,
     /// Where it stored first.
-    pub place: Place,
+    pub place: PmPlace,
     /// How often.
     pub times: u64,
     /// Why it is not durable: the clearest reason of the absent ones; `None` for present stores, or if it is not known.

@@ -1,7 +1,7 @@
 //! Crash states as files.
 
 use super::image::{patch, Image};
-use crate::order::{Piece, Place, Places};
+use crate::order::{Piece, Places, PmPlace};
 use crate::{RecordError, PAGE_BYTES};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ pub fn write(places: &Places, image: &Image, stores: &[Piece], folder: &Path) ->
 
 fn fill(places: &Places, image: &Image, stores: &[Piece], folder: &Path) -> std::io::Result<()> {
     fs::create_dir(folder)?;
-    let mut patches: BTreeMap<Place, Vec<&Piece>> = BTreeMap::new();
+    let mut patches: BTreeMap<PmPlace, Vec<&Piece>> = BTreeMap::new();
     for piece in stores {
         patches.entry(piece.word & !(PAGE_BYTES - 1)).or_default().push(piece);
     }
@@ -37,7 +37,7 @@ fn fill(places: &Places, image: &Image, stores: &[Piece], folder: &Path) -> std:
         let (start, mut file) = (Places::start(number), File::create_new(folder.join(&pool.name))?);
         let end = start + pool.bytes;
         file.set_len(pool.bytes)?;
-        let mut put = |at: Place, page: &[u8]| {
+        let mut put = |at: PmPlace, page: &[u8]| {
             let length = PAGE_BYTES.min(end - at) as usize;
             file.seek(SeekFrom::Start(at - start))?;
             file.write_all(&page[..length])

@@ -5,7 +5,7 @@
 //! the last `clflush` and the last store to its own word. The walk then finds the states in which it is late.
 
 use super::Ops;
-use crate::order::{Flush, Op, What};
+use crate::order::{Flush, PmOp, What};
 use crate::RecordError;
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const WINDOW: usize = 1024;
 /// Operations with non-temporal stores moved forward.
 pub struct Hoist<'r> {
     ops: Ops<'r>,
-    window: VecDeque<Op>,
+    window: VecDeque<PmOp>,
     /// What the operations ended with.
     end: Option<Option<RecordError>>,
 }
@@ -29,8 +29,8 @@ impl<'r> Hoist<'r> {
         }
     }
 
-    fn take(&mut self, op: Op) {
-        let stays = |before: &Op| !may_overtake(&op, before);
+    fn take(&mut self, op: PmOp) {
+        let stays = |before: &PmOp| !may_overtake(&op, before);
         let at = match op.what {
             What::StoreNt(_) => self.window.iter().rposition(stays).map_or(0, |last| last + 1),
             _ => self.window.len(),
@@ -41,7 +41,7 @@ impl<'r> Hoist<'r> {
 
 /// Whether a non-temporal store may become visible before an earlier operation. It may not overtake another thread's
 /// operation, which may be its cause.
-fn may_overtake(op: &Op, before: &Op) -> bool {
+fn may_overtake(op: &PmOp, before: &PmOp) -> bool {
     let (What::StoreNt(piece), true) = (op.what, op.thread == before.thread) else {
         return false;
     };
@@ -54,7 +54,7 @@ fn may_overtake(op: &Op, before: &Op) -> bool {
 }
 
 impl Iterator for Hoist<'_> {
-    type Item = Result<Op, RecordError>;
+    type Item = Result<PmOp, RecordError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.end.is_none() && self.window.len() < WINDOW {

@@ -1,13 +1,13 @@
 //! What persistent memory holds.
 
-use crate::order::{Piece, Place, Places};
+use crate::order::{Piece, Places, PmPlace};
 use crate::{RecordError, Recording, PAGE_BYTES};
 use std::collections::BTreeMap;
 
 /// Contents by page; absent pages are zeros.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    pages: BTreeMap<Place, Box<[u8; PAGE_BYTES as usize]>>,
+    pages: BTreeMap<PmPlace, Box<[u8; PAGE_BYTES as usize]>>,
 }
 
 impl Image {
@@ -28,7 +28,7 @@ impl Image {
     }
 
     /// Sets a whole page.
-    pub fn set_page(&mut self, at: Place, bytes: &[u8; PAGE_BYTES as usize]) {
+    pub fn set_page(&mut self, at: PmPlace, bytes: &[u8; PAGE_BYTES as usize]) {
         self.pages.insert(at, Box::new(*bytes));
     }
 
@@ -40,7 +40,7 @@ impl Image {
     }
 
     /// The pages between two locations, in order.
-    pub fn pages(&self, from: Place, to: Place) -> impl Iterator<Item = (Place, &[u8; PAGE_BYTES as usize])> {
+    pub fn pages(&self, from: PmPlace, to: PmPlace) -> impl Iterator<Item = (PmPlace, &[u8; PAGE_BYTES as usize])> {
         self.pages.range(from..to).map(|(at, page)| (*at, &**page))
     }
 }

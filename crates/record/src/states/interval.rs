@@ -3,7 +3,7 @@
 use super::line::{self, chosen};
 use super::name::Which;
 use super::pending::{Line, Pending};
-use crate::order::{Piece, Place};
+use crate::order::{Piece, PmPlace};
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_kernel::Rng;
 
@@ -25,11 +25,11 @@ pub struct Interval<'p> {
     /// Stores after this position in the global order are the interval's own.
     boundary: u64,
     acknowledges: bool,
-    lines: Vec<(Place, &'p Line, u64)>,
+    lines: Vec<(PmPlace, &'p Line, u64)>,
 }
 
 /// The durable stores of each pending line.
-pub type Kept = BTreeMap<Place, Vec<bool>>;
+pub type Kept = BTreeMap<PmPlace, Vec<bool>>;
 
 impl<'p> Interval<'p> {
     /// The interval that ends here.
@@ -84,8 +84,8 @@ impl<'p> Interval<'p> {
         found.visits
     }
 
-    fn found(&self, seen: BTreeSet<Which>, quota: u32) -> Found<'_, 'p> {
-        Found {
+    fn found(&self, seen: BTreeSet<Which>, quota: u32) -> FoundStates<'_, 'p> {
+        FoundStates {
             interval: self,
             seen,
             visits: Vec::new(),
@@ -94,7 +94,7 @@ impl<'p> Interval<'p> {
     }
 
     /// All lines, none if that is a state, then all but one line and one line alone.
-    fn separating(&self, found: &mut Found<'_, '_>) {
+    fn separating(&self, found: &mut FoundStates<'_, '_>) {
         found.add(Which::All(BTreeMap::new()));
         found.add(Which::None(BTreeMap::new()));
         let (own, old): (Vec<_>, Vec<_>) = self.lines.iter().partition(|(_, line, _)| self.is_own(line));
@@ -107,7 +107,7 @@ impl<'p> Interval<'p> {
         }
     }
 
-    fn drawn(&self, number: u64, seed: u64, found: &mut Found<'_, '_>) {
+    fn drawn(&self, number: u64, seed: u64, found: &mut FoundStates<'_, '_>) {
         let mut draw = 0;
         let mut idle = 0;
         // Draws repeat if there are few states; then almost all have been seen.
@@ -135,11 +135,11 @@ impl<'p> Interval<'p> {
     }
 
     /// A state drawn by a seed.
-    fn draw(&self, number: u64, seed: u64, draw: u64) -> BTreeMap<Place, u64> {
+    fn draw(&self, number: u64, seed: u64, draw: u64) -> BTreeMap<PmPlace, u64> {
         let mut rng = Rng::new(Rng::new(seed).next_u64() ^ Rng::new(number).next_u64().rotate_left(21) ^ draw);
         let mut lines = BTreeMap::new();
         for _ in 0..TRIES {
-            let line = |(at, _, count): &(Place, &Line, u64)| (*at, rng.below(*count));
+            let line = |(at, _, count): &(PmPlace, &Line, u64)| (*at, rng.below(*count));
             lines = self.lines.iter().map(line).collect();
             if self.kept_of(&lines).is_some_and(|kept| self.is_new(&kept)) {
                 return lines;
@@ -153,20 +153,20 @@ impl<'p> Interval<'p> {
     }
 
     /// The number of each line's set.
-    fn lines_of(&self, number: u64, which: &Which) -> BTreeMap<Place, u64> {
+    fn lines_of(&self, number: u64, which: &Which) -> BTreeMap<PmPlace, u64> {
         let (given, full) = match which {
             Which::All(lines) => (lines, true),
             Which::None(lines) => (lines, false),
             Which::Drawn(seed, draw) => return self.draw(number, *seed, *draw),
         };
         let base = |count: u64| if full { count - 1 } else { 0 };
-        let mut lines: BTreeMap<Place, u64> = self.lines.iter().map(|(at, _, count)| (*at, base(*count))).collect();
+        let mut lines: BTreeMap<PmPlace, u64> = self.lines.iter().map(|(at, _, count)| (*at, base(*count))).collect();
         lines.extend(given);
         lines
     }
 
-    fn kept_of(&self, lines: &BTreeMap<Place, u64>) -> Option<Kept> {
-        let kept = |(at, index): (&Place, &u64)| Some((*at, chosen(&self.pending.lines.get(at)?.items, *index)?));
+    fn kept_of(&self, lines: &BTreeMap<PmPlace, u64>) -> Option<Kept> {
+        let kept = |(at, index): (&PmPlace, &u64)| Some((*at, chosen(&self.pending.lines.get(at)?.items, *index)?));
         lines.iter().map(kept).collect()
     }
 
@@ -179,7 +179,7 @@ impl<'p> Interval<'p> {
     /// The pending stores of a state, in the order of their lines.
     #[must_use]
     pub fn stores(&self, kept: &Kept) -> Vec<Piece> {
-        let line = |(at, kept): (&Place, &Vec<bool>)| {
+        let line = |(at, kept): (&PmPlace, &Vec<bool>)| {
             let items = self.pending.lines.get(at).into_iter().flat_map(|line| &line.items);
             let kept = items.zip(kept).filter(|(_, kept)| **kept);
             kept.map(|(item, _)| item.piece).collect::<Vec<_>>()
@@ -192,7 +192,7 @@ impl<'p> Interval<'p> {
         if self.acknowledges && !kept.values().flatten().any(|kept| *kept) {
             return true;
         }
-        let own = |(at, _, _): &&(Place, &Line, u64)| {
+        let own = |(at, _, _): &&(PmPlace, &Line, u64)| {
             let line = &self.pending.lines[at];
             let mut kept = kept.get(at).into_iter().flatten().zip(&line.items);
             kept.any(|(kept, item)| *kept && item.serial > self.boundary)
@@ -201,7 +201,7 @@ impl<'p> Interval<'p> {
     }
 
     /// The shorter name of a state: what it lacks or what it has.
-    fn name(&self, lines: &BTreeMap<Place, u64>) -> Which {
+    fn name(&self, lines: &BTreeMap<PmPlace, u64>) -> Which {
         let (mut lacks, mut has) = (BTreeMap::new(), BTreeMap::new());
         for (at, _, count) in &self.lines {
             let index = lines[at];
@@ -220,14 +220,14 @@ impl<'p> Interval<'p> {
 }
 
 /// States to visit, each once.
-struct Found<'i, 'p> {
+struct FoundStates<'i, 'p> {
     interval: &'i Interval<'p>,
     seen: BTreeSet<Which>,
     visits: Vec<Which>,
     quota: usize,
 }
 
-impl Found<'_, '_> {
+impl FoundStates<'_, '_> {
     fn is_full(&self) -> bool {
         self.visits.len() >= self.quota
     }
@@ -237,7 +237,7 @@ impl Found<'_, '_> {
         self.add_drawn(which, lines);
     }
 
-    fn add_drawn(&mut self, drawn: Which, lines: BTreeMap<Place, u64>) {
+    fn add_drawn(&mut self, drawn: Which, lines: BTreeMap<PmPlace, u64>) {
         let new = |lines| {
             self.interval
                 .kept_of(lines)

@@ -3,7 +3,7 @@
 use super::count::Count;
 use super::line;
 use super::pending::Pending;
-use crate::order::Place;
+use crate::order::PmPlace;
 use std::collections::BTreeMap;
 
 /// Below this power of two, counts are exact.
@@ -12,13 +12,13 @@ const EXACT_LOG2: f64 = 100.0;
 /// The number of sets of each pending line with more than one.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    counts: BTreeMap<Place, u64>,
+    counts: BTreeMap<PmPlace, u64>,
     log2: f64,
 }
 
 impl Ledger {
     /// The states of the interval that ends here; `changed` are the lines whose sets may differ from the last call.
-    pub fn close(&mut self, pending: &Pending, changed: impl IntoIterator<Item = Place>, boundary: u64) -> Count {
+    pub fn close(&mut self, pending: &Pending, changed: impl IntoIterator<Item = PmPlace>, boundary: u64) -> Count {
         let mut old = BTreeMap::new();
         let mut log2_old = 0.0;
         for at in changed {
@@ -39,7 +39,7 @@ impl Ledger {
             return Count::about(self.log2 + (-fewer.exp2()).ln_1p() / std::f64::consts::LN_2);
         }
         let all: u128 = self.counts.values().map(|count| u128::from(*count)).product();
-        let before = |(at, count): (&Place, &u64)| u128::from(*old.get(at).unwrap_or(count));
+        let before = |(at, count): (&PmPlace, &u64)| u128::from(*old.get(at).unwrap_or(count));
         Count::exactly(all - self.counts.iter().map(before).product::<u128>())
     }
 }

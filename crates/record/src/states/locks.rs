@@ -1,7 +1,7 @@
 //! Words that hold locks.
 
 use super::Finding;
-use crate::order::{Fence, Op, Place, What, LINE};
+use crate::order::{Fence, PmOp, PmPlace, What, LINE};
 use crate::At;
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub struct Locks {
     /// By line: its words, as bits, and whether a flush followed.
-    lines: HashMap<Place, (u8, bool)>,
+    lines: HashMap<PmPlace, (u8, bool)>,
     /// The thread and place of the locked instruction that has just begun.
     locked: Option<(u32, At)>,
 }
 
 impl Locks {
     /// Sees the next operation.
-    pub fn see(&mut self, op: &Op) {
+    pub fn see(&mut self, op: &PmOp) {
         match op.what {
             What::Fence(Fence::Locked) => self.locked = Some((op.thread, op.at)),
             What::Store(piece) if self.locked == Some((op.thread, op.at)) => {
@@ -33,7 +33,7 @@ impl Locks {
     }
 
     /// What the lack of a flush is for a store to this word.
-    pub fn finding(&self, word: Place) -> Finding {
+    pub fn finding(&self, word: PmPlace) -> Finding {
         match self.lines.get(&(word & !(LINE - 1))) {
             Some((words, false)) if words & bit(word) != 0 => Finding::LockWord,
             _ => Finding::NeverFlushed,
@@ -41,6 +41,6 @@ impl Locks {
     }
 }
 
-fn bit(word: Place) -> u8 {
+fn bit(word: PmPlace) -> u8 {
     1 << (word >> 3 & 7)
 }

@@ -30,7 +30,7 @@ pub use audit::{Audit, Finding, Spot};
 pub use budget::{quotas, Budget};
 pub use classes::Classes;
 pub use count::Count;
-pub use crash::{Asked, CrashStates, Plan};
+pub use crash::{Asked, CrashPlan, CrashStates};
 pub use explain::{Stored, Visit};
 pub use files::write as write_files;
 pub use image::{patch, Image};

@@ -1,6 +1,6 @@
 //! Names of crash states, by which they can be visited again.
 
-use crate::order::Place;
+use crate::order::PmPlace;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -21,9 +21,9 @@ pub enum StateName {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Which {
     /// Everything is present except in these lines, which have the set of this number: `7:all,3f=0,41=2`.
-    All(BTreeMap<Place, u64>),
+    All(BTreeMap<PmPlace, u64>),
     /// No pending store is present except in these lines: `7:none,3f=1`.
-    None(BTreeMap<Place, u64>),
+    None(BTreeMap<PmPlace, u64>),
     /// The draw of this number by a seed: `7:r1.12`.
     Drawn(u64, u64),
 }
@@ -92,7 +92,7 @@ fn which(text: &str) -> Option<Which> {
         let line = u64::from_str_radix(line, 16).ok()?.checked_mul(64)?;
         Some((line, index.parse().ok()?))
     };
-    let lines = parts.map(line).collect::<Option<BTreeMap<Place, u64>>>()?;
+    let lines = parts.map(line).collect::<Option<BTreeMap<PmPlace, u64>>>()?;
     match base {
         "all" => Some(Which::All(lines)),
         "none" => Some(Which::None(lines)),

@@ -1,7 +1,7 @@
 //! The orders of a recording whose states are explored.
 
 use super::{Audit, Ops, Rules};
-use crate::order::{Detail, Entry, Interleaved, Op, Places, Reordered, What};
+use crate::order::{Detail, Entry, Interleaved, Places, PmOp, Reordered, What};
 use crate::{RecordError, Recording};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Orders {
     }
 }
 
-fn operation(entry: Result<Entry, RecordError>, loads: bool) -> Option<Result<Op, RecordError>> {
+fn operation(entry: Result<Entry, RecordError>, loads: bool) -> Option<Result<PmOp, RecordError>> {
     match entry {
         Ok(Entry::Op(op)) if loads || !matches!(op.what, What::Load { .. }) => Some(Ok(op)),
         Ok(_) => None,
@@ -114,7 +114,7 @@ impl Fingerprint {
     }
 
     /// Sees the next operation.
-    pub fn see(&mut self, op: &Op) {
+    pub fn see(&mut self, op: &PmOp) {
         let waits = &mut self.waits[op.thread as usize];
         let counts = match op.what {
             What::Fence(_) => std::mem::take(waits),

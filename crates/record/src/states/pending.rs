@@ -2,7 +2,7 @@
 
 use super::line::{self, Item};
 use super::{Image, Rules};
-use crate::order::{Flush, Op, Piece, Place, What, LINE};
+use crate::order::{Flush, Piece, PmOp, PmPlace, What, LINE};
 use crate::At;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Line {
     /// Stores before this position in the global order are covered by a flush without a fence so far.
     pub covered: u64,
     /// The merged stores: words and instructions, with counts.
-    pub taken_together: BTreeMap<(Place, At), u64>,
+    pub taken_together: BTreeMap<(PmPlace, At), u64>,
     /// The segment of the next store, and the position of its first store.
     segment: (u32, u64),
 }
@@ -26,9 +26,9 @@ pub struct Line {
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
     /// Flushes since its last fence: line, position in the global order, instruction and its kind.
-    pub flushed: Vec<(Place, u64, At, Flush)>,
+    pub flushed: Vec<(PmPlace, u64, At, Flush)>,
     /// Lines with non-temporal stores since its last fence.
-    pub nts: Vec<Place>,
+    pub nts: Vec<PmPlace>,
     /// The position of its last fence or `clflush`, which precedes all its later stores.
     barrier: Option<u64>,
 }
@@ -40,12 +40,12 @@ pub struct Pending {
     /// What is surely durable.
     pub durable: Image,
     /// Lines with pending stores.
-    pub lines: BTreeMap<Place, Line>,
+    pub lines: BTreeMap<PmPlace, Line>,
     threads: Vec<Thread>,
     serial: u64,
     /// With caches in the persistence domain: the line of the ordinary store that has just become durable, and its
     /// position.
-    due: Option<(Place, u64)>,
+    due: Option<(PmPlace, u64)>,
     /// Some stores were taken together.
     pub taken_together: bool,
 }
@@ -91,18 +91,19 @@ impl Pending {
 
     /// Whether this operation makes a store durable that a crash could otherwise undo.
     #[must_use]
-    pub fn settles(&self, op: &Op) -> bool {
+    pub fn settles(&self, op: &PmOp) -> bool {
         if self.due.is_some() {
             return true;
         }
-        let has = |line: &Place, which: &dyn Fn(&Item) -> bool| {
+        let has = |line: &PmPlace, which: &dyn Fn(&Item) -> bool| {
             self.lines.get(line).is_some_and(|line| line.items.iter().any(which))
         };
         match op.what {
             What::Fence(_) => {
                 let thread = self.thread(op.thread);
-                let flushed =
-                    |(line, before, ..): &(Place, u64, At, Flush)| has(line, &|item| !item.nt && item.serial < *before);
+                let flushed = |(line, before, ..): &(PmPlace, u64, At, Flush)| {
+                    has(line, &|item| !item.nt && item.serial < *before)
+                };
                 let own = |item: &Item| item.nt && item.thread == op.thread;
                 thread.flushed.iter().any(flushed) || thread.nts.iter().any(|line| has(line, &own))
             }
@@ -114,8 +115,8 @@ impl Pending {
 
     /// The lines in which an operation may make stores durable.
     #[must_use]
-    pub fn settled_by(&self, op: &Op) -> Vec<Place> {
-        let mut lines: Vec<Place> = self.due.iter().map(|(line, _)| *line).collect();
+    pub fn settled_by(&self, op: &PmOp) -> Vec<PmPlace> {
+        let mut lines: Vec<PmPlace> = self.due.iter().map(|(line, _)| *line).collect();
         match op.what {
             What::Fence(_) => {
                 let thread = self.thread(op.thread);
@@ -130,7 +131,7 @@ impl Pending {
     }
 
     /// Does an operation.
-    pub fn apply(&mut self, op: &Op) {
+    pub fn apply(&mut self, op: &PmOp) {
         self.serial += 1;
         self.settle_due();
         match op.what {
@@ -139,7 +140,7 @@ impl Pending {
             What::Flush(kind, Some(line)) => self.flush(op, kind, line),
             What::Fence(_) => self.fence(op.thread),
             What::Sync { start, bytes } => {
-                let lines: Vec<Place> = self.lines.range(range(start, bytes)).map(|(line, _)| *line).collect();
+                let lines: Vec<PmPlace> = self.lines.range(range(start, bytes)).map(|(line, _)| *line).collect();
                 lines.iter().for_each(|line| self.make_durable(*line, |_| true));
             }
             What::Flush(_, None) | What::Unknown | What::Marker(_) | What::Exit | What::Load { .. } => {}
@@ -162,7 +163,7 @@ impl Pending {
         }
     }
 
-    fn store(&mut self, op: &Op, piece: Piece, nt: bool) {
+    fn store(&mut self, op: &PmOp, piece: Piece, nt: bool) {
         let at = piece.line();
         let serial = self.serial;
         let thread = &mut self.threads[op.thread as usize];
@@ -190,7 +191,7 @@ impl Pending {
         }
     }
 
-    fn flush(&mut self, op: &Op, kind: Flush, line: Place) {
+    fn flush(&mut self, op: &PmOp, kind: Flush, line: PmPlace) {
         if kind == Flush::Clflush {
             self.threads[op.thread as usize].barrier = Some(self.serial);
             return self.make_durable(line, |item| !item.nt);
@@ -214,7 +215,7 @@ impl Pending {
         }
     }
 
-    fn make_durable(&mut self, at: Place, which: impl Fn(&Item) -> bool) {
+    fn make_durable(&mut self, at: PmPlace, which: impl Fn(&Item) -> bool) {
         let Some(line) = self.lines.get_mut(&at) else { return };
         let durable = line::close(&line.items, line.items.iter().map(which).collect());
         if durable.first() == Some(&true) {
@@ -275,6 +276,6 @@ fn over(before: &Item, mut item: Item) -> Item {
     item
 }
 
-fn range(start: Place, bytes: u64) -> std::ops::Range<Place> {
+fn range(start: PmPlace, bytes: u64) -> std::ops::Range<PmPlace> {
     start & !(LINE - 1)..start.saturating_add(bytes)
 }

@@ -4,7 +4,7 @@
 //! cause.
 
 use super::pending::Pending;
-use crate::order::{Flush, Op, Place, What, LINE};
+use crate::order::{Flush, PmOp, PmPlace, What, LINE};
 use crate::At;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Dependent {
 }
 
 /// A store: its line, and its position in the order.
-type Store = (Place, u64);
+type Store = (PmPlace, u64);
 
 /// A thread's first read of a store.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl Reads {
 
     /// Sees an operation before it executes. Returns its thread's own stores that it may make durable, if any read
     /// depends on them.
-    pub fn before(&mut self, op: &Op, pending: &Pending) -> Vec<Store> {
+    pub fn before(&mut self, op: &PmOp, pending: &Pending) -> Vec<Store> {
         if let What::Load { word, mask } = op.what {
             self.load(op, word, mask, pending);
         }
@@ -76,7 +76,7 @@ impl Reads {
         if !settles || self.threads[op.thread as usize].is_empty() {
             return Vec::new();
         }
-        let items = |at: Place| {
+        let items = |at: PmPlace| {
             let items = pending.lines.get(&at).map_or(&[][..], |line| &line.items);
             let own = items.iter().filter(|item| item.thread == op.thread);
             own.map(move |item| (at, item.serial))
@@ -84,7 +84,7 @@ impl Reads {
         pending.settled_by(op).into_iter().flat_map(items).collect()
     }
 
-    fn load(&mut self, op: &Op, word: Place, mask: u8, pending: &Pending) {
+    fn load(&mut self, op: &PmOp, word: PmPlace, mask: u8, pending: &Pending) {
         let at = word & !(LINE - 1);
         let Some(line) = pending.lines.get(&at) else { return };
         let stored = |item: &&super::line::Item| item.piece.word == word && item.piece.mask & mask != 0;
@@ -107,7 +107,7 @@ impl Reads {
     }
 
     /// Sees it after it has executed; `own` is the answer of [`Reads::before`].
-    pub fn after(&mut self, op: &Op, own: Vec<Store>, pending: &Pending) {
+    pub fn after(&mut self, op: &PmOp, own: Vec<Store>, pending: &Pending) {
         let durable = own.into_iter().filter(|store| !is_pending(pending, store));
         let Some(newest) = durable.map(|(_, serial)| serial).max() else {
             return;

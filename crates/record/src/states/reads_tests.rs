@@ -2,33 +2,33 @@ use super::super::{Audit, Finding};
 use super::*;
 use crate::order::{Fence, Piece};
 
-fn op(thread: u32, pc: u64, what: What) -> Op {
+fn op(thread: u32, pc: u64, what: What) -> PmOp {
     let rest = false;
     let at = At::alone(pc);
-    Op { thread, at, rest, what }
+    PmOp { thread, at, rest, what }
 }
 
-fn store(thread: u32, pc: u64, word: u64) -> Op {
+fn store(thread: u32, pc: u64, word: u64) -> PmOp {
     let (bytes, mask) = ([1; 8], 0xff);
     op(thread, pc, What::Store(Piece { word, bytes, mask }))
 }
 
-fn load(thread: u32, pc: u64, word: u64) -> Op {
+fn load(thread: u32, pc: u64, word: u64) -> PmOp {
     op(thread, pc, What::Load { word, mask: 0xff })
 }
 
-fn persist(thread: u32, pc: u64, line: u64) -> [Op; 2] {
+fn persist(thread: u32, pc: u64, line: u64) -> [PmOp; 2] {
     let flush = What::Flush(Flush::Clwb, Some(line));
     [op(thread, pc, flush), op(thread, pc + 1, What::Fence(Fence::Sfence))]
 }
 
-fn audit(ops: &[&[Op]]) -> Audit {
+fn audit(ops: &[&[PmOp]]) -> Audit {
     let mut audit = Audit::new(2);
     ops.iter().copied().flatten().for_each(|op| audit.see(op));
     audit
 }
 
-fn found(ops: &[&[Op]]) -> Vec<(u64, u64, u64)> {
+fn found(ops: &[&[PmOp]]) -> Vec<(u64, u64, u64)> {
     let reads = audit(ops).reads();
     reads
         .iter()
@@ -37,7 +37,7 @@ fn found(ops: &[&[Op]]) -> Vec<(u64, u64, u64)> {
 }
 
 /// The writer's store, the reader's load of it and store of its own.
-fn begin() -> [Op; 3] {
+fn begin() -> [PmOp; 3] {
     [store(0, 1, 0), load(1, 2, 0), store(1, 3, 64)]
 }
 
@@ -105,12 +105,12 @@ fn another_order_shows_reads_and_what_flushes_are_for() {
     assert_eq!(both.reads().len(), 1);
 }
 
-fn store_and_persist() -> [Op; 3] {
+fn store_and_persist() -> [PmOp; 3] {
     let [flush, fence] = persist(0, 6, 0);
     [store(0, 1, 0), flush, fence]
 }
 
-fn reader() -> Vec<Op> {
+fn reader() -> Vec<PmOp> {
     let own = [store(1, 3, 64)];
     let parts = [
         &[load(1, 2, 0)][..],

@@ -3,28 +3,28 @@
 use super::hoist::Hoist;
 use super::pending::Pending;
 use super::{Image, Interval, Rules};
-use crate::order::{Op, Place, What};
+use crate::order::{PmOp, PmPlace, What};
 use crate::{Marker, RecordError};
 use std::collections::BTreeSet;
 
 /// The source of a recording's operations.
-pub type Ops<'r> = Box<dyn Iterator<Item = Result<Op, RecordError>> + Send + 'r>;
+pub type Ops<'r> = Box<dyn Iterator<Item = Result<PmOp, RecordError>> + Send + 'r>;
 
 /// A walk over a recording that stops at the end of each interval with states of its own.
 pub struct Walk<'r> {
     ops: Ops<'r>,
     pending: Pending,
-    held: Option<Op>,
+    held: Option<PmOp>,
     boundary: u64,
     number: u64,
-    changed: BTreeSet<Place>,
+    changed: BTreeSet<PmPlace>,
     has_own: bool,
     /// A task has ended in the interval.
     acknowledges: bool,
     /// The walk stands at an interval's end.
     stands: bool,
     /// The operation that started the interval.
-    pub began: Option<Op>,
+    pub began: Option<PmOp>,
     /// Number of tasks that started, by the program's markers.
     pub tasks: u64,
     /// Number of ended tasks of each thread, by the program's markers.
@@ -60,7 +60,7 @@ impl<'r> Walk<'r> {
     ///
     /// # Errors
     /// The recording cannot be read.
-    pub fn next(&mut self, see: &mut dyn FnMut(&Op)) -> Result<Option<u64>, RecordError> {
+    pub fn next(&mut self, see: &mut dyn FnMut(&PmOp)) -> Result<Option<u64>, RecordError> {
         if std::mem::take(&mut self.stands) {
             self.number += 1;
             self.boundary = self.pending.serial();
@@ -100,7 +100,7 @@ impl<'r> Walk<'r> {
         self.has_own || (self.acknowledges && !self.pending.lines.is_empty())
     }
 
-    fn apply(&mut self, op: &Op) {
+    fn apply(&mut self, op: &PmOp) {
         let settles = self.pending.settles(op);
         if settles {
             self.began = Some(*op);
@@ -122,13 +122,13 @@ impl<'r> Walk<'r> {
     }
 
     /// The lines whose states may have changed since the last call.
-    pub fn changed(&mut self) -> BTreeSet<Place> {
+    pub fn changed(&mut self) -> BTreeSet<PmPlace> {
         std::mem::take(&mut self.changed)
     }
 
     /// The operation that ends the interval; `None` at the program's end.
     #[must_use]
-    pub fn ends(&self) -> Option<Op> {
+    pub fn ends(&self) -> Option<PmOp> {
         self.held
     }
 

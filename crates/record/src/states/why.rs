@@ -2,7 +2,7 @@
 
 use super::line::Item;
 use super::{Pending, Rules};
-use crate::order::{Op, Place, What, LINE};
+use crate::order::{PmOp, PmPlace, What, LINE};
 use crate::At;
 use std::collections::HashMap;
 
@@ -44,17 +44,17 @@ struct Event {
 #[derive(Clone, Debug, Default)]
 pub struct History {
     serial: u64,
-    flushes: HashMap<Place, Vec<Event>>,
+    flushes: HashMap<PmPlace, Vec<Event>>,
     fences: HashMap<u32, Vec<Event>>,
     /// Threads with a flush or non-temporal store since their last fence.
     waits: HashMap<u32, bool>,
-    syncs: Vec<(u64, Place, Place)>,
+    syncs: Vec<(u64, PmPlace, PmPlace)>,
     events: usize,
 }
 
 impl History {
     /// Sees the next operation.
-    pub fn see(&mut self, op: &Op) {
+    pub fn see(&mut self, op: &PmOp) {
         self.serial += 1;
         let event = Event {
             serial: self.serial,
@@ -125,7 +125,8 @@ impl History {
 
     fn is_synced_after(&self, position: u64, item: &Item) -> bool {
         let place = item.piece.word;
-        let covers = |(serial, start, end): &(u64, Place, Place)| *serial > position && (*start..*end).contains(&place);
+        let covers =
+            |(serial, start, end): &(u64, PmPlace, PmPlace)| *serial > position && (*start..*end).contains(&place);
         self.syncs.iter().any(covers)
     }
 }

@@ -2,8 +2,8 @@ use super::*;
 use crate::order::{Fence, Flush, Piece};
 use crate::states::Image;
 
-fn op(pc: u64, what: What) -> Op {
-    Op {
+fn op(pc: u64, what: What) -> PmOp {
+    PmOp {
         thread: 0,
         at: At::alone(pc),
         rest: false,
@@ -19,20 +19,20 @@ fn piece() -> Piece {
     }
 }
 
-fn store(pc: u64) -> Op {
+fn store(pc: u64) -> PmOp {
     op(pc, What::Store(piece()))
 }
 
-fn clwb(pc: u64) -> Op {
+fn clwb(pc: u64) -> PmOp {
     op(pc, What::Flush(Flush::Clwb, Some(0)))
 }
 
-fn sfence(pc: u64) -> Op {
+fn sfence(pc: u64) -> PmOp {
     op(pc, What::Fence(Fence::Sfence))
 }
 
 /// Why the last pending store is not durable after the first operations, if the others follow.
-fn why_by(rules: Rules, before: &[Op], after: &[Op]) -> Why {
+fn why_by(rules: Rules, before: &[PmOp], after: &[PmOp]) -> Why {
     let (mut history, mut pending) = (History::default(), Pending::new(rules, 1, Image::default()));
     before.iter().chain(after).for_each(|op| history.see(op));
     before.iter().for_each(|op| pending.apply(op));
@@ -40,7 +40,7 @@ fn why_by(rules: Rules, before: &[Op], after: &[Op]) -> Why {
     history.why(&pending, &items[items.len() - 1]).expect("few operations")
 }
 
-fn why(before: &[Op], after: &[Op]) -> Why {
+fn why(before: &[PmOp], after: &[PmOp]) -> Why {
     why_by(Rules::Flushed, before, after)
 }
 

@@ -1,8 +1,8 @@
 //! Finds the switches between tasks in a trace, and counts their instructions.
 
 use crate::library::{run, Resume};
-use crate::pc::{marks, start, Frame, Pc, Place};
-use crate::step::{trace, Step};
+use crate::pc::{marks, start, Frame, Pc, WindowSlot};
+use crate::step::{trace, SingleStep};
 use iced_x86::{
     FlowControl, Instruction, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess, Register, UsedMemory,
 };
@@ -125,8 +125,8 @@ impl Passage {
 /// The system does not permit single-stepping.
 pub fn passages(window: usize, tasks: u64) -> io::Result<Vec<(Passage, u32)>> {
     let pc = Pc::new();
-    let places = pc.window(window);
-    let frames: Vec<Frame<'_>> = places.iter().map(Place::frame).collect();
+    let slots = pc.window(window);
+    let frames: Vec<Frame<'_>> = slots.iter().map(WindowSlot::frame).collect();
     // The compiler must not know the window or the number of tasks.
     let steps = trace(|| run(black_box(Resume(start)), black_box(&frames), black_box(tasks)))?;
     let marks = steps
@@ -166,7 +166,7 @@ fn writes(access: OpAccess) -> bool {
     matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite)
 }
 
-fn passed(steps: &[Step], from: u8, frames: &[Frame<'_>]) -> Vec<Passed> {
+fn passed(steps: &[SingleStep], from: u8, frames: &[Frame<'_>]) -> Vec<Passed> {
     let live: Vec<Range<u64>> = frames.iter().map(|frame| frame.live_bytes()).collect();
     let mut factory = InstructionInfoFactory::new();
     let mut sources = Sources::default();
@@ -208,7 +208,7 @@ struct Sources {
 
 impl Sources {
     /// What the instruction needs; it then becomes the last writer of its results. The stack pointer is left out.
-    fn pass(&mut self, position: usize, step: &Step, info: &InstructionInfo) -> Vec<usize> {
+    fn pass(&mut self, position: usize, step: &SingleStep, info: &InstructionInfo) -> Vec<usize> {
         let registers = || {
             info.used_registers()
                 .iter()
@@ -238,7 +238,7 @@ impl Sources {
     }
 }
 
-fn address(used: &UsedMemory, step: &Step) -> u64 {
+fn address(used: &UsedMemory, step: &SingleStep) -> u64 {
     let value = |register: Register, _, _| Some(step.register(register));
     used.virtual_address(0, value).unwrap_or_default()
 }

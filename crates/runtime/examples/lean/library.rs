@@ -29,16 +29,16 @@ pub struct Frame<L, P> {
     pub live: Cell<L>,
     /// What belongs to the slot of the window, and so to each task in it: the place of COSPlay's context number and
     /// log.
-    pub place: P,
+    pub slot: P,
 }
 
 impl<L, P> Frame<L, P> {
     /// A frame without a task; `live` is a filler.
-    pub fn new(live: L, place: P) -> Self {
+    pub fn new(live: L, slot: P) -> Self {
         Frame {
             resume: Cell::new(Resume(|_| None)),
             live: Cell::new(live),
-            place,
+            slot,
         }
     }
 

@@ -49,7 +49,7 @@ pub struct Pc {
 }
 
 /// What belongs to a slot of the window: the table, and the log of its tasks.
-pub struct Place<'a> {
+pub struct WindowSlot<'a> {
     pc: &'a Pc,
     record: Record,
 }
@@ -79,9 +79,9 @@ impl Live<'_> {
 }
 
 /// A task's frame.
-pub type Frame<'a> = library::Frame<Live<'a>, &'a Place<'a>>;
+pub type Frame<'a> = library::Frame<Live<'a>, &'a WindowSlot<'a>>;
 /// Where a task goes on.
-pub type Resume<'a> = library::Resume<Live<'a>, &'a Place<'a>>;
+pub type Resume<'a> = library::Resume<Live<'a>, &'a WindowSlot<'a>>;
 
 impl Pc {
     /// A table of zeros.
@@ -95,12 +95,12 @@ impl Pc {
     }
 
     /// This many slots for tasks on this table.
-    pub fn window(&self, places: usize) -> Vec<Place<'_>> {
-        let place = |_| Place {
+    pub fn window(&self, slots: usize) -> Vec<WindowSlot<'_>> {
+        let slot = |_| WindowSlot {
             pc: self,
             record: Record::default(),
         };
-        (0..places).map(place).collect()
+        (0..slots).map(slot).collect()
     }
 }
 
@@ -112,15 +112,15 @@ impl Pc {
     }
 
     /// Whether exactly the first `tasks` ran, each once, and left no lock held and no record active.
-    pub fn is_done(&self, tasks: usize, places: &[Place<'_>]) -> bool {
+    pub fn is_done(&self, tasks: usize, slots: &[WindowSlot<'_>]) -> bool {
         let once = |(number, ran): (usize, &Cell<u64>)| ran.get() == u64::from(number < tasks);
         self.ran.iter().enumerate().all(once)
             && self.locks.iter().all(|lock| lock.load(Ordering::Acquire) == 0)
-            && places.iter().all(|place| !place.record.open.get())
+            && slots.iter().all(|slot| !slot.record.open.get())
     }
 }
 
-impl Place<'_> {
+impl WindowSlot<'_> {
     /// An empty frame for this slot.
     pub fn frame(&self) -> Frame<'_> {
         Frame::new(self.live(0), self)
@@ -145,10 +145,10 @@ impl Place<'_> {
 /// A task's first segment: locks a row, derived from the task's number.
 pub fn start<'a>(frame: &Frame<'a>) -> Option<Resume<'a>> {
     mark::<{ marks::BEGIN }>();
-    let pc = frame.place.pc;
+    let pc = frame.slot.pc;
     let number = pc.started.get();
     pc.started.set(number + 1);
-    let live = frame.place.live(number);
+    let live = frame.slot.live(number);
     match take(live.lock) {
         true => log(frame, live),
         false => wait(frame, live),

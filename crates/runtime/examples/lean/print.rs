@@ -2,7 +2,7 @@
 
 use crate::count::{Counts, Passage, Whose};
 use crate::library::run;
-use crate::pc::{logged, marks, start, updated, waited, Live, Place};
+use crate::pc::{logged, marks, start, updated, waited, Live, WindowSlot};
 use iced_x86::{Formatter, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl SymbolResolver for Functions {
             ("waited", waited as *const ()),
             ("logged", logged as *const ()),
             ("updated", updated as *const ()),
-            ("run", run::<Live<'_>, &Place<'_>> as *const ()),
+            ("run", run::<Live<'_>, &WindowSlot<'_>> as *const ()),
         ];
         let before = functions
             .iter()

@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 /// The displacement of marker 0: no other `nop` has it.
 const MARK: u64 = 0x4c45_4100;
 
-/// An instruction without effect, which [`Step::mark`] recognises. The compiler moves no memory access across it.
+/// An instruction without effect, which [`SingleStep::mark`] recognises. The compiler moves no memory access across it.
 #[inline(always)]
 pub fn mark<const N: u8>() {
     // SAFETY: it does nothing.
@@ -47,14 +47,14 @@ pub fn address_in_register<T>(value: &T) {
 }
 
 /// An executed instruction, and the registers before it.
-pub struct Step {
+pub struct SingleStep {
     /// What was executed.
     pub instruction: Instruction,
     /// The registers before it.
     pub registers: user_regs_struct,
 }
 
-impl Step {
+impl SingleStep {
     /// The number of the marker, if it is one.
     pub fn mark(&self) -> Option<u8> {
         let displacement = self.instruction.memory_displacement64();
@@ -93,7 +93,7 @@ impl Step {
 ///
 /// # Errors
 /// The system refuses, or `work` faults.
-pub fn trace(work: impl FnOnce()) -> io::Result<Vec<Step>> {
+pub fn trace(work: impl FnOnce()) -> io::Result<Vec<SingleStep>> {
     // SAFETY: the child calls only what is safe after a fork, and never returns.
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -116,7 +116,7 @@ pub fn trace(work: impl FnOnce()) -> io::Result<Vec<Step>> {
             word.copy_from_slice(&read.to_le_bytes());
         }
         let instruction = Decoder::with_ip(64, &code, registers.rip, DecoderOptions::NONE).decode();
-        steps.push(Step { instruction, registers });
+        steps.push(SingleStep { instruction, registers });
         // SAFETY: the child is ours and has stopped.
         checked(unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) })?;
     }

@@ -2,7 +2,7 @@
 
 use crate::count::{passages, Counts, Passage, Whose};
 use crate::library::{run, Resume};
-use crate::pc::{marks, start, Frame, Pc, Place};
+use crate::pc::{marks, start, Frame, Pc, WindowSlot};
 use iced_x86::Register;
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ const TASKS: usize = 1000;
 
 fn contents_after(window: usize, tasks: usize) -> Vec<(u32, u32)> {
     let pc = Pc::new();
-    let places = pc.window(window);
-    let frames: Vec<Frame<'_>> = places.iter().map(Place::frame).collect();
+    let slots = pc.window(window);
+    let frames: Vec<Frame<'_>> = slots.iter().map(WindowSlot::frame).collect();
     run(Resume(start), &frames, tasks as u64);
-    assert!(pc.is_done(tasks, &places), "{tasks} tasks in a window of {window}");
+    assert!(pc.is_done(tasks, &slots), "{tasks} tasks in a window of {window}");
     pc.contents()
 }
 

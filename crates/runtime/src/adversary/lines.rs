@@ -7,7 +7,7 @@ use strandline_kernel::Rng;
 /// A line's bytes at a flush, their age, and the context in which it was flushed.
 struct Flushed {
     context: u8,
-    place: Place,
+    place: StrandPlace,
     line: Line,
     data: LineData,
     version: u64,
@@ -16,7 +16,7 @@ struct Flushed {
 /// The place of a flush in a core's strands: persist barriers divide a strand into epochs. Without
 /// strands all places are one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct StrandPlace {
     pub strand: u64,
     pub epoch: u64,
 }
@@ -39,7 +39,7 @@ pub(super) struct Lines {
     writers: BTreeMap<Line, usize>,
     flushed: Vec<Vec<Flushed>>,
     /// The place of each core.
-    places: Vec<Place>,
+    places: Vec<StrandPlace>,
 }
 
 impl Lines {
@@ -50,7 +50,7 @@ impl Lines {
             dirty: BTreeSet::new(),
             writers: BTreeMap::new(),
             flushed: (0..cores).map(|_| Vec::new()).collect(),
-            places: vec![Place::default(); cores],
+            places: vec![StrandPlace::default(); cores],
         }
     }
 
@@ -81,7 +81,7 @@ impl Lines {
     /// overtake no older flush).
     pub fn before(&self, line: Line) -> Option<usize> {
         let writer = *self.writers.get(&line)?;
-        (self.dirty.contains(&line) && self.places[writer] != Place::default()).then_some(writer)
+        (self.dirty.contains(&line) && self.places[writer] != StrandPlace::default()).then_some(writer)
     }
 
     pub fn flush(&mut self, core: usize, context: u8, addr: Addr, memory: &Memory) {

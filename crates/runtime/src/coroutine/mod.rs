@@ -12,8 +12,8 @@ pub use library::{Library, UnknownLibrary};
 
 use crate::stacks::{with_stacks, Stack, Suspended};
 use crate::{Heap, Log, Program, ThreadPlan, ThreadState, BLOCK_BYTES};
-use library::Place;
-use pace::{Found, Pace};
+use library::SwitchPlace;
+use pace::{Pace, SearchEnded};
 use strandline_isa::{sites, Cpu, Lowering, Note, Primitive, Running, Tasking, Thread, W};
 use strandline_rules::{broken, Rule};
 use task::{Task, Turn, Why};
@@ -197,9 +197,9 @@ impl<'a> Pool<'a> {
     fn all_have_found(&mut self) -> bool {
         let found = |thread: usize| self.cpu.word(Heap::block(self.schedulers + thread).0 + FOUND);
         match self.pace.found() {
-            Found::No => return false,
-            Found::Now => found(self.thread).store(self.cpu.word(1)),
-            Found::Before => {}
+            SearchEnded::No => return false,
+            SearchEnded::Now => found(self.thread).store(self.cpu.word(1)),
+            SearchEnded::Before => {}
         }
         for thread in 0..self.threads {
             if found(thread).load().is(0).branch(STILL_SEARCHES) {
@@ -226,8 +226,8 @@ impl<'a> Pool<'a> {
             .map_or(0, |last| last + 1)
     }
 
-    fn place(&self, slot: usize) -> Place {
-        Place {
+    fn place(&self, slot: usize) -> SwitchPlace {
+        SwitchPlace {
             scheduler: Heap::block(self.schedulers + self.thread),
             task: Heap::block(self.first + slot),
             slot: slot as u64,

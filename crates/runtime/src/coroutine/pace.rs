@@ -40,7 +40,7 @@ pub(super) struct Pace {
 
 /// Whether a search has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum SearchEnded {
     /// It goes on, or there is none.
     No,
     /// It has just ended.
@@ -51,7 +51,7 @@ pub(super) enum Found {
 
 /// A search for the best window.
 struct Search {
-    found: Found,
+    found: SearchEnded,
     /// The mean time between yields, in 1/1024 cycles, with each window of the ladder that was timed.
     times: Vec<u64>,
     stage: Stage,
@@ -84,7 +84,7 @@ impl Pace {
             super::Window::Auto => Pace {
                 window: LADDER[0],
                 search: Some(Search {
-                    found: Found::No,
+                    found: SearchEnded::No,
                     times: Vec::new(),
                     stage: Stage::Climb(0),
                     since: 0,
@@ -102,11 +102,13 @@ impl Pace {
     }
 
     /// Whether the window has been found; `Now` once.
-    pub fn found(&mut self) -> Found {
+    pub fn found(&mut self) -> SearchEnded {
         match &mut self.search {
-            Some(search) if search.found == Found::Now => std::mem::replace(&mut search.found, Found::Before),
+            Some(search) if search.found == SearchEnded::Now => {
+                std::mem::replace(&mut search.found, SearchEnded::Before)
+            }
             Some(search) => search.found,
-            None => Found::No,
+            None => SearchEnded::No,
         }
     }
 
@@ -171,8 +173,8 @@ impl Search {
             Stage::Compare { next, last, best } => {
                 let best = best.filter(|(_, other)| *other <= time).unwrap_or((next, time));
                 if next == last {
-                    if self.found == Found::No {
-                        self.found = Found::Now;
+                    if self.found == SearchEnded::No {
+                        self.found = SearchEnded::Now;
                     }
                     self.stage = Stage::Settled {
                         time: best.1,

@@ -76,7 +76,7 @@ fn costs(library: Library, free_switches: bool) -> (u64, u64, u64) {
         plain: Plain::new(&memory, CoreId(0), Lowering::NOTHING),
         ops: Cell::new(0),
     };
-    let place = Place {
+    let place = SwitchPlace {
         scheduler: Heap::block(4),
         task: Heap::block(0),
         slot: 0,

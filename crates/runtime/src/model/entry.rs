@@ -41,7 +41,7 @@ pub(crate) const COUNT_SHIFT: u64 = 8;
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LogEntryKind {
     /// Old words of an update.
     Store = 1,
     /// A transaction begins.
@@ -60,7 +60,7 @@ pub(crate) enum Kind {
     Commit = 8,
 }
 
-impl Kind {
+impl LogEntryKind {
     /// The info word of an entry with `count` items.
     pub const fn info(self, count: u64) -> u64 {
         self as u64 | count << COUNT_SHIFT
@@ -97,7 +97,7 @@ impl Entry {
         }
     }
 
-    pub fn is(&self, kind: Kind) -> bool {
+    pub fn is(&self, kind: LogEntryKind) -> bool {
         self.info & ((1 << COUNT_SHIFT) - 1) == kind as u64
     }
 
@@ -112,7 +112,7 @@ impl Entry {
 
     /// Restores the old words.
     pub fn undo(&self, image: &dyn Image) {
-        if self.is(Kind::Store) {
+        if self.is(LogEntryKind::Store) {
             for i in 0..self.count().min(ENTRY_WORDS) {
                 image.set_word(Addr(self.body[0] + 8 * i), self.body[2 + i as usize]);
             }

@@ -18,7 +18,7 @@
 //! of its locks: happens-before does not order persists (section III-A).
 
 use super::batches::Batches;
-use super::entry::{field, Kind, ENTRY_WORDS};
+use super::entry::{field, LogEntryKind, ENTRY_WORDS};
 use super::layout::ModelLayout;
 use super::ledger::Ledger;
 use super::ring::Ring;
@@ -111,7 +111,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.ledger.depends(stamp);
         self.ledger.tick();
         if self.runtime == Runtime::Atlas {
-            self.synchronize(Kind::Acquire, lock, stamp);
+            self.synchronize(LogEntryKind::Acquire, lock, stamp);
         }
     }
 
@@ -122,7 +122,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.depth = self.depth - 1;
         let ends = match self.runtime {
             Runtime::Atlas => {
-                self.synchronize(Kind::Release, lock, self.ledger.clock);
+                self.synchronize(LogEntryKind::Release, lock, self.ledger.clock);
                 self.depth.is(0).branch(UNLOCK_IS_OUTERMOST)
             }
             _ => self.written || self.ledger.is_bound(),
@@ -156,7 +156,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     /// An entry about a lock.
-    fn synchronize(&mut self, kind: Kind, lock: W<'c, C>, stamp: W<'c, C>) {
+    fn synchronize(&mut self, kind: LogEntryKind, lock: W<'c, C>, stamp: W<'c, C>) {
         let entry = self.ring.append();
         entry.at(field::ADDR).store(lock);
         entry.at(field::CLOCK).store(self.ledger.clock);
@@ -183,7 +183,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if self.runtime == Runtime::Txn {
             let entry = self.ring.append();
             entry.at(field::CLOCK).store(self.ledger.clock);
-            self.ring.seal(entry, Kind::TxBegin, 0);
+            self.ring.seal(entry, LogEntryKind::TxBegin, 0);
         }
     }
 
@@ -304,7 +304,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             let old = at.at(8 * (first + i)).load();
             entry.at(field::VALUES + 8 * i).store(old);
         }
-        self.ring.seal(entry, Kind::Store, count);
+        self.ring.seal(entry, LogEntryKind::Store, count);
     }
 
     fn close_pair(&mut self) {
@@ -336,7 +336,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.ended += 1;
         if self.depth.is(0).branch(ENDS_UNLOCKED) {
             if self.runtime == Runtime::Atlas {
-                self.synchronize(Kind::Release, self.cpu.word(0), self.ledger.clock);
+                self.synchronize(LogEntryKind::Release, self.cpu.word(0), self.ledger.clock);
             }
             self.end_section();
             if self.ledger.is_due(self.batch) {
@@ -351,7 +351,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if logs {
             let entry = self.ring.append();
             entry.at(field::CLOCK).store(self.ledger.clock);
-            self.ring.seal(entry, Kind::TxEnd, 0);
+            self.ring.seal(entry, LogEntryKind::TxEnd, 0);
             self.pass_head_early();
             // No update may leave the caches before all entries are durable.
             self.cpu.intent(Intent::Commit);
@@ -410,7 +410,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
                 index = index + 1;
                 count += 1;
             }
-            self.ring.seal(entry, Kind::Release, count);
+            self.ring.seal(entry, LogEntryKind::Release, count);
             if count < ENTRY_WORDS {
                 break;
             }

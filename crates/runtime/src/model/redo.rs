@@ -13,7 +13,7 @@
 //! region's own.
 
 use super::batches::Batches;
-use super::entry::{field, Kind, ENTRY_STAMPS};
+use super::entry::{field, LogEntryKind, ENTRY_STAMPS};
 use super::layout::ModelLayout;
 use super::ledger::Ledger;
 use super::ring::Ring;
@@ -193,7 +193,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         let entry = self.ring.append();
         entry.at(field::CLOCK).store(self.ledger.clock);
         let count = self.ring.position - before - 1;
-        self.ring.seal_counted(entry, Kind::Commit, count);
+        self.ring.seal_counted(entry, LogEntryKind::Commit, count);
         self.cpu.intent(Intent::LogBeforeUpdate);
         self.write_in_place();
         self.cpu.intent(Intent::NewStrand);
@@ -215,7 +215,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
                 at = at + LINE_ITEM;
                 count += 1;
             }
-            self.ring.seal(entry, Kind::Write, count);
+            self.ring.seal(entry, LogEntryKind::Write, count);
         }
     }
 
@@ -230,7 +230,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
                 index = index + 1;
                 count += 1;
             }
-            self.ring.seal(entry, Kind::Depends, count);
+            self.ring.seal(entry, LogEntryKind::Depends, count);
         }
     }
 

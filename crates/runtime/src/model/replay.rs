@@ -7,7 +7,7 @@
 //! first, and settled in that order: a settled one is not replayed again, so a crash in between
 //! leaves the newer ones.
 
-use super::entry::{field, Entry, Kind};
+use super::entry::{field, Entry, LogEntryKind};
 use super::layout::{head, ModelLayout};
 use super::rollback::set_head;
 use super::scan::Scan;
@@ -79,7 +79,7 @@ fn complete(scan: &Scan, lane: usize) -> Vec<Region> {
         .entries
         .iter()
         .enumerate()
-        .filter(|(_, entry)| entry.valid && entry.is(Kind::Commit));
+        .filter(|(_, entry)| entry.valid && entry.is(LogEntryKind::Commit));
     commits
         .filter_map(|(index, commit)| {
             let first = commit.position.checked_sub(commit.count())?;
@@ -122,20 +122,20 @@ fn survival(image: &dyn Image, layout: &ModelLayout, regions: &[Region], mut nex
 }
 
 impl Region {
-    fn of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Entry> {
+    fn of(&self, kind: LogEntryKind) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| entry.is(kind))
     }
 
     /// The stamps that it depends on.
     fn dependences(&self) -> impl Iterator<Item = u64> + '_ {
-        self.of(Kind::Depends)
+        self.of(LogEntryKind::Depends)
             .flat_map(|entry| entry.body.iter().take(entry.count() as usize).copied())
     }
 
     /// Its writes: address, new word, old word.
     fn writes(&self) -> impl Iterator<Item = (Addr, u64, u64)> + '_ {
         let words = (field::WRITE_BYTES / 8) as usize;
-        self.of(Kind::Write).flat_map(move |entry| {
+        self.of(LogEntryKind::Write).flat_map(move |entry| {
             let writes = entry.body.chunks_exact(words).take(entry.count() as usize);
             writes.map(|write| (Addr(write[0]), write[1], write[2]))
         })

@@ -5,7 +5,7 @@
 //! ring consists of linked blocks. A block is entered only when the durable head has left it; when
 //! the next one is not free, a spare one is linked before it.
 
-use super::entry::{field, Kind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
+use super::entry::{field, LogEntryKind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
 use super::layout::{head, ModelLayout, POSITION_SHIFT as HEAD_SHIFT};
 use strandline_isa::{sites, Addr, Cpu, Intent, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};
@@ -100,12 +100,12 @@ impl<'c, C: Cpu> Ring<'c, C> {
     }
 
     /// Seals the entry: its kind, then its position. Flushes it.
-    pub fn seal(&self, entry: W<'c, C>, kind: Kind, count: u64) {
+    pub fn seal(&self, entry: W<'c, C>, kind: LogEntryKind, count: u64) {
         self.seal_counted(entry, kind, self.cpu.word(count));
     }
 
     /// As [`Ring::seal`], with a count that the program has computed.
-    pub fn seal_counted(&self, entry: W<'c, C>, kind: Kind, count: W<'c, C>) {
+    pub fn seal_counted(&self, entry: W<'c, C>, kind: LogEntryKind, count: W<'c, C>) {
         let _call = entry.call(4);
         let info = match count.bits() {
             0 => self.cpu.word(kind.info(0)),

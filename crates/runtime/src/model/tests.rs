@@ -1,6 +1,6 @@
 //! Figure 6 step by step, dependences of lanes, and crashes anywhere in regions of any shape.
 
-use super::entry::{field, Entry, Kind};
+use super::entry::{field, Entry, LogEntryKind};
 use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use super::scan::Scan;
 use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
@@ -98,10 +98,10 @@ fn figure_6_before_the_commit_the_section_is_rolled_back() {
     finish(|| figure(&place, &cpu)).map(drop).unwrap();
     let kinds: Vec<Entry> = (1..=4).map(|at| Entry::read(&place.memory, place.entry(at))).collect();
     assert!(
-        kinds[0].is(Kind::Acquire)
-            && kinds[1].is(Kind::Store)
-            && kinds[2].is(Kind::Store)
-            && kinds[3].is(Kind::Release)
+        kinds[0].is(LogEntryKind::Acquire)
+            && kinds[1].is(LogEntryKind::Store)
+            && kinds[2].is(LogEntryKind::Store)
+            && kinds[3].is(LogEntryKind::Release)
     );
     assert_eq!(place.states(&place.memory), [(true, false); 4]);
     let image = place.recovered();
@@ -226,7 +226,7 @@ fn a_step_logs_each_store_or_each_line() {
         let image = place.recovered();
         assert_eq!(image.line(place.line(1).line())[..7], [0; 7], "{unit:?}");
         let found = Scan::of(&place.memory, &place.model, 0).entries;
-        found.iter().filter(|entry| entry.is(Kind::Store)).count()
+        found.iter().filter(|entry| entry.is(LogEntryKind::Store)).count()
     };
     // Two lines of seven words: an entry for each, or for up to four.
     assert_eq!((entries(LogUnit::Store), entries(LogUnit::Line)), (14, 4));
@@ -342,7 +342,10 @@ fn an_acquire_ends_a_synchronization_free_region() {
         log.unlock(inner);
         log.unlock(outer);
         let found = Scan::of(&place.memory, &place.model, 0).entries;
-        found.iter().map(|entry| entry.is(Kind::Release)).collect::<Vec<_>>()
+        found
+            .iter()
+            .map(|entry| entry.is(LogEntryKind::Release))
+            .collect::<Vec<_>>()
     });
     assert_eq!(ends, Ok(vec![false, true, false, true]));
 }

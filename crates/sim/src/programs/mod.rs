@@ -10,7 +10,7 @@ use strandline_machine::{Body, Factory};
 use strandline_runtime::Recoverable;
 
 pub use recorded::{recorded, Recorded};
-pub use workload::{memory_bytes, workload, Plan};
+pub use workload::{memory_bytes, workload, ProgramPlan};
 
 /// What warms caches.
 pub struct Warmth {

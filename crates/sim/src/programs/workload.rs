@@ -10,7 +10,7 @@ use strandline_workloads::Error;
 
 /// How a workload is built and run.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct ProgramPlan {
     /// Hardware threads.
     pub threads: u64,
     /// Tasks of the timed region, of all threads together.
@@ -32,7 +32,7 @@ pub struct Plan {
 pub fn workload<'a>(
     name: &str,
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
-    plan: Plan,
+    plan: ProgramPlan,
 ) -> Result<Prepared, Error> {
     let (program, heap) = strandline_workloads::lay_out(name, set, &plan.build())?;
     let filling = program.clone();
@@ -58,12 +58,12 @@ pub fn workload<'a>(
 pub fn memory_bytes<'a>(
     name: &str,
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
-    plan: Plan,
+    plan: ProgramPlan,
 ) -> Result<HostBytes, Error> {
     strandline_workloads::memory_bytes(name, set, &plan.build())
 }
 
-impl Plan {
+impl ProgramPlan {
     fn build(&self) -> BuildPlan {
         BuildPlan {
             threads: self.threads as usize,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use strandline_isa::{Line, LineData, Memory, Note};
-use strandline_machine::{Op, Trace};
+use strandline_machine::{Trace, TraceOp};
 use strandline_sim::{observe, Observation, Run, Spec, Traced};
 
 fn observed(workload: &str, design: &str) -> Observation {
@@ -20,8 +20,8 @@ fn histories(trace: &Trace, initial: &Memory) -> HashMap<Line, Vec<LineData>> {
     let mut histories: HashMap<Line, Vec<LineData>> = HashMap::new();
     for id in &trace.visible {
         let (addr, size, value) = match trace.programs[id.core.index()][id.index as usize] {
-            Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => (addr, size, value),
-            Op::Rmw { addr, new, .. } => (addr, 8, new),
+            TraceOp::Store { addr, size, value } | TraceOp::StoreNt { addr, size, value } => (addr, size, value),
+            TraceOp::Rmw { addr, new, .. } => (addr, 8, new),
             other => panic!("{other:?} writes nothing"),
         };
         let line = addr.line();
@@ -94,15 +94,15 @@ fn every_note_has_its_place_in_program_order() {
         let placed: Vec<u32> = program
             .iter()
             .filter_map(|op| match op {
-                Op::Note(n) => Some(*n),
+                TraceOp::Note(n) => Some(*n),
                 _ => None,
             })
             .collect();
         assert_eq!(placed, (0..notes.len() as u32).collect::<Vec<_>>());
         // An acknowledgement follows its fence.
         let fenced = program.iter().enumerate().all(|(i, op)| match op {
-            Op::Note(n) if notes[*n as usize].note == Note::RegionDurable => {
-                i > 0 && matches!(program[i - 1], Op::Primitive(_))
+            TraceOp::Note(n) if notes[*n as usize].note == Note::RegionDurable => {
+                i > 0 && matches!(program[i - 1], TraceOp::Primitive(_))
             }
             _ => true,
         });

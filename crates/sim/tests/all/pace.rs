@@ -1,6 +1,6 @@
 //! A window found during the run, compared with the best fixed one.
 
-use strandline_sim::{run, Found, Spec, Window};
+use strandline_sim::{run, FoundBy, Spec, Window};
 
 const WINDOWS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 
@@ -24,7 +24,7 @@ fn a_window_that_has_settled_is_within_a_twentieth_of_the_best() {
         for bmo in [0, 700] {
             let fixed = WINDOWS.map(|window| takes(workload, set, bmo, Window::Tasks(window)));
             let best = fixed.into_iter().fold(f64::INFINITY, f64::min);
-            let found = takes(workload, set, bmo, Window::Found(Found::Auto));
+            let found = takes(workload, set, bmo, Window::Found(FoundBy::Auto));
             assert!(found <= 1.05 * best, "{workload} {bmo}: {found} against {fixed:?}");
         }
     }

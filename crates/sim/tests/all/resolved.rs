@@ -2,7 +2,7 @@
 
 use serde_json::{json, Value};
 use strandline_machine::{preset_names, MachineConfig};
-use strandline_sim::{resolve, run, Error, Found, Record, Spec, Window};
+use strandline_sim::{resolve, run, Error, FoundBy, Record, Spec, Window};
 
 /// The result of a run, without the host's speed.
 fn result(record: &Record) -> Value {
@@ -112,7 +112,7 @@ fn what_the_user_chose_is_repeated() {
     repeated(&Spec {
         runtime: Some("atlas".to_owned()),
         threads: Some(2),
-        window: Some(Window::Found(Found::Auto)),
+        window: Some(Window::Found(FoundBy::Auto)),
         coroutines: Some("lean".to_owned()),
         bmo: Some(300),
         set: set.map(str::to_owned).to_vec(),

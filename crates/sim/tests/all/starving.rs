@@ -1,6 +1,6 @@
 //! Runs that once stood still.
 
-use strandline_sim::{run, Found, Spec, Window};
+use strandline_sim::{run, FoundBy, Spec, Window};
 
 #[test]
 fn stores_whose_lines_share_a_set_do_not_drive_each_other_out_for_ever() {
@@ -32,7 +32,7 @@ fn slots_without_a_task_leave_no_region_that_others_wait_for() {
         threads: Some(2),
         tasks: Some(40),
         runtime: Some("atlas".to_owned()),
-        window: Some(Window::Found(Found::Auto)),
+        window: Some(Window::Found(FoundBy::Auto)),
         bmo: Some(300),
         set: vec!["workload.rows=64".to_owned(), "runtime.log_batch=2".to_owned()],
         ..Spec::new("sps", "cosplay")

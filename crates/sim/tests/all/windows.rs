@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 use strandline_isa::{Addr, Image, Memory};
-use strandline_machine::{Journal, Op};
+use strandline_machine::{Journal, TraceOp};
 use strandline_sim::{observe, run, Observation, Record, Spec, Window};
 
 /// Each workload is so small that the tasks of a large window contend for its locks.
@@ -85,8 +85,10 @@ fn visible(run: &Observation) -> Memory {
     let memory = run.initial.clone();
     for id in &run.journal.trace.visible {
         match run.journal.trace.programs[id.core.index()][id.index as usize] {
-            Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => memory.write(addr, size, value),
-            Op::Rmw { addr, new, .. } => memory.write(addr, 8, new),
+            TraceOp::Store { addr, size, value } | TraceOp::StoreNt { addr, size, value } => {
+                memory.write(addr, size, value)
+            }
+            TraceOp::Rmw { addr, new, .. } => memory.write(addr, 8, new),
             other => panic!("{other:?} writes nothing"),
         }
     }

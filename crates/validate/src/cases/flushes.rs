@@ -1,7 +1,7 @@
 //! Write-backs and fences.
 
 use super::{byte, repeated, Case, Unit, KIB, LINE, MEMORY, SIZES, VALUE};
-use crate::routine::{Op, Reg, Routine, Word};
+use crate::routine::{Reg, Routine, RoutineOp, Word};
 
 /// Lines that are written back in turn.
 const LINES: u64 = 256;
@@ -22,11 +22,11 @@ pub fn cases() -> Vec<Case> {
     let bursts = SIZES.map(burst);
     let streamed = repeated(PAIRS, |number| {
         vec![
-            Op::StoreNt {
+            RoutineOp::StoreNt {
                 from: VALUE,
                 at: byte(number * LINE),
             },
-            Op::Fence,
+            RoutineOp::Fence,
         ]
     });
     let nt = Case::new(
@@ -39,7 +39,7 @@ pub fn cases() -> Vec<Case> {
     fences.into_iter().chain([nt]).chain(again).chain(bursts).collect()
 }
 
-fn looped(body: Vec<Op>, iterations: u64) -> Routine {
+fn looped(body: Vec<RoutineOp>, iterations: u64) -> Routine {
     Routine {
         registers: vec![(MEMORY, Word::Address(0)), (VALUE, Word::Value(1))],
         bytes: 16 * KIB,
@@ -51,9 +51,9 @@ fn looped(body: Vec<Op>, iterations: u64) -> Routine {
 }
 
 /// A store to a line, and its write-back.
-fn pair(line: u64) -> [Op; 2] {
+fn pair(line: u64) -> [RoutineOp; 2] {
     let at = byte(line * LINE);
-    [Op::Store { from: VALUE, at }, Op::Clwb { at }]
+    [RoutineOp::Store { from: VALUE, at }, RoutineOp::Clwb { at }]
 }
 
 /// So many lines stored and written back, and a fence.
@@ -61,7 +61,7 @@ fn fence(lines: u64) -> Case {
     let groups = LINES / lines;
     let body = repeated(groups, |group| {
         let lines = (0..lines).flat_map(|line| pair(group * lines + line));
-        lines.chain([Op::Fence]).collect()
+        lines.chain([RoutineOp::Fence]).collect()
     });
     let routine = looped(body, FENCES.div_ceil(groups));
     Case::new("clwb", "N lines and sfence", Unit::Nanoseconds, groups, routine).of_size(lines)
@@ -77,9 +77,11 @@ fn store_again(lines: u64) -> Case {
 /// Fences in a row, and then arithmetic while they drain, [`IDLE_CYCLES`] for each fence.
 fn burst(fences: u64) -> Case {
     let idle = repeated(fences * IDLE_CYCLES / CYCLES_A_MULTIPLICATION, |_| {
-        vec![Op::Mul { to: CHAIN, from: CHAIN }]
+        vec![RoutineOp::Mul { to: CHAIN, from: CHAIN }]
     });
-    let stored = repeated(fences, |line| pair(line).into_iter().chain([Op::Fence]).collect());
+    let stored = repeated(fences, |line| {
+        pair(line).into_iter().chain([RoutineOp::Fence]).collect()
+    });
     let body = stored.into_iter().chain(idle).collect();
     let operation = "line and sfence, N in a row, then 900 cycles of arithmetic each";
     Case::new("burst", operation, Unit::Cycles, fences, looped(body, 128 / fences)).of_size(fences)

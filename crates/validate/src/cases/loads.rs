@@ -1,7 +1,7 @@
 //! Loads by level, translation, and streams of stores.
 
 use super::{byte, repeated, Case, Unit, KIB, LINE, MEMORY, MIB, OFFSET, VALUE};
-use crate::routine::{Filling, Op, Place, Routine, Word, PAGE_BYTES};
+use crate::routine::{EffectiveAddress, Filling, Routine, RoutineOp, Word, PAGE_BYTES};
 
 /// Dependent loads of a loop.
 const UNROLLED: u64 = 16;
@@ -34,7 +34,7 @@ pub fn cases() -> Vec<Case> {
 
 /// Loads each of which takes its address from the one before, over lines in random order.
 fn chase(lines: u64, distance: u64) -> Routine {
-    let pointer = Place {
+    let pointer = EffectiveAddress {
         base: VALUE,
         index: None,
         offset: 0,
@@ -43,7 +43,7 @@ fn chase(lines: u64, distance: u64) -> Routine {
         registers: vec![(VALUE, Word::Address(0))],
         bytes: lines * distance,
         filling: Filling::Chain { lines, distance },
-        body: repeated(UNROLLED, |_| vec![Op::Load { to: VALUE, at: pointer }]),
+        body: repeated(UNROLLED, |_| vec![RoutineOp::Load { to: VALUE, at: pointer }]),
         iterations: LAP / UNROLLED,
         // Twice through all of them.
         warm_laps: 2 * lines.div_ceil(LAP),
@@ -55,21 +55,21 @@ fn chase(lines: u64, distance: u64) -> Routine {
 fn stream(family: &'static str, bytes: u64, non_temporal: bool) -> Case {
     const LINES: u64 = 8;
     let store = |word: u64| {
-        let at = Place {
+        let at = EffectiveAddress {
             index: Some(OFFSET),
             ..byte(8 * word)
         };
         match non_temporal {
-            true => Op::StoreNt { from: VALUE, at },
-            false => Op::Store { from: VALUE, at },
+            true => RoutineOp::StoreNt { from: VALUE, at },
+            false => RoutineOp::Store { from: VALUE, at },
         }
     };
-    let mut body: Vec<Op> = (0..8 * LINES).map(store).collect();
-    body.push(Op::AddConstant {
+    let mut body: Vec<RoutineOp> = (0..8 * LINES).map(store).collect();
+    body.push(RoutineOp::AddConstant {
         to: OFFSET,
         value: (LINES * LINE) as i32,
     });
-    body.push(Op::And {
+    body.push(RoutineOp::And {
         to: OFFSET,
         mask: (bytes - 1) as i32,
     });

@@ -5,7 +5,7 @@ mod loads;
 mod pipeline;
 mod swaps;
 
-use crate::routine::{Op, Place, Reg, Routine};
+use crate::routine::{EffectiveAddress, Reg, Routine, RoutineOp};
 use serde::Serialize;
 use strandline_isa::LINE_BYTES;
 
@@ -87,8 +87,8 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// This byte of memory.
-fn byte(offset: u64) -> Place {
-    Place {
+fn byte(offset: u64) -> EffectiveAddress {
+    EffectiveAddress {
         base: MEMORY,
         index: None,
         offset: offset as i32,
@@ -96,6 +96,6 @@ fn byte(offset: u64) -> Place {
 }
 
 /// Instructions, repeated with the number of the repetition.
-fn repeated(times: u64, ops: impl Fn(u64) -> Vec<Op>) -> Vec<Op> {
+fn repeated(times: u64, ops: impl Fn(u64) -> Vec<RoutineOp>) -> Vec<RoutineOp> {
     (0..times).flat_map(ops).collect()
 }

@@ -1,7 +1,7 @@
 //! What the core alone decides: arithmetic, branches, accesses that hit the L1.
 
 use super::{byte, repeated, Case, Unit, KIB, MEMORY, VALUE};
-use crate::routine::{Op, Reg, Routine, Word};
+use crate::routine::{Reg, Routine, RoutineOp, Word};
 
 /// Instructions of a loop, so many that its own branch does not count.
 const UNROLLED: u64 = 96;
@@ -11,7 +11,7 @@ const ITERATIONS: u64 = 1000;
 /// What multiplications of 64 bits take on AMD's cores since the first Zen.
 const CYCLES_A_MULTIPLICATION: f64 = 3.0;
 
-fn looped(body: Vec<Op>) -> Routine {
+fn looped(body: Vec<RoutineOp>) -> Routine {
     Routine {
         registers: vec![(MEMORY, Word::Address(0)), (VALUE, Word::Value(1))],
         bytes: 16 * KIB,
@@ -24,26 +24,26 @@ fn looped(body: Vec<Op>) -> Routine {
 
 /// Multiplications that depend on one another, by which the clock is found, and the cycles of one.
 pub fn clock() -> (Case, f64) {
-    let body = repeated(UNROLLED, |_| vec![Op::Mul { to: VALUE, from: VALUE }]);
+    let body = repeated(UNROLLED, |_| vec![RoutineOp::Mul { to: VALUE, from: VALUE }]);
     let case = Case::new("clock", "multiplication", Unit::Cycles, UNROLLED, looped(body));
     (case, CYCLES_A_MULTIPLICATION)
 }
 
 pub fn cases() -> Vec<Case> {
     let of = |family, operation, body| Case::new(family, operation, Unit::Cycles, UNROLLED, looped(body));
-    let branches = |bit| repeated(UNROLLED, |_| vec![Op::Branch { on: VALUE, mask: bit }]);
+    let branches = |bit| repeated(UNROLLED, |_| vec![RoutineOp::Branch { on: VALUE, mask: bit }]);
     vec![
         of(
             "adds-dependent",
             "add",
-            repeated(UNROLLED, |_| vec![Op::Add { to: VALUE, from: VALUE }]),
+            repeated(UNROLLED, |_| vec![RoutineOp::Add { to: VALUE, from: VALUE }]),
         ),
         of(
             "adds-independent",
             "add",
             repeated(UNROLLED, |number| {
                 let to = Reg(3 + (number % 8) as u8);
-                vec![Op::Add { to, from: VALUE }]
+                vec![RoutineOp::Add { to, from: VALUE }]
             }),
         ),
         of(
@@ -51,7 +51,7 @@ pub fn cases() -> Vec<Case> {
             "load",
             repeated(UNROLLED, |number| {
                 let to = Reg(3 + (number % 8) as u8);
-                vec![Op::Load {
+                vec![RoutineOp::Load {
                     to,
                     at: byte(64 * number),
                 }]
@@ -61,7 +61,7 @@ pub fn cases() -> Vec<Case> {
             "stores-l1",
             "store",
             repeated(UNROLLED, |number| {
-                vec![Op::Store {
+                vec![RoutineOp::Store {
                     from: VALUE,
                     at: byte(64 * number),
                 }]
@@ -72,7 +72,7 @@ pub fn cases() -> Vec<Case> {
             "store and load",
             repeated(UNROLLED, |_| {
                 let at = byte(0);
-                vec![Op::Store { from: VALUE, at }, Op::Load { to: VALUE, at }]
+                vec![RoutineOp::Store { from: VALUE, at }, RoutineOp::Load { to: VALUE, at }]
             }),
         ),
         of("branches-not-taken", "branch", branches(2)),
@@ -86,15 +86,15 @@ fn random_branches() -> Case {
     let (state, factor) = (Reg(3), Reg(4));
     let body = repeated(UNROLLED, |_| {
         vec![
-            Op::Mul {
+            RoutineOp::Mul {
                 to: state,
                 from: factor,
             },
-            Op::AddConstant {
+            RoutineOp::AddConstant {
                 to: state,
                 value: 1_013_904_223,
             },
-            Op::Branch {
+            RoutineOp::Branch {
                 on: state,
                 mask: i32::MIN,
             },

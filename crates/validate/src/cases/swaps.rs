@@ -1,7 +1,7 @@
 //! Undo-logged swaps in windows.
 
 use super::{Case, Unit, LINE, MEMORY, SIZES};
-use crate::routine::{shuffled, Filling, Op, Place, Reg, Routine, Word, PAGE_BYTES};
+use crate::routine::{shuffled, EffectiveAddress, Filling, Reg, Routine, RoutineOp, Word, PAGE_BYTES};
 
 /// Swaps of a loop. Each has two lines of its own.
 const SWAPS: u64 = 128;
@@ -27,9 +27,9 @@ fn swaps(window: u64) -> Case {
     let mut body = Vec::new();
     for first in (0..SWAPS).step_by(window as usize) {
         (first..first + window).for_each(|swap| body.extend(logged(swap)));
-        body.push(Op::Fence);
+        body.push(RoutineOp::Fence);
         (first..first + window).for_each(|swap| body.extend(updated(swap)));
-        body.push(Op::Fence);
+        body.push(RoutineOp::Fence);
     }
     let routine = Routine {
         registers: vec![(MEMORY, Word::Address(0))],
@@ -56,30 +56,30 @@ fn pointers() -> Vec<(u64, Word)> {
     (0..).zip(shuffled(2 * SWAPS)).map(pointer).collect()
 }
 
-fn at(base: Reg, offset: u64) -> Place {
-    Place {
+fn at(base: Reg, offset: u64) -> EffectiveAddress {
+    EffectiveAddress {
         base,
         index: None,
         offset: offset as i32,
     }
 }
 
-fn loads(swap: u64) -> [Op; 4] {
+fn loads(swap: u64) -> [RoutineOp; 4] {
     let pointer = |number: u64| at(MEMORY, POINTERS + 16 * swap + 8 * number);
     [
-        Op::Load {
+        RoutineOp::Load {
             to: FIRST,
             at: pointer(0),
         },
-        Op::Load {
+        RoutineOp::Load {
             to: SECOND,
             at: pointer(1),
         },
-        Op::Load {
+        RoutineOp::Load {
             to: A,
             at: at(FIRST, 0),
         },
-        Op::Load {
+        RoutineOp::Load {
             to: B,
             at: at(SECOND, 0),
         },
@@ -87,25 +87,25 @@ fn loads(swap: u64) -> [Op; 4] {
 }
 
 /// A record of both elements' places and values, written back.
-fn logged(swap: u64) -> Vec<Op> {
+fn logged(swap: u64) -> Vec<RoutineOp> {
     let word = |number: u64| at(MEMORY, LOG + swap % LOG_LINES * LINE + 8 * number);
     let stores = (0..).zip([FIRST, A, SECOND, B]);
-    let stores = stores.map(|(number, from)| Op::Store { from, at: word(number) });
+    let stores = stores.map(|(number, from)| RoutineOp::Store { from, at: word(number) });
     loads(swap)
         .into_iter()
         .chain(stores)
-        .chain([Op::Clwb { at: word(0) }])
+        .chain([RoutineOp::Clwb { at: word(0) }])
         .collect()
 }
 
 /// Both elements exchanged and written back.
-fn updated(swap: u64) -> Vec<Op> {
+fn updated(swap: u64) -> Vec<RoutineOp> {
     let (first, second) = (at(FIRST, 0), at(SECOND, 0));
     let update = [
-        Op::Store { from: B, at: first },
-        Op::Store { from: A, at: second },
-        Op::Clwb { at: first },
-        Op::Clwb { at: second },
+        RoutineOp::Store { from: B, at: first },
+        RoutineOp::Store { from: A, at: second },
+        RoutineOp::Clwb { at: first },
+        RoutineOp::Clwb { at: second },
     ];
     loads(swap).into_iter().chain(update).collect()
 }

@@ -1,6 +1,6 @@
 //! Machine code of a routine.
 
-use crate::routine::{Op, Place, Reg, Routine, REGISTERS};
+use crate::routine::{EffectiveAddress, Reg, Routine, RoutineOp, REGISTERS};
 use iced_x86::Register::{self, R10, R11, R12, R13, R14, R15, R8, R9, RAX, RBP, RBX, RCX, RDI, RDX, RSI};
 use iced_x86::{BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand};
 
@@ -56,20 +56,20 @@ pub fn machine_code(routine: &Routine) -> Result<Vec<u8>, IcedError> {
     Ok(BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)?.code_buffer)
 }
 
-fn push_op(code: &mut Listing, op: Op) -> Result<(), IcedError> {
+fn push_op(code: &mut Listing, op: RoutineOp) -> Result<(), IcedError> {
     code.push(match op {
-        Op::Add { to, from } => Instruction::with2(Code::Add_r64_rm64, pool(to), pool(from)),
-        Op::AddConstant { to, value } => Instruction::with2(Code::Add_rm64_imm32, pool(to), value),
-        Op::And { to, mask } => Instruction::with2(Code::And_rm64_imm32, pool(to), mask),
-        Op::Mul { to, from } => Instruction::with2(Code::Imul_r64_rm64, pool(to), pool(from)),
-        Op::Load { to, at } => Instruction::with2(Code::Mov_r64_rm64, pool(to), operand(at)),
-        Op::Store { from, at } => Instruction::with2(Code::Mov_rm64_r64, operand(at), pool(from)),
-        Op::StoreNt { from, at } => Instruction::with2(Code::Movnti_m64_r64, operand(at), pool(from)),
-        Op::Clwb { at } => Instruction::with1(Code::Clwb_m8, operand(at)),
-        Op::Fence => Ok(Instruction::with(Code::Sfence)),
-        Op::Branch { on, mask } => Instruction::with2(Code::Test_rm32_imm32, pool(on).full_register32(), mask),
+        RoutineOp::Add { to, from } => Instruction::with2(Code::Add_r64_rm64, pool(to), pool(from)),
+        RoutineOp::AddConstant { to, value } => Instruction::with2(Code::Add_rm64_imm32, pool(to), value),
+        RoutineOp::And { to, mask } => Instruction::with2(Code::And_rm64_imm32, pool(to), mask),
+        RoutineOp::Mul { to, from } => Instruction::with2(Code::Imul_r64_rm64, pool(to), pool(from)),
+        RoutineOp::Load { to, at } => Instruction::with2(Code::Mov_r64_rm64, pool(to), operand(at)),
+        RoutineOp::Store { from, at } => Instruction::with2(Code::Mov_rm64_r64, operand(at), pool(from)),
+        RoutineOp::StoreNt { from, at } => Instruction::with2(Code::Movnti_m64_r64, operand(at), pool(from)),
+        RoutineOp::Clwb { at } => Instruction::with1(Code::Clwb_m8, operand(at)),
+        RoutineOp::Fence => Ok(Instruction::with(Code::Sfence)),
+        RoutineOp::Branch { on, mask } => Instruction::with2(Code::Test_rm32_imm32, pool(on).full_register32(), mask),
     })?;
-    if let Op::Branch { .. } = op {
+    if let RoutineOp::Branch { .. } = op {
         let behind = code.next() + 1;
         code.push(Instruction::with_branch(Code::Jne_rel32_64, behind))?;
     }
@@ -85,7 +85,7 @@ fn slot(number: i64) -> MemoryOperand {
     MemoryOperand::with_base_displ(RDI, 8 * number)
 }
 
-fn operand(at: Place) -> MemoryOperand {
+fn operand(at: EffectiveAddress) -> MemoryOperand {
     let index = at.index.map_or(Register::None, pool);
     MemoryOperand::with_base_index_scale_displ_size(pool(at.base), index, 1, at.offset.into(), 1)
 }

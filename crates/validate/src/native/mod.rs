@@ -108,13 +108,13 @@ fn now() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routine::{Filling, Op, Place, Reg};
+    use crate::routine::{EffectiveAddress, Filling, Reg, RoutineOp};
 
     /// Instructions do what the simulated ones do: sums, products, masks, loads with an index, stores, both branches.
     #[test]
     fn code_computes_what_it_says() {
         let [base, index, sum, factor] = [0, 1, 2, 12].map(Reg);
-        let at = |offset| Place {
+        let at = |offset| EffectiveAddress {
             base,
             index: Some(index),
             offset,
@@ -124,17 +124,17 @@ mod tests {
             bytes: 4096,
             filling: Filling::Words(vec![(0, Word::Value(5)), (8, Word::Value(7)), (16, Word::Address(64))]),
             body: vec![
-                Op::Load { to: sum, at: at(0) },
-                Op::Mul { to: sum, from: factor },
-                Op::Branch { on: sum, mask: 1 },
-                Op::Branch { on: sum, mask: 1 << 30 },
-                Op::AddConstant { to: sum, value: -2 },
-                Op::Store { from: sum, at: at(128) },
-                Op::StoreNt { from: sum, at: at(256) },
-                Op::Fence,
-                Op::AddConstant { to: index, value: 8 },
-                Op::And { to: index, mask: 8 },
-                Op::Add { to: Reg(5), from: sum },
+                RoutineOp::Load { to: sum, at: at(0) },
+                RoutineOp::Mul { to: sum, from: factor },
+                RoutineOp::Branch { on: sum, mask: 1 },
+                RoutineOp::Branch { on: sum, mask: 1 << 30 },
+                RoutineOp::AddConstant { to: sum, value: -2 },
+                RoutineOp::Store { from: sum, at: at(128) },
+                RoutineOp::StoreNt { from: sum, at: at(256) },
+                RoutineOp::Fence,
+                RoutineOp::AddConstant { to: index, value: 8 },
+                RoutineOp::And { to: index, mask: 8 },
+                RoutineOp::Add { to: Reg(5), from: sum },
             ],
             iterations: 3,
             ..Routine::default()

@@ -81,7 +81,7 @@ pub(crate) struct Pair<'c, C: Cpu> {
 }
 
 /// Where a record is.
-pub(crate) struct Place<'c, C: Cpu> {
+pub(crate) struct RecordPlace<'c, C: Cpu> {
     pub bucket: Bucket<'c, C>,
     pub slot: W<'c, C>,
     /// The lock of the stash, if it is there; otherwise the bucket's own.
@@ -159,7 +159,7 @@ impl Buckets {
         segment: W<'c, C>,
         pair: &Pair<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
-    ) -> Option<Place<'c, C>> {
+    ) -> Option<RecordPlace<'c, C>> {
         let _call = segment.call(2);
         if let Some(place) = pair.find((key, hash)) {
             return Some(place);
@@ -175,12 +175,12 @@ impl Buckets {
         &self,
         segment: W<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
-    ) -> Option<Place<'c, C>> {
+    ) -> Option<RecordPlace<'c, C>> {
         let _call = segment.call(1);
         for number in 0..STASH {
             let bucket = self.stash(segment, number);
             if let Some(slot) = bucket.find(key, hash) {
-                return Some(Place::in_stash(bucket, slot, bucket));
+                return Some(RecordPlace::in_stash(bucket, slot, bucket));
             }
         }
         None
@@ -285,10 +285,10 @@ impl<'c, C: Cpu> Pair<'c, C> {
     }
 
     /// A key's place in these buckets.
-    pub fn find(&self, (key, hash): (W<'c, C>, W<'c, C>)) -> Option<Place<'c, C>> {
+    pub fn find(&self, (key, hash): (W<'c, C>, W<'c, C>)) -> Option<RecordPlace<'c, C>> {
         for bucket in [self.first, self.second] {
             if let Some(slot) = bucket.find(key, hash) {
-                return Some(Place {
+                return Some(RecordPlace {
                     bucket,
                     slot,
                     stash: None,
@@ -318,10 +318,10 @@ impl<'c, C: Cpu> Pair<'c, C> {
     }
 }
 
-impl<'c, C: Cpu> Place<'c, C> {
+impl<'c, C: Cpu> RecordPlace<'c, C> {
     /// A place in the stash, which has this lock.
     pub fn in_stash(bucket: Bucket<'c, C>, slot: W<'c, C>, lock: Bucket<'c, C>) -> Self {
-        Place {
+        RecordPlace {
             bucket,
             slot,
             stash: Some(lock),

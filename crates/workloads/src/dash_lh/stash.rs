@@ -2,7 +2,7 @@
 
 use super::{segment, DashLh};
 use crate::dash::bucket::{meta, offset, Bucket, SLOTS};
-use crate::dash::{Pair, Place, Record};
+use crate::dash::{Pair, Record, RecordPlace};
 use crate::maps::flush_lines;
 use strandline_isa::{sites, Cpu, Intent, Primitive, LINE_BYTES, W};
 use strandline_runtime::ThreadState;
@@ -29,7 +29,7 @@ impl DashLh {
         segment: W<'c, C>,
         pair: &Pair<'c, C>,
         (key, hash): (W<'c, C>, W<'c, C>),
-    ) -> Option<Place<'c, C>> {
+    ) -> Option<RecordPlace<'c, C>> {
         let _call = segment.call(2);
         if let Some(place) = pair.find((key, hash)) {
             return Some(place);
@@ -43,7 +43,7 @@ impl DashLh {
         let mut at = segment.at(segment::CHAIN).load();
         while !at.is(0).branch(SEARCHED_CHAIN_ENDS) {
             if let Some(slot) = Bucket(at).find(key, hash) {
-                return Some(Place::in_stash(Bucket(at), slot, self.buckets.stash(segment, 0)));
+                return Some(RecordPlace::in_stash(Bucket(at), slot, self.buckets.stash(segment, 0)));
             }
             at = at.at(offset::NEXT).load();
         }

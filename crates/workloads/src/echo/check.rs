@@ -7,7 +7,7 @@ use strandline_isa::{Addr, Image};
 
 /// A merged version as it is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundVersion {
     pub at: u64,
     pub stamp: u64,
     /// The first word of its value.
@@ -20,7 +20,7 @@ pub(super) struct Table {
     /// The lines of the keys.
     lines: BTreeSet<u64>,
     /// The versions of each key, the newest first.
-    pub keys: BTreeMap<u64, Vec<Found>>,
+    pub keys: BTreeMap<u64, Vec<FoundVersion>>,
 }
 
 impl Table {
@@ -57,8 +57,14 @@ impl Echo {
     }
 
     /// The versions of a key's list.
-    fn list(&self, image: &dyn Image, key: u64, head: u64, seen: &mut BTreeSet<u64>) -> Result<Vec<Found>, String> {
-        let mut list: Vec<Found> = Vec::new();
+    fn list(
+        &self,
+        image: &dyn Image,
+        key: u64,
+        head: u64,
+        seen: &mut BTreeSet<u64>,
+    ) -> Result<Vec<FoundVersion>, String> {
+        let mut list: Vec<FoundVersion> = Vec::new();
         let mut at = head;
         while at != 0 {
             if self.versions.index_of(at).is_none() || !seen.insert(at) {
@@ -78,7 +84,7 @@ impl Echo {
             if stamp == 0 || list.last().is_some_and(|newer| newer.stamp <= stamp) {
                 return Err(format!("key {key:#x} has a version of {stamp:#x} behind a newer one"));
             }
-            list.push(Found { at, stamp, value });
+            list.push(FoundVersion { at, stamp, value });
             at = word(image, at + version::OLDER);
         }
         Ok(list)

@@ -7,7 +7,7 @@ use strandline_isa::{Addr, Image, LINE_BYTES};
 
 /// An item as it is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundItem {
     pub key: u64,
     pub class: u64,
     pub words: u64,
@@ -21,7 +21,7 @@ pub(super) struct Found {
 #[derive(Default)]
 pub(super) struct Seen {
     /// Items by address.
-    items: BTreeMap<u64, Found>,
+    items: BTreeMap<u64, FoundItem>,
     /// Free chunks.
     free: BTreeSet<u64>,
 }
@@ -65,7 +65,7 @@ impl Memcached {
     }
 
     /// Reads the item at this address.
-    fn found(&self, image: &dyn Image, at: u64) -> Result<Found, String> {
+    fn found(&self, image: &dyn Image, at: u64) -> Result<FoundItem, String> {
         let class = self
             .class_of(image, at)
             .ok_or_else(|| format!("{} is linked and no chunk", Addr(at)))?;
@@ -89,7 +89,7 @@ impl Memcached {
                 "key {key:#x} has {value:#x} and what follows, which is no value of it"
             ));
         }
-        Ok(Found {
+        Ok(FoundItem {
             key,
             class,
             words,
@@ -116,9 +116,9 @@ impl Memcached {
     }
 
     /// The items of a class, the most recently used first.
-    pub(super) fn used(&self, image: &dyn Image, class: u64, seen: &Seen) -> Result<Vec<Found>, String> {
+    pub(super) fn used(&self, image: &dyn Image, class: u64, seen: &Seen) -> Result<Vec<FoundItem>, String> {
         let (mut at, mut newer) = (self.class_word(image, class, class::FRONT), 0);
-        let mut used: Vec<Found> = Vec::new();
+        let mut used: Vec<FoundItem> = Vec::new();
         while at != 0 {
             let known = seen
                 .items
@@ -216,7 +216,7 @@ impl Memcached {
                 return Err(format!("key {:#x} is there twice", found.key));
             }
             if !(found.unique..=sets).contains(&found.time) || found.unique == 0 || !uniques.insert(found.unique) {
-                let Found { key, unique, time, .. } = found;
+                let FoundItem { key, unique, time, .. } = found;
                 return Err(format!(
                     "key {key:#x} is of set {unique}, used at {time}, of {sets} sets"
                 ));

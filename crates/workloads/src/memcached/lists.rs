@@ -1,6 +1,6 @@
 //! Chains and LRU lists: where items are linked and unlinked.
 
-use super::task::{Place, Set};
+use super::task::{ItemPlace, Set};
 use super::{cache, class, item, Memcached, Omits, CLASS_SHIFT, LINE_WORDS, TIME_SHIFT};
 use strandline_isa::{sites, Cpu, LINE_BYTES, W};
 use strandline_runtime::{Region, Step, PAYLOAD_BYTES};
@@ -111,11 +111,11 @@ impl Memcached {
         &self,
         cpu: &'c C,
         region: &mut Region<'_, 'c, C>,
-        place: Place<'c, C>,
+        place: ItemPlace<'c, C>,
         step: Step,
     ) {
         let _call = cpu.call(3);
-        let Place { link, item } = place;
+        let ItemPlace { link, item } = place;
         let next = region.read(item.at(item::CHAIN), 8);
         // A step of its own: the item before it in the chain may be its neighbour in the list.
         region.log(link, item::CHAIN, 8);

@@ -25,7 +25,7 @@ sites! {
 }
 
 /// A word that links to an item, the first of its chain or a later one; and the item, or 0.
-pub(super) struct Place<'c, C: Cpu> {
+pub(super) struct ItemPlace<'c, C: Cpu> {
     pub link: W<'c, C>,
     pub item: W<'c, C>,
 }
@@ -113,18 +113,18 @@ impl Memcached {
         view: &mut View<'_, '_, 'c, C>,
         chain: W<'c, C>,
         [first, second]: [W<'c, C>; 2],
-    ) -> Place<'c, C> {
+    ) -> ItemPlace<'c, C> {
         let _call = chain.call(2);
         let mut link = chain;
         loop {
             let item = view.read(link);
             if item.is(0).branch(CHAIN_ENDS) {
-                return Place { link, item };
+                return ItemPlace { link, item };
             }
             if view.read(item.at(item::KEY)).equals(first).branch(KEY_BEGINS_SO) {
                 let rest = view.read(item.at(item::KEY + 8));
                 if rest.equals(second).branch(KEY_MATCHES) {
-                    return Place { link, item };
+                    return ItemPlace { link, item };
                 }
             }
             link = item.at(item::CHAIN);

@@ -1,7 +1,7 @@
 //! Deletions: leaves, and the nodes that become too large.
 
 use super::descent::{End, Spot};
-use super::node::{field, kind, next, Kind, COUNT, LEAF, LOCKED};
+use super::node::{field, kind, next, NodeKind, COUNT, LEAF, LOCKED};
 use super::{Art, Turn, LEAVES};
 use crate::maps::Old;
 use strandline_isa::{sites, Cpu, Intent, W};
@@ -63,7 +63,7 @@ impl Art {
             if count.is(2).branch(NODE_HAS_TWO) {
                 return self.merge(thread, spot, kind, child);
             }
-            if kind != Kind::N4 && count.below(kind.shrinks() + 1).branch(NODE_IS_LARGE) {
+            if kind != NodeKind::N4 && count.below(kind.shrinks() + 1).branch(NODE_IS_LARGE) {
                 let kinds = (kind, kind.smaller());
                 // Without a row for a smaller node, the node stays.
                 let turn = self.rebuild(thread, spot, kinds, child, None);
@@ -83,7 +83,7 @@ impl Art {
         &self,
         thread: &mut ThreadState<'c, C>,
         spot: Spot<'c, C>,
-        kind: Kind,
+        kind: NodeKind,
         deleted: W<'c, C>,
     ) -> Turn {
         let _call = thread.cpu.call(4);
@@ -128,7 +128,7 @@ impl Art {
     }
 
     /// The child of a node that is not this one.
-    fn other<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, deleted: W<'c, C>) -> Option<W<'c, C>> {
+    fn other<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: NodeKind, deleted: W<'c, C>) -> Option<W<'c, C>> {
         let _call = cpu.call(3);
         let mut position = cpu.word(0);
         loop {

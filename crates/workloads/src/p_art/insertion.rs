@@ -1,7 +1,7 @@
 //! Insertions: leaves, and the nodes that they need.
 
 use super::descent::{End, Spot};
-use super::node::{append, begin, byte, bytes, field, head_of, kind, level, next, used, Entry, Kind, COUNT, LEAF};
+use super::node::{append, begin, byte, bytes, field, head_of, kind, level, next, used, Entry, NodeKind, COUNT, LEAF};
 use super::{Art, Omits, Turn, LEAVES};
 use crate::maps::{flush_lines, Old};
 use strandline_isa::{sites, Cpu, Intent, W};
@@ -105,7 +105,7 @@ impl Art {
     fn add_leaf<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, spot: Spot<'c, C>, entry: Entry<'c, C>) -> Turn {
         let _call = thread.cpu.call(3);
         let (cpu, kind) = (thread.cpu, kind(spot.head));
-        if kind == Kind::N256 || used(spot.head).below(kind.most()).branch(NODE_HAS_ROOM) {
+        if kind == NodeKind::N256 || used(spot.head).below(kind.most()).branch(NODE_HAS_ROOM) {
             self.add(cpu, spot.node, (kind, spot.head), entry);
             cpu.intent(Intent::Durable);
             Art::unlock(cpu, spot.node, spot.version);
@@ -126,7 +126,7 @@ impl Art {
         &self,
         thread: &mut ThreadState<'c, C>,
         spot: Spot<'c, C>,
-        (from, to): (Kind, Kind),
+        (from, to): (NodeKind, NodeKind),
         without: W<'c, C>,
         with: Option<Entry<'c, C>>,
     ) -> Turn {
@@ -182,7 +182,7 @@ impl Art {
             return Turn::NoRoom;
         };
         let Some(parent) = self.replace(cpu, spot, new) else {
-            self.give(thread, Kind::N4 as usize, new);
+            self.give(thread, NodeKind::N4 as usize, new);
             return Art::again(cpu, spot.node, spot.version);
         };
         // Whoever finds the longer prefix before this, or after a crash, sees by its level where it begins.
@@ -239,29 +239,29 @@ impl Art {
     ) -> Option<W<'c, C>> {
         let _call = thread.cpu.call(2);
         let cpu = thread.cpu;
-        let new = self.take(thread, Kind::N4 as usize)?;
-        Art::clear(cpu, new, Kind::N4);
+        let new = self.take(thread, NodeKind::N4 as usize)?;
+        Art::clear(cpu, new, NodeKind::N4);
         let mut used = cpu.word(0);
         for (path, child) in children {
             let byte = byte(cpu, path, level);
-            append(new, Kind::N4, used, Entry { byte, child });
+            append(new, NodeKind::N4, used, Entry { byte, child });
             used = used + 1;
         }
         let prefix = (children[0].0 & bytes(cpu, depth, level)) | (level - depth);
-        begin(cpu, new, prefix, head_of(Kind::N4, level, used));
-        self.persist(cpu, new, Kind::N4);
+        begin(cpu, new, prefix, head_of(NodeKind::N4, level, used));
+        self.persist(cpu, new, NodeKind::N4);
         Some(new)
     }
 
     /// Clears what is behind a row's header: it may have been in use.
-    fn clear<'c, C: Cpu>(cpu: &'c C, row: W<'c, C>, kind: Kind) {
+    fn clear<'c, C: Cpu>(cpu: &'c C, row: W<'c, C>, kind: NodeKind) {
         for offset in (field::KEYS..kind.bytes()).step_by(8) {
             row.at(offset).store(cpu.word(0));
         }
     }
 
     /// A new node is durable before anything points to it.
-    fn persist<'c, C: Cpu>(&self, cpu: &'c C, new: W<'c, C>, kind: Kind) {
+    fn persist<'c, C: Cpu>(&self, cpu: &'c C, new: W<'c, C>, kind: NodeKind) {
         let _call = cpu.call(2);
         if self.omits != Omits::Node {
             flush_lines(new, kind.bytes());

@@ -36,7 +36,7 @@ use crate::epochs::{Epochs, Owner};
 use crate::maps::{self, Map, Old, DELETES, KEY_BYTES, NUMBER, RECORDS, VALUE_BYTES};
 use crate::zipf::theta;
 use crate::About;
-use node::Kind;
+use node::NodeKind;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, LINE_BYTES, W};
@@ -178,14 +178,14 @@ impl Owner for Art {
         let _call = thread.cpu.call(3);
         let pool = if pool.is(LEAVES as u64).branch(ROW_IS_LEAF) {
             LEAVES
-        } else if pool.is(Kind::N4 as u64).branch(ROW_IS_4) {
-            Kind::N4 as usize
-        } else if pool.is(Kind::N16 as u64).branch(ROW_IS_16) {
-            Kind::N16 as usize
-        } else if pool.is(Kind::N48 as u64).branch(ROW_IS_48) {
-            Kind::N48 as usize
+        } else if pool.is(NodeKind::N4 as u64).branch(ROW_IS_4) {
+            NodeKind::N4 as usize
+        } else if pool.is(NodeKind::N16 as u64).branch(ROW_IS_16) {
+            NodeKind::N16 as usize
+        } else if pool.is(NodeKind::N48 as u64).branch(ROW_IS_48) {
+            NodeKind::N48 as usize
         } else {
-            Kind::N256 as usize
+            NodeKind::N256 as usize
         };
         self.give(thread, pool, row);
     }
@@ -205,14 +205,14 @@ impl Map for Art {
             )));
         }
         let rows = rows(params.get("pool"));
-        let bytes = Kind::ALL.map(Kind::bytes);
+        let bytes = NodeKind::ALL.map(NodeKind::bytes);
         let mut pool = |number: usize| {
             let bytes = bytes.get(number).copied().unwrap_or(LINE_BYTES);
             heap.rows(rows[number], bytes, rows[number] / 4 + 1)
         };
         let pools = [pool(0), pool(1), pool(2), pool(3), pool(LEAVES)];
         Ok(Art {
-            root: pools[Kind::N256 as usize].addr(0).0,
+            root: pools[NodeKind::N256 as usize].addr(0).0,
             pools,
             free: pools.map(|rows| FreeLists::allocate(heap, rows, plan.threads)),
             epochs: Epochs::allocate(heap, plan, rows.iter().sum()),
@@ -230,7 +230,7 @@ impl Map for Art {
 
     /// A root without children.
     fn format(&self, image: &dyn Image) {
-        maps::set(image, self.root + node::field::HEAD, Kind::N256 as u64);
+        maps::set(image, self.root + node::field::HEAD, NodeKind::N256 as u64);
     }
 
     fn get<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, key: W<'c, C>) -> Option<W<'c, C>> {
@@ -305,10 +305,10 @@ impl Map for Art {
 
     fn footprint(&self) -> Vec<Range<u64>> {
         vec![
-            self.free[Kind::N4 as usize].range(),
+            self.free[NodeKind::N4 as usize].range(),
             self.free[LEAVES].range(),
             self.epochs.range(),
-            self.root..self.root + Kind::N256.bytes(),
+            self.root..self.root + NodeKind::N256.bytes(),
         ]
     }
 }

@@ -46,15 +46,15 @@ pub(super) const LEAF: u64 = 1;
 
 /// Kinds of nodes, by the most children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     N4,
     N16,
     N48,
     N256,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 4] = [Kind::N4, Kind::N16, Kind::N48, Kind::N256];
+impl NodeKind {
+    pub const ALL: [NodeKind; 4] = [NodeKind::N4, NodeKind::N16, NodeKind::N48, NodeKind::N256];
 
     pub const fn bytes(self) -> u64 {
         self.children() + 8 * self.most()
@@ -63,62 +63,62 @@ impl Kind {
     /// The most children.
     pub const fn most(self) -> u64 {
         match self {
-            Kind::N4 => 4,
-            Kind::N16 => 16,
-            Kind::N48 => 48,
-            Kind::N256 => 256,
+            NodeKind::N4 => 4,
+            NodeKind::N16 => 16,
+            NodeKind::N48 => 48,
+            NodeKind::N256 => 256,
         }
     }
 
     /// The offset of the children. A 4 has one line.
     pub const fn children(self) -> u64 {
         match self {
-            Kind::N4 => 32,
-            Kind::N16 | Kind::N256 => 64,
-            Kind::N48 => 320,
+            NodeKind::N4 => 32,
+            NodeKind::N16 | NodeKind::N256 => 64,
+            NodeKind::N48 => 320,
         }
     }
 
     /// What a full node becomes that has no more children than this, because some were deleted: a new one of its kind.
     pub const fn compacts(self) -> u64 {
         match self {
-            Kind::N4 => 3,
-            Kind::N16 => 14,
-            Kind::N48 | Kind::N256 => 47,
+            NodeKind::N4 => 3,
+            NodeKind::N16 => 14,
+            NodeKind::N48 | NodeKind::N256 => 47,
         }
     }
 
     /// A node that has no more children than this before a deletion becomes a smaller one.
     pub const fn shrinks(self) -> u64 {
         match self {
-            Kind::N4 => 0,
-            Kind::N16 => 3,
-            Kind::N48 => 12,
-            Kind::N256 => 37,
+            NodeKind::N4 => 0,
+            NodeKind::N16 => 3,
+            NodeKind::N48 => 12,
+            NodeKind::N256 => 37,
         }
     }
 
-    pub const fn larger(self) -> Kind {
+    pub const fn larger(self) -> NodeKind {
         match self {
-            Kind::N4 => Kind::N16,
-            Kind::N16 => Kind::N48,
-            Kind::N48 | Kind::N256 => Kind::N256,
+            NodeKind::N4 => NodeKind::N16,
+            NodeKind::N16 => NodeKind::N48,
+            NodeKind::N48 | NodeKind::N256 => NodeKind::N256,
         }
     }
 
-    pub const fn smaller(self) -> Kind {
+    pub const fn smaller(self) -> NodeKind {
         match self {
-            Kind::N4 | Kind::N16 => Kind::N4,
-            Kind::N48 => Kind::N16,
-            Kind::N256 => Kind::N48,
+            NodeKind::N4 | NodeKind::N16 => NodeKind::N4,
+            NodeKind::N48 => NodeKind::N16,
+            NodeKind::N256 => NodeKind::N48,
         }
     }
 
     /// Positions of children: bytes, or places.
     pub const fn positions(self) -> u64 {
         match self {
-            Kind::N4 | Kind::N16 => self.most(),
-            Kind::N48 | Kind::N256 => 256,
+            NodeKind::N4 | NodeKind::N16 => self.most(),
+            NodeKind::N48 | NodeKind::N256 => 256,
         }
     }
 }
@@ -143,16 +143,16 @@ pub(super) struct Entry<'c, C: Cpu> {
 }
 
 /// The kind in a node's head.
-pub(super) fn kind<'c, C: Cpu>(head: W<'c, C>) -> Kind {
+pub(super) fn kind<'c, C: Cpu>(head: W<'c, C>) -> NodeKind {
     let code = head & 0xff;
-    if code.is(Kind::N256 as u64).branch(NODE_IS_256) {
-        Kind::N256
-    } else if code.is(Kind::N4 as u64).branch(NODE_IS_4) {
-        Kind::N4
-    } else if code.is(Kind::N16 as u64).branch(NODE_IS_16) {
-        Kind::N16
+    if code.is(NodeKind::N256 as u64).branch(NODE_IS_256) {
+        NodeKind::N256
+    } else if code.is(NodeKind::N4 as u64).branch(NODE_IS_4) {
+        NodeKind::N4
+    } else if code.is(NodeKind::N16 as u64).branch(NODE_IS_16) {
+        NodeKind::N16
     } else {
-        Kind::N48
+        NodeKind::N48
     }
 }
 
@@ -175,16 +175,16 @@ pub(super) fn bytes<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>, to: W<'c, C>) -> W<'
     (all >> (from << 3)) ^ (all >> (to << 3))
 }
 
-fn place<'c, C: Cpu>(at: W<'c, C>, kind: Kind, number: W<'c, C>) -> W<'c, C> {
+fn place<'c, C: Cpu>(at: W<'c, C>, kind: NodeKind, number: W<'c, C>) -> W<'c, C> {
     (at + (number << 3)).at(kind.children())
 }
 
 /// The child for a byte; 0 without one.
-pub(super) fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
+pub(super) fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: NodeKind, byte: W<'c, C>) -> Child<'c, C> {
     let _call = cpu.call(3);
     match kind {
-        Kind::N4 | Kind::N16 => find_key(cpu, at, kind, byte),
-        Kind::N48 => {
+        NodeKind::N4 | NodeKind::N16 => find_key(cpu, at, kind, byte),
+        NodeKind::N48 => {
             let number = (at + byte).at(field::INDEX).load_sized(1);
             if number.is(0).branch(BYTE_HAS_NO_CHILD) {
                 return Child {
@@ -198,7 +198,7 @@ pub(super) fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c,
                 child: place.load(),
             }
         }
-        Kind::N256 => {
+        NodeKind::N256 => {
             let place = place(at, kind, byte);
             Child {
                 place,
@@ -209,12 +209,12 @@ pub(super) fn find<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c,
 }
 
 /// As [`find`] in a node with an array of bytes. A place keeps its byte when its child is deleted.
-fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) -> Child<'c, C> {
+fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: NodeKind, byte: W<'c, C>) -> Child<'c, C> {
     let _call = cpu.call(3);
     let wanted = byte * 0x0101_0101_0101_0101;
     let lower = at.at(field::KEYS).load().equal_bytes(wanted);
     let mut matches = match kind {
-        Kind::N4 => lower & 0xf,
+        NodeKind::N4 => lower & 0xf,
         _ => lower | (at.at(field::KEYS + 8).load().equal_bytes(wanted) << 8),
     };
     loop {
@@ -234,19 +234,19 @@ fn find_key<'c, C: Cpu>(cpu: &'c C, at: W<'c, C>, kind: Kind, byte: W<'c, C>) ->
 }
 
 /// The first child at a position or behind it.
-pub(super) fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'c, C>) -> Option<Next<'c, C>> {
+pub(super) fn next<'c, C: Cpu>(at: W<'c, C>, kind: NodeKind, mut position: W<'c, C>) -> Option<Next<'c, C>> {
     let _call = at.call(3);
     while position.below(kind.positions()).branch(CHILDREN_END) {
         let (mut number, mut byte) = (position, position);
         let mut is_there = true;
         match kind {
-            Kind::N4 | Kind::N16 => byte = (at + position).at(field::KEYS).load_sized(1),
-            Kind::N48 => {
+            NodeKind::N4 | NodeKind::N16 => byte = (at + position).at(field::KEYS).load_sized(1),
+            NodeKind::N48 => {
                 number = (at + position).at(field::INDEX).load_sized(1);
                 is_there = !number.is(0).branch(INDEX_IS_EMPTY);
                 number = number - 1;
             }
-            Kind::N256 => {}
+            NodeKind::N256 => {}
         }
         if is_there {
             let child = place(at, kind, number).load();
@@ -260,22 +260,22 @@ pub(super) fn next<'c, C: Cpu>(at: W<'c, C>, kind: Kind, mut position: W<'c, C>)
 }
 
 /// Enters a child in a new node, which nobody sees, as number `used`.
-pub(super) fn append<'c, C: Cpu>(at: W<'c, C>, kind: Kind, used: W<'c, C>, entry: Entry<'c, C>) {
+pub(super) fn append<'c, C: Cpu>(at: W<'c, C>, kind: NodeKind, used: W<'c, C>, entry: Entry<'c, C>) {
     let _call = at.call(4);
     let mut number = used;
     match kind {
-        Kind::N4 | Kind::N16 => (at + used).at(field::KEYS).store_sized(entry.byte, 1),
-        Kind::N48 => (at + entry.byte).at(field::INDEX).store_sized(used + 1, 1),
-        Kind::N256 => number = entry.byte,
+        NodeKind::N4 | NodeKind::N16 => (at + used).at(field::KEYS).store_sized(entry.byte, 1),
+        NodeKind::N48 => (at + entry.byte).at(field::INDEX).store_sized(used + 1, 1),
+        NodeKind::N256 => number = entry.byte,
     }
     place(at, kind, number).store(entry.child);
 }
 
 /// The head of a new node with so many children.
-pub(super) fn head_of<'c, C: Cpu>(kind: Kind, level: W<'c, C>, count: W<'c, C>) -> W<'c, C> {
+pub(super) fn head_of<'c, C: Cpu>(kind: NodeKind, level: W<'c, C>, count: W<'c, C>) -> W<'c, C> {
     let head = (level << LEVEL) | (count << COUNT) | kind as u64;
     match kind {
-        Kind::N256 => head,
+        NodeKind::N256 => head,
         _ => head | (count << USED),
     }
 }
@@ -293,28 +293,28 @@ impl Art {
         &self,
         cpu: &'c C,
         at: W<'c, C>,
-        (kind, head): (Kind, W<'c, C>),
+        (kind, head): (NodeKind, W<'c, C>),
         entry: Entry<'c, C>,
     ) {
         let _call = cpu.call(2);
         let used = used(head);
         let grown = match kind {
-            Kind::N256 => head + (1 << COUNT),
+            NodeKind::N256 => head + (1 << COUNT),
             _ => head + ((1 << COUNT) + (1 << USED)),
         };
         match kind {
-            Kind::N4 | Kind::N16 => {
+            NodeKind::N4 | NodeKind::N16 => {
                 (at + used).at(field::KEYS).store_sized(entry.byte, 1);
                 at.at(field::HEAD).store(grown);
                 // The key and the child of a 4 are in one line.
-                if kind == Kind::N16 && self.omits != Omits::Byte {
+                if kind == NodeKind::N16 && self.omits != Omits::Byte {
                     at.flush();
                     cpu.intent(Intent::Order);
                 }
                 cpu.primitive(Primitive::StoreBarrier);
                 self.publish(place(at, kind, used), entry.child);
             }
-            Kind::N48 => {
+            NodeKind::N48 => {
                 let place = place(at, kind, used);
                 place.store(entry.child);
                 at.at(field::HEAD).store(grown);
@@ -327,7 +327,7 @@ impl Art {
                 index.store_sized(used + 1, 1);
                 index.flush();
             }
-            Kind::N256 => {
+            NodeKind::N256 => {
                 self.publish(place(at, kind, entry.byte), entry.child);
                 at.at(field::HEAD).store(grown);
             }
@@ -339,12 +339,12 @@ impl Art {
         &self,
         cpu: &'c C,
         at: W<'c, C>,
-        (kind, head): (Kind, W<'c, C>),
+        (kind, head): (NodeKind, W<'c, C>),
         (byte, place): (W<'c, C>, W<'c, C>),
     ) {
         let _call = cpu.call(1);
         let nothing = cpu.word(0);
-        if kind == Kind::N48 {
+        if kind == NodeKind::N48 {
             let index = (at + byte).at(field::INDEX);
             index.store_sized(nothing, 1);
             index.flush();

@@ -1,15 +1,15 @@
 //! Recovery of the tree, and its contents.
 
-use super::node::{field, Kind, COUNT, LEAF, LEVEL, LOCKED, OBSOLETE, USED};
+use super::node::{field, NodeKind, COUNT, LEAF, LEVEL, LOCKED, OBSOLETE, USED};
 use super::{Art, LEAVES};
 use crate::maps::{set, word};
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::Image;
 
 /// A node, as recovery reads it.
-struct Found {
+struct FoundNode {
     at: u64,
-    kind: Kind,
+    kind: NodeKind,
     level: u64,
     /// For each child the number of its place, its byte, and the child.
     children: Vec<(u64, u64, u64)>,
@@ -20,7 +20,7 @@ struct Found {
 /// The nodes and leaves that the root reaches.
 #[derive(Default)]
 struct Tree {
-    nodes: Vec<Found>,
+    nodes: Vec<FoundNode>,
     leaves: Vec<u64>,
     seen: BTreeSet<u64>,
 }
@@ -37,9 +37,9 @@ fn byte_at(image: &dyn Image, at: u64) -> u64 {
 
 impl Art {
     /// A node of the tree below a node of the level before `least`.
-    fn node(&self, image: &dyn Image, at: u64, least: u64) -> Result<Found, String> {
-        let is_row = |kind: &Kind| self.pools[*kind as usize].index_of(at).is_some();
-        let kind = Kind::ALL.into_iter().find(is_row);
+    fn node(&self, image: &dyn Image, at: u64, least: u64) -> Result<FoundNode, String> {
+        let is_row = |kind: &NodeKind| self.pools[*kind as usize].index_of(at).is_some();
+        let kind = NodeKind::ALL.into_iter().find(is_row);
         let kind = kind.ok_or_else(|| format!("the tree goes on at {at:#x}, which is no node"))?;
         let head = word(image, at + field::HEAD);
         let level = head >> LEVEL & 0xff;
@@ -50,12 +50,12 @@ impl Art {
         for position in 0..kind.positions() {
             let (mut place, mut byte) = (position, position);
             match kind {
-                Kind::N4 | Kind::N16 => byte = byte_at(image, at + field::KEYS + position),
-                Kind::N48 => match byte_at(image, at + field::INDEX + position) {
+                NodeKind::N4 | NodeKind::N16 => byte = byte_at(image, at + field::KEYS + position),
+                NodeKind::N48 => match byte_at(image, at + field::INDEX + position) {
                     0 => continue,
                     number => place = (number - 1).min(kind.most() - 1),
                 },
-                Kind::N256 => {}
+                NodeKind::N256 => {}
             }
             let child = word(image, at + kind.children() + 8 * place);
             match child {
@@ -63,7 +63,7 @@ impl Art {
                 _ => children.push((place, byte, child)),
             }
         }
-        Ok(Found {
+        Ok(FoundNode {
             at,
             kind,
             level,
@@ -109,7 +109,7 @@ impl Art {
     }
 
     /// A prefix may be too long or too short, but not wrong.
-    fn check_prefix(&self, image: &dyn Image, found: &Found, path: u64) -> Result<(), String> {
+    fn check_prefix(&self, image: &dyn Image, found: &FoundNode, path: u64) -> Result<(), String> {
         let prefix = word(image, found.at + field::PREFIX);
         let count = prefix & 0xff;
         if count > found.level || (prefix ^ path) & bytes(found.level - count, found.level) != 0 {
@@ -133,7 +133,7 @@ impl Art {
             set(image, found.at + field::LOCK, 0);
             set(image, found.at + field::HEAD, found.head());
             // Their places may be given to others.
-            for byte in found.dangling.iter().filter(|_| found.kind == Kind::N48) {
+            for byte in found.dangling.iter().filter(|_| found.kind == NodeKind::N48) {
                 let at = found.at + field::INDEX + byte;
                 set(image, at & !7, word(image, at & !7) & !(0xff << (8 * (at & 7))));
             }
@@ -173,11 +173,11 @@ impl Art {
     }
 }
 
-impl Found {
+impl FoundNode {
     /// The head that it should have.
     fn head(&self) -> u64 {
         let used = match self.kind {
-            Kind::N256 => 0,
+            NodeKind::N256 => 0,
             _ => self.children.iter().map(|child| child.0 + 1).max().unwrap_or(0),
         };
         self.kind as u64 | self.level << LEVEL | used << USED | (self.children.len() as u64) << COUNT

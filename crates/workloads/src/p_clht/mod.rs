@@ -199,7 +199,7 @@ impl Clht {
 
     /// The slot of a key in a chain, by its key's address; otherwise the first free slot, if there is one, and the last
     /// bucket.
-    fn find<'c, C: Cpu>(&self, cpu: &'c C, first: W<'c, C>, key: W<'c, C>) -> Found<'c, C> {
+    fn find<'c, C: Cpu>(&self, cpu: &'c C, first: W<'c, C>, key: W<'c, C>) -> InChain<'c, C> {
         let _call = cpu.call(2);
         let (mut at, mut free) = (first, cpu.word(0));
         loop {
@@ -207,7 +207,7 @@ impl Clht {
                 let place = at.at(bucket::KEYS + 8 * slot);
                 let held = place.load();
                 if held.equals(key).branch(KEY_MATCHES) {
-                    return Found::Key(place);
+                    return InChain::Key(place);
                 }
                 if held.is(0).branch(SLOT_IS_EMPTY) && free.is(0).branch(SLOT_IS_FIRST) {
                     free = place;
@@ -215,7 +215,7 @@ impl Clht {
             }
             let next = at.at(bucket::NEXT).load();
             if next.is(0).branch(CHAIN_ENDS) {
-                return Found::Absent { free, last: at };
+                return InChain::Absent { free, last: at };
             }
             at = next;
         }
@@ -271,7 +271,7 @@ impl Clht {
 }
 
 /// What a chain has of a key.
-enum Found<'c, C: Cpu> {
+enum InChain<'c, C: Cpu> {
     Key(W<'c, C>),
     Absent { free: W<'c, C>, last: W<'c, C> },
 }
@@ -341,14 +341,14 @@ impl Map for Clht {
         let first = self.lock(cpu, hash(key));
         let mut has_grown = false;
         let done = match self.find(cpu, first, key) {
-            Found::Key(slot) => {
+            InChain::Key(slot) => {
                 let place = slot.at(bucket::VALUES - bucket::KEYS);
                 old.keep(place);
                 place.store(value);
                 slot.flush();
                 true
             }
-            Found::Absent { free, last } => match free.is(0).branch(CHAIN_IS_FULL) {
+            InChain::Absent { free, last } => match free.is(0).branch(CHAIN_IS_FULL) {
                 false => {
                     self.fill(cpu, free, key, value);
                     true
@@ -372,7 +372,7 @@ impl Map for Clht {
         let cpu = thread.cpu;
         let first = self.lock(cpu, hash(key));
         let found = self.find(cpu, first, key);
-        if let Found::Key(slot) = found {
+        if let InChain::Key(slot) = found {
             old.keep(slot.at(bucket::VALUES - bucket::KEYS));
             slot.store(cpu.word(0));
             if self.omits != Omits::Key {
@@ -381,7 +381,7 @@ impl Map for Clht {
             cpu.intent(Intent::Durable);
         }
         Clht::unlock(cpu, first);
-        matches!(found, Found::Key(_))
+        matches!(found, InChain::Key(_))
     }
 
     fn mend(&self, image: &dyn Image) {

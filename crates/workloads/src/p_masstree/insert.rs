@@ -1,7 +1,7 @@
 //! Insertions and deletions.
 
 use super::permutation::Permutation;
-use super::search::{entry, Border, Found, Place};
+use super::search::{entry, Border, FoundKey, SlicePlace};
 use super::{node, Entry, Layer, Masstree, Omits, IS_RECORD, SECOND};
 use crate::maps::Old;
 use strandline_isa::{sites, Cpu, Intent, Primitive, W};
@@ -73,11 +73,11 @@ impl Masstree {
             let place = Masstree::place(cpu, border.at, &permutation, border.slice);
             let is_done = match (self.found(place.entry, key), place.entry) {
                 // Another thread has made a layer meanwhile.
-                (Found::Layer(_), _) => {
+                (FoundKey::Layer(_), _) => {
                     Masstree::unlock(cpu, border.at);
                     continue;
                 }
-                (Found::Value(word), _) => {
+                (FoundKey::Value(word), _) => {
                     old.keep(word);
                     word.store(value);
                     let fault = if self.is_inline() { Omits::Entry } else { Omits::Record };
@@ -85,7 +85,7 @@ impl Masstree {
                     cpu.intent(Intent::Durable);
                     true
                 }
-                (Found::Other(record), Some(entry)) => self.deepen(thread, &border, entry, record, (key, value)),
+                (FoundKey::Other(record), Some(entry)) => self.deepen(thread, &border, entry, record, (key, value)),
                 _ => return self.add(thread, border, permutation, place, (key, value)),
             };
             self.leave(thread, &border);
@@ -99,7 +99,7 @@ impl Masstree {
         thread: &ThreadState<'c, C>,
         border: Border<'c, C>,
         permutation: Permutation<'c, C>,
-        place: Place<'c, C>,
+        place: SlicePlace<'c, C>,
         (key, value): (W<'c, C>, W<'c, C>),
     ) -> bool {
         let _call = thread.cpu.call(4);
@@ -209,12 +209,12 @@ impl Masstree {
             let permutation = self.permutation(border.at);
             let place = Masstree::place(cpu, border.at, &permutation, border.slice);
             let value = match self.found(place.entry, key) {
-                Found::Layer(_) => {
+                FoundKey::Layer(_) => {
                     Masstree::unlock(cpu, border.at);
                     continue;
                 }
-                Found::Value(word) => Some(word),
-                Found::Absent | Found::Other(_) => None,
+                FoundKey::Value(word) => Some(word),
+                FoundKey::Absent | FoundKey::Other(_) => None,
             };
             if let Some(word) = value {
                 old.keep(word);

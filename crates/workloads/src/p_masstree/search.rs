@@ -21,7 +21,7 @@ sites! {
 }
 
 /// What a border node has of a key.
-pub(super) enum Found<'c, C: Cpu> {
+pub(super) enum FoundKey<'c, C: Cpu> {
     /// No entry of its slice.
     Absent,
     /// The record of another key with its slice.
@@ -59,7 +59,7 @@ pub(super) struct Border<'c, C: Cpu> {
 }
 
 /// Where a slice is, or belongs, in a node.
-pub(super) struct Place<'c, C: Cpu> {
+pub(super) struct SlicePlace<'c, C: Cpu> {
     /// How many entries are before it.
     pub(super) place: W<'c, C>,
     /// Its entry.
@@ -160,7 +160,7 @@ impl Masstree {
         at: W<'c, C>,
         permutation: &Permutation<'c, C>,
         slice: W<'c, C>,
-    ) -> Place<'c, C> {
+    ) -> SlicePlace<'c, C> {
         let _call = cpu.call(3);
         let (mut rest, count, mut place) = (permutation.from(0), permutation.count(), cpu.word(0));
         while !place.equals(count).branch(ENTRIES_END) {
@@ -168,28 +168,28 @@ impl Masstree {
             let held = entry.load();
             if !held.less(slice).branch(ENTRY_IS_LESS) {
                 let entry = held.equals(slice).branch(ENTRY_MATCHES).then_some(entry);
-                return Place { place, entry };
+                return SlicePlace { place, entry };
             }
             (rest, place) = (Permutation::after(rest), place + 1);
         }
-        Place { place, entry: None }
+        SlicePlace { place, entry: None }
     }
 
     /// What an entry of a border node has of a key.
-    pub(super) fn found<'c, C: Cpu>(&self, entry: Option<W<'c, C>>, key: W<'c, C>) -> Found<'c, C> {
+    pub(super) fn found<'c, C: Cpu>(&self, entry: Option<W<'c, C>>, key: W<'c, C>) -> FoundKey<'c, C> {
         let _call = key.call(2);
-        let Some(entry) = entry else { return Found::Absent };
+        let Some(entry) = entry else { return FoundKey::Absent };
         if self.is_inline() {
-            return Found::Value(entry.at(SECOND));
+            return FoundKey::Value(entry.at(SECOND));
         }
         let link = entry.at(SECOND).load();
         if (link & IS_RECORD).is(0).branch(LINK_IS_LAYER) {
-            return Found::Layer(link);
+            return FoundKey::Layer(link);
         }
         let record = link - IS_RECORD;
         match record.load().equals(key).branch(RECORD_MATCHES) {
-            true => Found::Value(record.at(SECOND)),
-            false => Found::Other(record),
+            true => FoundKey::Value(record.at(SECOND)),
+            false => FoundKey::Other(record),
         }
     }
 
@@ -201,9 +201,9 @@ impl Masstree {
             let permutation = self.permutation(at);
             let place = Masstree::place(cpu, at, &permutation, slice);
             let seen = match self.found(place.entry, key) {
-                Found::Absent | Found::Other(_) => Seen::Nothing,
-                Found::Value(word) => Seen::Value(word.load()),
-                Found::Layer(root) => Seen::Layer(root),
+                FoundKey::Absent | FoundKey::Other(_) => Seen::Nothing,
+                FoundKey::Value(word) => Seen::Value(word.load()),
+                FoundKey::Layer(root) => Seen::Layer(root),
             };
             let now = at.at(node::VERSION).load();
             if now.equals(version).branch(BORDER_VERSION_STAYED) {

@@ -74,7 +74,7 @@ impl Side {
 }
 
 /// The position of a key: its node or 0, that node's parent or 0, and the side below the parent.
-pub(crate) struct Place<'c, C: Cpu> {
+pub(crate) struct KeyPlace<'c, C: Cpu> {
     pub node: W<'c, C>,
     parent: W<'c, C>,
     side: Side,
@@ -115,9 +115,9 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
     }
 
     /// The position of a key, present or absent.
-    pub fn find(&mut self, key: W<'c, C>) -> Place<'c, C> {
+    pub fn find(&mut self, key: W<'c, C>) -> KeyPlace<'c, C> {
         let _call = key.call(2);
-        let mut place = Place {
+        let mut place = KeyPlace {
             node: self.get(self.header, header::ROOT),
             parent: self.cpu.word(0),
             side: Side::Left,
@@ -177,9 +177,9 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
     }
 
     /// Inserts a new node at the position of its absent key.
-    pub fn insert(&mut self, place: Place<'c, C>, new: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+    pub fn insert(&mut self, place: KeyPlace<'c, C>, new: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let _call = new.call(5);
-        let Place { parent, side, .. } = place;
+        let KeyPlace { parent, side, .. } = place;
         let nowhere = self.cpu.word(0);
         self.set(new, node::KEY, key);
         self.set(new, node::LEFT, nowhere);

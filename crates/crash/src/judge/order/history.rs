@@ -1,21 +1,21 @@
 //! A run's trace as an execution: events, reads-from, and coherence order.
 
 use super::marks::{synchronising, LastRead, Marks};
-use super::places::{place_of, places, touched, Place};
+use super::places::{place_of, places, touched, BytePlace};
 use super::repeats::{Passed, Repeats};
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Addr, CoreId, Memory, Note, Primitive};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Noted, Op, OpId, Seen};
+use strandline_machine::{Journal, Noted, OpId, Seen, TraceOp};
 use strandline_order::litmus::{Class, FlushKind};
-use strandline_order::{Cell, Event, History, Kind};
+use strandline_order::{Cell, Event, EventKind, History};
 
 /// A run as an execution, with references back to the run.
 pub struct Traced<'n> {
     /// The execution.
     pub history: History,
     /// The location of each of its locations.
-    pub places: Vec<Place>,
+    pub places: Vec<BytePlace>,
     /// The timed outputs and acknowledgements.
     pub outputs: Vec<(Cycles, usize)>,
     /// Each event's operation: its core and its index there; `None` for initial writes.
@@ -30,7 +30,7 @@ pub type Names<'n> = &'n dyn Fn(Addr) -> String;
 
 struct Tracer<'j, 'n> {
     journal: &'j Journal,
-    places: Vec<Place>,
+    places: Vec<BytePlace>,
     /// The number of each relevant location.
     numbers: Vec<Option<usize>>,
     traced: Traced<'n>,
@@ -129,13 +129,13 @@ impl<'n> Traced<'n> {
 pub fn in_words(journal: &Journal, OpId { core, index }: OpId, name: Names<'_>) -> String {
     let core = core.index();
     let what = match journal.trace.programs[core][index as usize] {
-        Op::Load { addr, value, .. } => format!("loads {value:#x} from {}", name(addr)),
-        Op::Store { addr, value, .. } => format!("stores {value:#x} to {}", name(addr)),
-        Op::StoreNt { addr, value, .. } => format!("stores {value:#x} to {} past the caches", name(addr)),
-        Op::Rmw { addr, new, .. } => format!("stores {new:#x} to {} by a locked instruction", name(addr)),
-        Op::Flush { addr, .. } => format!("flushes {}", addr.line()),
-        Op::Primitive(primitive) => format!("executes {primitive}"),
-        Op::Note(note) => match journal.notes[core][note as usize].note {
+        TraceOp::Load { addr, value, .. } => format!("loads {value:#x} from {}", name(addr)),
+        TraceOp::Store { addr, value, .. } => format!("stores {value:#x} to {}", name(addr)),
+        TraceOp::StoreNt { addr, value, .. } => format!("stores {value:#x} to {} past the caches", name(addr)),
+        TraceOp::Rmw { addr, new, .. } => format!("stores {new:#x} to {} by a locked instruction", name(addr)),
+        TraceOp::Flush { addr, .. } => format!("flushes {}", addr.line()),
+        TraceOp::Primitive(primitive) => format!("executes {primitive}"),
+        TraceOp::Note(note) => match journal.notes[core][note as usize].note {
             Note::Output { location, value } => format!("outputs {value} to {location}"),
             _ => "acknowledges a region".to_owned(),
         },
@@ -148,7 +148,7 @@ impl Tracer<'_, '_> {
         for number in 0..self.traced.places.len() {
             let place = self.traced.places[number];
             let content = place.bits(initial.read(Addr(place.addr.0 & !7), 8));
-            let event = self.event(None, Kind::Write, Some(number), 0);
+            let event = self.event(None, EventKind::Write, Some(number), 0);
             self.traced.history.contents[event] = content;
             self.traced.history.orders.push(vec![event]);
         }
@@ -170,7 +170,7 @@ impl Tracer<'_, '_> {
         for (stamps, ops) in stamps.iter_mut().zip(&trace.programs) {
             let mut latest = 0;
             for (stamp, op) in stamps.iter_mut().zip(ops) {
-                if let Op::Load {
+                if let TraceOp::Load {
                     from: Seen::Memory(n) | Seen::Merged(n),
                     ..
                 } = op
@@ -184,17 +184,23 @@ impl Tracer<'_, '_> {
         stamps
     }
 
-    fn event(&mut self, origin: Option<(usize, usize)>, kind: Kind, number: Option<usize>, stamp: u64) -> usize {
+    fn event(&mut self, origin: Option<(usize, usize)>, kind: EventKind, number: Option<usize>, stamp: u64) -> usize {
         if let Some((core, _)) = origin {
             self.tell_passed(core);
-            if kind != Kind::Read {
+            if kind != EventKind::Read {
                 self.repeats[core].forget();
             }
         }
         self.push_event(origin, kind, number, stamp)
     }
 
-    fn push_event(&mut self, origin: Option<(usize, usize)>, kind: Kind, number: Option<usize>, stamp: u64) -> usize {
+    fn push_event(
+        &mut self,
+        origin: Option<(usize, usize)>,
+        kind: EventKind,
+        number: Option<usize>,
+        stamp: u64,
+    ) -> usize {
         let history = &mut self.traced.history;
         let cell = number.map(|number| {
             let addr = self.traced.places[number].addr;
@@ -226,11 +232,11 @@ impl Tracer<'_, '_> {
         self.numbers[place_of(&self.places, addr)]
     }
 
-    fn operation(&mut self, core: usize, index: usize, op: &Op, stamp: u64) {
+    fn operation(&mut self, core: usize, index: usize, op: &TraceOp, stamp: u64) {
         let origin = (core, index);
         let releases = self.marks[core].passes(op);
         match *op {
-            Op::Load {
+            TraceOp::Load {
                 addr,
                 size,
                 value,
@@ -240,38 +246,38 @@ impl Tracer<'_, '_> {
                     self.load(origin, number, from, (addr, size, value), stamp);
                 }
             }
-            Op::Store { addr, .. } => {
+            TraceOp::Store { addr, .. } => {
                 let event = self.write(origin, addr, stamp);
                 self.classify(event, releases.then_some(Class::Releasing));
             }
-            Op::StoreNt { addr, .. } => {
+            TraceOp::StoreNt { addr, .. } => {
                 let event = self.write(origin, addr, stamp);
                 self.classify(event, Some(if releases { Class::Releasing } else { Class::Nt }));
             }
-            Op::Rmw { addr, old, from, .. } => {
+            TraceOp::Rmw { addr, old, from, .. } => {
                 let write = self.locked(origin, (addr, old), from, stamp);
                 self.classify(Some(write), releases.then_some(Class::Releasing));
             }
-            Op::Flush { addr, kind } => {
+            TraceOp::Flush { addr, kind } => {
                 let event = self.other(origin, Class::of_flush(FlushKind::from(kind)), stamp);
                 self.traced.history.events[event].cell = Some(cell(None, addr));
             }
-            Op::Primitive(Primitive::Setctx(context)) => self.contexts[core] = context,
-            Op::Primitive(Primitive::Release) => self.marks[core].release(),
-            Op::Primitive(Primitive::Acquire) => self.acquire(core),
-            Op::Primitive(primitive) => {
+            TraceOp::Primitive(Primitive::Setctx(context)) => self.contexts[core] = context,
+            TraceOp::Primitive(Primitive::Release) => self.marks[core].release(),
+            TraceOp::Primitive(Primitive::Acquire) => self.acquire(core),
+            TraceOp::Primitive(primitive) => {
                 let event = self.other(origin, Class::Primitive(primitive.in_context(0)), stamp);
                 if let Primitive::Cfence(context) = primitive {
                     self.traced.history.events[event].context = context;
                 }
             }
-            Op::Note(note) => self.note(origin, self.journal.notes[core][note as usize], stamp),
+            TraceOp::Note(note) => self.note(origin, self.journal.notes[core][note as usize], stamp),
         }
     }
 
     /// A flush or a fence.
     fn other(&mut self, origin: (usize, usize), class: Class, stamp: u64) -> usize {
-        let event = self.event(Some(origin), Kind::Other, None, stamp);
+        let event = self.event(Some(origin), EventKind::Other, None, stamp);
         self.traced.history.events[event].class = Some(class);
         event
     }
@@ -291,7 +297,7 @@ impl Tracer<'_, '_> {
         if self.reads[read].event.is_none() && self.traced.places[number].is_seen() {
             // Postponed reads precede it.
             self.tell_passed(core);
-            let event = self.push_event(Some((core, index)), Kind::Read, Some(number), stamp);
+            let event = self.push_event(Some((core, index)), EventKind::Read, Some(number), stamp);
             self.reads[read].event = Some(event);
         }
         self.classify(self.reads[read].event, Some(Class::Acquiring));
@@ -331,7 +337,7 @@ impl Tracer<'_, '_> {
                 return None;
             }
         }
-        Some(self.event(Some((core, index)), Kind::Read, Some(number), stamp))
+        Some(self.event(Some((core, index)), EventKind::Read, Some(number), stamp))
     }
 
     /// Whether a load after this many visible stores sees the same write as the core's previous load of the location.
@@ -347,7 +353,7 @@ impl Tracer<'_, '_> {
     fn tell_passed(&mut self, core: usize) {
         for passed in self.repeats[core].take() {
             let origin = Some((core, passed.index));
-            let event = self.push_event(origin, Kind::Read, Some(passed.number), passed.stamp);
+            let event = self.push_event(origin, EventKind::Read, Some(passed.number), passed.stamp);
             self.reads[passed.read].event = Some(event);
         }
     }
@@ -380,7 +386,7 @@ impl Tracer<'_, '_> {
 
     fn write(&mut self, origin: (usize, usize), addr: Addr, stamp: u64) -> Option<usize> {
         let number = self.number(addr)?;
-        let event = self.event(Some(origin), Kind::Write, Some(number), stamp);
+        let event = self.event(Some(origin), EventKind::Write, Some(number), stamp);
         self.wrote(origin, number, event);
         Some(event)
     }
@@ -388,8 +394,8 @@ impl Tracer<'_, '_> {
     /// The event of its write.
     fn locked(&mut self, origin: (usize, usize), (addr, old): (Addr, u64), from: Seen, stamp: u64) -> usize {
         let number = self.number(addr);
-        let read = self.event(Some(origin), Kind::Read, number, stamp);
-        let write = self.event(Some(origin), Kind::Write, number, stamp);
+        let read = self.event(Some(origin), EventKind::Read, number, stamp);
+        let write = self.event(Some(origin), EventKind::Write, number, stamp);
         for half in [read, write] {
             self.traced.history.events[half].locked = true;
         }
@@ -411,7 +417,7 @@ impl Tracer<'_, '_> {
             noted.note,
             Note::Output { .. } | Note::RegionDurable | Note::OperationDurable { .. }
         ) {
-            let event = self.event(Some(origin), Kind::Output, None, stamp);
+            let event = self.event(Some(origin), EventKind::Output, None, stamp);
             self.traced.outputs.push((noted.at, event));
         }
     }
@@ -424,8 +430,8 @@ impl Tracer<'_, '_> {
                 continue;
             }
             let (addr, size, value) = match trace.programs[op.core.index()][op.index as usize] {
-                Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => (addr, size, value),
-                Op::Rmw { addr, new, .. } => (addr, 8, new),
+                TraceOp::Store { addr, size, value } | TraceOp::StoreNt { addr, size, value } => (addr, size, value),
+                TraceOp::Rmw { addr, new, .. } => (addr, 8, new),
                 _ => continue,
             };
             let Some(number) = self.number(addr) else { continue };
@@ -458,10 +464,10 @@ impl Tracer<'_, '_> {
         let content = match read.from {
             // If accesses of several sizes share a location, a write's content is known only when it becomes visible.
             Seen::Own(index) => match self.journal.trace.programs[read.core][index as usize] {
-                Op::Store { addr: at, size, value } | Op::StoreNt { addr: at, size, value } => {
+                TraceOp::Store { addr: at, size, value } | TraceOp::StoreNt { addr: at, size, value } => {
                     place.written_over(0, at, size, value)
                 }
-                Op::Rmw { addr: at, new, .. } => place.written_over(0, at, 8, new),
+                TraceOp::Rmw { addr: at, new, .. } => place.written_over(0, at, 8, new),
                 _ => return None,
             },
             Seen::Memory(count) if Some(write) != read.own || !self.is_under_way(write, count) => {

@@ -1,7 +1,7 @@
 //! The oracle's verdict on all crash states of a run.
 
 use super::history::{Names, Traced};
-use super::places::Place;
+use super::places::BytePlace;
 use super::stale::unexcused;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,7 +211,7 @@ impl Crashes<'_> {
 }
 
 /// Passes a line's durable content to the oracle.
-pub fn show(oracle: &mut Oracle, places: &[Place], durable: &Durable) {
+pub fn show(oracle: &mut Oracle, places: &[BytePlace], durable: &Durable) {
     let line = durable.line;
     let first = places.partition_point(|place| place.addr < line.addr());
     for (number, place) in places.iter().enumerate().skip(first) {

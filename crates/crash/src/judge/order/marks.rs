@@ -1,9 +1,9 @@
 //! Annotations of a core's accesses: the next write releases, the last read acquires.
 
-use super::places::{place_of, touched, Place};
+use super::places::{place_of, touched, BytePlace};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, Primitive};
-use strandline_machine::{Op, Trace};
+use strandline_machine::{Trace, TraceOp};
 
 /// A load or locked instruction of a relevant location.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl Marks {
     }
 
     /// Processes an operation; returns whether it is the releasing write.
-    pub fn passes(&mut self, op: &Op) -> bool {
+    pub fn passes(&mut self, op: &TraceOp) -> bool {
         if reads(op).is_some() {
             self.last_read = None;
         }
@@ -49,14 +49,14 @@ impl Marks {
     }
 }
 
-fn reads(op: &Op) -> Option<Addr> {
+fn reads(op: &TraceOp) -> Option<Addr> {
     match *op {
-        Op::Load { addr, .. } | Op::Rmw { addr, .. } => Some(addr),
+        TraceOp::Load { addr, .. } | TraceOp::Rmw { addr, .. } => Some(addr),
         _ => None,
     }
 }
 
-fn writes(op: &Op) -> Option<Addr> {
+fn writes(op: &TraceOp) -> Option<Addr> {
     touched(op).filter(|(_, _, writes)| *writes).map(|(addr, ..)| addr)
 }
 
@@ -64,14 +64,14 @@ fn writes(op: &Op) -> Option<Addr> {
 ///
 /// In annotated programs, an unannotated load of such a location orders nothing. A program reads a lock before it tries
 /// to take it, and this read does not race with the owner.
-pub fn synchronising(trace: &Trace, places: &[Place]) -> BTreeSet<usize> {
+pub fn synchronising(trace: &Trace, places: &[BytePlace]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for ops in &trace.programs {
         let (mut releases, mut last_read) = (false, None);
         for op in ops {
             match op {
-                Op::Primitive(Primitive::Release) => releases = true,
-                Op::Primitive(Primitive::Acquire) => found.extend(last_read),
+                TraceOp::Primitive(Primitive::Release) => releases = true,
+                TraceOp::Primitive(Primitive::Acquire) => found.extend(last_read),
                 _ => {}
             }
             last_read = reads(op).or(last_read);

@@ -3,21 +3,21 @@
 use super::judge::{judge_all, Models};
 use super::tests::{load, run, store};
 use strandline_isa::{Addr, Memory, Primitive};
-use strandline_machine::{Journal, Op, Seen};
+use strandline_machine::{Journal, Seen, TraceOp};
 
 /// A lock's word in volatile memory.
 const LOCK: Addr = Addr(512);
 
-const RELEASE: Op = Op::Primitive(Primitive::Release);
-const ACQUIRE: Op = Op::Primitive(Primitive::Acquire);
+const RELEASE: TraceOp = TraceOp::Primitive(Primitive::Release);
+const ACQUIRE: TraceOp = TraceOp::Primitive(Primitive::Acquire);
 
 /// The lines of x and y, each stored to by a different core, and of a persistent flag.
 const X: u64 = 0;
 const Y: u64 = 1;
 const FLAG: u64 = 2;
 
-fn locked(old: u64, new: u64, visible: u32) -> Op {
-    Op::Rmw {
+fn locked(old: u64, new: u64, visible: u32) -> TraceOp {
+    TraceOp::Rmw {
         addr: LOCK,
         old,
         new,
@@ -25,8 +25,8 @@ fn locked(old: u64, new: u64, visible: u32) -> Op {
     }
 }
 
-fn of_lock(value: u64, visible: u32) -> Op {
-    Op::Load {
+fn of_lock(value: u64, visible: u32) -> TraceOp {
+    TraceOp::Load {
         addr: LOCK,
         size: 8,
         value,
@@ -34,8 +34,8 @@ fn of_lock(value: u64, visible: u32) -> Op {
     }
 }
 
-fn to_lock(value: u64) -> Op {
-    Op::Store {
+fn to_lock(value: u64) -> TraceOp {
+    TraceOp::Store {
         addr: LOCK,
         size: 8,
         value,
@@ -74,11 +74,16 @@ fn said(journal: &Journal) -> Says {
 }
 
 /// The first core stores x, the second one y; the first core's stores become visible first.
-fn one_after_the_other(first: &[Op], second: &[Op]) -> Says {
+fn one_after_the_other(first: &[TraceOp], second: &[TraceOp]) -> Says {
     let programs = vec![[&[store(X, 1)], first].concat(), [second, &[store(Y, 1)]].concat()];
     let mut visible = Vec::new();
     for (core, ops) in programs.iter().enumerate() {
-        let writes = |op: &Op| matches!(op, Op::Store { .. } | Op::StoreNt { .. } | Op::Rmw { .. });
+        let writes = |op: &TraceOp| {
+            matches!(
+                op,
+                TraceOp::Store { .. } | TraceOp::StoreNt { .. } | TraceOp::Rmw { .. }
+            )
+        };
         let writers = (0u32..).zip(ops).filter(|(_, op)| writes(op));
         visible.extend(writers.map(|(index, _)| (core as u16, index)));
     }
@@ -87,7 +92,7 @@ fn one_after_the_other(first: &[Op], second: &[Op]) -> Says {
 
 #[test]
 fn what_is_behind_an_acquire_persists_after_what_is_before_the_release_that_it_saw() {
-    let flagged = |release: &[Op], acquire: &[Op]| {
+    let flagged = |release: &[TraceOp], acquire: &[TraceOp]| {
         one_after_the_other(
             &[release, &[store(FLAG, 1)]].concat(),
             &[&[load(FLAG, 1, Seen::Memory(2))], acquire].concat(),
@@ -105,7 +110,7 @@ fn what_is_behind_an_acquire_persists_after_what_is_before_the_release_that_it_s
 
 #[test]
 fn a_lock_in_volatile_memory_synchronises_too() {
-    let handed_over = |release: &[Op], acquire: &[Op]| {
+    let handed_over = |release: &[TraceOp], acquire: &[TraceOp]| {
         one_after_the_other(
             &[release, &[to_lock(0)]].concat(),
             &[&[locked(0, 1, 2)], acquire].concat(),
@@ -118,7 +123,7 @@ fn a_lock_in_volatile_memory_synchronises_too() {
 
 #[test]
 fn a_locked_instruction_acquires_by_its_read_and_releases_by_its_write() {
-    let counted = |release: &[Op], acquire: &[Op]| {
+    let counted = |release: &[TraceOp], acquire: &[TraceOp]| {
         one_after_the_other(
             &[release, &[locked(0, 1, 1)]].concat(),
             &[&[locked(1, 2, 2)], acquire].concat(),
@@ -147,7 +152,7 @@ fn the_next_store_releases_whatever_else_comes_before_it_and_no_other_one() {
     let between = [
         RELEASE,
         load(X, 1, Seen::Memory(1)),
-        Op::Primitive(Primitive::StoreBarrier),
+        TraceOp::Primitive(Primitive::StoreBarrier),
         to_lock(0),
     ];
     assert_eq!(
@@ -163,7 +168,7 @@ fn the_next_store_releases_whatever_else_comes_before_it_and_no_other_one() {
 
 #[test]
 fn on_its_own_core_what_is_before_a_release_persists_first() {
-    let of = |mark: &[Op]| {
+    let of = |mark: &[TraceOp]| {
         let program = [&[store(X, 1)], mark, &[store(Y, 1)]].concat();
         let last = program.len() as u32 - 1;
         said(&run(vec![program], &[(0, 0), (0, last)], &[(Y, 1)]))
@@ -188,12 +193,12 @@ fn of_a_loop_the_read_that_succeeds_acquires_and_the_others_do_not_race() {
         store(Y, 1),
     ];
     let taken = [locked(0, 1, 0), store(X, 1)];
-    let programs = |second: &[Op]| vec![[&taken[..], &first].concat(), second.to_vec()];
+    let programs = |second: &[TraceOp]| vec![[&taken[..], &first].concat(), second.to_vec()];
     let visible = [(0, 0), (1, 2), (0, 1), (0, 3), (1, 6), (1, 8)];
     assert_eq!(said(&run(programs(&second), &visible, &[(Y, 1)])), Says::Forbidden);
     // If the loop's first read is the acquire, before any release, nothing is ordered.
     let mut early = second;
-    early[7] = Op::Primitive(Primitive::StoreBarrier);
+    early[7] = TraceOp::Primitive(Primitive::StoreBarrier);
     early[1] = ACQUIRE;
     assert_eq!(said(&run(programs(&early), &visible, &[(Y, 1)])), Says::Allowed);
 }
@@ -211,7 +216,7 @@ fn a_load_acquires_though_it_sees_what_was_seen_before() {
 
 #[test]
 fn what_acquires_a_private_place_is_no_event() {
-    let private = Op::Load {
+    let private = TraceOp::Load {
         addr: Addr(1024),
         size: 8,
         value: 0,

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, LINE_BYTES};
-use strandline_machine::{Op, Trace};
+use strandline_machine::{Trace, TraceOp};
 
 /// Bytes that some access touches together: overlapping accesses of different sizes share a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BytePlace {
     /// The first byte.
     pub addr: Addr,
     /// How many bytes, at most 8.
@@ -17,7 +17,7 @@ pub struct Place {
     pub written: bool,
 }
 
-impl Place {
+impl BytePlace {
     /// Its bits in the word that holds it.
     pub fn bits(&self, word: u64) -> u64 {
         (word >> ((self.addr.0 % 8) * 8)) & mask(self.size)
@@ -51,17 +51,17 @@ fn mask(size: u8) -> u64 {
 }
 
 /// An access: address, size, and whether it writes.
-pub fn touched(op: &Op) -> Option<(Addr, u8, bool)> {
+pub fn touched(op: &TraceOp) -> Option<(Addr, u8, bool)> {
     match *op {
-        Op::Load { addr, size, .. } => Some((addr, size, false)),
-        Op::Store { addr, size, .. } | Op::StoreNt { addr, size, .. } => Some((addr, size, true)),
-        Op::Rmw { addr, .. } => Some((addr, 8, true)),
-        Op::Flush { .. } | Op::Primitive(_) | Op::Note(_) => None,
+        TraceOp::Load { addr, size, .. } => Some((addr, size, false)),
+        TraceOp::Store { addr, size, .. } | TraceOp::StoreNt { addr, size, .. } => Some((addr, size, true)),
+        TraceOp::Rmw { addr, .. } => Some((addr, 8, true)),
+        TraceOp::Flush { .. } | TraceOp::Primitive(_) | TraceOp::Note(_) => None,
     }
 }
 
 /// The locations of a trace, sorted by address.
-pub fn places(trace: &Trace) -> Vec<Place> {
+pub fn places(trace: &Trace) -> Vec<BytePlace> {
     let mut accesses = BTreeSet::new();
     for (core, op) in trace
         .programs
@@ -71,7 +71,7 @@ pub fn places(trace: &Trace) -> Vec<Place> {
     {
         accesses.extend(touched(op).map(|(addr, size, writes)| (addr, size, core, writes)));
     }
-    let mut places: Vec<(Place, usize)> = Vec::new();
+    let mut places: Vec<(BytePlace, usize)> = Vec::new();
     for (addr, size, core, writes) in accesses {
         match places.last_mut() {
             Some((last, first_core)) if addr.0 < last.addr.0 + u64::from(last.size) => {
@@ -80,7 +80,7 @@ pub fn places(trace: &Trace) -> Vec<Place> {
                 last.written |= writes;
             }
             _ => places.push((
-                Place {
+                BytePlace {
                     addr,
                     size,
                     shared: false,
@@ -94,6 +94,6 @@ pub fn places(trace: &Trace) -> Vec<Place> {
 }
 
 /// The location that an access is in.
-pub fn place_of(places: &[Place], addr: Addr) -> usize {
+pub fn place_of(places: &[BytePlace], addr: Addr) -> usize {
     places.partition_point(|place| place.addr <= addr).saturating_sub(1)
 }

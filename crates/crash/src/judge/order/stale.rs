@@ -2,7 +2,7 @@
 //! announced.
 
 use strandline_isa::Note;
-use strandline_machine::{Journal, Op, Seen};
+use strandline_machine::{Journal, Seen, TraceOp};
 
 /// A stale load that nothing has undone before its core announced something, in words. Of a run that was halted nothing is
 /// to be said: the interrupt has come, and what the program did since the load is not judged ([`Journal::counts_until`]).
@@ -14,21 +14,21 @@ pub fn unexcused(journal: &Journal) -> Option<String> {
     cores.filter_map(|(core, ops)| of_core(journal, core, ops)).next()
 }
 
-fn of_core(journal: &Journal, core: usize, ops: &[Op]) -> Option<String> {
+fn of_core(journal: &Journal, core: usize, ops: &[TraceOp]) -> Option<String> {
     let mut stale = None;
     for op in ops {
         match *op {
-            Op::Load {
+            TraceOp::Load {
                 addr,
                 from: Seen::Stale,
                 ..
             }
-            | Op::Rmw {
+            | TraceOp::Rmw {
                 addr,
                 from: Seen::Stale,
                 ..
             } => stale = stale.or(Some(addr)),
-            Op::Note(note) => match journal.notes[core][note as usize].note {
+            TraceOp::Note(note) => match journal.notes[core][note as usize].note {
                 Note::RegionAbort => stale = None,
                 Note::RegionDurable | Note::OperationDurable { .. } | Note::Output { .. } if stale.is_some() => break,
                 _ => {}
@@ -47,13 +47,13 @@ mod tests {
     use strandline_machine::{Noted, Trace};
 
     fn run(notes: &[Note], halted: bool) -> Journal {
-        let load = Op::Load {
+        let load = TraceOp::Load {
             addr: Addr(PM_BASE),
             size: 8,
             value: 0,
             from: Seen::Stale,
         };
-        let told = (0..notes.len()).map(|note| Op::Note(note as u32));
+        let told = (0..notes.len()).map(|note| TraceOp::Note(note as u32));
         let noted = notes.iter().map(|note| Noted {
             at: Cycles(1),
             note: *note,

@@ -1,23 +1,23 @@
 use super::*;
 use strandline_isa::{Addr, CoreId, Flush, LineData, Memory, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Durable, Journal, Noted, Op, OpId, Seen, Trace};
+use strandline_machine::{Durable, Journal, Noted, OpId, Seen, Trace, TraceOp};
 
 /// The first word of a line of persistent memory.
 fn word(line: u64) -> Addr {
     Addr(PM_BASE + 64 * line)
 }
 
-pub fn store(line: u64, value: u64) -> Op {
-    Op::Store {
+pub fn store(line: u64, value: u64) -> TraceOp {
+    TraceOp::Store {
         addr: word(line),
         size: 8,
         value,
     }
 }
 
-pub fn load(line: u64, value: u64, from: Seen) -> Op {
-    Op::Load {
+pub fn load(line: u64, value: u64, from: Seen) -> TraceOp {
+    TraceOp::Load {
         addr: word(line),
         size: 8,
         value,
@@ -31,7 +31,7 @@ fn holding(value: u64) -> LineData {
 
 /// A run of these programs. `visible` is the order of visible stores, by core and index. `durable` is the sequence of
 /// lines that become durable, one each cycle.
-pub fn run(programs: Vec<Vec<Op>>, visible: &[(u16, u32)], durable: &[(u64, u64)]) -> Journal {
+pub fn run(programs: Vec<Vec<TraceOp>>, visible: &[(u16, u32)], durable: &[(u64, u64)]) -> Journal {
     let visible = visible.iter().map(|(core, index)| OpId {
         core: CoreId(*core),
         index: *index,
@@ -62,11 +62,11 @@ fn wrong(journal: &Journal) -> Option<(usize, String)> {
 
 /// Line 2 is durable at any time, line 0 before the store to line 1.
 fn ordered(durable: &[(u64, u64)]) -> Journal {
-    let flush = Op::Flush {
+    let flush = TraceOp::Flush {
         addr: word(0),
         kind: Flush::Clwb,
     };
-    let fence = Op::Primitive(Primitive::Sfence);
+    let fence = TraceOp::Primitive(Primitive::Sfence);
     let program = vec![store(2, 1), store(0, 1), flush, fence, store(1, 1)];
     run(vec![program], &[(0, 0), (0, 1), (0, 4)], durable)
 }
@@ -105,14 +105,14 @@ fn what_no_store_left_is_wrong() {
 /// An output in the cycle of the second of three changes, or directly before it.
 #[test]
 fn an_output_is_held_against_the_image_of_its_own_cycle() {
-    let fence = Op::Primitive(Primitive::Sfence);
-    let flush = Op::Flush {
+    let fence = TraceOp::Primitive(Primitive::Sfence);
+    let flush = TraceOp::Flush {
         addr: word(0),
         kind: Flush::Clwb,
     };
     let note = Note::Output { location: 0, value: 1 };
     let told = |at| {
-        let program = vec![store(0, 1), flush, fence, Op::Note(0)];
+        let program = vec![store(0, 1), flush, fence, TraceOp::Note(0)];
         let mut journal = run(vec![program], &[(0, 0)], &[(2, 0), (0, 1), (2, 0)]);
         journal.notes[0] = vec![Noted { at: Cycles(at), note }];
         wrong(&journal).map(|(event, _)| event)
@@ -131,7 +131,7 @@ fn a_load_is_given_what_its_own_core_has_made_visible() {
 /// A failed compare-and-swap writes the value that it has read; one that reads a wrong value is a fault.
 #[test]
 fn a_locked_instruction_is_given_what_is_there() {
-    let locked = |old, new| Op::Rmw {
+    let locked = |old, new| TraceOp::Rmw {
         addr: word(0),
         old,
         new,

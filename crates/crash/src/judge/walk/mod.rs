@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::image::Rewind;
 use super::promised::Promised;
-use super::reads::{Read, Step, Watched};
+use super::reads::{PostCrashStep, Read, Watched};
 use super::regions::Regions;
 use super::verdict::Judge;
 use strandline_isa::{Addr, Image, Memory};
@@ -102,17 +102,23 @@ impl<'o> Walk<'o> {
     }
 
     /// The faults of the invariant, of the regions' writes, and of the operations. `begins` hears of each step.
-    fn judged(&self, image: &dyn Image, begins: &dyn Fn(Step), begun: Cycles, end: Cycles) -> [Option<Fault>; 3] {
-        begins(Step::Recovery);
+    fn judged(
+        &self,
+        image: &dyn Image,
+        begins: &dyn Fn(PostCrashStep),
+        begun: Cycles,
+        end: Cycles,
+    ) -> [Option<Fault>; 3] {
+        begins(PostCrashStep::Recovery);
         self.program.recover(image);
         // Repair may write what regions have written.
-        begins(Step::Regions);
+        begins(PostCrashStep::Regions);
         let writes = self.judge.verdict(image, begun);
-        begins(Step::Repair);
+        begins(PostCrashStep::Repair);
         self.program.repair(image);
-        begins(Step::Invariant);
+        begins(PostCrashStep::Invariant);
         let broken = self.program.check(image).err().map(|what| Fault::Structure { what });
-        begins(Step::Operations);
+        begins(PostCrashStep::Operations);
         // A map is read if it is whole.
         let promised = self.promised.as_ref().filter(|_| broken.is_none());
         let operations = promised.and_then(|promised| promised.verdict(image, self.program, begun, end));

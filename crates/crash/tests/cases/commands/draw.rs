@@ -6,7 +6,7 @@ use strandline_designs::design;
 use strandline_kernel::Rng;
 use strandline_machine::{paper_preset_names, MachineConfig};
 use strandline_runtime::runtimes;
-use strandline_sim::{check_needs, Found, Spec, Window};
+use strandline_sim::{check_needs, FoundBy, Spec, Window};
 
 /// Extreme machines: settings that belong together.
 const CORNERS: &[&[&str]] = &[
@@ -129,7 +129,7 @@ fn pick<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
 
 fn window(rng: &mut Rng) -> Option<Window> {
     match rng.below(6) {
-        0 => Some(Window::Found(Found::Auto)),
+        0 => Some(Window::Found(FoundBy::Auto)),
         1..=3 => Some(Window::Tasks(1 + rng.below(4))),
         _ => None,
     }

@@ -6,10 +6,10 @@ mod shrink;
 
 use crate::case::{Case, Check};
 use crate::mutants::all::mutants;
-use crate::planted::{finding, Found, Planted};
+use crate::planted::{finding, FoundFault, Planted};
 use crate::thinning::amount;
 use strandline_crash::litmus::Subject;
-use strandline_crash::{command, first_failure, Kind, Points};
+use strandline_crash::{command, first_failure, FaultKind, Points};
 use strandline_design::About;
 use strandline_designs::abouts;
 use strandline_kernel::Cycles;
@@ -45,12 +45,12 @@ pub fn found() -> Vec<Check> {
 }
 
 /// The failure of a command, and the shortest command with the same failure.
-fn wrong(planted: &Planted, spec: Spec) -> Option<Found> {
+fn wrong(planted: &Planted, spec: Spec) -> Option<FoundFault> {
     let first = tried(planted, &spec)?;
     let same = |spec: &Spec| tried(planted, spec).is_some_and(|found| found.kind == first.kind);
     let shortest = shrink::shortest(spec, same);
     let text = tried(planted, &shortest).map_or(first.text, |found| found.text);
-    Some(Found {
+    Some(FoundFault {
         kind: first.kind,
         text: format!("strandline {}: {text}", command(&shortest)),
     })
@@ -58,15 +58,15 @@ fn wrong(planted: &Planted, spec: Spec) -> Option<Found> {
 
 /// The failure of a command. A refusal is right, and so is an unrecovered state of a design or runtime without a
 /// promise.
-fn tried(planted: &Planted, spec: &Spec) -> Option<Found> {
+fn tried(planted: &Planted, spec: &Spec) -> Option<FoundFault> {
     let found = finding(planted, || {
         match first_failure(spec, POINTS, &|spec| planted.observe_for(spec, PATIENCE)) {
             Err(Error::Input(_)) => Ok(None),
-            other => Ok(other?.map(|failure| Found::new(failure.kind, failure.why))),
+            other => Ok(other?.map(|failure| FoundFault::new(failure.kind, failure.why))),
         }
     })?;
     let promises = planted.promises_recovery() && runtime_promises_recovery(spec);
-    let is_bound = !promises && found.kind == Some(Kind::Unrecovered);
+    let is_bound = !promises && found.kind == Some(FaultKind::Unrecovered);
     (!is_bound).then_some(found)
 }
 

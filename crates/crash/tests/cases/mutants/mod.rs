@@ -13,12 +13,12 @@ pub mod table;
 use crate::case::Case;
 use crate::exploration::explored;
 use crate::models::{conformed, wrong};
-use crate::planted::{finding, Found, Planted};
+use crate::planted::{finding, FoundFault, Planted};
 use crate::thinning::amount;
 use all::mutants;
 use std::collections::BTreeSet;
 use strandline_crash::litmus::{first_failure, random};
-use strandline_crash::{Kind, Points};
+use strandline_crash::{FaultKind, Points};
 use strandline_designs::abouts;
 use strandline_order::{shelf, Entry};
 use strandline_rules::{breaking, Rule};
@@ -131,16 +131,16 @@ pub fn unbroken() -> Vec<Case> {
 }
 
 /// The finding of a catcher in a mutant, or in its unbroken base.
-pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<Found> {
+pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<FoundFault> {
     let must = mutant.must_show(catcher);
     match catcher {
         Catcher::Exploration => exploration(mutant, planted),
         Catcher::Program if mutant.is_of_log() => {
-            breaking(planted.rule(), log::run).map(|what| Found::new(Kind::Unrecovered, what))
+            breaking(planted.rule(), log::run).map(|what| FoundFault::new(FaultKind::Unrecovered, what))
         }
         Catcher::Program => finding(planted, || {
             let left = programs::run(planted, mutant.sets);
-            Ok(left.map(|program| Found::new(Kind::Forbidden, program.to_owned())))
+            Ok(left.map(|program| FoundFault::new(FaultKind::Forbidden, program.to_owned())))
         }),
         Catcher::Litmus => litmus(&planted.clone().with(mutant.design_sets()), must),
         Catcher::Random => {
@@ -154,7 +154,7 @@ pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<Fou
     }
 }
 
-fn exploration(mutant: &Mutant, planted: &Planted) -> Option<Found> {
+fn exploration(mutant: &Mutant, planted: &Planted) -> Option<FoundFault> {
     let runs = load(planted).programs.iter().filter_map(|(workload, threads, tasks)| {
         let spec = Spec {
             threads: Some(*threads),
@@ -170,7 +170,7 @@ fn exploration(mutant: &Mutant, planted: &Planted) -> Option<Found> {
 }
 
 /// A litmus test that catches the mutant; first each is tried on a few machines.
-fn litmus(planted: &Planted, must: Shows) -> Option<Found> {
+fn litmus(planted: &Planted, must: Shows) -> Option<FoundFault> {
     let tests = shelf();
     let on = |machines: u64| {
         tests
@@ -181,13 +181,13 @@ fn litmus(planted: &Planted, must: Shows) -> Option<Found> {
 }
 
 /// Random programs that catch the mutant, from this seed on.
-fn random_programs(planted: &Planted, first: u64, must: Shows) -> Option<Found> {
+fn random_programs(planted: &Planted, first: u64, must: Shows) -> Option<FoundFault> {
     const AT_ONCE: u64 = 100;
     let first_seeds = (first..first + load(planted).random).step_by(AT_ONCE as usize);
     let found = first_seeds.filter_map(|seed| match planted.broken() {
         Some(_) => finding(planted, || {
             let kind = first_failure(planted, seed, AT_ONCE)?;
-            Ok(kind.map(|kind| Found::new(kind, format!("one of the programs from seed {seed} on"))))
+            Ok(kind.map(|kind| FoundFault::new(kind, format!("one of the programs from seed {seed} on"))))
         }),
         None => wrong(planted, seed, AT_ONCE),
     });
@@ -195,7 +195,7 @@ fn random_programs(planted: &Planted, first: u64, must: Shows) -> Option<Found> 
 }
 
 /// The first finding with the required report, otherwise the last finding.
-fn telling(found: impl Iterator<Item = Found>, must: Shows) -> Option<Found> {
+fn telling(found: impl Iterator<Item = FoundFault>, must: Shows) -> Option<FoundFault> {
     let mut last = None;
     for found in found {
         let is_it = must.is(&found);
@@ -289,7 +289,7 @@ fn says_who_waits() -> Result<(), String> {
     let message = finding(&planted, || {
         let report = random(&planted, 1, 200)?;
         let first = report.violations.first();
-        Ok(first.map(|found| Found::new(found.kind, found.detail.join(" "))))
+        Ok(first.map(|found| FoundFault::new(found.kind, found.detail.join(" "))))
     });
     let message = message.expect("some program flushes").text;
     for words in [

@@ -1,8 +1,8 @@
 //! What a mutant is: the rule that it breaks, where the rule is written down, and what notices.
 
 pub use super::altered::Change;
-use crate::planted::Found;
-pub use strandline_crash::Kind;
+use crate::planted::FoundFault;
+pub use strandline_crash::FaultKind;
 pub use strandline_design::{Access, Admission, Domain, Level, Until};
 pub use strandline_isa::Primitive;
 use strandline_rules::{Breakable, Of};
@@ -46,14 +46,14 @@ impl Catcher {
 #[derive(Clone, Copy, Debug)]
 pub enum Shows {
     /// This is reported.
-    Reported(Kind),
+    Reported(FaultKind),
     /// The machine refuses to go on and says this.
     Refused(&'static str),
 }
 
 impl Shows {
     /// Whether it was found so.
-    pub fn is(self, found: &Found) -> bool {
+    pub fn is(self, found: &FoundFault) -> bool {
         match self {
             Shows::Reported(kind) => found.kind == Some(kind),
             Shows::Refused(words) => found.kind.is_none() && found.text.contains(words),
@@ -63,17 +63,17 @@ impl Shows {
     /// As a reader knows it.
     pub fn name(self) -> &'static str {
         match self {
-            Shows::Reported(Kind::Forbidden) => "forbidden",
-            Shows::Reported(Kind::Unrecovered) => "not recovered",
-            Shows::Reported(Kind::Stuck) => "nothing goes on",
-            Shows::Reported(Kind::Starved) => "no task ends",
+            Shows::Reported(FaultKind::Forbidden) => "forbidden",
+            Shows::Reported(FaultKind::Unrecovered) => "not recovered",
+            Shows::Reported(FaultKind::Stuck) => "nothing goes on",
+            Shows::Reported(FaultKind::Starved) => "no task ends",
             Shows::Refused(_) => "refused by the machine",
         }
     }
 }
 
 /// Every state recovers that exploration meets; the model forbids one of them.
-pub const FORBIDDEN: Shows = Shows::Reported(Kind::Forbidden);
+pub const FORBIDDEN: Shows = Shows::Reported(FaultKind::Forbidden);
 
 /// A broken variant of a design, with what runs on it and under it.
 pub struct Mutant {
@@ -112,9 +112,9 @@ impl Mutant {
     /// What a catcher must report: a mutant that stops for another reason has not been caught.
     pub fn must_show(&self, catcher: Catcher) -> Shows {
         let own = match catcher {
-            Catcher::Exploration => Kind::Unrecovered,
-            Catcher::Program if self.is_of_log() => Kind::Unrecovered,
-            Catcher::Program | Catcher::Litmus | Catcher::Random => Kind::Forbidden,
+            Catcher::Exploration => FaultKind::Unrecovered,
+            Catcher::Program if self.is_of_log() => FaultKind::Unrecovered,
+            Catcher::Program | Catcher::Litmus | Catcher::Random => FaultKind::Forbidden,
         };
         self.shows.unwrap_or(Shows::Reported(own))
     }

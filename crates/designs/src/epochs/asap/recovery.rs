@@ -1,6 +1,6 @@
 //! Records whose epochs are proved (`asap-frontier`): they are committed in place, while the controllers run and by recovery.
 
-use super::recovery_table::{Handling, Kind, Record, RecoveryTable};
+use super::recovery_table::{Handling, Record, RecordKind, RecoveryTable};
 use crate::epochs::rules::Rule;
 use crate::parts::epochs::EpochId;
 use strandline_isa::{CoreId, Line, LineData};
@@ -9,7 +9,7 @@ use strandline_rules::broken;
 impl RecoveryTable {
     /// The epochs that own records and are proved, in the order of each core's.
     pub fn proved(&self, is_proved: impl Fn(EpochId) -> bool) -> Vec<EpochId> {
-        let waiting = self.records.iter().filter(|record| record.kind != Kind::Due);
+        let waiting = self.records.iter().filter(|record| record.kind != RecordKind::Due);
         let mut owners: Vec<EpochId> = waiting
             .map(|record| record.owner)
             .filter(|owner| is_proved(*owner))
@@ -27,7 +27,7 @@ impl RecoveryTable {
     /// The values of an epoch's delay records.
     pub fn delayed(&self, owner: EpochId) -> impl Iterator<Item = (Line, LineData)> + '_ {
         let own = self.records.iter().filter(move |record| record.owner == owner);
-        own.filter(|record| record.kind == Kind::Delay)
+        own.filter(|record| record.kind == RecordKind::Delay)
             .map(|record| (record.line, record.data))
     }
 
@@ -40,12 +40,12 @@ impl RecoveryTable {
         self.records = others;
         for record in own {
             match record.kind {
-                Kind::Undo { wrote, .. } => left(record.line, wrote),
-                Kind::Delay => {
+                RecordKind::Undo { wrote, .. } => left(record.line, wrote),
+                RecordKind::Delay => {
                     self.settle(record);
                     left(record.line, record.data);
                 }
-                Kind::Due => self.records.push(record),
+                RecordKind::Due => self.records.push(record),
             }
         }
     }
@@ -60,7 +60,7 @@ impl RecoveryTable {
             None => {
                 self.supersede(delay.line);
                 self.records.push(Record {
-                    kind: Kind::Due,
+                    kind: RecordKind::Due,
                     ..delay
                 });
             }
@@ -71,13 +71,13 @@ impl RecoveryTable {
     pub(super) fn due(&mut self, line: Line) -> Option<&mut Record> {
         self.records
             .iter_mut()
-            .find(|record| record.line == line && record.kind == Kind::Due)
+            .find(|record| record.line == line && record.kind == RecordKind::Due)
     }
 
     /// A newer safe value takes the place of one that is due.
     pub(super) fn supersede(&mut self, line: Line) {
         self.records
-            .retain(|record| record.line != line || record.kind != Kind::Due);
+            .retain(|record| record.line != line || record.kind != RecordKind::Due);
     }
 
     /// The value of a delay record arrives at the write queue: it is written if it is still due.
@@ -102,7 +102,7 @@ impl RecoveryTable {
 
     /// The values that are due.
     pub fn dues(&self) -> impl Iterator<Item = (Line, LineData)> + '_ {
-        let dues = self.records.iter().filter(|record| record.kind == Kind::Due);
+        let dues = self.records.iter().filter(|record| record.kind == RecordKind::Due);
         dues.map(|record| (record.line, record.data))
     }
 }

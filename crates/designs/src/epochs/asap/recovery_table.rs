@@ -19,14 +19,14 @@ pub struct RecoveryTable {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    pub(super) kind: Kind,
+    pub(super) kind: RecordKind,
     pub(super) line: Line,
     pub(super) owner: EpochId,
     pub(super) data: LineData,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     /// `unread`: its value is not yet read from the media. `wrote` is what memory holds meanwhile.
     Undo {
         unread: bool,
@@ -37,16 +37,16 @@ pub(super) enum Kind {
     Due,
 }
 
-impl Kind {
+impl RecordKind {
     pub(super) fn is_undo(self) -> bool {
-        matches!(self, Kind::Undo { .. })
+        matches!(self, RecordKind::Undo { .. })
     }
 
     /// An undo record whose value need not be read.
-    pub(super) fn read(self) -> Kind {
+    pub(super) fn read(self) -> RecordKind {
         match self {
-            Kind::Undo { wrote, .. } => Kind::Undo { unread: false, wrote },
-            Kind::Delay | Kind::Due => self,
+            RecordKind::Undo { wrote, .. } => RecordKind::Undo { unread: false, wrote },
+            RecordKind::Delay | RecordKind::Due => self,
         }
     }
 }
@@ -99,20 +99,20 @@ impl RecoveryTable {
     pub fn early(&mut self, owner: EpochId, line: Line, data: LineData, old: LineData) -> Handling {
         // It stays behind a delay record of its own epoch, even if the undo record is gone that
         // caused the delay. Otherwise the commit of the epoch would write the older value last.
-        let mut delays = self.records.iter_mut().filter(|r| r.kind == Kind::Delay);
+        let mut delays = self.records.iter_mut().filter(|r| r.kind == RecordKind::Delay);
         if let Some(own) = delays.find(|r| r.owner == owner && r.line == line) {
             if !broken(Rule::EpochsDelaysCoalesce) {
                 own.data = data;
                 return Handling::Record;
             }
         }
-        let undo = Kind::Undo {
+        let undo = RecordKind::Undo {
             unread: false,
             wrote: data,
         };
         let kind = match self.undo_of(line).is_some() {
             true if broken(Rule::CollisionDelays) => return Handling::Record,
-            true => Kind::Delay,
+            true => RecordKind::Delay,
             false => undo,
         };
         if let Some(due) = self.due(line).filter(|_| !broken(Rule::DueIsWhatLineHolds)) {
@@ -122,7 +122,7 @@ impl RecoveryTable {
         if self.records.len() >= self.capacity {
             return Handling::Refuse;
         }
-        let data = if kind == Kind::Delay { data } else { old };
+        let data = if kind == RecordKind::Delay { data } else { old };
         self.records.push(Record {
             kind,
             line,
@@ -142,8 +142,8 @@ impl RecoveryTable {
         let mut delayed = Vec::new();
         self.records.retain(|record| match record.kind {
             _ if record.owner != owner => true,
-            Kind::Undo { .. } => kept,
-            Kind::Delay | Kind::Due => {
+            RecordKind::Undo { .. } => kept,
+            RecordKind::Delay | RecordKind::Due => {
                 delayed.push((record.line, record.data));
                 false
             }
@@ -159,7 +159,7 @@ impl RecoveryTable {
     /// Notes that the value of the line's undo record is being read from the media.
     pub fn reads(&mut self, line: Line) {
         if let Some(undo) = self.undo_of(line) {
-            if let Kind::Undo { unread, .. } = &mut undo.kind {
+            if let RecordKind::Undo { unread, .. } = &mut undo.kind {
                 *unread = true;
             }
         }
@@ -177,7 +177,7 @@ impl RecoveryTable {
     #[must_use]
     pub fn may_write(&self, line: Line, is_proved: impl Fn(EpochId) -> bool) -> bool {
         let mut of_line = self.records.iter().filter(|r| r.line == line);
-        !of_line.any(|r| matches!(r.kind, Kind::Undo { unread: true, .. }) && !is_proved(r.owner))
+        !of_line.any(|r| matches!(r.kind, RecordKind::Undo { unread: true, .. }) && !is_proved(r.owner))
     }
 
     /// Whether a record holds a value of the line, newer than memory's or not.

@@ -11,8 +11,8 @@ mod replay;
 mod stack;
 mod stores;
 
-use super::{Core, Dispatched, Interrupt, Kind, Now, Port, Request};
-use crate::trace::Op;
+use super::{Core, Dispatched, EntryKind, Interrupt, Now, Port, Request};
+use crate::trace::TraceOp;
 use corosensei::Yielder;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -105,10 +105,10 @@ impl Core {
     }
 
     /// A non-temporal store; an ordinary one if the design requires it.
-    fn store_nt(&self, size: u8, value: u64) -> Kind {
+    fn store_nt(&self, size: u8, value: u64) -> EntryKind {
         match self.limits.nt_cached {
-            true => Kind::Store { size, value },
-            false => Kind::StoreNt { size, value },
+            true => EntryKind::Store { size, value },
+            false => EntryKind::StoreNt { size, value },
         }
     }
 
@@ -125,7 +125,7 @@ impl Core {
         }
         match dispatched {
             Dispatched::Passed => {
-                self.observe(|| Op::Primitive(primitive));
+                self.observe(|| TraceOp::Primitive(primitive));
                 if let Primitive::Setctx(_) = primitive {
                     // It executes as any instruction that writes a register.
                     self.context.ready.set(at + 2);
@@ -135,24 +135,24 @@ impl Core {
                 }
             }
             Dispatched::Held => {
-                self.observe(|| Op::Primitive(primitive));
+                self.observe(|| TraceOp::Primitive(primitive));
                 self.hold();
             }
             Dispatched::Entered => {
                 // A change of context behind a held fence, whose retirement is unknown, enters the queue in this turn.
                 let ready = self.window.retire(at + 1).max(self.turn.began.get());
-                self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
+                self.enqueue(Addr(0), EntryKind::Primitive(primitive), ready);
             }
             Dispatched::EnteredHeld => {
                 let ready = self.window.retired().max(at + 1);
-                self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
+                self.enqueue(Addr(0), EntryKind::Primitive(primitive), ready);
                 self.hold();
             }
             Dispatched::Claimed { marks } => {
                 self.window.retire(at + 1);
                 match marks {
-                    true => self.enqueue_rest(Addr(0), Kind::Primitive(primitive)),
-                    false => _ = self.observe(|| Op::Primitive(primitive)),
+                    true => self.enqueue_rest(Addr(0), EntryKind::Primitive(primitive)),
+                    false => _ = self.observe(|| TraceOp::Primitive(primitive)),
                 }
             }
         }
@@ -211,7 +211,7 @@ impl Core {
         if self.is_replaying() {
             return;
         }
-        self.trace(|| Op::Note(self.notes.count()));
+        self.trace(|| TraceOp::Note(self.notes.count()));
         let now = Now {
             cycle: self.window.cycle(),
             retired: (!self.window.is_held()).then(|| self.window.retired()),
@@ -255,7 +255,7 @@ impl Cpu for SimCpu<'_> {
 
     #[inline(always)]
     fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        let kind = Kind::Store { size, value };
+        let kind = EntryKind::Store { size, value };
         self.completes(|| self.store_ready(addr, kind, (address, data)));
     }
 

@@ -1,8 +1,8 @@
 //! Loads, flushes, primitives, locked instructions and waits: each from its dispatch to its outcome.
 
 use super::asking::Left;
-use super::{count, Core, Dispatched, Kind, Port, Request, SimCpu};
-use crate::trace::Op;
+use super::{count, Core, Dispatched, EntryKind, Port, Request, SimCpu};
+use crate::trace::TraceOp;
 use strandline_design::{Hook, Ordering};
 use strandline_isa::{Addr, Flush, Primitive, Rmw};
 
@@ -103,10 +103,10 @@ impl SimCpu<'_> {
         };
         let ready = c.window.execute(issue, translated + 1);
         if claimed {
-            c.observe(|| Op::Flush { addr, kind: flush });
+            c.observe(|| TraceOp::Flush { addr, kind: flush });
             return self.hand_over(ordering, ready);
         }
-        c.enqueue(addr, Kind::Flush(flush), ready);
+        c.enqueue(addr, EntryKind::Flush(flush), ready);
         Ok(())
     }
 
@@ -143,7 +143,7 @@ impl SimCpu<'_> {
         let c = &*self.core;
         if primitive == Primitive::StoreBarrier && !c.limits.barriers {
             if let Some(tracer) = &c.observer.tracer {
-                tracer.enter(c.id, Op::Primitive(primitive));
+                tracer.enter(c.id, TraceOp::Primitive(primitive));
             }
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! What replays of recordings need of a simulated core.
 
-use super::{Kind, SimCpu};
+use super::{EntryKind, SimCpu};
 use strandline_isa::{Addr, Alu, Replay};
 
 impl Replay for SimCpu<'_> {
@@ -16,7 +16,7 @@ impl Replay for SimCpu<'_> {
 
     fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool) {
         let kind = match temporal {
-            true => Kind::Store { size, value },
+            true => EntryKind::Store { size, value },
             false => self.core.store_nt(size, value),
         };
         if !self.core.is_replaying() {

@@ -1,8 +1,8 @@
 //! A simulated core as the back end of a program that keeps its values on a stack ([`Frame`]).
 
 use super::asking::{Left, Outcome};
-use super::{Kind, SimCpu};
-use crate::core::frame::{Frame, Operand, Step};
+use super::{EntryKind, SimCpu};
+use crate::core::frame::{Frame, FrameStep, Operand};
 use crate::core::Core;
 use corosensei::Yielder;
 use std::rc::Rc;
@@ -60,19 +60,19 @@ impl<'s> StackCpu<'s> {
         Ok(())
     }
 
-    fn issue(&self, step: Step) -> Result<(), Left> {
+    fn issue(&self, step: FrameStep) -> Result<(), Left> {
         let (c, frame) = (&*self.cpu.core, &*self.frame);
         let ready = |operand: Operand| frame.ready_of(operand);
         match step {
-            Step::Load { slot, to } => {
+            FrameStep::Load { slot, to } => {
                 let (_, done) = self.cpu.load_ready(frame.at(slot), 0, 8)?;
                 frame.loaded(to, done);
             }
-            Step::Store { slot, data } => {
-                let kind = Kind::Store { size: 8, value: 0 };
+            FrameStep::Store { slot, data } => {
+                let kind = EntryKind::Store { size: 8, value: 0 };
                 self.cpu.store_ready(frame.at(slot), kind, (0, ready(data)))?;
             }
-            Step::Alu {
+            FrameStep::Alu {
                 op,
                 operands: [a, b],
                 to,
@@ -85,9 +85,9 @@ impl<'s> StackCpu<'s> {
                 };
                 frame.produced(to, done);
             }
-            Step::Branch { on, taken, site } => c.branches_on(ready(on), taken, site),
-            Step::Jump { on, to, site } => c.jumps(ready(on), to, site),
-            Step::Spin => c.spins(),
+            FrameStep::Branch { on, taken, site } => c.branches_on(ready(on), taken, site),
+            FrameStep::Jump { on, to, site } => c.jumps(ready(on), to, site),
+            FrameStep::Spin => c.spins(),
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Cpu for StackCpu<'_> {
     }
 
     fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        let kind = Kind::Store { size, value };
+        let kind = EntryKind::Store { size, value };
         self.behind_stack([address, data], |ready| self.cpu.store_ready(addr, kind, ready));
     }
 

@@ -1,13 +1,13 @@
 //! Stores, from their dispatch to the store queue.
 
 use super::asking::Left;
-use super::{Core, Kind, Port, Request, SimCpu};
+use super::{Core, EntryKind, Port, Request, SimCpu};
 use strandline_isa::Addr;
 
 impl SimCpu<'_> {
     /// A store whose address and data are ready then.
     #[inline(always)]
-    pub(super) fn store_ready(&self, addr: Addr, kind: Kind, (address, data): (u64, u64)) -> Result<(), Left> {
+    pub(super) fn store_ready(&self, addr: Addr, kind: EntryKind, (address, data): (u64, u64)) -> Result<(), Left> {
         let c = &*self.core;
         while let Err(request) = c.find_room() {
             self.ask(request)?;
@@ -23,7 +23,7 @@ impl SimCpu<'_> {
             }
         };
         let (issue, executed) = c.execute_store(issue, translated, data);
-        if c.limits.retires_cached && matches!(kind, Kind::Store { .. }) {
+        if c.limits.retires_cached && matches!(kind, EntryKind::Store { .. }) {
             c.window.issue(issue);
             return self.fetch_line(addr, kind, executed);
         }
@@ -33,9 +33,9 @@ impl SimCpu<'_> {
 
     /// A store that has executed and retired then enters the store queue, once its line is requested.
     #[inline(always)]
-    fn enters(&self, addr: Addr, kind: Kind, translated: u64, (at, retired): (u64, u64)) -> Result<(), Left> {
+    fn enters(&self, addr: Addr, kind: EntryKind, translated: u64, (at, retired): (u64, u64)) -> Result<(), Left> {
         let c = &*self.core;
-        let temporal = matches!(kind, Kind::Store { .. });
+        let temporal = matches!(kind, EntryKind::Store { .. });
         if temporal && c.limits.prefetches_stores && !c.private.borrow_mut().owns(addr.line()) {
             self.ask(Request::Own {
                 addr,
@@ -48,7 +48,7 @@ impl SimCpu<'_> {
 
     /// Requests the line of a store that has executed at `at`, unless the core owns it. The store retires once the line has
     /// come.
-    fn fetch_line(&self, addr: Addr, kind: Kind, at: u64) -> Result<(), Left> {
+    fn fetch_line(&self, addr: Addr, kind: EntryKind, at: u64) -> Result<(), Left> {
         let c = &*self.core;
         let owned = c.private.borrow_mut().owned(addr.line(), at);
         let fetched = match owned {

@@ -11,7 +11,7 @@
 mod naming;
 mod step;
 
-pub use step::{Operand, Step};
+pub use step::{FrameStep, Operand};
 
 use naming::Naming;
 use std::cell::{Cell, RefCell};
@@ -36,7 +36,7 @@ pub struct Frame {
 #[derive(Clone, Default)]
 pub struct State {
     naming: Naming,
-    steps: VecDeque<Step>,
+    steps: VecDeque<FrameStep>,
     times: Times,
     /// The operands of the operation under way.
     operands: [Operand; 2],
@@ -120,7 +120,7 @@ impl Frame {
         let is_loaded = |operand: &Operand| matches!(operand, Operand::Loaded(_));
         // One operand may lie in memory: of a comparison any, otherwise one of two.
         let fused = operands.iter().any(is_loaded) && (compares || !operands.contains(&Operand::Constant));
-        state.steps.push_back(Step::Alu {
+        state.steps.push_back(FrameStep::Alu {
             op,
             operands,
             to,
@@ -133,19 +133,19 @@ impl Frame {
     pub fn branch(&self, condition: u64, taken: bool, site: Site) {
         let state = &mut *self.state.borrow_mut();
         let [on] = state.naming.takes([condition], &mut state.steps);
-        state.steps.push_back(Step::Branch { on, taken, site });
+        state.steps.push_back(FrameStep::Branch { on, taken, site });
     }
 
     /// An indirect jump to `to`.
     pub fn jump(&self, target: u64, to: u64, site: Site) {
         let state = &mut *self.state.borrow_mut();
         let [on] = state.naming.takes([target], &mut state.steps);
-        state.steps.push_back(Step::Jump { on, to, site });
+        state.steps.push_back(FrameStep::Jump { on, to, site });
     }
 
     /// The program has gone round a loop that waits.
     pub fn spins(&self) {
-        self.state.borrow_mut().steps.push_back(Step::Spin);
+        self.state.borrow_mut().steps.push_back(FrameStep::Spin);
     }
 
     /// A scope of the program begins.
@@ -190,7 +190,7 @@ impl Frame {
     }
 
     /// The next step to issue.
-    pub fn next(&self) -> Option<Step> {
+    pub fn next(&self) -> Option<FrameStep> {
         self.state.borrow().steps.front().copied()
     }
 

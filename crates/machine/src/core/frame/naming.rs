@@ -1,6 +1,6 @@
 //! Which values have names, and the slots of those.
 
-use super::{Operand, Step, SLOTS};
+use super::{FrameStep, Operand, SLOTS};
 use std::array::from_fn;
 use std::collections::VecDeque;
 use strandline_isa::Alu;
@@ -22,7 +22,7 @@ pub struct Naming {
 
 impl Naming {
     /// Where an operation finds its operands; adds the steps that bring them there.
-    pub fn takes<const N: usize>(&mut self, values: [u64; N], steps: &mut VecDeque<Step>) -> [Operand; N] {
+    pub fn takes<const N: usize>(&mut self, values: [u64; N], steps: &mut VecDeque<FrameStep>) -> [Operand; N] {
         let held = std::mem::take(&mut self.held);
         if self.unnamed & self.bit(held) != 0 && !values.contains(&held) {
             self.name(held, steps);
@@ -30,7 +30,7 @@ impl Naming {
         from_fn(|place| self.take(values[place], held, place, steps))
     }
 
-    fn take(&mut self, value: u64, held: u64, place: usize, steps: &mut VecDeque<Step>) -> Operand {
+    fn take(&mut self, value: u64, held: u64, place: usize, steps: &mut VecDeque<FrameStep>) -> Operand {
         match value {
             0 => Operand::Constant,
             _ if self.library > 0 => Operand::Value(value),
@@ -60,17 +60,17 @@ impl Naming {
     }
 
     /// Stores a value to its slot.
-    fn name(&mut self, value: u64, steps: &mut VecDeque<Step>) {
+    fn name(&mut self, value: u64, steps: &mut VecDeque<FrameStep>) {
         self.unnamed &= !self.bit(value);
-        steps.push_back(Step::Store {
+        steps.push_back(FrameStep::Store {
             slot: value % SLOTS,
             data: Operand::Value(value),
         });
     }
 
-    fn load(&self, value: u64, to: usize, steps: &mut VecDeque<Step>) {
+    fn load(&self, value: u64, to: usize, steps: &mut VecDeque<FrameStep>) {
         let slot = self.slot(value);
-        steps.push_back(Step::Load { slot, to });
+        steps.push_back(FrameStep::Load { slot, to });
     }
 
     /// The slot of a value. One whose slot was given to a later value is of an outer frame: what nothing writes again.
@@ -107,7 +107,7 @@ impl Naming {
 
     /// The caller loads the arguments, the call pushes the return address; the function pushes the frame pointer, makes
     /// its frame, and stores the arguments.
-    pub fn calls(&mut self, arguments: u32, steps: &mut VecDeque<Step>) {
+    pub fn calls(&mut self, arguments: u32, steps: &mut VecDeque<FrameStep>) {
         if self.library > 0 {
             return;
         }
@@ -118,17 +118,17 @@ impl Naming {
     }
 
     /// `leave` and `ret` load the frame pointer and the return address.
-    pub fn returns(&mut self, steps: &mut VecDeque<Step>) {
+    pub fn returns(&mut self, steps: &mut VecDeque<FrameStep>) {
         if self.library == 0 {
             steps.extend([outer(0), outer(1)]);
         }
     }
 
-    fn pushes(&mut self, words: u32, steps: &mut VecDeque<Step>) {
+    fn pushes(&mut self, words: u32, steps: &mut VecDeque<FrameStep>) {
         for _ in 0..words {
             let slot = self.next() % SLOTS;
             let data = Operand::Constant;
-            steps.push_back(Step::Store { slot, data });
+            steps.push_back(FrameStep::Store { slot, data });
         }
     }
 
@@ -143,15 +143,15 @@ impl Naming {
 }
 
 /// A load of a slot of an outer frame on which no operation depends.
-fn outer(slot: u64) -> Step {
-    Step::Load {
+fn outer(slot: u64) -> FrameStep {
+    FrameStep::Load {
         slot: SLOTS + slot,
         to: 0,
     }
 }
 
 /// A micro-op on the stack pointer.
-const MOVE: Step = Step::Alu {
+const MOVE: FrameStep = FrameStep::Alu {
     op: Alu::Simple,
     operands: [Operand::Constant; 2],
     to: 0,

@@ -16,7 +16,7 @@ pub enum Operand {
 
 /// A micro-op, or part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum FrameStep {
     /// A load of a slot, for the operation's first or second operand.
     Load { slot: u64, to: usize },
     /// A store of a register to a slot.

@@ -1,6 +1,6 @@
 //! The rule of names, against what gcc -O0 makes of the same statements.
 
-use super::{Frame, Operand, Step, FRAME_BYTES, SLOTS};
+use super::{Frame, FrameStep, Operand, FRAME_BYTES, SLOTS};
 use strandline_isa::{Addr, Alu, Scope, Site};
 
 const SITE: Site = Site(1);
@@ -12,12 +12,12 @@ fn frame() -> Frame {
 /// Letters for the steps: loads and stores of slots, arithmetic, branches; a fused operation is no micro-op of its own.
 fn steps(frame: &Frame) -> String {
     let letter = |step| match step {
-        Step::Load { .. } => "l",
-        Step::Store { .. } => "s",
-        Step::Alu { fused: true, .. } => "+",
-        Step::Alu { .. } => "a",
-        Step::Branch { .. } | Step::Jump { .. } => "b",
-        Step::Spin => "",
+        FrameStep::Load { .. } => "l",
+        FrameStep::Store { .. } => "s",
+        FrameStep::Alu { fused: true, .. } => "+",
+        FrameStep::Alu { .. } => "a",
+        FrameStep::Branch { .. } | FrameStep::Jump { .. } => "b",
+        FrameStep::Spin => "",
     };
     let next = || {
         let step = frame.next()?;
@@ -127,7 +127,7 @@ fn a_slot_that_was_given_to_a_later_value_is_of_an_outer_frame() {
         let step = frame.next().expect("a load");
         frame.issued();
         match step {
-            Step::Load { slot, .. } => slot,
+            FrameStep::Load { slot, .. } => slot,
             other => panic!("{other:?}"),
         }
     };

@@ -13,7 +13,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{MachineConfig, Op, Options, Seen, SimCpu, System, Trace, Traces};
+use strandline_machine::{MachineConfig, Options, Seen, SimCpu, System, Trace, TraceOp, Traces};
 
 /// It keeps nothing of this core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -221,7 +221,7 @@ fn loads_of_every_size_see_what_is_kept_over_what_the_caches_have() {
     let kept: Vec<_> = (1..=3).map(|id| Did::Kept(CoreId(0), StoreId(id))).collect();
     assert_eq!(did[..3], kept, "all were kept before the first was performed");
     let from = trace.programs[0].iter().filter_map(|op| match op {
-        Op::Load { from, .. } => Some(*from),
+        TraceOp::Load { from, .. } => Some(*from),
         _ => None,
     });
     let from: Vec<Seen> = from.collect();
@@ -261,7 +261,7 @@ fn kept_stores_are_performed_in_order_and_a_fence_waits_for_them() {
     assert_eq!((got, left), (vec![3], 3));
     assert!(matches!(
         trace.programs[0].last(),
-        Some(Op::Load {
+        Some(TraceOp::Load {
             from: Seen::Memory(3),
             ..
         })
@@ -285,7 +285,7 @@ fn a_kept_locked_instruction_reads_what_is_kept_and_writes_when_it_is_performed(
         "a store and two locked instructions are kept: {did:?}"
     );
     let from = trace.programs[0].iter().skip(1).map(|op| match op {
-        Op::Rmw { from, .. } | Op::Load { from, .. } => *from,
+        TraceOp::Rmw { from, .. } | TraceOp::Load { from, .. } => *from,
         other => panic!("{other:?}"),
     });
     let from: Vec<Seen> = from.collect();

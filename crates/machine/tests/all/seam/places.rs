@@ -5,7 +5,7 @@ use crate::common::{memory, preset, put};
 use strandline_design::boxed;
 use strandline_isa::{Addr, CoreId, Cpu, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Op, OpId, Options, Outcome, Seen, SimCpu, System, Traces};
+use strandline_machine::{MachineConfig, OpId, Options, Outcome, Seen, SimCpu, System, TraceOp, Traces};
 
 fn machine() -> MachineConfig {
     preset("cosplay")
@@ -76,7 +76,7 @@ fn a_kept_store_stays_pending_and_invisible_until_it_is_performed() {
     assert_eq!(system.memory().read(Addr(PM_BASE), 8), 3);
     assert_eq!(script(&system).performed, [script(&system).kept.expect("a store")]);
     let trace = outcome.journal.expect("kept").trace;
-    assert!(matches!(trace.programs[0][0], Op::Store { .. }));
+    assert!(matches!(trace.programs[0][0], TraceOp::Store { .. }));
     assert_eq!(
         trace.visible,
         [OpId {
@@ -112,7 +112,7 @@ fn loads_are_supplied_or_wait() {
     // Dispatched in cycle 0, issued in 1, 33 cycles later there.
     let outcome = supplied.run().expect("ends");
     assert_eq!(outcome.stats.cycles, Cycles(34));
-    let load = Op::Load {
+    let load = TraceOp::Load {
         addr: Addr(PM_BASE),
         size: 8,
         value: 99,

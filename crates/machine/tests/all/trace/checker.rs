@@ -4,14 +4,14 @@ use super::programs::{initial, low, Did};
 use std::cell::Cell;
 use std::collections::HashMap;
 use strandline_isa::{Addr, CoreId, Memory};
-use strandline_machine::{Journal, Op, OpId, Seen, Trace};
+use strandline_machine::{Journal, OpId, Seen, Trace, TraceOp};
 
 /// The bytes that an operation writes.
-pub fn written(op: &Op) -> Option<(Addr, u8, u64)> {
+pub fn written(op: &TraceOp) -> Option<(Addr, u8, u64)> {
     match *op {
-        Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => Some((addr, size, value)),
-        Op::Rmw { addr, new, .. } => Some((addr, 8, new)),
-        Op::Load { .. } | Op::Flush { .. } | Op::Primitive(_) | Op::Note(_) => None,
+        TraceOp::Store { addr, size, value } | TraceOp::StoreNt { addr, size, value } => Some((addr, size, value)),
+        TraceOp::Rmw { addr, new, .. } => Some((addr, 8, new)),
+        TraceOp::Load { .. } | TraceOp::Flush { .. } | TraceOp::Primitive(_) | TraceOp::Note(_) => None,
     }
 }
 
@@ -29,8 +29,8 @@ pub fn reads(trace: &Trace) -> Vec<(OpId, Addr, u8, Seen)> {
                 index: index as u32,
             };
             match *op {
-                Op::Load { addr, size, from, .. } => found.push((id, addr, size, from)),
-                Op::Rmw { addr, from, .. } => found.push((id, addr, 8, from)),
+                TraceOp::Load { addr, size, from, .. } => found.push((id, addr, size, from)),
+                TraceOp::Rmw { addr, from, .. } => found.push((id, addr, 8, from)),
                 _ => {}
             }
         }
@@ -38,11 +38,11 @@ pub fn reads(trace: &Trace) -> Vec<(OpId, Addr, u8, Seen)> {
     found
 }
 
-pub fn op(trace: &Trace, id: OpId) -> &Op {
+pub fn op(trace: &Trace, id: OpId) -> &TraceOp {
     &trace.programs[id.core.index()][id.index as usize]
 }
 
-pub fn apply(memory: &Memory, op: &Op) {
+pub fn apply(memory: &Memory, op: &TraceOp) {
     let (addr, size, value) = written(op).expect("only what writes becomes visible");
     memory.write(addr, size, value);
 }
@@ -103,26 +103,26 @@ pub fn replay(trace: &Trace) -> (HashMap<OpId, u64>, Memory) {
 
 /// What the trace says that the programs did.
 pub fn told(journal: &Journal, values: &HashMap<OpId, u64>) -> Vec<Vec<Did>> {
-    let told = |core: usize, index: usize, op: &Op| {
+    let told = |core: usize, index: usize, op: &TraceOp| {
         let id = OpId {
             core: CoreId(core as u16),
             index: index as u32,
         };
         match *op {
-            Op::Load { addr, size, .. } => Did::Load {
+            TraceOp::Load { addr, size, .. } => Did::Load {
                 addr,
                 size,
                 value: values[&id],
             },
-            Op::Store { addr, size, value } => Did::Store { addr, size, value },
-            Op::StoreNt { addr, size, value } => Did::StoreNt { addr, size, value },
-            Op::Rmw { addr, old, new, .. } => {
+            TraceOp::Store { addr, size, value } => Did::Store { addr, size, value },
+            TraceOp::StoreNt { addr, size, value } => Did::StoreNt { addr, size, value },
+            TraceOp::Rmw { addr, old, new, .. } => {
                 assert_eq!(values[&id], old, "{id:?}");
                 Did::Rmw { addr, old, new }
             }
-            Op::Flush { addr, kind } => Did::Flush(addr, kind),
-            Op::Primitive(primitive) => Did::Primitive(primitive),
-            Op::Note(n) => Did::Note(journal.notes[core][n as usize].note),
+            TraceOp::Flush { addr, kind } => Did::Flush(addr, kind),
+            TraceOp::Primitive(primitive) => Did::Primitive(primitive),
+            TraceOp::Note(n) => Did::Note(journal.notes[core][n as usize].note),
         }
     };
     let programs = journal.trace.programs.iter().enumerate();

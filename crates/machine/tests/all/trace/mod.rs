@@ -15,7 +15,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{MachineConfig, Op, OpId, Seen, Trace, Traces, VolatileLines};
+use strandline_machine::{MachineConfig, OpId, Seen, Trace, TraceOp, Traces, VolatileLines};
 
 /// Answers as the plain machine, asked everywhere or nowhere.
 struct Asked {
@@ -121,7 +121,7 @@ proptest! {
             let (Seen::Memory(n) | Seen::Merged(n)) = from else { continue };
             let older = before.insert(id.core, n).unwrap_or(0);
             prop_assert!(older <= n, "{id:?}");
-            if let Op::Rmw { .. } = op(&trace, id) {
+            if let TraceOp::Rmw { .. } = op(&trace, id) {
                 prop_assert_eq!(trace.visible[n as usize], id);
             }
         }
@@ -142,30 +142,30 @@ proptest! {
         let whole = run(seed, cores, length, Traces::Everything).journal.trace;
         let mut lines = VolatileLines::default();
         let places = whole.programs.iter().flatten().filter_map(|op| match op {
-            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => Some(*addr),
+            TraceOp::Load { addr, .. } | TraceOp::Store { addr, .. } | TraceOp::StoreNt { addr, .. } => Some(*addr),
             _ => None,
         });
         let some = |addr: &Addr| !addr.is_persistent() && ((addr.0 / LINE_BYTES) ^ seed) % 2 == 0;
         places.filter(some).for_each(|addr| lines.add(addr));
         let part = run(seed, cores, length, Traces::Shared(Arc::new(lines.clone()))).journal.trace;
-        let kept = |op: &&Op| match op {
-            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::StoreNt { addr, .. } => {
+        let kept = |op: &&TraceOp| match op {
+            TraceOp::Load { addr, .. } | TraceOp::Store { addr, .. } | TraceOp::StoreNt { addr, .. } => {
                 addr.is_persistent() || lines.contains(*addr)
             }
             _ => true,
         };
         // The places in the trace from which loads have their values are others.
-        let without_source = |op: &Op| match *op {
-            Op::Load { addr, size, value, .. } => Op::Load { addr, size, value, from: Seen::Stale },
-            Op::Rmw { addr, old, new, .. } => Op::Rmw { addr, old, new, from: Seen::Stale },
+        let without_source = |op: &TraceOp| match *op {
+            TraceOp::Load { addr, size, value, .. } => TraceOp::Load { addr, size, value, from: Seen::Stale },
+            TraceOp::Rmw { addr, old, new, .. } => TraceOp::Rmw { addr, old, new, from: Seen::Stale },
             op => op,
         };
         for (whole, part) in whole.programs.iter().zip(&part.programs) {
-            let rest: Vec<Op> = whole.iter().filter(kept).map(without_source).collect();
-            let found: Vec<Op> = part.iter().map(without_source).collect();
+            let rest: Vec<TraceOp> = whole.iter().filter(kept).map(without_source).collect();
+            let found: Vec<TraceOp> = part.iter().map(without_source).collect();
             prop_assert_eq!(rest, found);
         }
-        let visible = |trace: &Trace| -> Vec<Op> {
+        let visible = |trace: &Trace| -> Vec<TraceOp> {
             let ops = trace.visible.iter().map(|id| without_source(op(trace, *id)));
             ops.filter(|op| kept(&op)).collect()
         };

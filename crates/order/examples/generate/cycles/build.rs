@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::edge::{Edge, Form, Needs};
-use super::shape::{Access, Kind, Link, Shape};
+use super::shape::{Access, Direction, Link, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub struct Placement {
 }
 
 /// The parameters of a test.
-pub struct Plan<'p> {
+pub struct TestPlan<'p> {
     /// Its accesses.
     pub shape: &'p Shape,
     /// An edge for each of [`Shape::steps`].
@@ -72,7 +72,7 @@ fn conjunction(parts: &[String]) -> String {
 }
 
 /// The text of a plan.
-pub fn build(plan: &Plan<'_>) -> Built {
+pub fn build(plan: &TestPlan<'_>) -> Built {
     let labels = labels(plan.shape);
     let mut writer = Writer {
         plan,
@@ -102,7 +102,7 @@ fn labels(shape: &Shape) -> BTreeMap<(usize, usize), u8> {
         for (index, access) in accesses
             .iter()
             .enumerate()
-            .filter(|(_, access)| access.kind != Kind::Load)
+            .filter(|(_, access)| access.direction != Direction::Load)
         {
             let count = next.entry(access.at).or_default();
             *count += 1;
@@ -113,7 +113,7 @@ fn labels(shape: &Shape) -> BTreeMap<(usize, usize), u8> {
 }
 
 /// The name: the shape, the edges without bare ones at the end, the memory of the locations.
-fn name(plan: &Plan<'_>) -> String {
+fn name(plan: &TestPlan<'_>) -> String {
     let mut edges: Vec<&str> = plan.edges.iter().map(|edge| edge.name).collect();
     while edges.len() > 1 && plan.edges[edges.len() - 1].is_bare() && plan.edges[edges.len() - 1].data {
         edges.pop();
@@ -129,7 +129,7 @@ fn name(plan: &Plan<'_>) -> String {
     name
 }
 
-fn about(plan: &Plan<'_>) -> String {
+fn about(plan: &TestPlan<'_>) -> String {
     let mut edges = plan.edges.iter();
     let mut parts = Vec::new();
     for (thread, accesses) in plan.shape.threads.iter().enumerate() {
@@ -138,10 +138,10 @@ fn about(plan: &Plan<'_>) -> String {
             if let Some(edge) = (index > 0).then(|| edges.next()).flatten() {
                 _ = write!(part, " {} ", edge.name);
             }
-            let letter = match access.kind {
-                Kind::Load => 'R',
-                Kind::Store => 'W',
-                Kind::Output => 'O',
+            let letter = match access.direction {
+                Direction::Load => 'R',
+                Direction::Store => 'W',
+                Direction::Output => 'O',
             };
             _ = write!(part, "{letter}{}", access.at);
         }
@@ -155,7 +155,7 @@ fn about(plan: &Plan<'_>) -> String {
 }
 
 struct Writer<'p> {
-    plan: &'p Plan<'p>,
+    plan: &'p TestPlan<'p>,
     labels: BTreeMap<(usize, usize), u8>,
     step: usize,
     threads: Vec<Vec<String>>,
@@ -179,7 +179,7 @@ impl Writer<'_> {
                 code.extend(self.lines(edge.before, &accesses[index..=index]));
             }
             let form = self.form(steps, index, access.at);
-            if access.kind == Kind::Load {
+            if access.direction == Direction::Load {
                 code.load(access.at, self.value_read(thread, index), form);
             } else {
                 let dependent = index > 0 && steps[index - 1].data && self.plan.shape.ends_in_crash();
@@ -211,7 +211,7 @@ impl Writer<'_> {
         let (first, last) = (shape.first(), shape.last());
         let all = shape.threads.iter().flatten();
         let stores = all
-            .filter(|access| access.kind == Kind::Store && access.at == first.at)
+            .filter(|access| access.direction == Direction::Store && access.at == first.at)
             .count();
         let last_thread = shape.threads.len() - 1;
         let label = self.labels[&(last_thread, shape.threads[last_thread].len() - 1)];

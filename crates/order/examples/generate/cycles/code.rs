@@ -1,7 +1,7 @@
 //! The code of a thread.
 
 use super::edge::Form;
-use super::shape::{Access, Kind};
+use super::shape::{Access, Direction};
 
 const REGISTERS: [&str; 6] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"];
 /// The outputs that show loaded values.
@@ -51,8 +51,8 @@ impl Code {
     /// Adds a store or an output of this value. It stores the last loaded register if a dependence is permitted and the
     /// value is equal.
     pub fn store(&mut self, access: Access, value: u8, form: Form, dependent: bool) {
-        let name = match (access.kind, form) {
-            (Kind::Output, _) => "OUT",
+        let name = match (access.direction, form) {
+            (Direction::Output, _) => "OUT",
             (_, Form::Plain) => "MOV",
             (_, Form::NonTemporal) => "MOVNTI",
             (_, Form::Locked) => "XCHG",

@@ -1,6 +1,6 @@
 //! What orders two accesses of a thread, if anything.
 
-use super::shape::Kind;
+use super::shape::Direction;
 
 /// How an access is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Edge {
     }
 
     /// Whether it is permitted between accesses of these kinds.
-    pub fn fits(&self, first: Kind, last: Kind) -> bool {
+    pub fn fits(&self, first: Direction, last: Direction) -> bool {
         takes(self.ends.0, first) && takes(self.ends.1, last)
     }
 
@@ -103,12 +103,12 @@ impl Edge {
     }
 }
 
-fn takes(end: char, kind: Kind) -> bool {
+fn takes(end: char, direction: Direction) -> bool {
     match end {
         '_' => true,
-        'R' | 'A' => kind == Kind::Load,
-        'O' => kind == Kind::Output,
-        _ => kind == Kind::Store,
+        'R' | 'A' => direction == Direction::Load,
+        'O' => direction == Direction::Output,
+        _ => direction == Direction::Store,
     }
 }
 

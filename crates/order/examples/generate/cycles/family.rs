@@ -2,7 +2,7 @@
 
 use super::build::Placement;
 use super::edge::{Edge, Needs};
-use super::shape::{Kind, Shape};
+use super::shape::{Direction, Shape};
 
 /// Tests for the models of one instruction set.
 pub struct Family {
@@ -48,7 +48,7 @@ impl Family {
                 .threads
                 .iter()
                 .flatten()
-                .filter(|access| access.kind != Kind::Output);
+                .filter(|access| access.direction != Direction::Output);
             let mut persistent: Vec<char> = accesses.map(|access| access.at).collect();
             persistent.retain(|at| !dram || !between.contains(at));
             persistent.sort_unstable();

@@ -1,6 +1,6 @@
 //! Selects the tests of a family.
 
-use super::build::{build, Built, Placement, Plan};
+use super::build::{build, Built, Placement, TestPlan};
 use super::canon::canonical;
 use super::edge::Edge;
 use super::family::Family;
@@ -21,7 +21,7 @@ pub struct Kept {
 type Feature = (&'static str, String);
 
 /// A test that is worth keeping.
-struct Found {
+struct FoundTest {
     features: BTreeSet<Feature>,
     name: String,
     text: String,
@@ -40,11 +40,11 @@ impl Kept {
     /// A minimal selection of new tests of a family that covers all its features: names and texts.
     pub fn of_family(&mut self, family: &Family, judge: &Judge) -> Result<Vec<(String, String)>, Fault> {
         let mut seen: BTreeSet<Feature> = BTreeSet::new();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<FoundTest> = Vec::new();
         for shape in family.shapes() {
             for placement in family.placements(&shape) {
                 for edges in combinations(family, &shape) {
-                    let plan = Plan {
+                    let plan = TestPlan {
                         shape: &shape,
                         edges: &edges,
                         placement: &placement,
@@ -67,7 +67,7 @@ impl Kept {
                         continue;
                     }
                     let text = built.text(!verdict.of(family.main));
-                    found.push(Found {
+                    found.push(FoundTest {
                         features,
                         text: Test::parse(&text)?.to_string(),
                         name: built.name,
@@ -102,7 +102,7 @@ fn is_worth(test: &Test, built: &Built, verdict: &Verdict, judge: &Judge) -> Res
 }
 
 /// Drops tests, larger ones first, whose features others cover.
-fn thin_out(found: &mut Vec<Found>) {
+fn thin_out(found: &mut Vec<FoundTest>) {
     for index in (0..found.len()).rev() {
         let others = found.iter().enumerate().filter(|(other, _)| *other != index);
         let shown: BTreeSet<&Feature> = others.flat_map(|(_, test)| &test.features).collect();
@@ -113,7 +113,7 @@ fn thin_out(found: &mut Vec<Found>) {
 }
 
 /// Every edge; the shape and the placement with the main model's verdict; all models' verdicts.
-fn features(family: &Family, plan: &Plan<'_>, verdict: &Verdict) -> BTreeSet<Feature> {
+fn features(family: &Family, plan: &TestPlan<'_>, verdict: &Verdict) -> BTreeSet<Feature> {
     let Placement { dram, line } = plan.placement;
     let said: String = verdict
         .forbidden
@@ -149,7 +149,7 @@ fn combinations(family: &Family, shape: &Shape) -> Vec<Vec<Edge>> {
         let fitting: Vec<Edge> = family
             .edges
             .iter()
-            .filter(|edge| edge.fits(first.kind, last.kind))
+            .filter(|edge| edge.fits(first.direction, last.direction))
             .copied()
             .collect();
         let longer = |edges: &Vec<Edge>| {

@@ -2,7 +2,7 @@
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum Direction {
     /// Loads.
     Load,
     /// Stores.
@@ -15,7 +15,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// What it does.
-    pub kind: Kind,
+    pub direction: Direction,
     /// To what: one letter.
     pub at: char,
 }
@@ -56,13 +56,13 @@ impl Shape {
     /// Parses accesses such as `Wx Wf | Rf Wz`.
     pub fn of(name: &'static str, accesses: &str) -> Shape {
         let access = |word: &str| {
-            let kind = match word.chars().next() {
-                Some('W') => Kind::Store,
-                Some('R') => Kind::Load,
-                _ => Kind::Output,
+            let direction = match word.chars().next() {
+                Some('W') => Direction::Store,
+                Some('R') => Direction::Load,
+                _ => Direction::Output,
             };
             let at = word.chars().last().unwrap_or('x');
-            Access { kind, at }
+            Access { direction, at }
         };
         let thread = |thread: &str| thread.split_whitespace().map(access).collect();
         Shape {
@@ -91,9 +91,9 @@ impl Shape {
     pub fn link(&self, thread: usize) -> Option<(Link, char)> {
         let from = *self.threads[thread].last()?;
         let to = self.threads[(thread + 1) % self.threads.len()][0];
-        let link = match (from.kind, to.kind) {
-            (Kind::Store, Kind::Load) => Link::ReadsFrom,
-            (Kind::Store, Kind::Store) => Link::Coherence,
+        let link = match (from.direction, to.direction) {
+            (Direction::Store, Direction::Load) => Link::ReadsFrom,
+            (Direction::Store, Direction::Store) => Link::Coherence,
             _ => Link::FromRead,
         };
         (from.at == to.at && self.threads.len() > 1).then_some((link, from.at))

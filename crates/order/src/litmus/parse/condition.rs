@@ -2,7 +2,7 @@
 
 use super::{is_name, Parser};
 use crate::litmus::{Condition, Formula, LocationId, LocationKind, Quantifier};
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 
 /// Maximum number of operators of a condition, which bounds the depth of its tree.
 const MOST_OPERATORS: usize = 50;
@@ -44,7 +44,7 @@ impl Parser<'_> {
         Ok(is_next)
     }
 
-    fn count(&mut self, place: Place) -> Result<(), Fault> {
+    fn count(&mut self, place: TextPlace) -> Result<(), Fault> {
         self.operators += 1;
         match self.operators <= MOST_OPERATORS {
             true => Ok(()),

@@ -3,7 +3,7 @@
 use super::{Parser, MOST_EVENTS};
 use crate::litmus::instruction::{FlushKind, REGISTERS};
 use crate::litmus::{Class, Instruction, LocationId, LocationKind, Operand, Register};
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 
 /// The list of instructions, for the error on an unknown one.
 const OPERATIONS: [&str; 16] = [
@@ -204,7 +204,7 @@ impl Parser<'_> {
     }
 
     /// Refuses an instruction beyond the limit.
-    pub(super) fn refuse(&mut self, place: Place, instruction: Instruction) -> Result<(), Fault> {
+    pub(super) fn refuse(&mut self, place: TextPlace, instruction: Instruction) -> Result<(), Fault> {
         if let Instruction::Out(at, _) = instruction {
             if self.told.contains(&at) {
                 let name = &self.named(at).name;
@@ -227,14 +227,14 @@ impl Parser<'_> {
 }
 
 /// The number of the label `LC` and these digits.
-fn label_of(digits: &str, place: Place) -> Result<u8, Fault> {
+fn label_of(digits: &str, place: TextPlace) -> Result<u8, Fault> {
     match digits.parse() {
         Ok(number) if digits.len() == 2 => Ok(number),
         _ => Err(Fault::new(place, "expected a label, LC00 to LC99")),
     }
 }
 
-fn no_instruction(place: Place, word: &str) -> Fault {
+fn no_instruction(place: TextPlace, word: &str) -> Fault {
     let alone = Class::all().filter(|class| class.alone().is_some());
     let known: Vec<&str> = OPERATIONS.into_iter().chain(alone.map(|class| class.name())).collect();
     Fault::new(

@@ -6,7 +6,7 @@ mod through;
 
 use super::{Condition, Instruction, Location, LocationId, LocationKind, Test};
 use crate::text::Text;
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 
 /// Limits of a test: locations, threads and events.
 const MOST_LOCATIONS: usize = 16;
@@ -36,7 +36,7 @@ struct Named {
     kind: LocationKind,
     group: Option<usize>,
     initial: Option<u8>,
-    place: Place,
+    place: TextPlace,
 }
 
 struct Parser<'t> {

@@ -1,7 +1,7 @@
 //! What a thread's dependences need: an index register holds 0, and a jump leads to the next instruction.
 
 use crate::litmus::{Instruction, Register};
-use crate::{Fault, Place};
+use crate::{Fault, TextPlace};
 use std::collections::BTreeSet;
 
 /// What is known of a thread so far.
@@ -10,7 +10,7 @@ pub(super) struct Through {
     /// The registers that may hold something else than 0.
     used: BTreeSet<Register>,
     /// The label that must come next, and where it is jumped to.
-    awaited: Option<(u8, Place)>,
+    awaited: Option<(u8, TextPlace)>,
     labels: BTreeSet<u8>,
 }
 
@@ -19,7 +19,7 @@ impl Through {
     ///
     /// # Errors
     /// It reads or writes elsewhere, or jumps over something.
-    pub(super) fn take(&mut self, place: Place, instruction: Instruction) -> Result<(), Fault> {
+    pub(super) fn take(&mut self, place: TextPlace, instruction: Instruction) -> Result<(), Fault> {
         match (self.awaited.take(), instruction) {
             (Some((label, _)), Instruction::Label(here)) if here == label => {}
             (Some((label, place)), _) => return Err(not_next(label, place)),
@@ -74,7 +74,7 @@ impl Through {
     }
 }
 
-fn not_next(label: u8, place: Place) -> Fault {
+fn not_next(label: u8, place: TextPlace) -> Fault {
     let message = format!("a jump leads to the next instruction: put `LC{label:02}:` below it");
     Fault::new(place, message)
 }

@@ -1,8 +1,8 @@
 //! Builds streams of packets.
 
 use crate::collect::{collect_to, Collected};
-use crate::{Event, Executed, RecordError, Recording, Step};
-use strandline_capture::{Access, AccessKind, Control, Kind, Marker, MAGIC, NOBODY, VERSION};
+use crate::{Event, Executed, RecordError, Recording, ThreadStep};
+use strandline_capture::{Access, AccessKind, Control, Marker, PacketKind, MAGIC, NOBODY, VERSION};
 
 /// The start of the streams' persistent memory, which has [`PM_BYTES`].
 pub const PM: u64 = 0x7000_0000_0000;
@@ -43,7 +43,7 @@ impl Stream {
             blocks: 0,
         };
         let start = u64::from(VERSION) | 77 << 32;
-        stream.packet(Kind::Start, 0, &[&start.to_le_bytes()[..], b"prog\0arg"].concat());
+        stream.packet(PacketKind::Start, 0, &[&start.to_le_bytes()[..], b"prog\0arg"].concat());
         stream
     }
 
@@ -51,11 +51,11 @@ impl Stream {
     pub fn running() -> Stream {
         let mut stream = Stream::new();
         stream.map(PM, PM_BYTES, 0, "/dev/shm/pool");
-        stream.words(Kind::ThreadStart, 0, &[100, NOBODY, 0x9000]);
+        stream.words(PacketKind::ThreadStart, 0, &[100, NOBODY, 0x9000]);
         stream
     }
 
-    pub fn packet(&mut self, kind: Kind, thread: u32, payload: &[u8]) {
+    pub fn packet(&mut self, kind: PacketKind, thread: u32, payload: &[u8]) {
         self.bytes.extend((kind as u32).to_le_bytes());
         self.bytes.extend(thread.to_le_bytes());
         self.bytes.extend((payload.len() as u64).to_le_bytes());
@@ -63,22 +63,26 @@ impl Stream {
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
     }
 
-    pub fn words(&mut self, kind: Kind, thread: u32, words: &[u64]) {
+    pub fn words(&mut self, kind: PacketKind, thread: u32, words: &[u64]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.packet(kind, thread, &bytes);
     }
 
     pub fn trace(&mut self, thread: u32, words: &[u64]) {
-        self.words(Kind::Trace, thread, words);
+        self.words(PacketKind::Trace, thread, words);
     }
 
     pub fn map(&mut self, start: u64, bytes: u64, offset: u64, path: &str) {
         let numbers = [start, bytes, offset].map(u64::to_le_bytes).concat();
-        self.packet(Kind::PmMap, 0, &[&numbers, path.as_bytes()].concat());
+        self.packet(PacketKind::PmMap, 0, &[&numbers, path.as_bytes()].concat());
     }
 
     pub fn page(&mut self, address: u64, fill: u8) {
-        self.packet(Kind::PmPage, 0, &[&address.to_le_bytes()[..], &[fill; 4096]].concat());
+        self.packet(
+            PacketKind::PmPage,
+            0,
+            &[&address.to_le_bytes()[..], &[fill; 4096]].concat(),
+        );
     }
 
     /// Defines a block; returns the control word that executes it.
@@ -90,7 +94,7 @@ impl Stream {
         bytes.extend(code);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes.extend(accesses.iter().flat_map(|access| access.pack().to_le_bytes()));
-        self.packet(Kind::Blocks, 0, &bytes);
+        self.packet(PacketKind::Blocks, 0, &bytes);
         self.blocks += 1;
         Control::Block.word(self.blocks - 1)
     }
@@ -103,11 +107,11 @@ impl Stream {
     }
 
     pub fn thread_end(&mut self, thread: u32, ticket: u64) {
-        self.words(Kind::ThreadEnd, thread, &[ticket]);
+        self.words(PacketKind::ThreadEnd, thread, &[ticket]);
     }
 
     pub fn end(mut self, status: u64) -> Vec<u8> {
-        self.words(Kind::End, 0, &[status]);
+        self.words(PacketKind::End, 0, &[status]);
         self.bytes
     }
 }
@@ -127,8 +131,8 @@ pub fn steps<T>(recording: &Recording, thread: usize, each: impl Fn(Result<Execu
     let mut steps = Vec::new();
     while let Some(step) = stream.next().expect("what is collected can be read") {
         steps.push(match step {
-            Step::Block(executed) => each(Ok(executed)),
-            Step::Event(event) => each(Err(event)),
+            ThreadStep::Block(executed) => each(Ok(executed)),
+            ThreadStep::Event(event) => each(Err(event)),
         });
     }
     steps

@@ -3,13 +3,13 @@
 use super::build::{code, collected, eight, Stream, LOCK, PM};
 use super::together::two;
 use proptest::prelude::*;
-use strandline_capture::{AccessKind, Control, Kind, Marker};
+use strandline_capture::{AccessKind, Control, Marker, PacketKind};
 
 /// A stream with an item of each kind.
 fn everything() -> Vec<u8> {
     let mut stream = Stream::running();
     stream.words(
-        Kind::Module,
+        PacketKind::Module,
         0,
         &[0x40_0000, 0x50_0000, 0, u64::from_le_bytes(*b"/bin/cat")],
     );
@@ -19,7 +19,7 @@ fn everything() -> Vec<u8> {
     let flush = stream.block(&[&[0x90][..], &code(None)].concat(), 2, &[eight(0, AccessKind::Clwb)]);
     let task = stream.block(&code(Some(Marker::TaskEnd)), 1, &[]);
     stream.trace(0, &[Control::Syscall.word(56), 1, Control::Returned.word(56), 101, 2]);
-    stream.words(Kind::ThreadStart, 1, &[101, 0, 0xa000]);
+    stream.words(PacketKind::ThreadStart, 1, &[101, 0, 0xa000]);
     stream.trace(
         0,
         &[atomic, LOCK, 0, 1, 3, store, 0x1000, PM, 4, PM + 8, 5, flush, PM, task],
@@ -45,8 +45,8 @@ fn everything() -> Vec<u8> {
         ],
     );
     stream.trace(0, &[Control::Sync.word(0), PM, 4096]);
-    stream.words(Kind::PmUnmap, 0, &[PM, 0x1000]);
-    stream.packet(Kind::Warning, 0, b"something");
+    stream.words(PacketKind::PmUnmap, 0, &[PM, 0x1000]);
+    stream.packet(PacketKind::Warning, 0, b"something");
     stream.thread_end(1, 9);
     stream.end(0)
 }

@@ -3,7 +3,7 @@
 use super::build::{code, collected, eight, steps, Stream, PM, PM_BYTES};
 use crate::collect::collect;
 use crate::{Event, FenceClass, Region};
-use strandline_capture::{Access, AccessKind, Control, Kind, Marker, CONTROL};
+use strandline_capture::{Access, AccessKind, Control, Marker, PacketKind, CONTROL};
 use AccessKind::{Atomic, Clwb, Load, Store, StoreNt};
 
 #[test]
@@ -148,7 +148,7 @@ fn memory_is_what_it_was_when_it_first_was_persistent() {
     stream.page(PM, 1);
     stream.map(PM + 0x2000, 0x1000, 0x2000, "/pool");
     stream.page(PM + 0x2000, 2);
-    stream.words(Kind::PmUnmap, 0, &[PM, 0x2000]);
+    stream.words(PacketKind::PmUnmap, 0, &[PM, 0x2000]);
     stream.map(PM, 0x2000, 0, "/pool");
     stream.page(PM, 9);
     stream.page(PM + 0x1000, 9); // Zero at first, written since.
@@ -183,7 +183,7 @@ fn a_stream_without_an_end_is_kept_with_a_warning() {
 fn a_stream_that_begins_anew_replaces_what_was_before() {
     let mut wrapper = Stream::running();
     let before = wrapper.plain(&[Store]);
-    wrapper.packet(Kind::Warning, 0, b"of the wrapper");
+    wrapper.packet(PacketKind::Warning, 0, b"of the wrapper");
     wrapper.trace(0, &[before, PM, 1]);
     let mut stream = Stream::running();
     let block = stream.plain(&[Store, Store]);
@@ -238,7 +238,7 @@ fn what_cannot_be_recorded_leaves_no_file_and_says_why() {
     std::fs::create_dir_all(&folder).expect("a folder for the test");
     let out = folder.join("out.strand");
     let mut stream = Stream::running();
-    stream.packet(Kind::Refused, 0, b"the program forks\nand that is refused");
+    stream.packet(PacketKind::Refused, 0, b"the program forks\nand that is refused");
     let error = collect(&stream.bytes[..], &out, &mut |_| ()).expect_err("it is refused");
     assert_eq!(error.to_string(), "the program forks and that is refused");
     assert_eq!(std::fs::read_dir(&folder).expect("the folder is there").count(), 0);

@@ -2,7 +2,7 @@
 
 use super::build::{collected, steps, Stream, LOCK, PM};
 use crate::{Event, Recording, Turn};
-use strandline_capture::{AccessKind, Control, Kind};
+use strandline_capture::{AccessKind, Control, PacketKind};
 use AccessKind::{Atomic, Store};
 
 const CLONE: u64 = 56;
@@ -24,7 +24,7 @@ pub fn two() -> Stream {
         0,
         &[Control::Syscall.word(CLONE), 1, Control::Returned.word(CLONE), 101, 2],
     );
-    stream.words(Kind::ThreadStart, 1, &[101, 0, 0xa000]);
+    stream.words(PacketKind::ThreadStart, 1, &[101, 0, 0xa000]);
     stream
 }
 
@@ -218,7 +218,7 @@ fn a_futex_waits_only_for_wakes_before_it_returned() {
 #[test]
 fn nobody_waits_for_a_start_that_was_never_told() {
     let mut stream = Stream::running();
-    stream.words(Kind::ThreadStart, 1, &[101, 0, 0xa000]);
+    stream.words(PacketKind::ThreadStart, 1, &[101, 0, 0xa000]);
     let block = stream.plain(&[]);
     stream.trace(1, &[block]);
     let (recording, _) = collected(&stream.bytes).expect("what came is good");

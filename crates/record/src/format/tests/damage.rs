@@ -2,7 +2,7 @@
 
 use super::random::{plan, write, Plan};
 use super::round::read;
-use crate::format::seal::{Head, Kind, Sealer, HEAD_BYTES};
+use crate::format::seal::{FileBlockKind, Head, Sealer, HEAD_BYTES};
 use crate::order::{Interleaved, Places};
 use crate::replay::Replayed;
 use crate::{RecordError, Recording};
@@ -171,7 +171,7 @@ fn with_index(forged: &[u8]) -> Option<Vec<u8>> {
     index.put(&mut raw);
     let mut out = forged[..at as usize].to_vec();
     let mut sealer = Sealer::new(1).ok()?;
-    out.extend(sealer.seal(at, Kind::Index, 0, 1, &raw).ok()?);
+    out.extend(sealer.seal(at, FileBlockKind::Index, 0, 1, &raw).ok()?);
     out.extend(at.to_le_bytes());
     out.extend(b"strandED");
     Some(out)

@@ -1,7 +1,7 @@
 //! Written recordings are read back.
 
 use super::random::{plan, write, Did, Plan, PM};
-use crate::recording::{Event, Step};
+use crate::recording::{Event, ThreadStep};
 use crate::{RecordError, Recording};
 use proptest::prelude::*;
 
@@ -13,8 +13,8 @@ pub fn read(recording: &Recording) -> Result<Plan, RecordError> {
         let mut steps = Vec::new();
         while let Some(step) = stream.next()? {
             steps.push(match step {
-                Step::Event(event) => Did::Event(event),
-                Step::Block(executed) => Did::Block {
+                ThreadStep::Event(event) => Did::Event(event),
+                ThreadStep::Block(executed) => Did::Block {
                     block: executed.block,
                     instructions: executed.instructions,
                     addresses: executed.addresses.to_vec(),

@@ -9,7 +9,7 @@
 //! loads, stores and jumps).
 
 use super::super::task::Why;
-use super::Place;
+use super::SwitchPlace;
 use crate::BLOCK_BYTES;
 use strandline_isa::{sites, Alu, Cpu, W};
 
@@ -38,12 +38,12 @@ const FIRST: u64 = 16;
 const LOOP: u64 = 17;
 
 /// `ret`: to the scheduler.
-fn ret<C: Cpu>(cpu: &C, place: Place) {
+fn ret<C: Cpu>(cpu: &C, place: SwitchPlace) {
     let back = cpu.word(place.scheduler.0 + RETURN).load();
     cpu.jump(back.tag(), LOOP, RET);
 }
 
-pub(super) fn leave<C: Cpu>(cpu: &C, place: Place, code: u64) {
+pub(super) fn leave<C: Cpu>(cpu: &C, place: SwitchPlace, code: u64) {
     let frame = cpu.word(place.task.0);
     if code == Why::Order.code() {
         for value in 0..SAVED {
@@ -56,7 +56,7 @@ pub(super) fn leave<C: Cpu>(cpu: &C, place: Place, code: u64) {
     frame.at(RESUME_POINT).store(next);
 }
 
-pub(super) fn next<C: Cpu>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
+pub(super) fn next<C: Cpu>(cpu: &C, place: SwitchPlace, slots: u64) -> W<'_, C> {
     let first = place.task.0 - place.slot * BLOCK_BYTES;
     // Searches from the last slot's frame on, or from the first's.
     let before = if place.slot == 0 { slots } else { place.slot } - 1;
@@ -66,7 +66,7 @@ pub(super) fn next<C: Cpu>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
     frame + 0
 }
 
-pub(super) fn resume<'c, C: Cpu>(cpu: &'c C, place: Place, frame: W<'c, C>) {
+pub(super) fn resume<'c, C: Cpu>(cpu: &'c C, place: SwitchPlace, frame: W<'c, C>) {
     let code = frame.at(RESUME_POINT).load();
     cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP));
     cpu.jump(code.tag(), code.bits(), CALL);
@@ -80,7 +80,7 @@ pub(super) fn resume<'c, C: Cpu>(cpu: &'c C, place: Place, frame: W<'c, C>) {
     }
 }
 
-pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: Place, frame: W<'c, C>) {
+pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: SwitchPlace, frame: W<'c, C>) {
     // Are tasks left? One less.
     let left = cpu.word(1);
     _ = left.is(0).branch(NO_TASK_IS_LEFT);
@@ -90,7 +90,7 @@ pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: Place, frame: W<'c, C>) {
     cpu.jump(Default::default(), FIRST, CALL_FIRST);
 }
 
-pub(super) fn end<C: Cpu>(cpu: &C, place: Place) {
+pub(super) fn end<C: Cpu>(cpu: &C, place: SwitchPlace) {
     let nothing = cpu.word(0) + 0;
     ret(cpu, place);
     _ = nothing.is(0).branch(END_SAYS_DONE);

@@ -25,9 +25,9 @@ pub(super) struct Coroutines {
     pub free_switches: bool,
 }
 
-/// The blocks of a switch.
+/// Where a switch happens: its blocks, and the slot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SwitchPlace {
     /// The scheduler's.
     pub scheduler: Addr,
     /// The task's.
@@ -38,7 +38,7 @@ pub(super) struct Place {
 
 impl Coroutines {
     /// Makes a coroutine for a new task and enters it.
-    pub(super) fn start<'c, C: Cpu>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
+    pub(super) fn start<'c, C: Cpu>(self, cpu: &'c C, place: SwitchPlace, block: W<'c, C>) {
         match self.library {
             Library::Paper => paper::start(cpu, place, block),
             Library::Lean => lean::start(cpu, place, block),
@@ -46,7 +46,7 @@ impl Coroutines {
     }
 
     /// Leaves a task that has ended and frees its coroutine.
-    pub(super) fn end<C: Cpu>(self, cpu: &C, place: Place) {
+    pub(super) fn end<C: Cpu>(self, cpu: &C, place: SwitchPlace) {
         match self.library {
             Library::Paper => paper::end(cpu, place),
             Library::Lean => lean::end(cpu, place),
@@ -54,7 +54,7 @@ impl Coroutines {
     }
 
     /// Leaves a task that yields, to resume at its code `code`, for the scheduler.
-    pub(super) fn leave<C: Cpu>(self, cpu: &C, place: Place, code: u64) {
+    pub(super) fn leave<C: Cpu>(self, cpu: &C, place: SwitchPlace, code: u64) {
         if self.free_switches {
             return;
         }
@@ -66,7 +66,7 @@ impl Coroutines {
 
     /// Looks, in the scheduler, at the next slot in turn, of `slots`.
     /// The address of its block.
-    pub(super) fn next<C: Cpu>(self, cpu: &C, place: Place, slots: u64) -> W<'_, C> {
+    pub(super) fn next<C: Cpu>(self, cpu: &C, place: SwitchPlace, slots: u64) -> W<'_, C> {
         if self.free_switches {
             return cpu.word(place.task.0);
         }
@@ -77,7 +77,7 @@ impl Coroutines {
     }
 
     /// Resumes a task that had yielded, from the scheduler.
-    pub(super) fn resume<'c, C: Cpu>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
+    pub(super) fn resume<'c, C: Cpu>(self, cpu: &'c C, place: SwitchPlace, block: W<'c, C>) {
         if self.free_switches {
             return;
         }

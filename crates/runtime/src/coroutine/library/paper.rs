@@ -13,7 +13,7 @@
 //!
 //! Simplified: after a switch the task's own registers count as ready, though they have just been loaded.
 
-use super::Place;
+use super::SwitchPlace;
 use crate::BLOCK_BYTES;
 use strandline_isa::{sites, Addr, Cpu, Site, W};
 
@@ -115,13 +115,13 @@ fn restore<C: Cpu>(cpu: &C, owner: W<'_, C>, site: Site) {
     cpu.jump(code.tag(), code.bits(), site);
 }
 
-pub(super) fn leave<C: Cpu>(cpu: &C, place: Place, code: u64) {
+pub(super) fn leave<C: Cpu>(cpu: &C, place: SwitchPlace, code: u64) {
     at(cpu, place.task).at(block::STATE).store(cpu.word(state::READY));
     save(cpu, place.task, code);
     restore(cpu, at(cpu, place.scheduler), TO_SCHEDULER);
 }
 
-pub(super) fn next<C: Cpu>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
+pub(super) fn next<C: Cpu>(cpu: &C, place: SwitchPlace, slots: u64) -> W<'_, C> {
     let own = at(cpu, place.scheduler);
     let slot = own.at(scheduler::SLOT).load();
     debug_assert_eq!(slot.bits(), place.slot);
@@ -141,13 +141,13 @@ pub(super) fn next<C: Cpu>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
     coroutine
 }
 
-pub(super) fn resume<'c, C: Cpu>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
+pub(super) fn resume<'c, C: Cpu>(cpu: &'c C, place: SwitchPlace, coroutine: W<'c, C>) {
     coroutine.at(block::STATE).store(cpu.word(state::RUNS));
     save(cpu, place.scheduler, LOOP);
     restore(cpu, coroutine, TO_TASK);
 }
 
-pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
+pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: SwitchPlace, coroutine: W<'c, C>) {
     let own = at(cpu, place.scheduler);
     for list in free_lists(place) {
         take(cpu, at(cpu, list), place.task);
@@ -172,7 +172,7 @@ pub(super) fn start<'c, C: Cpu>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
     cpu.jump(function.tag(), ENTRY, CALL);
 }
 
-pub(super) fn end<C: Cpu>(cpu: &C, place: Place) {
+pub(super) fn end<C: Cpu>(cpu: &C, place: SwitchPlace) {
     let own = at(cpu, place.scheduler);
     let coroutine = at(cpu, place.task);
     let stack = coroutine.at(block::STACK_END - FRAME_BYTES);
@@ -199,7 +199,7 @@ pub(super) fn end<C: Cpu>(cpu: &C, place: Place) {
 }
 
 /// The free lists of this slot's coroutine: of control blocks and of function objects.
-fn free_lists(place: Place) -> [Addr; 2] {
+fn free_lists(place: SwitchPlace) -> [Addr; 2] {
     let first = place.scheduler.0 + scheduler::FREE + 16 * (place.slot % 32);
     [Addr(first), Addr(first + 8)]
 }

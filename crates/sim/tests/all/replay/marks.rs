@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use strandline_design::{boxed, About, Design, Needs, Plain};
 use strandline_isa::{Lowering, Primitive};
 use strandline_kernel::Cycles;
-use strandline_machine::Op;
+use strandline_machine::TraceOp;
 use strandline_record::Event;
 use strandline_sim::{observe, Observation, Run, Traced};
 
@@ -63,11 +63,11 @@ fn told(seen: &Observation, thread: usize) -> String {
         }
     };
     let letters = ops.filter_map(|op| match op {
-        Op::Load { addr, .. } => Some(letter(addr.is_persistent(), 'l')),
-        Op::Store { addr, .. } => Some(letter(addr.is_persistent(), 's')),
-        Op::Rmw { .. } => Some('x'),
-        Op::Primitive(Primitive::Acquire) => Some('<'),
-        Op::Primitive(Primitive::Release) => Some('>'),
+        TraceOp::Load { addr, .. } => Some(letter(addr.is_persistent(), 'l')),
+        TraceOp::Store { addr, .. } => Some(letter(addr.is_persistent(), 's')),
+        TraceOp::Rmw { .. } => Some('x'),
+        TraceOp::Primitive(Primitive::Acquire) => Some('<'),
+        TraceOp::Primitive(Primitive::Release) => Some('>'),
         _ => None,
     });
     letters.collect()
