@@ -90,7 +90,7 @@ BUILD_RECORDER = Step("recorder", ("make", "--no-print-directory", "recorder"), 
 
 EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
 # The modules whose tests do more.
-AMOUNTS = ("applications::", "atlas::", "crash::", "laws::", "maps::", "native::", "restart::")
+AMOUNTS = ("applications::", "atlas::", "crash::", "laws::", "maps::", "native::", "pace::", "random::", "restart::")
 THOROUGH = (
     Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
     Step("wheel", (PYTHON, "tools/wheel_tour.py")),
