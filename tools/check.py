@@ -90,7 +90,7 @@ BUILD_RECORDER = Step("recorder", ("make", "--no-print-directory", "recorder"), 
 
 EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
 # The modules whose tests do more.
-AMOUNTS = ("applications::", "atlas::", "crash::", "laws::", "maps::", "native::", "restart::")
+AMOUNTS = ("applications::", "atlas::", "crash::", "laws::", "maps::", "native::", "pace::", "random::", "restart::")
 THOROUGH = (
     Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
     Step("wheel", (PYTHON, "tools/wheel_tour.py")),
@@ -129,12 +129,29 @@ THOROUGH = (
 
 # Whether a change lands is not a matter of luck: random tests try the same cases each time. They try others elsewhere.
 SEEDED = {"PROPTEST_RNG_SEED": "1"}
-SEEDED_RUST = tuple(replace(step, environment=SEEDED) for step in RUST)
+# clippy lints what it builds for the tests, so that nothing is compiled once more for it. Whatever calls cargo has the
+# same compiler, or it builds all anew.
+LINTED = {"RUSTC_WORKSPACE_WRAPPER": str(ROOT / ".ci" / "clippy")}
+CI_RUST = (
+    Step("cargo fmt", ("cargo", "fmt", "--all", "--check")),
+    Step(
+        "cargo clippy",
+        ("cargo", "test", "--workspace", "--all-targets", "--locked", "--no-run"),
+        environment=LINTED,
+        is_needed=True,
+    ),
+    Step(
+        "cargo test",
+        ("cargo", "test", "--workspace", "--locked", "--no-fail-fast"),
+        counts_tests=True,
+        environment=LINTED | SEEDED,
+    ),
+)
 
 GROUPS = {
     "all": (RUST, (*FRONT, TESTS)),
     "recorder": (RECORDER,),
-    "ci": (SEEDED_RUST, (*FRONT, GATE, BUILD_RECORDER, *RECORDER, TESTS)),
+    "ci": (CI_RUST, (*FRONT, GATE, BUILD_RECORDER, *RECORDER, replace(TESTS, environment=LINTED))),
     "thorough": (THOROUGH,),
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from amounts import STATES
+from amounts import STATES, thorough
 from real_programs.build import Built
 from real_programs.count import Run
 from real_programs.recorder import record, strandline
@@ -51,7 +51,12 @@ def test_the_good_list_is_not_broken(built: Built, shm: Path, tmp_path: Path) ->
     assert (code, answer["failures"]) == (0, [])
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name.startswith("pmdk-")])
+PMDK = [name for name in names() if name.startswith("pmdk-")]
+# Nodes with pointers that a transaction changes, as the B-tree's.
+ALIKE = ("pmdk-rbtree", "pmdk-skiplist")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=thorough if name in ALIKE else ()) for name in PMDK])
 def test_libpmemobj_recovers_from_every_crash(name: str, built: Built, shm: Path, tmp_path: Path) -> None:
     code, answer = crash(name, built, shm, tmp_path, str(STATES.now))
     assert (code, answer["failures"]) == (0, [])

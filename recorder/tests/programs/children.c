@@ -1,4 +1,5 @@
-/* Starts another process in the way that its argument names, and waits for it. Each of the two does work of its own. */
+/* Starts another process in the way that its last argument names, and waits for it. Each of the two does work of its own.
+   Before `threads` stands how many are started, one after the other. */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -55,7 +56,7 @@ int main(int number, char **arguments) {
     if (!strcmp(how, "threads")) {
         pthread_t threads[3];
         for (int index = 0; index < 3; index++) pthread_create(&threads[index], 0, count, 0);
-        for (int times = 0; times < 20; times++) {
+        for (int times = atoi(arguments[number - 2]); times > 0; times--) {
             child = start();
             waitpid(child, &status, 0);
         }

@@ -50,14 +50,19 @@ impl Judgement {
     /// # Errors
     /// The recording cannot be read.
     pub fn of(recording: &Recording) -> Result<Judgement, RecordError> {
-        let operations = operations(recording)?;
+        Judgement::up_to(recording, MOST_OPERATIONS)
+    }
+
+    /// As [`Judgement::of`], with at most so many operations.
+    pub(super) fn up_to(recording: &Recording, most: u64) -> Result<Judgement, RecordError> {
+        let operations = operations(recording, most)?;
         let what = match (recording.has_lock_markers(), recording.threads().len()) {
             (true, _) => "accesses, flushes and fences",
             (false, 1) => "accesses to persistent memory, flushes and fences",
             (false, _) => "accesses to memory that is persistent or shared, flushes and fences",
         };
-        let not_judged = match operations > MOST_OPERATIONS {
-            true => format!("it has more than {MOST_OPERATIONS} {what}"),
+        let not_judged = match operations > most {
+            true => format!("it has more than {most} {what}"),
             false => String::new(),
         };
         Ok(Judgement {
@@ -102,8 +107,8 @@ pub fn observed_for(recording: &Recording) -> Observe<'static> {
     }
 }
 
-/// Number of operations that the oracle keeps, at most one more than the most.
-pub(super) fn operations(recording: &Recording) -> Result<u64, RecordError> {
+/// Number of operations that the oracle keeps, of a long recording those of a part with more than `most`.
+pub(super) fn operations(recording: &Recording, most: u64) -> Result<u64, RecordError> {
     let places = Places::of(recording.regions());
     let keeps_all = recording.has_lock_markers();
     let shared = SharedLines::of(recording)?;
@@ -121,7 +126,7 @@ pub(super) fn operations(recording: &Recording) -> Result<u64, RecordError> {
             let kept = kept.filter(|(access, address)| keeps(access, **address));
             operations += kept.map(|(access, _)| pieces(access)).sum::<u64>();
             operations += executed.fences.len() as u64;
-            if operations > MOST_OPERATIONS {
+            if operations > most {
                 return Ok(operations);
             }
         }

@@ -193,7 +193,7 @@ fn operations_flush_and_fence_as_often_as_the_page_says() {
 
 /// The first failure of a small structure with this fault, under plays of several kinds.
 fn failure(name: &'static str, logging: Logging, fault: &'static str) -> Option<String> {
-    let plays = if fault == "nothing" { amount(8, 24) } else { 24 };
+    let plays = if fault == "nothing" { amount(4, 24) } else { 24 };
     first_failure(name, &[("omits", fault)], &plan(4, logging), 40, plays)
 }
 

@@ -353,14 +353,15 @@ fn under(logging: Logging, threads: usize) -> BuildPlan {
 
 #[test]
 fn every_crash_image_recovers_under_every_runtime() {
-    for name in logged() {
+    // Each play meets each number of threads and each lowering: in one workload or the next, or in `make thorough` in each.
+    let apart = amount(4, 2) as usize;
+    for (number, name) in logged().enumerate() {
         for logging in models(&[1, 3]) {
-            // Each play meets each number of threads and each lowering.
             for (first, (threads, lowering)) in [(1, FENCED), (4, FENCED), (4, STRANDS), (1, STRANDS)]
                 .into_iter()
                 .enumerate()
             {
-                for play in plays().skip(first % 2).step_by(2) {
+                for play in plays().skip((first + number) % apart).step_by(apart) {
                     let every = if name == "tpcc" { 60 } else { 4 * every(name) };
                     let crash = Crash {
                         game: alone(lowering, threads, 12, play),
@@ -392,9 +393,11 @@ fn every_crash_image_recovers_under_every_runtime() {
 
 #[test]
 fn recovery_may_crash_too_under_every_runtime() {
-    for name in logged() {
+    // Every other play for a workload, the others for the next, or in `make thorough` all.
+    let apart = amount(2, 1) as usize;
+    for (number, name) in logged().enumerate() {
         for logging in models(&[3]) {
-            for play in plays() {
+            for play in plays().skip(number % apart).step_by(apart) {
                 let crash = Crash {
                     game: alone(FENCED, 3, 4, play),
                     twice: true,

@@ -184,7 +184,7 @@ fn a_record_costs_its_flushes_and_a_fence() {
 /// The first failure of a small map with these settings, under plays of several kinds; few of them where there is no
 /// fault to find.
 fn failure(form: &'static str, set: &[(&'static str, &'static str)], is_faulty: bool) -> Option<String> {
-    let plays = if is_faulty { 24 } else { amount(8, 24) };
+    let plays = if is_faulty { 24 } else { amount(4, 24) };
     first_failure(form, set, &plan(4), 60, plays)
 }
 

@@ -2,6 +2,7 @@
 
 use super::{tried, Check};
 use crate::exploration::read;
+use crate::thinning::amount;
 use strandline_sim::Spec;
 
 /// The fault, and the command from `crash` on.
@@ -42,10 +43,19 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Commands with fewer tasks in the short suite: a fault of time on any run, on which another command is as it was.
+const SHORTER: &[(&str, u64)] = &[("time-that-goes-back-asap-ep", 10)];
+
 /// That the command finds nothing.
 pub fn check(name: &str, words: &str) -> Check {
     let words: Vec<&str> = words.split_whitespace().collect();
-    let spec: Spec = read(&words).0;
+    let mut spec: Spec = read(&words).0;
+    if let Some((_, tasks)) = SHORTER
+        .iter()
+        .find(|(shorter, _)| *shorter == name && !amount().thorough)
+    {
+        spec.tasks = Some(*tasks);
+    }
     let design = strandline_sim::design_named(&spec.design)
         .expect("registered")
         .about()

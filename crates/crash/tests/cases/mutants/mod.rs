@@ -74,11 +74,16 @@ fn load(planted: &Planted) -> &'static Load {
     }
 }
 
-/// A test for each mutant and each of its catchers. Random programs take longest: in the short suites they run for those
-/// mutants only that nothing else catches.
+/// A test for each mutant and each of its catchers. In the short suites litmus tests run for those mutants only that crash
+/// exploration does not catch, which takes less, and random programs, which take longest, if nothing else does.
 pub fn caught() -> Vec<Case> {
     let runs = |catcher: &Catcher, all: &[Catcher]| {
-        amount().thorough || *catcher != Catcher::Random || all.iter().all(|other| *other == Catcher::Random)
+        amount().thorough
+            || match catcher {
+                Catcher::Exploration | Catcher::Program => true,
+                Catcher::Litmus => !all.contains(&Catcher::Exploration),
+                Catcher::Random => all.iter().all(|other| *other == Catcher::Random),
+            }
     };
     let pairs = mutants().into_iter().flat_map(|mutant| {
         let catchers = mutant
@@ -155,7 +160,12 @@ pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<Fou
 }
 
 fn exploration(mutant: &Mutant, planted: &Planted) -> Option<FoundFault> {
-    let runs = load(planted).programs.iter().filter_map(|(workload, threads, tasks)| {
+    let is_late = mutant.is_late && planted.broken().is_some();
+    let programs = load(planted)
+        .programs
+        .iter()
+        .filter(|(.., tasks)| tasks.is_some() || !is_late);
+    let runs = programs.filter_map(|(workload, threads, tasks)| {
         let spec = Spec {
             threads: Some(*threads),
             tasks: *tasks,

@@ -93,6 +93,8 @@ pub struct Mutant {
     shows: Option<Shows>,
     /// The seed of the first random program that is tried: most programs do not show it.
     pub first_seed: u64,
+    /// Whether runs of more tasks show it, and the others do not.
+    pub is_late: bool,
 }
 
 impl Mutant {
@@ -133,6 +135,11 @@ impl Mutant {
             runtime: Some(runtime),
             ..self
         }
+    }
+
+    /// This mutant, which shows in runs of more tasks only.
+    pub const fn late(self) -> Mutant {
+        Mutant { is_late: true, ..self }
     }
 
     /// This mutant, which a random program of about this seed shows.
@@ -187,6 +194,7 @@ pub const fn mutant(
         runtime: None,
         shows: None,
         first_seed: 1,
+        is_late: false,
     }
 }
 

@@ -5,6 +5,7 @@
 use super::ledger::{check, Issued, Kind, Ledger};
 use super::random_machine::random_machine;
 use super::with_contexts;
+use crate::laws::cases;
 use crate::start::start;
 use proptest::prelude::*;
 use strandline_design::{boxed, About, Admission, Design, Key, Never, Plain, Services, Until};
@@ -206,7 +207,7 @@ fn case(seed: u64, cores: u64, length: u64, flaw: Flaw) -> Result<Seen, String> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(&[100], &[200])[0], failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_fence_retires_while_an_older_store_or_flush_of_its_context_is_pending(

@@ -14,13 +14,11 @@ const fn row(design: &'static str, machine: &'static str, lock: &'static str) ->
     Row { design, machine, lock }
 }
 
-pub const SHORT: [Row; 6] = [
+pub const SHORT: [Row; 4] = [
     row("eadr", "common", "ticket"),
-    row("eadr", "common", "mcs"),
     row("x86", "common", "mcs"),
     row("asap-rp", "asap", "ticket"),
     row("strandweaver", "strandweaver", "ticket"),
-    row("dpo", "common", "mcs"),
 ];
 
 const THOROUGH: [Row; 14] = [
@@ -28,8 +26,8 @@ const THOROUGH: [Row; 14] = [
     SHORT[1],
     SHORT[2],
     SHORT[3],
-    SHORT[4],
-    SHORT[5],
+    row("eadr", "common", "mcs"),
+    row("dpo", "common", "mcs"),
     row("x86", "cosplay", "ticket"),
     row("hops-rp", "asap", "mcs"),
     row("bbb", "asap", "ticket"),

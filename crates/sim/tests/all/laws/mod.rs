@@ -25,7 +25,7 @@ use strandline_sim::Spec;
 type Verdict = Result<(), String>;
 
 /// The short form of the cases, or in `make thorough` all of them.
-fn cases<T: Copy>(short: &[T], thorough: &[T]) -> Vec<T> {
+pub fn cases<T: Copy>(short: &[T], thorough: &[T]) -> Vec<T> {
     match std::env::var_os("STRANDLINE_THOROUGH") {
         Some(_) => thorough.to_vec(),
         None => short.to_vec(),
