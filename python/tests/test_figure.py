@@ -46,9 +46,11 @@ def test_records_agree_in_all_formats(strandline: Strandline) -> None:
 def test_runs_are_the_figures(strandline: Strandline, native: FakeNative) -> None:
     strandline("figure", "cosplay-table-3")
     queues = [spec for spec in native.specs if spec["workload"] == "cq"]
+    given = repository_experiments().inputs("cosplay").given()["cq"]
+    settings = (*(f"{key}={value}" for key, value in given.items()), "workload.queues=16")
     assert sorted((spec["design"], spec["window"], spec["bmo"], spec["set"]) for spec in queues) == [
-        ("cosplay", 8, 0, ("workload.queues=16",)),
-        ("x86", None, 0, ("workload.queues=16",)),
+        ("cosplay", 8, 0, settings),
+        ("x86", None, 0, settings),
     ]
 
 

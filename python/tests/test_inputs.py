@@ -110,31 +110,30 @@ def test_figures_that_decide_claims_take_the_papers_inputs() -> None:
 
 
 def test_a_figure_takes_them_below_its_own_settings(tmp_path: Path, strandline: Strandline, native: FakeNative) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    source = EXPERIMENTS.inputs("cosplay").path
-    (folder / inputs.FILE).write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-    (folder / inputs.CHOSEN).write_text(source.with_name(inputs.CHOSEN).read_text(encoding="utf-8"), encoding="utf-8")
-    figure = (source.parent / "table-3.toml").read_text(encoding="utf-8")
-    (folder / "1.toml").write_text(figure.replace('"tpcc",', '"tpcc", '), encoding="utf-8")
-    answer = strandline("figure", str(folder / "1.toml"), "--out", str(tmp_path / "out"), "--tasks", "10")
+    figure = EXPERIMENTS.inputs("cosplay").path.with_name("table-3.toml").read_text(encoding="utf-8")
+    own = figure.replace("[fixed]", '[fixed]\n"runtime.code" = "plain"')
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "1.toml").write_text(own, encoding="utf-8")
+    answer = strandline("figure", str(tmp_path / "mine" / "1.toml"), "--out", str(tmp_path / "out"), "--tasks", "10")
     assert (answer.code, answer.err) == (0, "")
     given = EXPERIMENTS.inputs("cosplay").given()
+    assert any(given.values())
     sets = {spec["workload"]: spec["set"] for spec in native.specs}
     for workload, settings in given.items():
-        for key, value in settings.items():
+        for key, value in {**settings, "runtime.code": "plain"}.items():
             assert f"{key}={value}" in sets[workload]
 
 
-def test_a_figure_without_a_file_of_inputs_says_so(tmp_path: Path, strandline: Strandline) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
+def test_a_figure_of_a_paper_without_inputs_says_so(tmp_path: Path, strandline: Strandline) -> None:
     source = EXPERIMENTS.inputs("cosplay").path.with_name("table-3.toml")
-    (folder / "1.toml").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-    answer = strandline("figure", str(folder / "1.toml"))
+    text = source.read_text(encoding="utf-8").replace('inputs = "cosplay"', 'inputs = "cosplai"')
+    (tmp_path / "1.toml").write_text(text, encoding="utf-8")
+    answer = strandline("figure", str(tmp_path / "1.toml"))
     assert answer.code == 2
-    assert "inputs: " in answer.err
-    assert "does not exist: leave `inputs` out" in answer.err
+    assert (
+        "1.toml:3: inputs: no paper `cosplai` has an inputs.toml: `strandline inputs` lists those that have"
+        in answer.err
+    )
 
 
 def test_the_papers_are_listed_and_others_refused(strandline: Strandline) -> None:

@@ -22,14 +22,14 @@ def test_list_as_json(strandline: Strandline) -> None:
         "all": ("1", "2", "3", "4", "5"),
         "asap": (
             *("1", "2", "3", "7", "8", "9", "10", "11", "12"),
-            *("baseline", "commit", "frontier", "frontier-programs", "frontier-threads", "table-4", "table-5"),
+            *("artifact", "commit", "frontier", "frontier-programs", "frontier-threads", "table-4", "table-5"),
         ),
         "cosplay": (
             *("1", "2", "7", "8", "9", "10", "11a", "11b", "12", "13", "14"),
             *("contexts", "core", "strands", "table-1", "table-3", "window"),
         ),
-        "dpo": ("7", "buffers", "controllers", "cost", "directory", "library", "table-3", "writes"),
-        "sp": ("8", "9", "10", "11", "12", "13", "14", "adr", "code", "threads"),
+        "dpo": ("7", "buffers", "controllers", "cost", "directory", "table-3", "writes"),
+        "sp": ("8", "9", "10", "11", "12", "13", "14", "adr", "threads"),
         "strandweaver": ("2", "7", "8", "9", "10", "cost", "stalls", "table-2"),
     }
     ids = [f"{paper}-{figure}" for paper, names in figures.items() for figure in names]

@@ -134,7 +134,8 @@ def test_the_steps_of_figure_9(changed: Mapping[str, float], fails: list[str]) -
     of = {(variant, kind): changed.get(variant, ratio) for (variant, kind), ratio in COUNTS.items()}
     result = measured("sp-fig9", ratios(of))
     assert [statement for statement, part in result.value.items() if not part["holds"]] == fails
-    assert judged("sp-fig9", of) is (not fails)
+    # It chooses inputs, so it is shown and not judged.
+    assert judged("sp-fig9", of) is None
 
 
 def test_stalls_are_over_the_plain_programs_cycles() -> None:

@@ -48,7 +48,7 @@ def _of_runs(file: TomlFile) -> FigureSpec:
     file = _with_axes(file)
     spec = FigureSpec(**asdict(file.convert(FigureFile)), id=_id(file.path))
     try:
-        spec = _with_inputs(spec, file.path.parent) if spec.inputs else spec
+        spec = spec if spec.inputs is None else _with_inputs(spec, spec.inputs, file.path.parent)
         _check_names(spec)
         check_settings.check(spec)
         check_plot.check(spec)
@@ -57,10 +57,15 @@ def _of_runs(file: TomlFile) -> FigureSpec:
     return spec
 
 
-def _with_inputs(spec: FigureSpec, folder: Path) -> FigureSpec:
-    """The figure with what the paper's inputs give to its workloads."""
-    found = inputs.load(folder)
-    require(found is not None, ("inputs",), f"{folder / inputs.FILE} does not exist: leave `inputs` out")
+def _with_inputs(spec: FigureSpec, paper: str, folder: Path) -> FigureSpec:
+    """The figure with what the inputs of a paper, of the user's or of ours, give to its workloads."""
+    ours = Path(__file__).resolve().parents[1] / "experiments"
+    found = next(filter(None, (inputs.load(root / paper) for root in (folder.parent, ours))), None)
+    require(
+        found is not None,
+        ("inputs",),
+        f"no paper `{paper}` has an {inputs.FILE}: `strandline inputs` lists those that have",
+    )
     return spec if found is None else structs.replace(spec, given=found.given(), off=found.factors())
 
 

@@ -167,9 +167,9 @@ class FigureFile(Table, frozen=True, kw_only=True):
     source: Annotated[str, says("paper and figure")]
     claims: Annotated[tuple[str, ...], says("ids in `claims.toml` that the figure decides")] = ()
     inputs: Annotated[
-        bool,
-        says("take what the paper's `inputs.toml` chose for each workload, below all settings of the figure"),
-    ] = False
+        str | None,
+        says("the paper whose [inputs](inputs.md) each workload takes, as chosen, below all settings of the figure"),
+    ] = None
     fixed: Annotated[Settings, says("settings of every run")] = field(default_factory=dict)
     axes: Annotated[tuple[Axis, ...], Meta(min_length=1, description="varied settings; all combinations run")]
     search: Annotated[Search | None, says("a setting whose best value is searched")] = None
