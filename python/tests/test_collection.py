@@ -74,7 +74,7 @@ def test_a_figure_has_its_picture_table_claims_and_records(strandline: Strandlin
     assert page.text.count(title) == 3, "in the page's title, its heading and the figure's"
     assert page.tags.count("img") == 1
     assert all(place.startswith(("data:image/svg+xml;base64,", "#")) for place in page.places)
-    assert ["claim", "paper", "measured", "holds", "mechanism"] in page.rows
+    assert ["claim", "paper", "measured", "state", "inputs", "mechanism"] in page.rows
     command = json.loads((figure / "records.jsonl").read_text().splitlines()[0])["command"]
     assert command is None or command in page.text
     assert "strandline run --from 'a figure/records.jsonl'" in page.text

@@ -21,8 +21,13 @@ fn stats(word: &str) -> Stats {
 #[test]
 fn undo_records_read_nothing() {
     let [text, code] = ["none", "reads"].map(stats);
-    assert_eq!(text.tasks, code.tasks);
-    assert!(code.pm_reads < text.pm_reads, "{} for {}", code.pm_reads, text.pm_reads);
+    // All cores together execute the same tasks, and hardly anything else reads.
+    assert!(
+        code.pm_reads * 2 < text.pm_reads,
+        "{} for {}",
+        code.pm_reads,
+        text.pm_reads
+    );
 }
 
 #[test]

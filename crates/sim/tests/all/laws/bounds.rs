@@ -71,12 +71,12 @@ fn no_design_beats_a_bound() {
 /// Twice the additions never make a run faster.
 fn monotone(design: &str, threads: u64) -> Verdict {
     let mut last = 0.0;
-    for think in [0, 500, 1_000, 2_000] {
+    for think in [0, 2_000, 4_000, 8_000] {
         let set = [format!("runtime.think={think}"), "runtime.lock=ticket".to_owned()];
         let now = cycles(&queue(threads, 80).spec(design, "asap", &set));
         if now < last * (1.0 - NOISE) {
             return Err(format!(
-                "{design}, {threads} threads: {now} cycles with {think} additions a task, {last} with fewer"
+                "{design}, {threads} threads: {now} cycles with {think} instructions a task, {last} with fewer"
             ));
         }
         last = now;

@@ -39,8 +39,8 @@ const THOROUGH: [Row; 14] = [
 ];
 
 const TASKS: u64 = 240;
-/// Additions of a task outside of its lock.
-const THINKS: [u64; 2] = [800, 3_200];
+/// Instructions of a task outside of its lock: some 800 cycles, and 3,200.
+const THINKS: [u64; 2] = [3_200, 12_800];
 /// More threads reach no more than the bound, but for the start and the end of a short run.
 const ABOVE: f64 = 1.05;
 /// They reach at least the bound over this.
@@ -67,7 +67,7 @@ pub fn holds(row: Row, threads: &[u64]) -> Verdict {
             let least = (1.0 / held).min(n as f64 / (held + outside)) / BELOW;
             let below_knee = n as f64 <= (held + outside) / held;
             let found = format!(
-                "{row:?}, {n} threads, {think} additions: a task each {:.0} cycles; {held:.0} under the lock, {one:.0} alone",
+                "{row:?}, {n} threads, {think} instructions: a task each {:.0} cycles; {held:.0} under the lock, {one:.0} alone",
                 1.0 / reached
             );
             if reached > most * ABOVE {

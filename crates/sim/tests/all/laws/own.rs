@@ -60,7 +60,7 @@ const THOROUGH: [Row; 5] = [
 
 /// Tasks of a thread that swap elements of their own, so seldom that media and caches are free.
 const TASKS: u64 = 30;
-const THINK: &str = "runtime.think=16000";
+const THINK: &str = "runtime.think=64000";
 /// A run takes longer or shorter by this share for more threads. Measured: 0.4 to 0.5 %, 2,173 to 2,364 cycles of the first
 /// task, which one thread's first region takes longer.
 const THREADS: f64 = 0.01;

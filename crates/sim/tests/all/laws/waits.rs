@@ -14,9 +14,9 @@ use strandline_sim::{timeline, Part, Progress};
 /// A run: the design, the workload, threads, and settings.
 type Row = (&'static str, &'static str, u64, &'static [&'static str]);
 
-const THINKS: &[&str] = &["runtime.think=300"];
+const THINKS: &[&str] = &["runtime.think=1200"];
 /// Threads that miss a lock which is tested try again at times that no fence decides.
-const TESTS: &[&str] = &["runtime.lock=test", "runtime.think=1600"];
+const TESTS: &[&str] = &["runtime.lock=test", "runtime.think=6400"];
 
 const SHORT: [Row; 4] = [
     ("x86", "sps", 1, THINKS),
