@@ -24,6 +24,7 @@ CRASHES = {
     "asap-programs.md": 0,
     "sweeps.md": 0,
     "figures.md": 0,
+    "inputs.md": 0,
     "all.md": 0,
     "explore.md": 1,
     "litmus.md": 0,
