@@ -221,10 +221,13 @@ def test_figures_7_and_8_are_the_same_runs_and_table_2_is_among_them() -> None:
     assert runs("strandweaver-table-2") == {run for run in seventh if run.design == "non-atomic"}
 
 
+GIVEN = repository_experiments().inputs("strandweaver").given()
+"""What the paper's inputs give to each workload."""
+
+
 def own(run: RunSpec) -> tuple[str, ...]:
     """The settings of a run that its paper's inputs do not give to its workload."""
-    given = repository_experiments().inputs("strandweaver").given()[run.workload]
-    chosen = {f"{key}={value}" for key, value in given.items()}
+    chosen = {f"{key}={value}" for key, value in GIVEN[run.workload].items()}
     assert chosen <= set(run.set)
     return tuple(each for each in run.set if each not in chosen)
 

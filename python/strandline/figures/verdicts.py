@@ -53,7 +53,7 @@ def residual(outcome: Outcome) -> str:
     name, quantity, ours = outcome.off
     if 1 / CLOSE <= ours <= CLOSE:
         return f"within {100 * (max(ours, 1 / ours) - 1):.0f} %"
-    return f"{name}: {quantity} {significant(ours, 2)} of the paper's"
+    return f"{name}: {quantity} {significant(ours, 2)} times the paper's"
 
 
 def tally(claims: Sequence[Outcome]) -> str:

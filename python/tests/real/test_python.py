@@ -244,6 +244,7 @@ NOT_IN_PYTHON = {
     "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`
     "figure": set(),
     "claims": set(),
+    "inputs": {"save"},  # A file of strandline itself.
     "sweep": {"file"},  # `spec`
     "timeline": set(),
     "report": set(),
