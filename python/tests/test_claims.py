@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
@@ -13,6 +14,9 @@ from fake_native import PERSIST_CYCLES, SWITCH_INSTRUCTIONS, TASKS, FakeNative
 from strandline.errors import InputError
 from strandline.figures.claims import Claim, Kind, Measured, holds, load
 from strandline.figures.cosplay import r_squared
+from strandline.figures.evaluate import Outcome, State
+from strandline.figures.verdicts import residual
+from strandline.figures.verdicts import state as verdict_of
 
 
 def test_all(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
@@ -194,3 +198,29 @@ def test_bad_claims_are_told_by_line(tmp_path: Path, old: str, new: str, line: i
     with pytest.raises(InputError) as error:
         load(path)
     assert str(error.value).startswith(f"{path}:{line}: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("found", "state", "said"),
+    [
+        ({"holds": True}, State.MET, "-"),
+        ({"holds": True, "inputs": {"sps": {"cki": 1.12}, "pc": {"cki": 0.95}}}, State.MET, "within 12 %"),
+        ({"holds": True, "inputs": {"sps": {"cki": 1.3}}}, State.MET, "sps: cki 1.3 times the paper's"),
+        (
+            {"holds": True, "inputs": {"sps": {"cki": 1.2, "ski": 0.5}}},
+            State.INPUT_OFF,
+            "sps: ski 0.50 times the paper's",
+        ),
+        ({"holds": False, "inputs": {"sps": {"cki": 3.0}}}, State.NOT_MET, "sps: cki 3.0 times the paper's"),
+        ({"holds": False, "artifact": "asap-artifact"}, State.PAPERS_OWN, "-"),
+        ({"holds": False, "undecided": True}, State.UNDECIDED, "-"),
+        ({"holds": None}, State.SHOWN, "-"),
+        ({"holds": None, "reason": "not measurable yet"}, State.NOT_MEASURABLE, "-"),
+    ],
+)
+def test_the_state_of_a_claim_and_its_furthest_input(found: dict[str, Any], state: State, said: str) -> None:
+    given = structs.replace(claim(Kind.VALUE, value=2.0), artifact=found.pop("artifact", ""))
+    outcome = Outcome(given, 2.0, **{"reason": None, "records": (), **found})
+    assert (outcome.state, residual(outcome)) == (state, said)
+    shown = "NOT MET" if state is State.NOT_MET else state.value
+    assert verdict_of(outcome) == shown

@@ -1,6 +1,6 @@
 //! Whether a machine and a program meet a design's needs.
 
-use crate::{Error, Plan, Scope, Source};
+use crate::{Error, Plan, Scope, Sets, Source};
 use strandline_design::{About, AnyDesign, Drains};
 use strandline_machine::config::Consistency;
 use strandline_machine::MachineConfig;
@@ -46,15 +46,20 @@ pub fn waives_recovery(about: &About) -> bool {
 /// Refuses to keep the crash states of a design whose settings waive recovery.
 ///
 /// # Errors
-/// What is not promised, and what to leave out.
-pub fn check_promise(about: &About) -> Result<(), Error> {
-    if waives_recovery(about) {
-        return Err(Error::Input(format!(
-            "design {} promises no recovery with these settings, so no crash test takes them; leave out design.as_artifact",
-            about.name
-        )));
+/// What is not promised, and the settings of which one is to be left out.
+pub fn check_promise(about: &About, sets: &Sets) -> Result<(), Error> {
+    if !waives_recovery(about) {
+        return Ok(());
     }
-    Ok(())
+    let given: Vec<String> = sets
+        .of(Scope::Design)
+        .map(|(key, value)| format!("design.{key}={value}"))
+        .collect();
+    Err(Error::Input(format!(
+        "design {} promises no recovery with --set {}, so no crash test takes it; leave it out",
+        about.name,
+        given.join(" --set ")
+    )))
 }
 
 /// Refuses a design that interrupts its programs for one that cannot abort its open region and start again.

@@ -310,7 +310,7 @@ fn execute(
     needs::check(&about, &plan.machine)?;
     needs::check_restart(&*design, plan)?;
     if options.journal {
-        needs::check_promise(&about)?;
+        needs::check_promise(&about, &plan.sets)?;
     }
     let Prepared {
         fill,

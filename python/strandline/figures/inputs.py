@@ -202,7 +202,7 @@ def choose(file: InputsFile, measure: Measure) -> Choice:
     """
     looked = _Looked(file, measure, {})
     programs = [each.label for each in file.programs]
-    shared = [_labels(options) for options in _products(file.shared)]
+    shared = _products(file.shared)
     # All are measured at once, so that no worker waits.
     looked.at([_plain(file, program, each) for each in shared for program in programs])
     best = _nearest(file, shared, lambda each: looked.at([_plain(file, name, each) for name in programs]))
@@ -222,12 +222,9 @@ def _nearest(file: InputsFile, options: Sequence[Taken], trials: Callable[[Taken
     )
 
 
-def _products(inputs: Iterable[Input]) -> list[list[tuple[str, str]]]:
-    return [list(each) for each in product(*([(one.key, option.label) for option in one.options] for one in inputs))]
-
-
-def _labels(options: Iterable[tuple[str, str]]) -> dict[str, str]:
-    return dict(options)
+def _products(inputs: Iterable[Input]) -> list[dict[str, str]]:
+    """All combinations of the inputs' options: the label by the input's key."""
+    return [dict(each) for each in product(*([(one.key, option.label) for option in one.options] for one in inputs))]
 
 
 def _plain(file: InputsFile, program: str, shared: Mapping[str, str]) -> Trial:
@@ -237,10 +234,8 @@ def _plain(file: InputsFile, program: str, shared: Mapping[str, str]) -> Trial:
 
 
 def _own(looked: _Looked, program: str, shared: Mapping[str, str]) -> dict[str, str]:
-    trials = [
-        Trial(program=program, options={**shared, **_labels(own)}, work=0)
-        for own in _products(looked.file.own(program))
-    ]
+    owns = _products(looked.file.own(program))
+    trials = [Trial(program=program, options={**shared, **own}, work=0) for own in owns]
     return _nearest(looked.file, looked.at(trials), lambda each: [each]).options
 
 

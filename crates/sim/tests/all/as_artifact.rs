@@ -50,7 +50,7 @@ fn crash_tests_take_no_design_whose_settings_waive_recovery() {
         };
         assert_eq!(
             text,
-            "design asap-rp promises no recovery with these settings, so no crash test takes them; leave out design.as_artifact"
+            format!("design asap-rp promises no recovery with --set design.as_artifact={word}, so no crash test takes it; leave it out")
         );
     }
     // What is read costs time, and orders nothing.
