@@ -160,3 +160,13 @@ def test_what_the_simulator_refuses_of_a_file_names_the_file(installed: Installe
     assert done.code == 2
     assert done.err.startswith(f"strandline: {figure}: ")
     assert "workload.queus" in done.err
+
+
+def test_stores_that_wait_long_for_one_line_do_not_take_it_from_one_another(installed: Installed) -> None:
+    # Three cores give back locks of one line, kept by the design; each has waited so often that nothing but its own
+    # store keeps the line with it.
+    sizes = ["workload.init_ops=100000", "workload.structures=64", "design.blt=epoch"]
+    sets = [argument for size in sizes for argument in ("--set", size)]
+    run = ["run", "avl-tree", "-d", "sp", "-m", "sp", "--runtime", "log-p-sf", "--threads", "4", "--tasks", "200"]
+    done = installed(*run, *sets)
+    assert done.code == 0, done.err

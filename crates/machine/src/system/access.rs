@@ -131,7 +131,8 @@ impl Running {
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;
             let filled = owner.private.borrow().misses.filled(line, at);
-            if filled > at && (requester.waits(line) < MOST_WAITS || owner.awaits_own(line)) {
+            let has_store = || owner.awaits_own(line) || owner.performs(line).is_some();
+            if filled > at && (requester.waits(line) < MOST_WAITS || has_store()) {
                 return Some(filled);
             }
             // A core that runs ahead would take the line from such a store again and again (livelock).
