@@ -168,6 +168,9 @@ rules! {
         CombiningKeepsRest: "Intel SDM: write-combining buffers",
         /// A fence waits for everything older. Broken: it is released while one store or flush is left.
         FenceWaitsForAll: "COSPlay 4.3",
+        /// What a program says behind a fence that waits in the store queue is said once the fence has left. Broken: once
+        /// it has retired.
+        QueuedFenceHoldsWords: "COSPlay 4.3",
         /// A line that leaves the shared level takes its bytes in private caches along. Broken: they are dropped.
         BackInvalidationWritesBack: "Intel SDM: write-back caches",
         /// A dirty line that another core takes stays dirty. Broken: it counts as clean from then on.

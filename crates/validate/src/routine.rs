@@ -76,6 +76,13 @@ pub enum RoutineOp {
         /// Where.
         at: EffectiveAddress,
     },
+    /// Adds a register to eight bytes, locked, and gets what they were: `lock xadd`.
+    LockedAdd {
+        /// What is added; then what was there.
+        register: Reg,
+        /// Where.
+        at: EffectiveAddress,
+    },
     /// Writes a line back.
     Clwb {
         /// An address in the line.

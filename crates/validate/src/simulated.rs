@@ -1,7 +1,7 @@
 //! Routines on a simulated core.
 
 use crate::routine::{EffectiveAddress, Routine, RoutineOp, Word, REGISTERS};
-use strandline_isa::{Addr, Alu, Cpu, Flush, Memory, Primitive, Site, PM_BASE};
+use strandline_isa::{Addr, Alu, Cpu, Flush, Memory, Primitive, Rmw, Site, PM_BASE};
 use strandline_machine::{factory, Heartbeat, MachineConfig, Options, Remote};
 use strandline_sim::{design_named, play, Begin, Error, Play};
 
@@ -113,6 +113,12 @@ impl<C: Cpu> Registers<C> {
                 let (value, data) = self.0[usize::from(from.0)];
                 let (addr, ready) = self.address(at);
                 cpu.store_nt(addr, ready, 8, value, data);
+            }
+            RoutineOp::LockedAdd { register, at } => {
+                let (value, data) = self.0[usize::from(register.0)];
+                let (addr, ready) = self.address(at);
+                let old = cpu.rmw(addr, ready, Rmw::Add, value, data);
+                self.0[usize::from(register.0)] = (old.bits(), old.tag());
             }
             RoutineOp::Clwb { at } => {
                 let (addr, ready) = self.address(at);

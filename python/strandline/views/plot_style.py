@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from strandline.views.chart import Chart, Kind, Series
 
 #: Okabe and Ito's palette, its yellow left out: too pale on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#888888")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", ":", "-.")
 INK, FAINT, GREY = "#333333", "#DDDDDD", "#666666"

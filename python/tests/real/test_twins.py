@@ -64,8 +64,9 @@ def test_validate_times_twins_beside_their_workloads(installed: Installed) -> No
     assert done.code == 0, done.err
     bare, logged = done.document["cases"]
     assert "cc" in done.document["compiler"]
-    # On zen4 each of two fences waits 108 ns for writes to memory. A task's 30 instructions take no such time.
-    assert logged["simulated"] > 2 * 108
+    # On zen4 each of two fences waits 145 ns for a flush: 66 in the core, 79 on the way. A task's 30 instructions take
+    # no such time.
+    assert logged["simulated"] > 2 * 145
     assert bare["simulated"] < 100
     assert bare["measured"] > 0
     # A processor without clwb measures no logged twin.

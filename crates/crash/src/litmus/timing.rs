@@ -172,6 +172,13 @@ fn shake_rules(machine: &mut MachineConfig, mut rng: Rng) {
     core.stores_retire_cached = any_of(2) == 1;
     core.store_drain_interval = Cycles(1 + any_of(4));
     machine.controllers.wpq_leaves = [WpqLeave::Written, WpqLeave::Issued][any_of(2) as usize];
+    let core = &mut machine.core;
+    core.fences_retire = any_of(2) == 1;
+    core.memory_renaming = any_of(2) == 1;
+    core.locked_holds_loads = any_of(2) == 0;
+    core.store_drain_width = 1 + any_of(3);
+    core.flush_interval = Cycles(any_of(3) * 9);
+    core.flush_latency = Cycles(any_of(3) * 30);
 }
 
 /// Distinguishes the stream of [`shake_tlb`].

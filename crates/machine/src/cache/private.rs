@@ -204,11 +204,6 @@ impl Private {
         inner.max(outer) == Some(State::Modified)
     }
 
-    /// The latency of the L1.
-    pub fn l1_latency(&self) -> u64 {
-        self.l1_latency
-    }
-
     /// Cycles of a look-up for a modified line, found or not.
     pub fn modified_after(&self, line: Line) -> u64 {
         match self.l1.peek(line) {

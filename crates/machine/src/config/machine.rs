@@ -73,6 +73,26 @@ pub enum Warm {
     Cold,
 }
 
+/// How branches are predicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prediction {
+    /// One table of two-bit counters, indexed by the branch and the outcomes before it.
+    #[default]
+    Gshare,
+    /// Tagged tables for ever longer histories (Seznec and Michaud, JILP 2006).
+    Tage,
+}
+
+/// What ends a decoder's cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DecodeEnd {
+    /// A basic block: each branch or jump.
+    #[default]
+    Block,
+    /// A branch that is taken, or a jump.
+    Taken,
+}
+
 parameters! {
     /// A whole machine. Times are in cycles of the core clock.
     ///
@@ -136,12 +156,16 @@ parameters! {
         fetch_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
         /// Issue queue: ops from their dispatch until their operands are ready; 0: no such limit.
         issue_queue_entries: u64 in 0..=MAX_ISSUE_ENTRIES "entries";
-        /// Queue behind a decoder that ends its cycle with each basic block; 0: no such decoder.
+        /// Queue behind a decoder that ends its cycle at branches; 0: no such decoder.
         decode_queue_entries: u64 in 0..=MAX_DECODE_ENTRIES "entries";
+        /// The branches that end the decoder's cycle.
+        decode_ends: DecodeEnd;
         /// Ports for arithmetic, comparisons and branches; 0: as many as ops are dispatched.
         alu_ports: u64 in 0..=64 "ports";
         /// Ports for loads; 0: no such limit.
         load_ports: u64 in 0..=64 "ports";
+        /// Ports for branches and jumps, beside those for arithmetic; 0: they use those.
+        branch_ports: u64 in 0..=64 "ports";
         /// Ports for the addresses of stores and flushes, and as many for the data of stores; 0: no such limit.
         store_ports: u64 in 0..=64 "ports";
         /// Micro-ops of a store; 2: one for its address and one for its data.
@@ -152,7 +176,9 @@ parameters! {
         writeback_buffer_entries: u64 in 1..=MAX_ENTRIES "entries";
         /// Lines that non-temporal stores gather in.
         write_combining_buffers: u64 in 1..=MAX_ENTRIES "entries";
-        /// Branch predictor's table; a power of two.
+        /// How branches are predicted.
+        prediction: Prediction;
+        /// Branch predictor's table; a power of two. With tagged tables their base, of four times the entries of each.
         predictor_entries: u64 in 1..=16_777_216 "entries";
         /// From a mispredicted branch's resolution to its successor's dispatch.
         mispredict_penalty: Cycles in 0..=MAX_CYCLES "cycles";
@@ -164,16 +190,30 @@ parameters! {
         locked_latency: Cycles in 1..=MAX_CYCLES "cycles";
         /// Between two stores leaving the store queue.
         store_drain_interval: Cycles in 1..=MAX_CYCLES "cycles";
+        /// Neighbouring stores to one line that leave the store queue in one cycle.
+        store_drain_width: u64 in 1..=8 "stores";
+        /// A flush that has found its line dirty, before it sets out for the controller.
+        flush_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// Between two flushes of a core on their way to the controllers.
+        flush_interval: Cycles in 0..=MAX_CYCLES "cycles";
         /// Order in which stores become visible.
         consistency: Consistency;
         /// A locked instruction waits for the core's pending flushes.
         lock_orders_flushes: bool;
         /// Loads wait until the addresses of all older stores are known.
         loads_wait_for_addresses: bool;
+        /// A fence that waits for flushes leaves the reorder buffer at once and waits at the store queue's head, before the
+        /// stores behind it; false: it waits in the reorder buffer, and no store behind it is dispatched.
+        fences_retire: bool;
+        /// A load has the bytes of a store in the queue as soon as the store has executed; false: after the L1's latency.
+        memory_renaming: bool;
         /// A store leaves the reorder buffer when the L1 has its line, not when it has executed.
         stores_retire_cached: bool;
         /// A store requests its line before it reaches the store queue's head.
         store_prefetch: bool;
+        /// Loads behind a locked instruction wait until it is done; false: they execute ahead of it, as a core that
+        /// watches their lines does.
+        locked_holds_loads: bool;
         /// A clwb leaves its core's line writable; false: shared, so that the next store requests ownership again.
         clwb_keeps_ownership: bool;
     }
@@ -367,7 +407,7 @@ impl Core {
     /// Removes all limits but widths and the entries of the window and of the queues of loads and stores.
     pub fn drop_rules(&mut self) {
         (self.decode_queue_entries, self.issue_queue_entries) = (0, 0);
-        (self.alu_ports, self.load_ports, self.store_ports) = (0, 0, 0);
+        (self.alu_ports, self.load_ports, self.store_ports, self.branch_ports) = (0, 0, 0, 0);
         self.store_micro_ops = 1;
         (self.loads_wait_for_addresses, self.stores_retire_cached) = (false, false);
     }

@@ -8,8 +8,8 @@ use strandline_kernel::{did_you_mean, Cycles};
 
 use super::error::Fault;
 use super::machine::{
-    Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, MachineConfig, PcommitWait, Pm,
-    Simulation, Tlb, Warm, WpqLeave,
+    Cache, Channel, Coherence, Consistency, Controllers, Core, DecodeEnd, Dram, Interconnect, MachineConfig,
+    PcommitWait, Pm, Prediction, Simulation, Tlb, Warm, WpqLeave,
 };
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
@@ -195,6 +195,8 @@ macro_rules! words {
 words!(Consistency: Tso = "tso", Weak = "weak");
 words!(Warm: Steady = "steady", Footprint = "footprint", Cold = "cold");
 words!(Coherence: Directory = "directory", Snoop = "snoop");
+words!(Prediction: Gshare = "gshare", Tage = "tage");
+words!(DecodeEnd: Block = "block", Taken = "taken");
 words!(WpqLeave: Written = "written", Issued = "issued");
 words!(PcommitWait: Accepted = "accepted", Empty = "empty", Alone = "alone");
 

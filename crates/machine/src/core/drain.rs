@@ -3,7 +3,7 @@
 use super::{Core, Entry, EntryKind, StoreQueue};
 use crate::trace::{TraceOp, UNTRACED};
 use std::cell::Cell;
-use strandline_isa::Addr;
+use strandline_isa::{Addr, Line, Primitive};
 
 /// When and how entries leave the store queue.
 pub struct Drain {
@@ -11,6 +11,8 @@ pub struct Drain {
     pub next: Cell<u64>,
     /// When the latest entry left.
     pub last: Cell<u64>,
+    /// The line of the store that left then, and how many of its stores left in that cycle.
+    pub line: Cell<(Line, u64)>,
     /// The queue waits for a `clflush` in the write-back buffer.
     pub shut: Cell<bool>,
     /// Stores become visible in program order.
@@ -66,6 +68,7 @@ impl Drain {
         Drain {
             next: Cell::new(u64::MAX),
             last: Cell::new(0),
+            line: Cell::new((Line(0), 0)),
             shut: Cell::new(false),
             in_order,
             by_itself: Cell::new(false),
@@ -90,29 +93,42 @@ impl Core {
         self.enqueue_executed(addr, kind, ready, ready);
     }
 
+    /// Allocates the entry of a fence, which has retired at `ready` and waits at the queue's head for what is older.
+    pub fn enqueue_fence(&self, primitive: Primitive, ready: u64) {
+        let context = self.context.now.get();
+        self.allocate(Entry {
+            is_fence: true,
+            ..Entry::of(Addr(0), EntryKind::Primitive(primitive), context, ready)
+        });
+    }
+
     /// Allocates a store-queue entry, which executes at `executed` and retires at `ready`.
     #[inline(always)]
     pub fn enqueue_executed(&self, addr: Addr, kind: EntryKind, executed: u64, ready: u64) {
         let context = self.context.now.get();
-        let at = self.dispatched.get();
-        self.add_pending(context, at);
-        let mut queue = self.queue.borrow_mut();
-        let entry = Entry {
+        self.allocate(Entry {
             executed,
             ..Entry::of(addr, kind, context, ready)
-        };
+        });
+    }
+
+    #[inline(always)]
+    fn allocate(&self, entry: Entry) {
+        let at = self.dispatched.get();
+        self.add_pending(entry.context, at);
+        let mut queue = self.queue.borrow_mut();
         let number = queue.push(entry, at);
         if self.observer.marks_entries.get() {
             self.mark(&mut queue, number);
         }
-        self.may_leave_next(&queue, ready, false);
+        self.may_leave_next(&queue, &entry);
     }
 
     /// The entry just allocated may be the next to leave: the head of the queue, or any where entries leave out of order.
     #[inline(always)]
-    fn may_leave_next(&self, queue: &StoreQueue, ready: u64, with_last: bool) {
+    fn may_leave_next(&self, queue: &StoreQueue, entry: &Entry) {
         if queue.len() == 1 || !self.drain.in_order {
-            let at = self.leaves_at(ready, with_last);
+            let at = self.leaves_at(entry, entry.ready);
             self.drain.next.set(self.drain.next.get().min(at));
         }
     }
@@ -140,10 +156,12 @@ impl Core {
         let op = self.trace(|| TraceOp::entering(addr, kind));
         let mut queue = self.queue.borrow_mut();
         let executed = queue.get(queue.newest()).map_or(ready, |before| before.executed);
-        let number = queue.push_rest(Entry {
+        let rest = Entry {
             executed,
+            with_last: true,
             ..Entry::of(addr, kind, context, ready)
-        });
+        };
+        let number = queue.push_rest(rest);
         if let Some(recorder) = &self.observer.recorder {
             recorder.is_rest(op);
             recorder.ready(op, ready);
@@ -151,7 +169,12 @@ impl Core {
         if let Some(entry) = queue.get_mut(number) {
             entry.op = op;
         }
-        self.may_leave_next(&queue, ready, true);
+        self.may_leave_next(&queue, &rest);
+    }
+
+    /// From a store in the queue that has executed to a load of its bytes.
+    pub fn forwarding_latency(&self) -> u64 {
+        self.limits.latencies.forwarding
     }
 
     /// Whether the store queue has room.
@@ -159,15 +182,39 @@ impl Core {
         self.queue.borrow().occupied() < self.limits.queue_entries
     }
 
-    /// When an entry that is ready then may leave the queue, one a drain interval; at once if it
-    /// leaves `with_last`.
-    pub fn leaves_at(&self, ready: u64, with_last: bool) -> u64 {
-        let interval = if with_last {
+    /// When an entry that is ready then may leave the queue, one a drain interval; at once if it leaves with the one
+    /// before it.
+    pub fn leaves_at(&self, entry: &Entry, ready: u64) -> u64 {
+        let joins = entry.with_last || self.limits.drain_width > 1 && self.joins(entry);
+        let interval = if joins { 0 } else { self.limits.latencies.drain_interval };
+        ready.max(self.drain.last.get() + interval)
+    }
+
+    /// When any entry may leave the queue at the earliest, if none leaves with the one before it.
+    pub fn leaves_from(&self) -> u64 {
+        let interval = if self.limits.drain_width > 1 {
             0
         } else {
             self.limits.latencies.drain_interval
         };
-        ready.max(self.drain.last.get() + interval)
+        self.drain.last.get() + interval
+    }
+
+    /// Whether a store may leave in the cycle of the one before it, which was to the same line.
+    fn joins(&self, entry: &Entry) -> bool {
+        let (line, left) = self.drain.line.get();
+        matches!(entry.kind, EntryKind::Store { .. }) && line == entry.line() && left < self.limits.drain_width
+    }
+
+    /// An entry leaves the queue at `at`.
+    #[inline(always)]
+    pub fn leaves_now(&self, entry: &Entry, at: u64) {
+        if self.limits.drain_width > 1 {
+            let (line, left) = self.drain.line.get();
+            let joins = line == entry.line() && at == self.drain.last.get();
+            self.drain.line.set((entry.line(), if joins { left + 1 } else { 1 }));
+        }
+        self.drain.last.set(at);
     }
 
     /// Drains stores that hit up to `until`; false if something is due that the system must handle.
@@ -185,7 +232,7 @@ impl Core {
         let (queue, private) = (&mut *self.queue.borrow_mut(), &mut *self.private.borrow_mut());
         let mut at = self.drain.next.get();
         let mut head = queue.front();
-        while let Some(entry) = head.filter(|_| at <= until) {
+        while let Some(&entry) = head.filter(|_| at <= until) {
             let EntryKind::Store { size, value } = entry.kind else {
                 return false;
             };
@@ -195,12 +242,12 @@ impl Core {
             if seen || (awaited && is_last) || !private.store_hit(addr.line(), at) {
                 return false;
             }
+            self.leaves_now(&entry, at);
             self.memory.write(addr, size, value);
             self.trace_visible(op, at);
             self.complete(context, at);
-            self.drain.last.set(at);
             head = queue.drop_first(at);
-            at = head.map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
+            at = head.map_or(u64::MAX, |e| self.leaves_at(e, e.ready));
             self.drain.next.set(at);
         }
         true

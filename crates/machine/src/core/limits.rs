@@ -15,6 +15,10 @@ pub struct Limits {
     pub waits_for_addresses: bool,
     /// A store retires once the L1 has its line.
     pub retires_cached: bool,
+    /// Loads behind a locked instruction wait for it.
+    pub holds_behind_locked: bool,
+    /// Neighbouring stores to one line that leave the store queue in one cycle.
+    pub drain_width: u64,
     /// Non-temporal stores are ordinary ones.
     pub nt_cached: bool,
     /// Store barriers reach the design.
@@ -33,6 +37,8 @@ impl Limits {
             splits_stores: core.store_micro_ops == 2,
             waits_for_addresses: core.loads_wait_for_addresses,
             retires_cached: core.stores_retire_cached,
+            holds_behind_locked: core.locked_holds_loads,
+            drain_width: core.store_drain_width,
             nt_cached,
             barriers,
             latencies: Latencies {
@@ -40,6 +46,7 @@ impl Limits {
                 div: core.div_latency.0,
                 mispredict: core.mispredict_penalty.0,
                 l1: machine.l1.latency.0,
+                forwarding: if core.memory_renaming { 0 } else { machine.l1.latency.0 },
                 drain_interval: core.store_drain_interval.0,
             },
         }
@@ -52,6 +59,8 @@ pub struct Latencies {
     pub div: u64,
     pub mispredict: u64,
     pub l1: u64,
+    /// From a store that has executed to a load of its bytes.
+    pub forwarding: u64,
     pub drain_interval: u64,
 }
 

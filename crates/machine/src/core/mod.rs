@@ -20,6 +20,7 @@ mod request;
 mod saved;
 mod shared_queue;
 mod spin;
+mod tage;
 pub mod tlb;
 mod usage;
 mod watches;
@@ -202,7 +203,7 @@ impl Core {
             interrupted: Cell::new(Interrupt::Unheeded),
             spin: Spin::default(),
             frame: duties.stack.map(|base| Rc::new(Frame::new(base))),
-            branches: Branches::new(core.predictor_entries),
+            branches: Branches::new(core.prediction, core.predictor_entries),
             limits: Limits::new(machine, duties.nt_cached, duties.barriers || !in_order),
             hooks: Cell::new(Hooks::ALL),
             observer: Observer::new(duties),

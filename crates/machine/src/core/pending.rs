@@ -86,6 +86,12 @@ impl Core {
         }
     }
 
+    /// Whether all that has left the store queue has completed: what is older than its head.
+    pub fn is_drained_ahead(&self) -> bool {
+        let left = u64::from(broken(Rule::FenceWaitsForAll));
+        self.pending(None) <= self.queue.borrow().len() as u64 + left
+    }
+
     /// Whether this core's stores and flushes (of a context or all) have completed.
     pub fn is_drained(&self, context: Option<u8>) -> bool {
         let left = u64::from(broken(Rule::FenceWaitsForAll));

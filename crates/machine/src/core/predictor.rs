@@ -1,5 +1,7 @@
-//! The branch predictor (gshare, two-bit counters) and the predictor of indirect jumps' targets.
+//! The branch predictor and the predictor of indirect jumps' targets.
 
+use super::tage::Tage;
+use crate::config::Prediction;
 use std::cell::Cell;
 
 /// Both predictors of a core.
@@ -11,9 +13,9 @@ pub struct Branches {
 
 impl Branches {
     /// Predictors of `entries` entries each, rounded up to a power of two.
-    pub fn new(entries: u64) -> Branches {
+    pub fn new(prediction: Prediction, entries: u64) -> Branches {
         Branches {
-            predictor: Predictor::new(entries),
+            predictor: Predictor::new(prediction, entries),
             targets: Targets::new(entries),
         }
     }
@@ -25,9 +27,57 @@ impl Branches {
     }
 }
 
+/// A predictor of branches.
+#[derive(Clone)]
+pub enum Predictor {
+    Gshare(Gshare),
+    Tage(Box<Tage>),
+}
+
+impl Predictor {
+    /// A predictor of `entries` counters, rounded up to a power of two.
+    pub fn new(prediction: Prediction, entries: u64) -> Predictor {
+        let entries = entries.next_power_of_two() as usize;
+        match prediction {
+            Prediction::Gshare => Predictor::Gshare(Gshare::new(entries)),
+            Prediction::Tage => Predictor::Tage(Box::new(Tage::new(entries))),
+        }
+    }
+
+    /// Becomes as `saved` was, of the same kind.
+    fn restore(&self, saved: &Predictor) {
+        match (self, saved) {
+            (Predictor::Gshare(to), Predictor::Gshare(saved)) => to.restore(saved),
+            (Predictor::Tage(to), Predictor::Tage(saved)) => to.restore(saved),
+            _ => unreachable!("a core keeps its predictor"),
+        }
+    }
+
+    /// Predicts the branch at `site`, learns its outcome, and returns whether the prediction was
+    /// right.
+    #[inline(always)]
+    pub fn predict(&self, site: u32, taken: bool) -> bool {
+        match self {
+            Predictor::Gshare(gshare) => gshare.predict(site, taken),
+            Predictor::Tage(tage) => tage.predict(site, taken),
+        }
+    }
+
+    /// Turns of a loop after which it no longer learns: its history, then a counter, hold only the loop's outcomes.
+    pub fn learns_in(&self) -> u64 {
+        match self {
+            Predictor::Gshare(_) => u64::from(HISTORY_BITS) + COUNTER_TURNS,
+            Predictor::Tage(_) => Tage::remembers() + COUNTER_TURNS,
+        }
+    }
+}
+
+/// Turns that bring any counter to its end.
+const COUNTER_TURNS: u64 = 8;
+
 /// A table of two-bit counters, indexed by the branch's site and the outcomes of the branches before it.
 #[derive(Clone)]
-pub struct Predictor {
+pub struct Gshare {
     counters: Box<[Cell<u8>]>,
     history: Cell<u32>,
 }
@@ -36,39 +86,39 @@ pub struct Predictor {
 const HISTORY_BITS: u32 = 8;
 
 /// A counter before its first branch: weakly not taken.
-const UNTRAINED: u8 = 1;
+pub const UNTRAINED: u8 = 1;
 
-impl Predictor {
-    /// A predictor of `entries` counters, rounded up to a power of two.
-    pub fn new(entries: u64) -> Predictor {
-        let entries = entries.next_power_of_two() as usize;
-        Predictor {
+/// A two-bit counter after this outcome.
+#[inline(always)]
+pub fn trained(counter: u8, taken: bool) -> u8 {
+    match taken {
+        true => (counter + 1).min(3),
+        false => counter.saturating_sub(1),
+    }
+}
+
+impl Gshare {
+    fn new(entries: usize) -> Gshare {
+        Gshare {
             counters: (0..entries).map(|_| Cell::new(UNTRAINED)).collect(),
             history: Cell::new(0),
         }
     }
 
-    /// Becomes as `saved` was.
-    pub fn restore(&self, saved: &Predictor) {
+    fn restore(&self, saved: &Gshare) {
         for (counter, saved) in self.counters.iter().zip(&saved.counters) {
             counter.set(saved.get());
         }
         self.history.set(saved.history.get());
     }
 
-    /// Predicts the branch at `site`, learns its outcome, and returns whether the prediction was
-    /// right.
     #[inline(always)]
-    pub fn predict(&self, site: u32, taken: bool) -> bool {
+    fn predict(&self, site: u32, taken: bool) -> bool {
         let history = self.history.get();
         let index = (site ^ (site >> 15) ^ history) as usize & (self.counters.len() - 1);
         let counter = &self.counters[index];
         let value = counter.get();
-        counter.set(if taken {
-            (value + 1).min(3)
-        } else {
-            value.saturating_sub(1)
-        });
+        counter.set(trained(value, taken));
         self.history
             .set(((history << 1) | u32::from(taken)) & ((1 << HISTORY_BITS) - 1));
         (value >= 2) == taken
@@ -122,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_loop_branch_is_learnt() {
-        let p = Predictor::new(1024);
+        let p = Gshare::new(1024);
         let wrong = (0..100).filter(|_| !p.predict(7, true)).count();
         assert!(
             wrong <= HISTORY_BITS as usize + 2,
@@ -149,7 +199,7 @@ mod tests {
 
     #[test]
     fn an_alternating_branch_is_learnt_by_its_history() {
-        let p = Predictor::new(1024);
+        let p = Gshare::new(1024);
         (0..64).for_each(|i| _ = p.predict(7, i % 2 == 0));
         assert!((0..64).all(|i| p.predict(7, i % 2 == 0)));
     }

@@ -47,6 +47,8 @@ pub struct Entry {
     pub lost: bool,
     /// Further bytes of the store before it: it needs no room and leaves with it.
     pub with_last: bool,
+    /// It is a fence that has retired: it leaves once all that has left before it has completed.
+    pub is_fence: bool,
     /// It is a counted write of its word.
     pub counted: bool,
     /// The design watches it by number.
@@ -70,6 +72,7 @@ impl Entry {
             waited: 0,
             lost: false,
             with_last: false,
+            is_fence: false,
             counted: false,
             is_pointed: false,
         }
@@ -205,9 +208,8 @@ impl StoreQueue {
 
     /// Adds an entry that needs no room and leaves with the one before it: its number.
     pub fn push_rest(&mut self, entry: Entry) -> u64 {
+        debug_assert!(entry.with_last, "it leaves with the one before it");
         let number = self.add(entry);
-        let slot = self.slot(number);
-        self.ring[slot].with_last = true;
         self.without_room += 1;
         number
     }

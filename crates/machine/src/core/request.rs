@@ -93,6 +93,8 @@ pub enum Dispatched {
     Held,
     /// It enters the store queue.
     Entered,
+    /// It retires, and waits at the head of the store queue until all that has left the queue has completed.
+    EnteredFence,
     /// It enters the store queue, and is held in the window.
     EnteredHeld,
     /// The design has claimed it; with a mark in the store queue or without.
@@ -104,7 +106,7 @@ impl Dispatched {
     pub fn enters(self) -> bool {
         match self {
             Dispatched::Passed | Dispatched::Held => false,
-            Dispatched::Entered | Dispatched::EnteredHeld => true,
+            Dispatched::Entered | Dispatched::EnteredFence | Dispatched::EnteredHeld => true,
             Dispatched::Claimed { marks } => marks,
         }
     }

@@ -50,9 +50,6 @@ impl Spin {
     }
 }
 
-/// Turns after which the branch predictor no longer learns: its history, then a counter, hold only the loop's outcomes.
-const LEARNT: u64 = 16;
-
 /// The most turns of a lap: as many as ops are dispatched in a cycle bring a loop of any length to where it began in one.
 const MOST_TURNS: u64 = 64;
 
@@ -137,7 +134,7 @@ impl Core {
             spin.lap.set(None);
             return;
         }
-        let settled = turns - first_turn > LEARNT && self.drain.next.get() == u64::MAX;
+        let settled = turns - first_turn > self.branches.predictor.learns_in() && self.drain.next.get() == u64::MAX;
         let lap = match settled {
             true => self.window.lap(&before.at, &now.at, first_op),
             false => None,
@@ -193,7 +190,7 @@ impl Core {
             self.spin.calm.set((turns, done));
             return false;
         }
-        turns - since > LEARNT
+        turns - since > self.branches.predictor.learns_in()
     }
 
     /// Adds laps in which retirement catches up with dispatch, if the noted ops have gone through two.

@@ -7,8 +7,9 @@ use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Core, Entry, EntryKind};
 use crate::timeline::Who;
-use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Write, WriteKind};
+use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Until, Write, WriteKind};
 use strandline_isa::{CoreId, Flush, Primitive};
+use strandline_rules::{broken, Rule};
 
 impl Running {
     /// Drains the queue up to `horizon`: stores as long as they come next in the run, up to `last`, or one other entry at
@@ -51,8 +52,10 @@ impl Running {
             EntryKind::Flush(kind) => self.drain_flush(core, &entry, kind, at),
             EntryKind::Primitive(primitive) => {
                 self.hw.send_all_combined(core, at);
-                if self.primitive_departs(core, &entry, primitive, at) {
-                    if primitive == Primitive::JoinStrand {
+                if entry.is_fence && !shared.is_drained_ahead() {
+                    self.hw.block_drain(core, Until::Drained(None));
+                } else if self.primitive_departs(core, &entry, primitive, at) {
+                    if primitive == Primitive::JoinStrand || entry.is_fence && !broken(Rule::QueuedFenceHoldsWords) {
                         self.hw.hart(core).core.notes.joined(at);
                     }
                     self.hw.complete(core, entry.context);

@@ -63,6 +63,22 @@ impl Hardware {
         }
     }
 
+    /// A core's flush with what it has found, when it sets out for the controller: behind the flush before it.
+    fn sets_out(&mut self, core: CoreId, found: FoundLine) -> FoundLine {
+        if !found.dirty {
+            return found;
+        }
+        let (latency, interval) = (self.machine.core.flush_latency.0, self.machine.core.flush_interval.0);
+        let at = found.at + latency;
+        if interval == 0 {
+            return FoundLine { at, ..found };
+        }
+        let hart = self.hart(core);
+        let at = at.max(hart.next_flush);
+        hart.next_flush = at + interval;
+        FoundLine { at, ..found }
+    }
+
     /// Cycles of a look-up of the LLC for a flush; broadcast, of the other cores' caches too (as in `consult`).
     fn everywhere(&self) -> u64 {
         let others = match self.machine.interconnect.coherence {
@@ -115,6 +131,7 @@ impl Running {
             return Ok(false);
         }
         let found = self.look_up_flush(core, line, kind, at)?;
+        let found = self.hw.sets_out(core, found);
         let is_head = kind == Flush::Clflush && !broken(Rule::ClflushBlocksQueue);
         let hart = self.hw.hart(core);
         let slot = hart.new_slot();
@@ -150,6 +167,7 @@ impl Running {
         };
         match found {
             Ok(found) => {
+                let found = self.hw.sets_out(core, found);
                 if !self.hw.write_found(core, line, &found, Origin::Design { core, tag }) {
                     self.hw.post(found.at, Event::DesignFlushed { core, tag });
                 }

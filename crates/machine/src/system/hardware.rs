@@ -75,6 +75,8 @@ pub struct Hart {
     pub buffer: Vec<Buffered>,
     pub buffer_usage: Usage,
     pub next_slot: u64,
+    /// When its next flush may set out for the controllers.
+    pub next_flush: u64,
     /// Non-temporal stores being combined, oldest first.
     pub combining: Vec<Combining>,
     /// When its last store or flush completed.
@@ -470,6 +472,7 @@ impl Hart {
             buffer: Vec::new(),
             buffer_usage: Usage::default(),
             next_slot: 0,
+            next_flush: 0,
             combining: Vec::new(),
             settled: 0,
             at_turn: 0,

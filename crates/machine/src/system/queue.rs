@@ -41,8 +41,10 @@ impl Hardware {
         let hart = self.hart(core);
         hart.settled = hart.settled.max(at);
         let mut queue = hart.core.queue.borrow_mut();
+        if let Some(entry) = queue.get(number) {
+            hart.core.leaves_now(entry, at);
+        }
         queue.remove(number, at);
-        hart.core.drain.last.set(at);
         hart.core.drain.next.set(next_of(&hart.core, &queue));
         let is_empty = queue.len() == 0;
         drop(queue);
@@ -166,7 +168,7 @@ pub fn next_time(core: &Core) -> u64 {
 #[inline(always)]
 fn next_of(core: &Core, queue: &StoreQueue) -> u64 {
     let next = match core.drain.in_order {
-        true => queue.front().map(|e| core.leaves_at(e.ready.max(e.owned), e.with_last)),
+        true => queue.front().map(|e| core.leaves_at(e, e.ready.max(e.owned))),
         false => first_eligible(core, queue),
     };
     next.unwrap_or(u64::MAX)
@@ -177,7 +179,7 @@ fn next_of(core: &Core, queue: &StoreQueue) -> u64 {
 fn first_eligible(core: &Core, queue: &StoreQueue) -> Option<u64> {
     // None drains before, but for those that leave with the one before them.
     let earliest = match queue.all_need_room() {
-        true => core.leaves_at(0, false),
+        true => core.leaves_from(),
         false => 0,
     };
     let mut first = None;
@@ -201,7 +203,7 @@ fn eligible<'q>(core: &'q Core, queue: &'q StoreQueue) -> impl Iterator<Item = (
             return None;
         }
         if entry.is_barrier() {
-            return Some((older == 0).then(|| (entry.number, core.leaves_at(entry.ready, false))));
+            return Some((older == 0).then(|| (entry.number, core.leaves_at(entry, entry.ready))));
         }
         let bit = 1u64 << (entry.line().0 % 64);
         let may_be_older = lines & bit != 0;
@@ -211,7 +213,7 @@ fn eligible<'q>(core: &'q Core, queue: &'q StoreQueue) -> impl Iterator<Item = (
             return Some(None);
         }
         ends = entry.lost;
-        let at = core.leaves_at(entry.ready.max(entry.owned), entry.with_last);
+        let at = core.leaves_at(entry, entry.ready.max(entry.owned));
         Some(Some((entry.number, at)))
     });
     found.flatten()

@@ -197,7 +197,7 @@ impl Running {
         let done = self.loads_line(core, load, supplied, issue, missed)?;
         let below = self.below_queue(load, supplied);
         let core = &self.hw.hart(core).core;
-        let latency = core.private.borrow().l1_latency();
+        let latency = core.forwarding_latency();
         let forwarded = core.queue.borrow_mut().forward(load.addr, load.size, below);
         Ok(match forwarded {
             None => (below, done),

@@ -6,7 +6,7 @@ use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Dispatched};
 use crate::memory::Origin;
 use crate::timeline::Who;
-use strandline_design::{Admission, Key, Until};
+use strandline_design::{Admission, Hook, Key, Until};
 use strandline_isa::{Addr, CoreId};
 use strandline_kernel::Cycles;
 use strandline_rules::broken;
@@ -54,6 +54,10 @@ impl Hardware {
             Admission::Enter => Dispatched::Entered,
             Admission::Claim { marks } => Dispatched::Claimed { marks },
             Admission::Hold(until) | Admission::HoldLoads(until) if shared.holds(until) => Dispatched::Passed,
+            // What the design claims passes the store queue.
+            Admission::Hold(Until::Drained(None)) if self.machine.core.fences_retire && !shared.asks(Hook::Claim) => {
+                Dispatched::EnteredFence
+            }
             Admission::Hold(until) => self.hold(core, until, false, Dispatched::Held),
             Admission::HoldLoads(until) => self.hold(core, until, true, Dispatched::Held),
             Admission::EnterHeld { until, loads } => self.hold(core, until, loads, Dispatched::EnteredHeld),
@@ -150,7 +154,11 @@ impl Hardware {
             self.resume(core, then);
         }
         let (shared, waiters) = self.waits_of(core);
-        if waiters.wake_store_queue(core, |condition| is_drained(shared, condition)) {
+        let is_ahead_drained = |condition| match condition {
+            Condition::Drained(_, None) => shared.is_drained_ahead(),
+            condition => is_drained(shared, condition),
+        };
+        if waiters.wake_store_queue(core, is_ahead_drained) {
             self.retry_drain(core);
         }
     }

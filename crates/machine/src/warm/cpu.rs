@@ -77,7 +77,7 @@ impl Learnt {
     pub fn new(machine: &MachineConfig) -> Learnt {
         Learnt {
             tlb: Tlb::new(&machine.tlb),
-            branches: Branches::new(machine.core.predictor_entries),
+            branches: Branches::new(machine.core.prediction, machine.core.predictor_entries),
             mispredictions: Cell::new(0),
         }
     }

@@ -4,7 +4,9 @@ use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_design::boxed;
-use strandline_isa::{Cpu, Site, PM_BASE};
+use strandline_isa::{Addr, Cpu, Primitive, Rmw, Site, PM_BASE};
+use strandline_kernel::Cycles as Latency;
+use strandline_machine::config::DecodeEnd;
 use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
 
 /// What a program reports: cycles.
@@ -163,4 +165,143 @@ fn a_store_may_stay_in_the_window_until_the_l1_has_its_line() {
     assert!(executed < 10, "stores and additions retire as they execute: {executed}");
     let machine = preset("cosplay");
     assert!(cached > machine.pm.read_latency.0, "the line comes from PM: {cached}");
+}
+
+#[test]
+fn branches_may_have_ports_of_their_own() {
+    let taken = |change: fn(&mut MachineConfig)| {
+        let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+            (0..3).for_each(|site| cpu.branch(0, false, Site(site)));
+            cycles.borrow_mut().push((cpu.word(1) + cpu.word(1)).tag());
+        };
+        reported(change, program).0[0]
+    };
+    assert_eq!(
+        taken(|machine| machine.core.alu_ports = 1),
+        5,
+        "the addition issues behind three branches"
+    );
+    assert_eq!(
+        taken(|machine| (machine.core.alu_ports, machine.core.branch_ports) = (1, 1)),
+        2,
+        "dispatched in cycle 0, issued in cycle 1"
+    );
+}
+
+#[test]
+fn a_decoder_may_end_its_cycle_at_taken_branches_alone() {
+    let taken_only = |machine: &mut MachineConfig| {
+        (machine.core.decode_queue_entries, machine.core.decode_ends) = (28, DecodeEnd::Taken);
+    };
+    assert_eq!(behind_three_blocks(taken_only), 1, "none is taken");
+}
+
+/// A load of what a store has just written: how long after the store it has its value.
+fn forwarded(change: impl FnOnce(&mut MachineConfig)) -> u64 {
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        cpu.word(PM_BASE).load();
+        cpu.start_line();
+        let sum = cpu.word(1) + cpu.word(1);
+        let stored = sum.tag() + 1;
+        cpu.word(PM_BASE).store(sum);
+        cycles.borrow_mut().push(cpu.word(PM_BASE).load().tag() - stored);
+    };
+    reported(change, program).0[0]
+}
+
+#[test]
+fn a_renamed_load_has_its_value_as_soon_as_the_store_has() {
+    assert_eq!(forwarded(|_| ()), preset("cosplay").l1.latency.0);
+    assert_eq!(forwarded(|machine| machine.core.memory_renaming = true), 0);
+}
+
+/// A locked addition and a load of another line, both in the L1: how long before the addition the load is done.
+fn ahead_of_locked(change: impl FnOnce(&mut MachineConfig)) -> i64 {
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        cpu.word(PM_BASE).store(cpu.word(1));
+        let warm = cpu.word(PM_BASE + 64).load();
+        cpu.primitive(Primitive::Sfence);
+        cpu.start_line();
+        let locked = cpu.rmw(Addr(PM_BASE), warm.tag(), Rmw::Add, 1, 0);
+        let loaded = cpu.word(PM_BASE + 64).load();
+        cycles.borrow_mut().extend([locked.tag(), loaded.tag()]);
+    };
+    let cycles = reported(change, program).0;
+    cycles[0] as i64 - cycles[1] as i64
+}
+
+#[test]
+fn loads_may_pass_a_locked_instruction() {
+    let l1 = preset("cosplay").l1.latency.0 as i64;
+    assert_eq!(
+        ahead_of_locked(|_| ()),
+        -l1,
+        "the load begins once the addition is done"
+    );
+    assert!(ahead_of_locked(|machine| machine.core.locked_holds_loads = false) > 0);
+}
+
+/// Eight stores to a line that the L1 has, and a locked instruction: when the latter is done.
+fn behind_eight_stores(change: impl FnOnce(&mut MachineConfig)) -> u64 {
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        cpu.word(PM_BASE).store(cpu.word(1));
+        cpu.primitive(Primitive::Mfence);
+        cpu.start_line();
+        (0..8).for_each(|word| cpu.word(PM_BASE + 8 * word).store(cpu.word(1)));
+        cycles
+            .borrow_mut()
+            .push(cpu.rmw(Addr(PM_BASE), 0, Rmw::Add, 1, 0).tag());
+    };
+    reported(change, program).0[0]
+}
+
+#[test]
+fn neighbouring_stores_to_a_line_may_leave_together() {
+    let one = behind_eight_stores(|_| ());
+    let two = behind_eight_stores(|machine| machine.core.store_drain_width = 2);
+    // At four a cycle, the last store is dispatched in cycle 1.
+    assert_eq!(one - two, 4, "eight stores leave in four cycles, not in eight");
+}
+
+/// Two lines that the L1 has, stored and flushed, and a fence: when the op behind a store behind the fence is dispatched,
+/// and how long it takes.
+fn behind_a_fence(change: impl FnOnce(&mut MachineConfig)) -> (u64, u64) {
+    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        (0..3).for_each(|line| cpu.word(PM_BASE + 64 * line).store(cpu.word(1)));
+        cpu.primitive(Primitive::Mfence);
+        cpu.start_line();
+        cycles.borrow_mut().push(cpu.cycles().bits());
+        for line in 0..2 {
+            cpu.word(PM_BASE + 64 * line).store(cpu.word(1));
+            cpu.word(PM_BASE + 64 * line).flush();
+        }
+        cpu.primitive(Primitive::Sfence);
+        cpu.word(PM_BASE + 128).store(cpu.word(1));
+        cycles.borrow_mut().push(cpu.cycles().bits());
+    };
+    let (cycles, stats) = reported(change, program);
+    (cycles[1] - cycles[0], stats.cycles.0)
+}
+
+#[test]
+fn a_fence_may_wait_in_the_store_queue() {
+    let way = preset("cosplay").pm.write_to_controller.0;
+    let (dispatched, took) = behind_a_fence(|_| ());
+    assert!(dispatched > way, "{dispatched}: the store waits for the fence");
+    let (dispatched, as_long) = behind_a_fence(|machine| machine.core.fences_retire = true);
+    assert!(dispatched < 10, "{dispatched}: nothing waits");
+    assert!(
+        as_long > way && as_long <= took,
+        "{as_long}: the store leaves the queue behind the fence, as in {took}"
+    );
+}
+
+#[test]
+fn flushes_may_set_out_late_and_one_behind_the_other() {
+    let (_, free) = behind_a_fence(|_| ());
+    let (_, late) = behind_a_fence(|machine| machine.core.flush_latency = Latency(50));
+    assert_eq!(late, free + 50);
+    let (_, apart) = behind_a_fence(|machine| machine.core.flush_interval = Latency(50));
+    // The second store and flush leave the queue two cycles behind the first.
+    assert_eq!(apart, free + 48);
 }

@@ -1,7 +1,7 @@
 //! What the core alone decides: arithmetic, branches, accesses that hit the L1.
 
-use super::{byte, repeated, Case, Unit, KIB, MEMORY, VALUE};
-use crate::routine::{Reg, Routine, RoutineOp, Word};
+use super::{byte, repeated, Case, Unit, KIB, LINE, MEMORY, VALUE};
+use crate::routine::{EffectiveAddress, Filling, Reg, Routine, RoutineOp, Word};
 
 /// Instructions of a loop, so many that its own branch does not count.
 const UNROLLED: u64 = 96;
@@ -11,12 +11,19 @@ const ITERATIONS: u64 = 1000;
 /// What multiplications of 64 bits take on AMD's cores since the first Zen.
 const CYCLES_A_MULTIPLICATION: f64 = 3.0;
 
+/// Lines of locked additions.
+const LOCKED_LINES: u64 = 16;
+/// A word that points to itself, behind them, and the register of loads that follow it.
+const POINTER: u64 = LOCKED_LINES * LINE;
+const CHASED: Reg = Reg(4);
+
 fn looped(body: Vec<RoutineOp>) -> Routine {
     Routine {
         registers: vec![(MEMORY, Word::Address(0)), (VALUE, Word::Value(1))],
         bytes: 16 * KIB,
         body,
         iterations: ITERATIONS,
+        filling: Filling::Words(vec![(POINTER, Word::Address(POINTER))]),
         warm_laps: 2,
         ..Routine::default()
     }
@@ -78,7 +85,40 @@ pub fn cases() -> Vec<Case> {
         of("branches-not-taken", "branch", branches(2)),
         of("branches-taken", "branch", branches(1)),
         random_branches(),
+        of(
+            "locked",
+            "locked addition",
+            repeated(UNROLLED, |number| vec![locked(number)]),
+        ),
+        of(
+            "locked-loads",
+            "locked addition and four dependent loads",
+            locked_loads(),
+        ),
     ]
+}
+
+/// A locked addition to one of sixteen lines.
+fn locked(number: u64) -> RoutineOp {
+    RoutineOp::LockedAdd {
+        register: Reg(3),
+        at: byte(number % LOCKED_LINES * LINE),
+    }
+}
+
+/// Locked additions, and behind each loads that depend on one another and not on it.
+fn locked_loads() -> Vec<RoutineOp> {
+    let pointer = EffectiveAddress {
+        base: CHASED,
+        index: None,
+        offset: 0,
+    };
+    let load = |at| RoutineOp::Load { to: CHASED, at };
+    repeated(UNROLLED, |number| {
+        let first = load(byte(POINTER));
+        let rest = std::iter::repeat_n(load(pointer), 3);
+        [locked(number), first].into_iter().chain(rest).collect()
+    })
 }
 
 /// Branches on bit 31 of a linear congruential generator: half of them are mispredicted.

@@ -65,6 +65,13 @@ fn push_op(code: &mut Listing, op: RoutineOp) -> Result<(), IcedError> {
         RoutineOp::Load { to, at } => Instruction::with2(Code::Mov_r64_rm64, pool(to), operand(at)),
         RoutineOp::Store { from, at } => Instruction::with2(Code::Mov_rm64_r64, operand(at), pool(from)),
         RoutineOp::StoreNt { from, at } => Instruction::with2(Code::Movnti_m64_r64, operand(at), pool(from)),
+        RoutineOp::LockedAdd { register, at } => {
+            let mut add = Instruction::with2(Code::Xadd_rm64_r64, operand(at), pool(register));
+            if let Ok(add) = &mut add {
+                add.set_has_lock_prefix(true);
+            }
+            add
+        }
         RoutineOp::Clwb { at } => Instruction::with1(Code::Clwb_m8, operand(at)),
         RoutineOp::Fence => Ok(Instruction::with(Code::Sfence)),
         RoutineOp::Branch { on, mask } => Instruction::with2(Code::Test_rm32_imm32, pool(on).full_register32(), mask),

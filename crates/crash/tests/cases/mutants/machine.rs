@@ -30,6 +30,8 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/combined-not-awaited", "x86", B(Rule::FenceAwaitsCombined.any()), &[], &[P, T]),
     mutant("x86/combining-zeroes-rest", "x86", B(Rule::CombiningKeepsRest.any()), &[], &[P, T]),
     mutant("x86/fence-leaves-one", "x86", B(Rule::FenceWaitsForAll.any()), &[], &[E, P, T]),
+    mutant("x86/queued-fence-leaves-one", "x86", B(Rule::FenceWaitsForAll.any()), &[QUEUED_FENCES], &[E, P, T]),
+    mutant("x86/queued-fence-acknowledged", "x86", B(Rule::QueuedFenceHoldsWords.any()), &[QUEUED_FENCES], &[E, T]),
     mutant("x86/full-buffer-drops-flush", "x86", B(Rule::FullBufferKeepsFlush.any()), &[ONE_FLUSH], &[E, P, T]),
     mutant("x86/same-line-flush-merged", "x86", B(Rule::SameLineFlushWaits.any()), &[], &[P, R]),
     // x86: the machine's caches and cores. Programs that follow old pointers may never end: those that break a load are

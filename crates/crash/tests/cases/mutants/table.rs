@@ -212,6 +212,7 @@ pub const FEW_NUMBERS: [&str; 5] = [
     "design.epochs=32",
 ];
 pub const LOCKS_ORDER: &str = "machine.core.lock_orders_flushes=true";
+pub const QUEUED_FENCES: &str = "machine.core.fences_retire=true";
 pub const ONE_FLUSH: &str = "machine.core.writeback_buffer_entries=1";
 pub const BACKEND: &str = "machine.controllers.bmo_latency=1000";
 pub const SMALL_QUEUE: &str = "machine.controllers.wpq_entries=1";

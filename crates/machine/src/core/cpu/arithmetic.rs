@@ -18,8 +18,8 @@ impl Core {
     /// Executes a branch.
     pub(super) fn branches_on(&self, condition: u64, taken: bool, site: Site) {
         let ready = (self.window.dispatch() + 1).max(condition);
-        let issue = self.window.finds(Port::Alu, ready);
-        self.window.ends_block();
+        let issue = self.window.finds(Port::Branch, ready);
+        self.window.branches(taken);
         if !self.branches.predictor.predict(site.0, taken) {
             self.mispredicted(issue + 1);
         }
@@ -37,8 +37,8 @@ impl Core {
     #[inline(always)]
     pub(super) fn jumps(&self, target: u64, to: u64, site: Site) {
         let ready = (self.window.dispatch() + 1).max(target);
-        let issue = self.window.finds(Port::Alu, ready);
-        self.window.ends_block();
+        let issue = self.window.finds(Port::Branch, ready);
+        self.window.branches(true);
         let done = issue + 1;
         count(&self.counts.jumps);
         if !self.branches.targets.predict(site.0, to) {

@@ -17,6 +17,7 @@ use corosensei::Yielder;
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
+use strandline_rules::{broken, Rule};
 
 pub use stack::StackCpu;
 
@@ -142,6 +143,13 @@ impl Core {
                 // A change of context behind a held fence, whose retirement is unknown, enters the queue in this turn.
                 let ready = self.window.retire(at + 1).max(self.turn.began.get());
                 self.enqueue(Addr(0), EntryKind::Primitive(primitive), ready);
+            }
+            Dispatched::EnteredFence => {
+                if !broken(Rule::QueuedFenceHoldsWords) {
+                    self.notes.join();
+                }
+                let ready = self.window.retire(at + 1);
+                self.enqueue_fence(primitive, ready);
             }
             Dispatched::EnteredHeld => {
                 let ready = self.window.retired().max(at + 1);

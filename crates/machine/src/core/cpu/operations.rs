@@ -46,7 +46,7 @@ impl SimCpu<'_> {
         let memory = c.memory.read(addr, size);
         let (value, done) = match c.queue.borrow_mut().forward(addr, size, memory) {
             None => (memory, done),
-            Some((value, executed)) => (value, executed.max(translated) + c.limits.latencies.l1),
+            Some((value, executed)) => (value, executed.max(translated) + c.limits.latencies.forwarding),
         };
         c.observe_load(addr, size, value, done);
         c.window.execute(issue, done);
@@ -79,7 +79,9 @@ impl SimCpu<'_> {
         })?;
         count(&c.counts.loads);
         c.count_store(&c.counts.stores);
-        c.loads.floor.set(c.exchange.response.get().done);
+        if c.limits.holds_behind_locked {
+            c.loads.floor.set(c.exchange.response.get().done);
+        }
         let (value, done) = c.retire_response();
         c.log_outcome(value, done);
         Ok((value, done))

@@ -1,15 +1,17 @@
-//! The decoder: ops reach the window a few a cycle, and a cycle of it ends with each basic block.
+//! The decoder: ops reach the window a few a cycle, and a cycle of it ends at branches.
 
+use crate::config::DecodeEnd;
 use std::cell::Cell;
 
 /// A decoder and the queue behind it, as in ZSim's core.
 ///
-/// It decodes as many micro-ops a cycle as are dispatched, but none behind a branch in the branch's cycle. The queue
+/// It decodes as many micro-ops a cycle as are dispatched, but none behind a branch, or a taken one, in the branch's cycle. The queue
 /// lets it run ahead while dispatch stalls: an op is decoded once the op that has its entry in the queue is dispatched.
 #[derive(Clone)]
 pub struct Decoder {
     width: u64,
     entries: u64,
+    ends: DecodeEnd,
     /// The cycle of the next op, above the number of ops that precede it in this cycle.
     position: Cell<u64>,
     /// When the latest ops were dispatched, by the low bits of their numbers: the begin of that cycle as a position.
@@ -28,11 +30,12 @@ const IN_CYCLE: u64 = (1 << BITS) - 1;
 impl Decoder {
     /// A decoder of `width` micro-ops a cycle, below 256, behind a queue of `entries`, [`MOST`] at most; `None` without a
     /// queue: it is no limit.
-    pub fn new(width: u64, entries: u64) -> Option<Decoder> {
+    pub fn new(width: u64, entries: u64, ends: DecodeEnd) -> Option<Decoder> {
         debug_assert!(entries <= MOST, "the machine's limit");
         (entries > 0).then(|| Decoder {
             width,
             entries,
+            ends,
             position: Cell::new(0),
             dispatched: std::array::from_fn(|_| Cell::new(0)),
         })
@@ -56,11 +59,12 @@ impl Decoder {
         self.dispatched[op as usize % RING].set(at << BITS);
     }
 
-    /// The op just decoded ends a basic block: the next one is decoded a cycle later.
+    /// The op just decoded is a branch or jump. If it ends the cycle, the next one is decoded a cycle later.
     #[inline(always)]
-    pub fn ends_block(&self) {
+    pub fn branches(&self, taken: bool) {
         let position = self.position.get();
-        if position & IN_CYCLE > 0 {
+        let ends = taken || self.ends == DecodeEnd::Block;
+        if ends && position & IN_CYCLE > 0 {
             self.position.set(next_cycle(position));
         }
     }
@@ -98,11 +102,11 @@ mod tests {
 
     #[test]
     fn a_cycle_ends_with_its_width_and_with_a_block() {
-        let decoder = Decoder::new(4, 28).expect("a queue");
+        let decoder = Decoder::new(4, 28, DecodeEnd::Block).expect("a queue");
         assert_eq!(decoded(&decoder, 0..6), [0, 0, 0, 0, 1, 1]);
-        decoder.ends_block();
+        decoder.branches(false);
         assert_eq!(decoded(&decoder, 6..7), [2], "though two slots of cycle 1 are left");
-        decoder.ends_block();
+        decoder.branches(false);
         assert_eq!(decoded(&decoder, 7..12), [3, 3, 3, 3, 4]);
         decoder.redirect(20);
         assert_eq!(decoded(&decoder, 12..13), [20]);
@@ -110,12 +114,16 @@ mod tests {
 
     #[test]
     fn the_decoder_runs_ahead_as_far_as_its_queue() {
-        let decoder = Decoder::new(4, 8).expect("a queue");
+        let decoder = Decoder::new(4, 8, DecodeEnd::Taken).expect("a queue");
         // Eight ops are decoded in two cycles; all are dispatched at 50.
         for op in 0..8 {
             decoder.decode(op);
             decoder.dispatched(op, 50);
         }
         assert_eq!(decoder.decode(8), 50, "the queue was full until then");
+        decoder.branches(false);
+        assert_eq!(decoder.decode(9), 50, "a branch that is not taken ends no cycle here");
+        decoder.branches(true);
+        assert_eq!(decoder.decode(10), 51);
     }
 }

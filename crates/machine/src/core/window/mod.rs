@@ -114,8 +114,14 @@ impl Window {
             next_load: Cell::new(0),
             fetch_queue: FetchQueue::new(core.fetch_queue_entries),
             issue_queue: IssueQueue::new(core.issue_queue_entries),
-            decoder: Decoder::new(core.dispatch_width, core.decode_queue_entries),
-            ports: Ports::new([core.alu_ports, core.load_ports, core.store_ports, core.store_ports]),
+            decoder: Decoder::new(core.dispatch_width, core.decode_queue_entries, core.decode_ends),
+            ports: Ports::new([
+                core.alu_ports,
+                core.load_ports,
+                core.store_ports,
+                core.store_ports,
+                core.branch_ports,
+            ]),
             has_rules: core.store_micro_ops > 1 || core.loads_wait_for_addresses || core.stores_retire_cached,
             seconds: Cell::new(0),
             shared: shares_queue.then(SharedLoads::default),
@@ -225,11 +231,11 @@ impl Window {
         self.dispatch()
     }
 
-    /// The op just dispatched is a branch or jump, which ends a basic block.
+    /// The op just dispatched is a jump, or a branch that is taken or not.
     #[inline(always)]
-    pub fn ends_block(&self) {
+    pub fn branches(&self, taken: bool) {
         if let Some(decoder) = &self.decoder {
-            decoder.ends_block();
+            decoder.branches(taken);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Random machines.
 
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::config::{Coherence, Consistency};
+use strandline_machine::config::{Coherence, Consistency, DecodeEnd, Prediction};
 use strandline_machine::MachineConfig;
 
 /// A machine with small queues, other interconnects and orders, and now and then shaken.
@@ -49,6 +49,23 @@ pub fn random_machine(rng: &mut Rng) -> MachineConfig {
     m.core.load_ports = rng.below(3);
     m.core.store_ports = rng.below(3);
     m.core.store_micro_ops = small(rng, 2);
+    m.core.branch_ports = rng.below(3);
+    m.core.store_drain_width = small(rng, 3);
+    m.core.flush_interval = Cycles(rng.below(2) * 9);
+    m.core.fences_retire = rng.one_in(2);
+    m.core.locked_holds_loads = rng.one_in(2);
+    m.core.flush_latency = Cycles(rng.below(2) * 30);
+    m.core.memory_renaming = rng.one_in(2);
+    m.core.decode_ends = if rng.one_in(2) {
+        DecodeEnd::Block
+    } else {
+        DecodeEnd::Taken
+    };
+    m.core.prediction = if rng.one_in(2) {
+        Prediction::Gshare
+    } else {
+        Prediction::Tage
+    };
     m.core.loads_wait_for_addresses = rng.one_in(2);
     m.core.stores_retire_cached = rng.one_in(2);
     m
