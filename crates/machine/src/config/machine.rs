@@ -49,6 +49,8 @@ pub enum PcommitWait {
     Empty,
     /// As [`PcommitWait::Accepted`], and it accepts no write before it has replied.
     Alone,
+    /// One after the other: each waits for its turn, then for the writes accepted before that.
+    Serial,
 }
 
 /// When a write leaves its controller's write-pending queue. No source of a machine with ADR states it.

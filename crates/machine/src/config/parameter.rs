@@ -198,7 +198,7 @@ words!(Coherence: Directory = "directory", Snoop = "snoop");
 words!(Prediction: Gshare = "gshare", Tage = "tage");
 words!(DecodeEnd: Block = "block", Taken = "taken");
 words!(WpqLeave: Written = "written", Issued = "issued");
-words!(PcommitWait: Accepted = "accepted", Empty = "empty", Alone = "alone");
+words!(PcommitWait: Accepted = "accepted", Empty = "empty", Alone = "alone", Serial = "serial");
 
 /// Declares structs of parameters: meaning, field, type, range and unit. Fields that are no parameters follow `and`.
 macro_rules! parameters {

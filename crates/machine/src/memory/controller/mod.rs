@@ -353,12 +353,24 @@ impl Controller {
 
     /// A core requests a reply when every write accepted by now is on the media, or as [`PcommitWait`] says.
     pub fn commit(&mut self, core: CoreId, tag: Key) {
+        let awaits_turn = self.pcommit == PcommitWait::Serial && self.has_commits();
+        // No write is its own before its turn.
+        let (before, left) = if awaits_turn {
+            (0, usize::MAX)
+        } else {
+            self.writes_so_far()
+        };
         self.commits.push(Commit {
             core,
             tag,
-            before: self.count,
-            left: self.accepted.len(),
+            before,
+            left,
         });
+    }
+
+    /// The number of the next write, and how many before it are not on the media.
+    fn writes_so_far(&self) -> (u64, usize) {
+        (self.count, self.accepted.len())
     }
 
     /// Whether commits wait for writes.
@@ -373,6 +385,10 @@ impl Controller {
         let waits = self.pcommit == PcommitWait::Empty && !self.accepted.is_empty();
         let index = self.commits.iter().position(|c| !waits && c.left == 0 || early)?;
         let commit = self.commits.remove(index);
+        let so_far = self.writes_so_far();
+        if let (PcommitWait::Serial, Some(next)) = (self.pcommit, self.commits.first_mut()) {
+            (next.before, next.left) = so_far;
+        }
         Some((commit.core, commit.tag))
     }
 }

@@ -209,8 +209,8 @@ fn behind_a_commit(pcommit: PcommitWait) -> (Controller, bool) {
 
 #[test]
 fn a_commit_waits_for_what_its_machine_says() {
-    use PcommitWait::{Accepted, Alone, Empty};
-    for pcommit in [Accepted, Empty, Alone] {
+    use PcommitWait::{Accepted, Alone, Empty, Serial};
+    for pcommit in [Accepted, Empty, Alone, Serial] {
         let (mut controller, admits) = behind_a_commit(pcommit);
         assert_eq!(admits, pcommit != Alone, "{pcommit:?}");
         assert_eq!(controller.next_answered(), None, "{pcommit:?}");
@@ -219,10 +219,29 @@ fn a_commit_waits_for_what_its_machine_says() {
         assert_eq!(answered, pcommit != Empty, "{pcommit:?}");
         match pcommit {
             Alone => assert_eq!(controller.next_waiting(), Some(WriteId(1))),
-            Accepted | Empty => assert_eq!(issue(&mut controller, 1000).map(|(write, _)| write), Ok(1)),
+            Accepted | Empty | Serial => assert_eq!(issue(&mut controller, 1000).map(|(write, _)| write), Ok(1)),
         }
         assert_eq!(controller.next_answered().is_some(), pcommit == Empty, "{pcommit:?}");
     }
+}
+
+#[test]
+fn commits_one_after_the_other_wait_for_what_was_accepted_before_their_turn() {
+    let (mut controller, admits) = behind_a_commit(PcommitWait::Serial);
+    assert!(admits);
+    controller.commit(CoreId(1), Key(8));
+    accept(&mut controller, &[(2, line(2, 0))]);
+    assert!(issue(&mut controller, 0).is_ok());
+    assert_eq!(controller.next_answered(), Some((CoreId(0), Key(7))));
+    assert_eq!(
+        controller.next_answered(),
+        None,
+        "two writes were accepted before its turn"
+    );
+    assert!(issue(&mut controller, 1000).is_ok());
+    assert_eq!(controller.next_answered(), None);
+    assert!(issue(&mut controller, 2000).is_ok());
+    assert_eq!(controller.next_answered(), Some((CoreId(1), Key(8))));
 }
 
 #[test]
