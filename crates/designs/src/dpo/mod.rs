@@ -308,9 +308,11 @@ impl Design for Dpo {
     }
 
     fn is_shared(&self, requester: CoreId, line: Line) -> bool {
+        // Whoever gets it alone stores to it without asking those to whom it was handed over and who lost it before their store.
+        let handed_over = self.in_transit.get(&line).is_some_and(|(to, _)| *to != requester);
         let others = self.cores.iter().enumerate();
         let mut others = others.filter(|(core, _)| *core != requester.index());
-        others.any(|(_, other)| other.buffer.watches(line))
+        handed_over || others.any(|(_, other)| other.buffer.watches(line))
     }
 
     fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, line: Line, note: Note) {
