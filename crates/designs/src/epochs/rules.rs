@@ -37,6 +37,8 @@ strandline_rules::rules! {
         /// Now and then an epoch's commit goes to all controllers, so that no frontier is so old that numbers which wrap seem to be in it.
         /// Broken: only to those that got early writes of it.
         AllHearInTime: "docs/asap-frontier.md, Numbers that wrap",
+        /// The commit that all controllers must get goes to each. Broken: not to the last.
+        EachHearsInTime: "docs/asap-frontier.md, Numbers that wrap",
         /// A core's current epoch is near its oldest, so that their numbers can be told apart. Broken: as far as the epoch table
         /// has room.
         EpochsStayNear: "docs/asap-frontier.md, Numbers that wrap",

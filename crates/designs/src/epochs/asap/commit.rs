@@ -37,7 +37,8 @@ impl Asap {
         if !is_for_all || broken(Rule::AllHearInTime) {
             return Vec::new();
         }
-        let all = (0..hw.controllers() as u16).map(ControllerId);
+        let forgotten = u16::from(broken(Rule::EachHearsInTime));
+        let all = (0..hw.controllers() as u16 - forgotten).map(ControllerId);
         all.filter(|controller| !early.contains(controller)).collect()
     }
 
