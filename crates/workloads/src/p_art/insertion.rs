@@ -4,7 +4,7 @@ use super::descent::{End, Spot};
 use super::node::{append, begin, byte, bytes, field, head_of, kind, level, next, used, Entry, NodeKind, COUNT, LEAF};
 use super::{Art, Omits, Turn, LEAVES};
 use crate::maps::{flush_lines, Old};
-use strandline_isa::{sites, Cpu, Intent, W};
+use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
 use strandline_runtime::ThreadState;
 
 sites! {
@@ -264,7 +264,9 @@ impl Art {
     fn persist<'c, C: Cpu>(&self, cpu: &'c C, new: W<'c, C>, kind: NodeKind) {
         let _call = cpu.call(2);
         if self.omits != Omits::Node {
-            flush_lines(new, kind.bytes());
+            let ends_early = self.omits == Omits::End && kind == NodeKind::N256;
+            let left_out = if ends_early { LINE_BYTES } else { 0 };
+            flush_lines(new, kind.bytes() - left_out);
             cpu.intent(Intent::Order);
         }
     }

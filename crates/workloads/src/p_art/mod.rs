@@ -104,10 +104,10 @@ const PARAMS: &[Param] = &[
         name: "omits",
         default: 0,
         min: 0,
-        max: 6,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a leaf before the pointer to it, that of a byte before its child, that of a new node before the pointer to it, the flush of a pointer, or the look at the level",
+        max: 7,
+        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a leaf before the pointer to it, that of a byte before its child, that of a new node before the pointer to it, the flush of a pointer, the look at the level, or the flush of the last line of a largest node",
         source: "",
-        words: &["nothing", "value", "leaf", "byte", "node", "pointer", "level"],
+        words: &["nothing", "value", "leaf", "byte", "node", "pointer", "level", "end"],
     },
 ];
 
@@ -121,6 +121,8 @@ enum Omits {
     Pointer,
     /// It takes every prefix for whole.
     Level,
+    /// The last line of a new node of the largest kind.
+    End,
 }
 
 /// How a try to change the tree ends.
@@ -223,7 +225,8 @@ impl Map for Art {
                 3 => Omits::Byte,
                 4 => Omits::Node,
                 5 => Omits::Pointer,
-                _ => Omits::Level,
+                6 => Omits::Level,
+                _ => Omits::End,
             },
         })
     }
