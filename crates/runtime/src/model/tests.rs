@@ -1,6 +1,6 @@
 //! Figure 6 step by step, dependences of lanes, and crashes anywhere in regions of any shape.
 
-use super::entry::{field, Entry, LogEntryKind};
+use super::entry::{field, Entry, LogEntryKind, ENTRY_STAMPS};
 use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use super::scan::Scan;
 use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
@@ -28,13 +28,17 @@ fn place(runtime: Runtime, batch: u64, records: u64) -> Place {
 }
 
 fn place_of(logging: Logging, records: u64) -> Place {
+    place_for(logging, records, 2)
+}
+
+/// As many locks as lanes, and lines enough.
+fn place_for(logging: Logging, records: u64, lanes: usize) -> Place {
     let mut heap = Heap::default();
     heap.logging = logging;
     let runtime = logging.runtime;
-    let lines = heap.table(6);
-    // Two locks.
-    let lock = heap.dram(16);
-    let logs = LogLayout::allocate(&mut heap, 2, records);
+    let lines = heap.table(lanes as u64 + 4);
+    let lock = heap.dram(8 * lanes as u64);
+    let logs = LogLayout::allocate(&mut heap, lanes, records);
     let Instead::Model(model) = logs.instead else {
         panic!("{runtime:?} is no model's");
     };
@@ -65,7 +69,20 @@ impl Place {
 
     /// Lane 0's entry at a position that is still in the first block.
     fn entry(&self, position: u64) -> Addr {
-        Addr(self.model.block_at(0, 0).0 + 64 * position)
+        self.entry_of(0, position)
+    }
+
+    /// A lane's entry at a position that is still in the first block.
+    fn entry_of(&self, lane: usize, position: u64) -> Addr {
+        Addr(self.model.block_at(lane, 0).0 + 64 * position)
+    }
+
+    /// Takes the update of this line from an image, and the lane's two entries, as if none had become durable.
+    fn lose(&self, image: &Memory, lane: usize, line: u64) {
+        image.set_word(self.line(line), 0);
+        for position in 1..=2 {
+            (0..8).for_each(|word| image.set_word(Addr(self.entry_of(lane, position).0 + 8 * word), 0));
+        }
     }
 
     fn head(&self, image: &Memory) -> u64 {
@@ -357,15 +374,54 @@ fn redo_undoes_what_depends_on_a_region_that_was_lost() {
     let cpu = place.cpu();
     finish(|| two_lanes(&place, &cpu)).map(drop).unwrap();
     let image = place.memory.persistent_half();
-    // Of the first lane neither entries nor update are durable; on strands nothing orders them
-    // before the second lane's.
-    image.set_word(place.line(0), 0);
-    for position in 1..=2 {
-        (0..8).for_each(|word| image.set_word(Addr(place.entry(position).0 + 8 * word), 0));
-    }
+    // On strands nothing orders the first lane's entries and update before the second lane's.
+    place.lose(&image, 0, 0);
     for _ in 0..2 {
         recover(&image, &place.logs);
         assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (0, 0));
+    }
+}
+
+/// The lanes that write a line each, under a lock each, for another to read: more than one entry names.
+const READ_BY_ONE: usize = ENTRY_STAMPS as usize + 2;
+
+/// Each of these lanes writes 1 to its line; the next lane takes all locks and writes the sum of the lines.
+fn one_reads_all(place: &Place, cpu: &Plain<'_>) {
+    let lock = |lane: usize| cpu.word(place.lock.0 + 8 * lane as u64);
+    let line = |lane: usize| cpu.word(place.line(lane as u64).0);
+    for lane in 0..READ_BY_ONE {
+        let mut log = Log::open(cpu, &place.logs, lane);
+        log.lock(lock(lane));
+        let mut region = log.begin();
+        region.write(line(lane), cpu.word(1), 8);
+        region.end();
+        log.unlock(lock(lane));
+    }
+    let mut log = Log::open(cpu, &place.logs, READ_BY_ONE);
+    (0..READ_BY_ONE).for_each(|lane| log.lock(lock(lane)));
+    let mut region = log.begin();
+    let sum = (0..READ_BY_ONE).fold(cpu.word(0), |sum, lane| sum + region.read(line(lane), 8));
+    region.write(line(READ_BY_ONE), sum, 8);
+    region.end();
+    (0..READ_BY_ONE).for_each(|lane| log.unlock(lock(lane)));
+}
+
+#[test]
+fn redo_undoes_a_region_whichever_of_many_dependences_is_lost() {
+    for lost in 0..READ_BY_ONE {
+        let logging = Logging {
+            runtime: Runtime::Redo,
+            batch: 8,
+            ..Logging::UNDO
+        };
+        let place = place_for(logging, 64, READ_BY_ONE + 1);
+        let cpu = place.cpu();
+        finish(|| one_reads_all(&place, &cpu)).unwrap();
+        let image = place.memory.persistent_half();
+        assert_eq!(image.word(place.line(READ_BY_ONE as u64)), READ_BY_ONE as u64);
+        place.lose(&image, lost, lost as u64);
+        recover(&image, &place.logs);
+        assert_eq!(image.word(place.line(READ_BY_ONE as u64)), 0, "lane {lost} was lost");
     }
 }
 
