@@ -207,7 +207,8 @@ impl LbPp {
     fn record(&mut self, requester: CoreId, source: EpochId) -> bool {
         let most = self.settings.registers;
         let open = self.core(requester).open();
-        if open.sources.contains(&source) {
+        let of_core = || broken(Rule::RegisterNamesEpoch) && open.sources.iter().any(|of| of.core == source.core);
+        if open.sources.contains(&source) || of_core() {
             return true;
         }
         if open.sources.len() == most {

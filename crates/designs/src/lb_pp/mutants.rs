@@ -14,6 +14,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("lb-pp/evictions-not-held", "lb-pp", D(Change::EvictionsWrittenBack(Level::Llc), "A line that leaves the LLC is held until its epoch is durable. Broken: it is written back at once.", LB), &[EVICTIONS], &[E, T, R]),
     mutant("lb-pp/conflicts-ignored", "lb-pp", B(LbPp::ConflictFlushesEpoch.any()), &["design.proactive=0"], &[T, R]),
     mutant("lb-pp/dependence-not-recorded", "lb-pp", B(LbPp::RequesterRecords.any()), &[], &[T, R]),
+    mutant("lb-pp/register-of-a-core", "lb-pp", B(LbPp::RegisterNamesEpoch.any()), &["design.proactive=0"], &[T]),
     mutant("lb-pp/fence-an-epoch-short", "lb-pp", B(LbPp::FenceAwaitsOwnEpoch.any()), &[], &[E, T, R]),
     mutant("lb-pp/acknowledged-twice", "lb-pp", B(LbPp::LineAcknowledgedOnce.any()), &[], &[E, T, R]),
     mutant("lb-pp/fence-opens-early", "lb-pp", B(LbPp::FenceOpensWhenDurable.any()), &[], &[E, T, R]),

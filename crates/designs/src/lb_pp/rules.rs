@@ -7,6 +7,8 @@ strandline_rules::rules! {
         ConflictFlushesEpoch: "designs/src/lb_pp: intra-thread conflicts",
         /// A core notes the epoch of another core that wrote what it reads. Broken: it does not.
         RequesterRecords: "designs/src/lb_pp: dependence registers",
+        /// A dependence register names one epoch. Broken: it stands for all of that epoch's core.
+        RegisterNamesEpoch: "designs/src/lb_pp: dependence registers",
         /// A dfence waits for the epoch that it ends. Broken: for the one before.
         FenceAwaitsOwnEpoch: "designs/src/lb_pp",
         /// An epoch is durable when each of its lines has been acknowledged. Broken: each acknowledgement counts twice.
