@@ -308,7 +308,7 @@ impl Design for Dpo {
     }
 
     fn is_shared(&self, requester: CoreId, line: Line) -> bool {
-        // Whoever gets it alone stores to it without asking those to whom it was handed over and who lost it before their store.
+        // A core that got the line to store to may lose it before its store. Whoever has it alone would store without asking that core.
         let handed_over = self.in_transit.get(&line).is_some_and(|(to, _)| *to != requester);
         let others = self.cores.iter().enumerate();
         let mut others = others.filter(|(core, _)| *core != requester.index());

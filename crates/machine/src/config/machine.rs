@@ -81,7 +81,7 @@ pub enum Prediction {
     /// One table of two-bit counters, indexed by the branch and the outcomes before it.
     #[default]
     Gshare,
-    /// Tagged tables for ever longer histories (Seznec and Michaud, JILP 2006).
+    /// Tagged tables, each for a longer history than the one before (Seznec and Michaud, JILP 2006).
     Tage,
 }
 

@@ -1,4 +1,4 @@
-//! A branch predictor of tagged tables for ever longer histories (TAGE).
+//! A branch predictor of tagged tables, each for a longer history than the one before (TAGE).
 //!
 //! Source: Seznec and Michaud, "A case for (partially) tagged geometric history length branch predictors" (JILP 2006).
 //! Simplified: a new entry is never trusted over the next shorter match, and usefulness is lost only when an entry finds no

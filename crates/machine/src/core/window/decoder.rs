@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 /// A decoder and the queue behind it, as in ZSim's core.
 ///
-/// It decodes as many micro-ops a cycle as are dispatched, but none behind a branch, or a taken one, in the branch's cycle. The queue
+/// It decodes as many micro-ops a cycle as are dispatched. What follows a branch, or only a taken one, comes a cycle later. The queue
 /// lets it run ahead while dispatch stalls: an op is decoded once the op that has its entry in the queue is dispatched.
 #[derive(Clone)]
 pub struct Decoder {
