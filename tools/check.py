@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import budget
+
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
 
@@ -36,11 +38,12 @@ DURATIONS = (
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of passed and failed tests, their duration, and the longest ones that are named, with their seconds."""
+    """Numbers of passed and failed tests, their seconds and processor time, and the longest ones that are named."""
 
     passed: int
     failed: int
     seconds: float = 0.0
+    processor: float = 0.0
     slowest: tuple[tuple[float, str], ...] = ()
 
 
@@ -197,11 +200,13 @@ def run(step: Step, *, live: bool) -> Counts:
         lines.append(line.decode(errors="replace"))
         if live:
             show(lines[-1])
-    code = process.wait()
+    # Children that it waited for are in it.
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = code = os.waitstatus_to_exitcode(status)
     if not live:
         show(f"== {step.name}\n" + "".join(lines))
     counts = count("".join(lines), code) if step.counts_tests else Counts(int(not code), int(bool(code)))
-    return replace(counts, seconds=time.monotonic() - began)
+    return replace(counts, seconds=time.monotonic() - began, processor=used.ru_utime + used.ru_stime)
 
 
 def show(text: str) -> None:
@@ -233,8 +238,11 @@ def main() -> int:
     for seconds, test in slowest[:SLOWEST]:
         print(f"{seconds:6.1f} s {test}")
     print("==")
+    allowed, before = budget.budget()["seconds"], budget.last()
     for name, counts in results.items():
-        print(f"{name:15} {counts.seconds:6.0f} s {counts.passed:5} passed, {counts.failed} failed")
+        time_used = budget.remark(counts.processor, allowed.get(name), before.get(name))
+        print(f"{name:15} {counts.seconds:6.0f} s {counts.passed:5} passed, {counts.failed} failed; {time_used}")
+    budget.keep({name: round(counts.processor, 1) for name, counts in results.items()})
     failed = sum(counts.failed for counts in results.values())
     print(f"{sum(counts.passed for counts in results.values())} passed, {failed} failed", flush=True)
     return 1 if failed else 0

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+import budget  # noqa: E402
 from check import Counts, count, durations  # noqa: E402
 from measure.spread import Point, drifts, line, points  # noqa: E402
 
@@ -31,6 +32,27 @@ def test_the_slowest_tests_of_pytest_and_of_the_crash_suites_are_known() -> None
     assert durations(pytests) == ((12.34, "tests/test_a.py::test_b[c d]"), (1.0, "tests/test_a.py::test_b"))
     assert durations(crashes) == ((2.1, "sp::linked-list"),)
     assert count(f"{pytests}2 passed in 14.00s\n", 0).slowest == durations(pytests)
+
+
+def test_a_step_over_its_budget_is_named() -> None:
+    assert budget.remark(124.0, 100.0, 90.0) == "   124 s of processor time, budget 100, last run 90"
+    assert budget.remark(126.0, 100.0, None) == "   126 s of processor time, budget 100: OVER"
+    assert budget.remark(126.0, None, None) == "   126 s of processor time"
+
+
+def test_times_are_kept_from_run_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "KEPT", tmp_path / "out" / "seconds.json")
+    assert budget.last() == {}
+    budget.keep({"mypy": 11.0, "gate": 40.0})
+    budget.keep({"mypy": 12.0})
+    assert budget.last() == {"mypy": 12.0, "gate": 40.0}
+    budget.KEPT.write_text("torn")
+    assert budget.last() == {}
+
+
+def test_the_house_keeps_to_its_sizes() -> None:
+    over = {what: size for what, size in budget.sizes().items() if size > budget.budget()["sizes"][what]}
+    assert not over, "merge or remove something, or raise benches/budget.toml and say what is bought with it"
 
 
 def test_the_spread_over_seeds_is_relative_to_the_mean() -> None:
