@@ -14,13 +14,15 @@
 //!   vertex. Drawn from all pairs, nearly all operations of so few would insert.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
+use crate::papers::SPECULATIVE;
+use crate::params::param;
 use crate::populate::populate;
 use crate::structures::{init_ops, keys_for};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LockKind, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
 
 sites! {
     IS_PAST_LAST_VERTEX = 0x61fa_2d90;
@@ -29,14 +31,9 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "graph",
-    aliases: &[],
     line: "inserts and deletes edges of a graph",
     paper: "Speculative Persistence (ISCA 2017), Table 1, Graph",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 100_000,
-    drift: None,
     params: PARAMS,
     small: &[
         ("vertices", "6"),
@@ -44,6 +41,7 @@ pub const ABOUT: About = About {
         ("init_ops", "30"),
         ("log_records", "8"),
     ],
+    ..SPECULATIVE
 };
 
 /// Operations before the run (Table 1).
@@ -52,24 +50,13 @@ const INIT_OPS: u64 = 2_600_000;
 const NEIGHBOURS: u64 = 16;
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "vertices",
-        default: keys_for(INIT_OPS) / NEIGHBOURS,
-        min: 2,
-        max: 1 << 24,
-        help: "vertices",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "neighbours",
-        default: NEIGHBOURS,
-        min: 1,
-        max: 1 << 12,
-        help: "vertices that a vertex can have an edge to",
-        source: "",
-        words: &[],
-    },
+    param("vertices", keys_for(INIT_OPS) / NEIGHBOURS, 2..=1 << 24, "vertices"),
+    param(
+        "neighbours",
+        NEIGHBOURS,
+        1..=1 << 12,
+        "vertices that a vertex can have an edge to",
+    ),
     init_ops(INIT_OPS),
     log_records(LEAST_RECORDS),
 ];

@@ -30,6 +30,8 @@ mod operations;
 pub mod p_art;
 pub mod p_clht;
 pub mod p_masstree;
+mod papers;
+mod params;
 pub mod pc;
 mod populate;
 pub mod rb_tree;

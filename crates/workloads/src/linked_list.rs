@@ -9,23 +9,21 @@
 //! have that many nodes in the long run without the limit, and few operations meet it: 2 in a hundred.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
+use crate::papers::SPECULATIVE;
+use crate::params::param;
 use crate::populate::populate;
 use crate::structures::{init_ops, keys_for, STRUCTURES};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LockKind, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "linked-list",
-    aliases: &[],
     line: "inserts and deletes nodes of a sorted linked list",
     paper: "Speculative Persistence (ISCA 2017), Table 1, Linked-List",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 50_000,
     drift: Some("the list grows from a few hundred nodes to its limit, and with it the way to a key"),
     params: PARAMS,
@@ -36,30 +34,20 @@ pub const ABOUT: About = About {
         ("structures", "2"),
         ("log_records", "8"),
     ],
+    ..SPECULATIVE
 };
 
 /// The most nodes of a list (Table 1).
 const MOST_NODES: u64 = 1024;
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "keys",
-        default: keys_for(MOST_NODES),
-        min: 1,
-        max: 1 << 21,
-        help: "number of keys",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "nodes",
-        default: MOST_NODES,
-        min: 1,
-        max: 1 << 20,
-        help: "the most nodes of a list; a full one takes no key",
-        source: "",
-        words: &[],
-    },
+    param("keys", keys_for(MOST_NODES), 1..=1 << 21, "number of keys"),
+    param(
+        "nodes",
+        MOST_NODES,
+        1..=1 << 20,
+        "the most nodes of a list; a full one takes no key",
+    ),
     init_ops(500),
     STRUCTURES,
     log_records(LEAST_RECORDS),
