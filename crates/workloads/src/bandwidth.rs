@@ -242,16 +242,10 @@ impl Workload for Bandwidth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strandline_runtime::Logging;
+    use crate::testing::{params, plan};
 
     fn built(set: &[(&str, &str)]) -> Result<(Bandwidth, Memory), ParamError> {
-        let plan = BuildPlan {
-            threads: 2,
-            window: None,
-            seed: 1,
-            logging: Logging::UNDO,
-        };
-        Bandwidth::build(&Params::parse("workload", PARAMS, set.iter().copied())?, &plan)
+        Bandwidth::build(&params(PARAMS, set)?, &BuildPlan { threads: 2, ..plan(1) })
     }
 
     const SMALL: [(&str, &str); 4] = [("bytes", "64"), ("stride", "128"), ("blocks", "2"), ("writes", "3")];

@@ -43,6 +43,8 @@ pub mod sps;
 pub mod string_swap;
 mod structures;
 pub mod tatp;
+#[cfg(test)]
+mod testing;
 pub mod tpcc;
 mod trees;
 pub mod vacation;

@@ -118,23 +118,15 @@ impl Workload for LinkedList {
 mod tests {
     use super::*;
     use crate::chain::node;
+    use crate::testing::{self, damage, drawn, plain};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
-    use strandline_isa::{Addr, CoreId, Lowering};
-    use strandline_runtime::{finish, run_thread, Logging, Plain, Random, ThreadPlan};
+    use strandline_isa::Addr;
+    use strandline_runtime::Random;
 
     fn built(seed: u64, [keys, nodes]: [u64; 2], init_ops: u64) -> (LinkedList, Memory) {
-        let set =
-            [("keys", keys), ("nodes", nodes), ("init_ops", init_ops)].map(|(key, value)| (key, value.to_string()));
-        let set = set.iter().map(|(key, value)| (*key, value.as_str()));
-        let params = Params::parse("workload", PARAMS, set).unwrap();
-        let plan = BuildPlan {
-            threads: 1,
-            window: None,
-            seed,
-            logging: Logging::UNDO,
-        };
-        LinkedList::build(&params, &plan).unwrap()
+        let set = [("keys", keys), ("nodes", nodes), ("init_ops", init_ops)];
+        testing::built(PARAMS, seed, &set)
     }
 
     fn held(list: &LinkedList, image: &dyn Image) -> BTreeSet<u64> {
@@ -158,16 +150,15 @@ mod tests {
         ) {
             let (list, memory) = built(seed, [keys, nodes], init_ops);
             let mut expected = held(&list, &memory);
-            let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+            let cpu = plain(&memory);
             let mut random = Random::new(&cpu, seed, 0);
             for _ in 0..tasks {
-                let key = finish(|| random.below(keys)).unwrap().bits();
+                let key = drawn(&mut random, keys);
                 if !expected.remove(&key) && (expected.len() as u64) < nodes {
                     expected.insert(key);
                 }
             }
-            let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-            prop_assert_eq!(finish(|| run_thread(&list, &cpu, plan)), Ok(()));
+            testing::run(&list, &cpu, seed, tasks);
             prop_assert_eq!(list.check(&memory), Ok(()));
             prop_assert_eq!(held(&list, &memory), expected);
         }
@@ -186,16 +177,12 @@ mod tests {
         let (list, memory) = built(1, [16, 16], 40);
         let first = memory.word(list.lists.headers.addr(0));
         let second = memory.word(Addr(first + node::NEXT));
-        for (at, word, fault) in [
+        let cases = [
             (first + node::NEXT, first, "has key"),
             (first + node::NEXT, first + 8, "none of its nodes"),
             (second + node::KEY, 0, "has key"),
             (first + node::VALUE, 1, "the value of key"),
-        ] {
-            let damaged = memory.clone();
-            damaged.set_word(Addr(at), word);
-            let found = list.check(&damaged).unwrap_err();
-            assert!(found.contains(fault), "{found}");
-        }
+        ];
+        damage(&memory, |image| list.check(image), &cases);
     }
 }

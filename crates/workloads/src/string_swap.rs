@@ -270,22 +270,17 @@ impl Workload for StringSwap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{params, plan};
     use strandline_runtime::{Logging, Wal};
 
     fn built(runtime: Runtime) -> (StringSwap, Memory) {
-        let set = [("strings", "9"), ("init_ops", "50")];
-        let params = Params::parse("workload", PARAMS, set).unwrap();
-        let plan = BuildPlan {
-            threads: 1,
-            window: None,
-            seed: 3,
-            logging: Logging {
-                runtime,
-                batch: 1,
-                ..Logging::UNDO
-            },
+        let params = params(PARAMS, &[("strings", 9), ("init_ops", 50)]).unwrap();
+        let logging = Logging {
+            runtime,
+            batch: 1,
+            ..Logging::UNDO
         };
-        StringSwap::build(&params, &plan).unwrap()
+        StringSwap::build(&params, &BuildPlan { logging, ..plan(3) }).unwrap()
     }
 
     #[test]
