@@ -12,11 +12,13 @@
 //!
 //! Not in the paper: the size of the areas, and the first block of a thread. Here it is the thread's number.
 
+use crate::papers::ASAP;
+use crate::params::param;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, Memory, Note, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, Heap, LockKind, LogLayout, ThreadState, Workload};
+use strandline_runtime::{BuildPlan, Heap, LogLayout, ThreadState, Workload};
 
 sites! {
     WRITE_IS_LAST = 0xf9d4_614a;
@@ -25,55 +27,29 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "bandwidth",
-    aliases: &[],
     line: "ordered writes of 256 bytes, alternating over the memory controllers",
     paper: "ASAP (HPCA 2022), section VI-C",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 1000,
-    drift: None,
     params: PARAMS,
     small: &[("stride", "256"), ("blocks", "4"), ("writes", "3")],
+    ..ASAP
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "bytes",
-        default: 256,
-        min: LINE_BYTES,
-        max: 1 << 20,
-        help: "bytes of a write; a power of two",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "stride",
-        default: 4096,
-        min: LINE_BYTES,
-        max: 1 << 30,
-        help: "bytes from a write to the next one: the machine's controllers.interleave_bytes; a power of two",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "blocks",
-        default: 16,
-        min: 2,
-        max: 1 << 16,
-        help: "blocks of a thread's area, each as large as a write; rounded up to a power of two",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "writes",
-        default: 64,
-        min: 1,
-        max: 1 << 20,
-        help: "writes of a task",
-        source: "",
-        words: &[],
-    },
+    param("bytes", 256, LINE_BYTES..=1 << 20, "bytes of a write; a power of two"),
+    param(
+        "stride",
+        4096,
+        LINE_BYTES..=1 << 30,
+        "bytes from a write to the next one: the machine's controllers.interleave_bytes; a power of two",
+    ),
+    param(
+        "blocks",
+        16,
+        2..=1 << 16,
+        "blocks of a thread's area, each as large as a write; rounded up to a power of two",
+    ),
+    param("writes", 64, 1..=1 << 20, "writes of a task"),
 ];
 
 /// Lines of each log, which this program never writes.
@@ -266,16 +242,10 @@ impl Workload for Bandwidth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strandline_runtime::Logging;
+    use crate::testing::{params, plan};
 
     fn built(set: &[(&str, &str)]) -> Result<(Bandwidth, Memory), ParamError> {
-        let plan = BuildPlan {
-            threads: 2,
-            window: None,
-            seed: 1,
-            logging: Logging::UNDO,
-        };
-        Bandwidth::build(&Params::parse("workload", PARAMS, set.iter().copied())?, &plan)
+        Bandwidth::build(&params(PARAMS, set)?, &BuildPlan { threads: 2, ..plan(1) })
     }
 
     const SMALL: [(&str, &str); 4] = [("bytes", "64"), ("stride", "128"), ("blocks", "2"), ("writes", "3")];

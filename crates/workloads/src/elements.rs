@@ -1,19 +1,17 @@
 //! Elements of structures: words that follow from the first one, so that a torn element shows.
 
+use crate::params::param;
 use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{place, Heap, Region, Rows, PAYLOAD_BYTES};
 
 /// The parameter: the size of an element.
-pub(crate) const ITEM_BYTES: Param = Param {
-    name: "item_bytes",
-    default: 64,
-    min: 16,
-    max: MOST_BYTES,
-    help: "bytes of an element, a multiple of 8",
-    source: "",
-    words: &[],
-};
+pub(crate) const ITEM_BYTES: Param = param(
+    "item_bytes",
+    64,
+    16..=MOST_BYTES,
+    "bytes of an element, a multiple of 8",
+);
 
 const MOST_BYTES: u64 = 128;
 

@@ -14,13 +14,15 @@
 //!   vertex. Drawn from all pairs, nearly all operations of so few would insert.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
+use crate::papers::SPECULATIVE;
+use crate::params::param;
 use crate::populate::populate;
 use crate::structures::{init_ops, keys_for};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LockKind, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
 
 sites! {
     IS_PAST_LAST_VERTEX = 0x61fa_2d90;
@@ -29,14 +31,9 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "graph",
-    aliases: &[],
     line: "inserts and deletes edges of a graph",
     paper: "Speculative Persistence (ISCA 2017), Table 1, Graph",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 100_000,
-    drift: None,
     params: PARAMS,
     small: &[
         ("vertices", "6"),
@@ -44,6 +41,7 @@ pub const ABOUT: About = About {
         ("init_ops", "30"),
         ("log_records", "8"),
     ],
+    ..SPECULATIVE
 };
 
 /// Operations before the run (Table 1).
@@ -52,24 +50,13 @@ const INIT_OPS: u64 = 2_600_000;
 const NEIGHBOURS: u64 = 16;
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "vertices",
-        default: keys_for(INIT_OPS) / NEIGHBOURS,
-        min: 2,
-        max: 1 << 24,
-        help: "vertices",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "neighbours",
-        default: NEIGHBOURS,
-        min: 1,
-        max: 1 << 12,
-        help: "vertices that a vertex can have an edge to",
-        source: "",
-        words: &[],
-    },
+    param("vertices", keys_for(INIT_OPS) / NEIGHBOURS, 2..=1 << 24, "vertices"),
+    param(
+        "neighbours",
+        NEIGHBOURS,
+        1..=1 << 12,
+        "vertices that a vertex can have an edge to",
+    ),
     init_ops(INIT_OPS),
     log_records(LEAST_RECORDS),
 ];
@@ -163,19 +150,8 @@ impl Workload for Graph {
 mod tests {
     use super::*;
     use crate::chain::node;
+    use crate::testing::{built, try_built};
     use strandline_isa::Addr;
-    use strandline_runtime::Logging;
-
-    fn built(set: &[(&str, &str)]) -> Result<(Graph, Memory), ParamError> {
-        let params = Params::parse("workload", PARAMS, set.iter().copied()).unwrap();
-        let plan = BuildPlan {
-            threads: 1,
-            window: None,
-            seed: 3,
-            logging: Logging::UNDO,
-        };
-        Graph::build(&params, &plan)
-    }
 
     fn degrees(graph: &Graph, image: &dyn Image) -> Vec<u64> {
         let degree = |vertex| {
@@ -192,7 +168,7 @@ mod tests {
 
     #[test]
     fn half_of_the_edges_are_there_after_many_operations() {
-        let (graph, memory) = built(&[("vertices", "256"), ("init_ops", "20000")]).unwrap();
+        let (graph, memory) = built::<Graph, _>(PARAMS, 3, &[("vertices", 256), ("init_ops", 20000)]);
         assert_eq!(graph.check(&memory), Ok(()));
         let edges: u64 = degrees(&graph, &memory).iter().sum();
         // Each of 4,096 at nearly even odds: 2,048, and a deviation of 32.
@@ -201,23 +177,26 @@ mod tests {
 
     #[test]
     fn edges_lead_in_a_circle() {
-        let (graph, memory) = built(&[("vertices", "4"), ("neighbours", "4"), ("init_ops", "0")]).unwrap();
+        let (graph, memory) = built::<Graph, _>(PARAMS, 3, &[("vertices", 4), ("neighbours", 4), ("init_ops", 0)]);
         assert!((0..4).all(|from| (0..4).all(|to| graph.can_lead(from, to))));
         assert_eq!(degrees(&graph, &memory), [0; 4]);
-        let (graph, _) = built(&[("vertices", "8"), ("neighbours", "2"), ("init_ops", "0")]).unwrap();
+        let (graph, _) = built::<Graph, _>(PARAMS, 3, &[("vertices", 8), ("neighbours", 2), ("init_ops", 0)]);
         let from_seven: Vec<u64> = (0..9).filter(|to| graph.can_lead(7, *to)).collect();
         assert_eq!(from_seven, [0, 1]);
     }
 
     #[test]
     fn more_neighbours_than_vertices_are_refused() {
-        let error = built(&[("vertices", "8")]).err().expect("refused").to_string();
+        let error = try_built::<Graph, _>(PARAMS, 3, &[("vertices", 8)])
+            .err()
+            .expect("refused")
+            .to_string();
         assert!(error.contains("workload.neighbours=16"), "{error}");
     }
 
     #[test]
     fn an_edge_that_cannot_be_is_named() {
-        let (graph, memory) = built(&[("vertices", "64"), ("neighbours", "4"), ("init_ops", "600")]).unwrap();
+        let (graph, memory) = built::<Graph, _>(PARAMS, 3, &[("vertices", 64), ("neighbours", 4), ("init_ops", 600)]);
         let first = memory.word(graph.edges.headers.addr(9));
         let last_of_all = graph.edges.headers.rows() - 1;
         let shift = last_of_all - memory.word(Addr(first + node::KEY));

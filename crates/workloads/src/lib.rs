@@ -30,6 +30,8 @@ mod operations;
 pub mod p_art;
 pub mod p_clht;
 pub mod p_masstree;
+mod papers;
+mod params;
 pub mod pc;
 mod populate;
 pub mod rb_tree;
@@ -41,6 +43,8 @@ pub mod sps;
 pub mod string_swap;
 mod structures;
 pub mod tatp;
+#[cfg(test)]
+mod testing;
 pub mod tpcc;
 mod trees;
 pub mod vacation;

@@ -9,23 +9,21 @@
 //! have that many nodes in the long run without the limit, and few operations meet it: 2 in a hundred.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
+use crate::papers::SPECULATIVE;
+use crate::params::param;
 use crate::populate::populate;
 use crate::structures::{init_ops, keys_for, STRUCTURES};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LockKind, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "linked-list",
-    aliases: &[],
     line: "inserts and deletes nodes of a sorted linked list",
     paper: "Speculative Persistence (ISCA 2017), Table 1, Linked-List",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 50_000,
     drift: Some("the list grows from a few hundred nodes to its limit, and with it the way to a key"),
     params: PARAMS,
@@ -36,30 +34,20 @@ pub const ABOUT: About = About {
         ("structures", "2"),
         ("log_records", "8"),
     ],
+    ..SPECULATIVE
 };
 
 /// The most nodes of a list (Table 1).
 const MOST_NODES: u64 = 1024;
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "keys",
-        default: keys_for(MOST_NODES),
-        min: 1,
-        max: 1 << 21,
-        help: "number of keys",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "nodes",
-        default: MOST_NODES,
-        min: 1,
-        max: 1 << 20,
-        help: "the most nodes of a list; a full one takes no key",
-        source: "",
-        words: &[],
-    },
+    param("keys", keys_for(MOST_NODES), 1..=1 << 21, "number of keys"),
+    param(
+        "nodes",
+        MOST_NODES,
+        1..=1 << 20,
+        "the most nodes of a list; a full one takes no key",
+    ),
     init_ops(500),
     STRUCTURES,
     log_records(LEAST_RECORDS),
@@ -130,23 +118,15 @@ impl Workload for LinkedList {
 mod tests {
     use super::*;
     use crate::chain::node;
+    use crate::testing::{self, damage, drawn, plain};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
-    use strandline_isa::{Addr, CoreId, Lowering};
-    use strandline_runtime::{finish, run_thread, Logging, Plain, Random, ThreadPlan};
+    use strandline_isa::Addr;
+    use strandline_runtime::Random;
 
     fn built(seed: u64, [keys, nodes]: [u64; 2], init_ops: u64) -> (LinkedList, Memory) {
-        let set =
-            [("keys", keys), ("nodes", nodes), ("init_ops", init_ops)].map(|(key, value)| (key, value.to_string()));
-        let set = set.iter().map(|(key, value)| (*key, value.as_str()));
-        let params = Params::parse("workload", PARAMS, set).unwrap();
-        let plan = BuildPlan {
-            threads: 1,
-            window: None,
-            seed,
-            logging: Logging::UNDO,
-        };
-        LinkedList::build(&params, &plan).unwrap()
+        let set = [("keys", keys), ("nodes", nodes), ("init_ops", init_ops)];
+        testing::built(PARAMS, seed, &set)
     }
 
     fn held(list: &LinkedList, image: &dyn Image) -> BTreeSet<u64> {
@@ -170,16 +150,15 @@ mod tests {
         ) {
             let (list, memory) = built(seed, [keys, nodes], init_ops);
             let mut expected = held(&list, &memory);
-            let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+            let cpu = plain(&memory);
             let mut random = Random::new(&cpu, seed, 0);
             for _ in 0..tasks {
-                let key = finish(|| random.below(keys)).unwrap().bits();
+                let key = drawn(&mut random, keys);
                 if !expected.remove(&key) && (expected.len() as u64) < nodes {
                     expected.insert(key);
                 }
             }
-            let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-            prop_assert_eq!(finish(|| run_thread(&list, &cpu, plan)), Ok(()));
+            testing::run(&list, &cpu, seed, tasks);
             prop_assert_eq!(list.check(&memory), Ok(()));
             prop_assert_eq!(held(&list, &memory), expected);
         }
@@ -198,16 +177,12 @@ mod tests {
         let (list, memory) = built(1, [16, 16], 40);
         let first = memory.word(list.lists.headers.addr(0));
         let second = memory.word(Addr(first + node::NEXT));
-        for (at, word, fault) in [
+        let cases = [
             (first + node::NEXT, first, "has key"),
             (first + node::NEXT, first + 8, "none of its nodes"),
             (second + node::KEY, 0, "has key"),
             (first + node::VALUE, 1, "the value of key"),
-        ] {
-            let damaged = memory.clone();
-            damaged.set_word(Addr(at), word);
-            let found = list.check(&damaged).unwrap_err();
-            assert!(found.contains(fault), "{found}");
-        }
+        ];
+        damage(&memory, |image| list.check(image), &cases);
     }
 }

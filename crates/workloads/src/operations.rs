@@ -1,6 +1,7 @@
 //! Common parts of workloads whose failure-atomic region can hold several operations.
 
 use crate::list::{distinct, sort};
+use crate::params::param;
 use strandline_isa::{sites, Addr, Cpu, W};
 use strandline_kernel::{Param, Params};
 use strandline_runtime::{Heap, Locks, Region, ThreadState};
@@ -12,15 +13,12 @@ sites! {
 
 /// The parameter: operations of a failure-atomic region. StrandWeaver (ISCA 2020), Figure 10, has up to 32; DPO's
 /// red-black tree (MICRO 2016) has 64.
-pub(crate) const OPERATIONS: Param = Param {
-    name: "operations",
-    default: 1,
-    min: 1,
-    max: 64,
-    help: "operations of a failure-atomic region; rings of log records grow with it",
-    source: "",
-    words: &[],
-};
+pub(crate) const OPERATIONS: Param = param(
+    "operations",
+    1,
+    1..=64,
+    "operations of a failure-atomic region; rings of log records grow with it",
+);
 
 /// Lines of a ring: as many as the user sets, or more if two regions need it. Each operation of a region writes at most
 /// `records` records. With one operation, the minimum of `log_records` ensures this.

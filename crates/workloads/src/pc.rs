@@ -8,41 +8,26 @@
 //! value is a function of the first and of the row, so that a torn update is visible.
 
 use crate::filler::{halves, pair};
+use crate::papers::COSPLAY;
+use crate::params::param;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{
-    log_records, BuildPlan, Heap, LockKind, Locks, LogLayout, Step, Table, ThreadState, Workload,
-};
+use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "pc",
-    aliases: &[],
     line: "changes both values of random rows of a hash table",
     paper: "COSPlay (MICRO 2021), Table 3, PC",
-    machine: "cosplay",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 100_000,
-    drift: None,
     params: PARAMS,
     small: &[("rows", "8"), ("log_records", "3")],
+    ..COSPLAY
 };
 
-const PARAMS: &[Param] = &[
-    Param {
-        name: "rows",
-        default: 100_000,
-        min: 1,
-        max: 1 << 26,
-        help: "rows of the table",
-        source: "",
-        words: &[],
-    },
-    log_records(2),
-];
+const PARAMS: &[Param] = &[param("rows", 100_000, 1..=1 << 26, "rows of the table"), log_records(2)];
 
 /// Derives the second value from the first and from the row.
 const TIE: u64 = 0x9e37_79b1;

@@ -11,13 +11,14 @@
 //! packed; there is no task queue and no allocator.
 
 use crate::operations::{ring, Held, Lists, OPERATIONS};
+use crate::papers::COSPLAY;
+use crate::params::param;
 use crate::{About, Alias};
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Random, Region, Step, Table, ThreadState,
-    Workload,
+    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Random, Region, Step, Table, ThreadState, Workload,
 };
 
 sites! {
@@ -47,25 +48,14 @@ pub const ABOUT: About = About {
     }],
     line: "swaps random elements of an array",
     paper: "COSPlay (MICRO 2021), Table 3, SPS",
-    machine: "cosplay",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 100_000,
-    drift: None,
     params: PARAMS,
     small: &[("rows", "16"), ("log_records", "6")],
+    ..COSPLAY
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "rows",
-        default: 100_000,
-        min: 2,
-        max: 1 << 26,
-        help: "elements of the array",
-        source: "",
-        words: &[],
-    },
+    param("rows", 100_000, 2..=1 << 26, "elements of the array"),
     OPERATIONS,
     // A record for each element; two regions.
     log_records(4),

@@ -12,6 +12,8 @@
 //! 120,000, or 30 MB. Simplified: the two strings always differ (the second of two equal draws is incremented by one).
 
 use crate::operations::Lists;
+use crate::papers::SPECULATIVE;
+use crate::params::param;
 use crate::populate::populate;
 use crate::structures::init_ops;
 use crate::About;
@@ -19,7 +21,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    copy_words, log_records, place, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Region, Runtime, Step, Table,
+    copy_words, log_records, place, BuildPlan, Demand, Heap, Locks, LogLayout, Region, Runtime, Step, Table,
     ThreadState, Workload, PAYLOAD_BYTES,
 };
 
@@ -33,28 +35,16 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "string-swap",
-    aliases: &[],
     line: "swaps random strings of an array",
     paper: "Speculative Persistence (ISCA 2017), Table 1, String Swap",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 500_000,
-    drift: None,
     params: PARAMS,
     small: &[("strings", "6"), ("init_ops", "10"), ("log_records", "36")],
+    ..SPECULATIVE
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "strings",
-        default: 120_000,
-        min: 2,
-        max: 1 << 24,
-        help: "strings of the array",
-        source: "",
-        words: &[],
-    },
+    param("strings", 120_000, 2..=1 << 24, "strings of the array"),
     init_ops(120_000),
     // Undo log: nine records of a string, two strings, two regions.
     log_records(36),
@@ -280,22 +270,17 @@ impl Workload for StringSwap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{params, plan};
     use strandline_runtime::{Logging, Wal};
 
     fn built(runtime: Runtime) -> (StringSwap, Memory) {
-        let set = [("strings", "9"), ("init_ops", "50")];
-        let params = Params::parse("workload", PARAMS, set).unwrap();
-        let plan = BuildPlan {
-            threads: 1,
-            window: None,
-            seed: 3,
-            logging: Logging {
-                runtime,
-                batch: 1,
-                ..Logging::UNDO
-            },
+        let params = params(PARAMS, &[("strings", 9), ("init_ops", 50)]).unwrap();
+        let logging = Logging {
+            runtime,
+            batch: 1,
+            ..Logging::UNDO
         };
-        StringSwap::build(&params, &plan).unwrap()
+        StringSwap::build(&params, &BuildPlan { logging, ..plan(3) }).unwrap()
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! The paper runs one thread. So a program of one lane takes no locks; with several lanes, a task holds the lock of its
 //! structure.
 
+use crate::params::param;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, LINE_BYTES, W};
 use strandline_kernel::Param;
@@ -16,27 +17,21 @@ sites! {
 }
 
 /// The parameter: how many structures there are.
-pub(crate) const STRUCTURES: Param = Param {
-    name: "structures",
-    default: 1,
-    min: 1,
-    max: 4096,
-    help: "independent structures, each with a lock; a task uses one",
-    source: "",
-    words: &[],
-};
+pub(crate) const STRUCTURES: Param = param(
+    "structures",
+    1,
+    1..=4096,
+    "independent structures, each with a lock; a task uses one",
+);
 
 /// The parameter: how many operations run before the run, untimed (Table 1, #InitOps).
 pub(crate) const fn init_ops(default: u64) -> Param {
-    Param {
-        name: "init_ops",
+    param(
+        "init_ops",
         default,
-        min: 0,
-        max: 1 << 32,
-        help: "operations that fill the structures before the run, untimed",
-        source: "",
-        words: &[],
-    }
+        0..=1 << 32,
+        "operations that fill the structures before the run, untimed",
+    )
 }
 
 /// Keys of a structure that `operations` operations fill, or that holds at most as many nodes: twice as many.

@@ -9,41 +9,26 @@
 //! lookup; locks are in DRAM, packed.
 
 use crate::filler::{fill, filler, halves, pair};
+use crate::papers::COSPLAY;
+use crate::params::param;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{
-    log_records, place, BuildPlan, Heap, LockKind, Locks, LogLayout, Step, Table, ThreadState, Workload,
-};
+use strandline_runtime::{log_records, place, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "tatp",
-    aliases: &[],
     line: "updates the location of random subscribers",
     paper: "COSPlay (MICRO 2021), Table 3, TATP",
-    machine: "cosplay",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 100_000,
-    drift: None,
     params: PARAMS,
     small: &[("rows", "8"), ("log_records", "3")],
+    ..COSPLAY
 };
 
-const PARAMS: &[Param] = &[
-    Param {
-        name: "rows",
-        default: 100_000,
-        min: 1,
-        max: 1_000_000,
-        help: "subscribers",
-        source: "",
-        words: &[],
-    },
-    log_records(2),
-];
+const PARAMS: &[Param] = &[param("rows", 100_000, 1..=1_000_000, "subscribers"), log_records(2)];
 
 /// TATP's constant A for up to a million subscribers.
 const SPREAD: u64 = 65_536;

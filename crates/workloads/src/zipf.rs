@@ -1,5 +1,6 @@
 //! YCSB's key distribution: zipfian, with popular keys scattered over the table.
 
+use crate::params::param;
 use strandline_isa::{sites, Addr, Cpu, Image, W};
 use strandline_kernel::{Param, Rng};
 use strandline_runtime::{Heap, Random};
@@ -27,15 +28,12 @@ const ENTRY_BYTES: u64 = 16;
 
 /// The parameter: how skewed keys are.
 pub(crate) const fn theta(default: u64) -> Param {
-    Param {
-        name: "theta",
+    param(
+        "theta",
         default,
-        min: 0,
-        max: 100,
-        help: "skew of the zipfian keys, in hundredths; 0 draws them evenly",
-        source: "",
-        words: &[],
-    }
+        0..=100,
+        "skew of the zipfian keys, in hundredths; 0 draws them evenly",
+    )
 }
 
 /// How many words there are.

@@ -21,13 +21,15 @@ mod check;
 
 use crate::elements::{most_records, Elements, ITEM_BYTES};
 use crate::operations::two_regions;
+use crate::papers::ATLAS;
+use crate::params::{omits, param};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Call, Cpu, Image, Memory, Note, W};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    log_records, BuildPlan, FreeLists, Heap, LockKind, LogLayout, Region, Rows, Step, Table, ThreadState, Workload,
+    log_records, BuildPlan, FreeLists, Heap, LogLayout, Region, Rows, Step, Table, ThreadState, Workload,
 };
 
 sites! {
@@ -39,56 +41,31 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "atlas-queue",
-    aliases: &[],
     line: "enqueues to and dequeues from a linked queue with two locks",
     paper: "ASAP (HPCA 2022), Queue, after Atlas (OOPSLA 2014)",
-    machine: "asap",
-    runtime: "atlas",
-    lock: LockKind::Pthread,
     tasks: 8_000,
     drift: Some("how threads wait for the two locks settles within thousands of tasks only"),
     params: PARAMS,
     small: &[("nodes", "6"), ("log_records", "20")],
+    ..ATLAS
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "nodes",
-        default: 16_384,
-        min: 1,
-        max: 1 << 20,
-        help: "elements that there is room for",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "loaded",
-        default: 50,
-        min: 0,
-        max: 100,
-        help: "elements in the queue at the start, percent of the room",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "inserts",
-        default: 50,
-        min: 0,
-        max: 100,
-        help: "percent of operations that enqueue; the others dequeue",
-        source: "",
-        words: &[],
-    },
+    param("nodes", 16_384, 1..=1 << 20, "elements that there is room for"),
+    param(
+        "loaded",
+        50,
+        0..=100,
+        "elements in the queue at the start, percent of the room",
+    ),
+    param(
+        "inserts",
+        50,
+        0..=100,
+        "percent of operations that enqueue; the others dequeue",
+    ),
     ITEM_BYTES,
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 3,
-        help: "what a faulty program leaves out: the log and the flushes of a new node's element, the log of a link, or the wait of a dequeue for the end of the region that enqueued",
-        source: "",
-        words: &["nothing", "element", "link", "hand-over"],
-    },
+    Omits::PARAM,
     log_records(two_regions(MOST_RECORDS)),
 ];
 
@@ -124,13 +101,11 @@ mod volatile {
     pub const BYTES: u64 = 3 * LINE_BYTES;
 }
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Element,
-    Link,
-    HandOver,
+omits! {
+    "the log and the flushes of a new node's element, the log of a link, or the wait of a dequeue for the end of the region that enqueued":
+    Element = "element",
+    Link = "link",
+    HandOver = "hand-over",
 }
 
 /// A linked queue.
@@ -291,12 +266,7 @@ impl Workload for AtlasQueue {
             free: FreeLists::allocate(&mut heap, nodes, plan.threads),
             loaded: params.get("loaded"),
             inserts: params.get("inserts"),
-            omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Element,
-                2 => Omits::Link,
-                _ => Omits::HandOver,
-            },
+            omits: Omits::of(params),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((queue, heap))

@@ -13,24 +13,20 @@
 mod balance;
 mod check;
 
+use crate::papers::SPECULATIVE;
 use crate::trees::{binary, params, records, Toggles};
 use crate::About;
 use balance::{levels, lines, Avl};
-use strandline_runtime::LockKind;
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "avl-tree",
-    aliases: &[],
     line: "insertions and deletions in an AVL tree",
     paper: "Speculative Persistence (ISCA 2017), Table 1, AVL-tree",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 50_000,
-    drift: None,
     params: &params(1_000_000, MOST_RECORDS),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "378")],
+    ..SPECULATIVE
 };
 
 /// The most records of an operation.

@@ -1,8 +1,10 @@
 use super::*;
+use crate::testing::damage;
 use crate::trees::binary::node;
 use crate::trees::header;
-use crate::trees::testing::{built, damage, holds_what_a_set_would, logs_what_it_writes, root, several_structures};
+use crate::trees::testing::{built, holds_what_a_set_would, logs_what_it_writes, root, several_structures};
 use strandline_isa::{Addr, Image};
+use strandline_runtime::Workload;
 
 #[test]
 fn the_tree_holds_the_keys_that_a_set_would() {
@@ -27,8 +29,8 @@ fn damage_to_the_tree_is_named() {
     let left = memory.word(Addr(root + node::LEFT));
     let height = memory.word(Addr(root + node::STATE));
     damage(
-        &trees,
         &memory,
+        |image| trees.check(image),
         &[
             (header + header::SIZE, 99, "but its size is 99"),
             (header + header::ROOT, root + 8, "which is no node"),

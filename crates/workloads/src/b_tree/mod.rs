@@ -22,24 +22,20 @@ mod delete;
 mod insert;
 mod two_three;
 
+use crate::papers::SPECULATIVE;
 use crate::trees::{params, records, Shape, Toggles, MOST_KEYS};
 use crate::About;
-use strandline_runtime::LockKind;
 use two_three::{lines, TwoThree};
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "b-tree",
-    aliases: &[],
     line: "insertions and deletions in a 2-3 tree",
     paper: "Speculative Persistence (ISCA 2017), Table 1, B-tree",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 50_000,
-    drift: None,
     params: &params(1_000_000, records(lines(MOST_KEYS), TwoThree::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "190")],
+    ..SPECULATIVE
 };
 
 /// 2-3 trees.

@@ -1,8 +1,10 @@
 use super::two_three::{inner, leaf};
 use super::*;
+use crate::testing::damage;
 use crate::trees::header;
-use crate::trees::testing::{built, damage, holds_what_a_set_would, logs_what_it_writes, root, several_structures};
+use crate::trees::testing::{built, holds_what_a_set_would, logs_what_it_writes, root, several_structures};
 use strandline_isa::{Addr, Image};
+use strandline_runtime::Workload;
 
 #[test]
 fn the_tree_holds_the_keys_that_a_set_would() {
@@ -29,8 +31,8 @@ fn damage_to_the_tree_is_named() {
     let [first, second] = [0, 1].map(|i| word(root, inner::CHILDREN[i]));
     let first_leaf = (0..height).fold(root, |node, _| word(node, inner::CHILDREN[0]));
     damage(
-        &trees,
         &memory,
+        |image| trees.check(image),
         &[
             (header + header::SIZE, 99, "but its size is 99"),
             (header + header::HEIGHT, 40, "40 levels of inner nodes"),

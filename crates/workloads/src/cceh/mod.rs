@@ -26,14 +26,15 @@ mod recovery;
 mod split;
 
 use crate::extendible::{Extendible, Open};
-use crate::maps::{self, hash, Map, Old, DELETES, EXCLUSIVE, KEY_BYTES, RECORDS, VALUE_BYTES};
-use crate::zipf::theta;
+use crate::maps::{self, hash, Map, Old, EXCLUSIVE};
+use crate::papers::ASAP;
+use crate::params::{omits, param};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, LockKind, ThreadState};
+use strandline_runtime::{unlock, BuildPlan, FreeLists, Heap, ThreadState};
 
 sites! {
     KEY_MATCHES = 0xf825_fc65;
@@ -57,14 +58,9 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "cceh",
-    aliases: &[],
     line: "inserts pairs of 16 bytes into an extendible hash table of segments",
     paper: "ASAP (HPCA 2022), Table III, after CCEH (FAST 2019)",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 100_000,
-    drift: None,
     params: PARAMS,
     small: &[
         ("keys", "40"),
@@ -76,54 +72,26 @@ pub const ABOUT: About = About {
         ("deletes", "15"),
         ("records", "64"),
     ],
+    ..ASAP
 };
 
-const PARAMS: &[Param] = &[
-    maps::keys(1 << 32),
-    maps::init_ops(0),
-    maps::reads(0),
-    theta(0),
-    DELETES,
-    KEY_BYTES,
-    VALUE_BYTES,
-    RECORDS,
-    Param {
-        name: "depth",
-        default: 14,
-        min: 1,
-        max: 24,
-        help: "bits of a hash that choose a segment at first: the program that ASAP measures begins with 16,384 segments",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "lines",
-        default: 256,
-        min: 1,
-        max: 1 << 16,
-        help: "buckets of a segment, each a line of four pairs; rounded up to a power of two",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "segments",
-        default: 1 << 15,
-        min: 2,
-        max: 1 << 25,
-        help: "segments that there is room for",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 4,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a pair, the order of a new segment before the directory, or that of the directory before the old segment's depth",
-        source: "",
-        words: &["nothing", "value", "pair", "segment", "directory"],
-    },
-];
+const PARAMS: &[Param] = maps::params! {
+    init_ops: 0, reads: 0;
+    param(
+        "depth",
+        14,
+        1..=24,
+        "bits of a hash that choose a segment at first: the program that ASAP measures begins with 16,384 segments",
+    ),
+    param(
+        "lines",
+        256,
+        1..=1 << 16,
+        "buckets of a segment, each a line of four pairs; rounded up to a power of two",
+    ),
+    param("segments", 1 << 15, 2..=1 << 25, "segments that there is room for"),
+    Omits::PARAM,
+};
 
 /// Buckets that a probe passes.
 const WINDOW: u64 = 8;
@@ -145,13 +113,12 @@ mod segment {
     pub const LOCK: u64 = 8;
 }
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Pair,
-    Segment,
-    Directory,
+omits! {
+    "the flush of a record of a large pair, the flush of a pair, the order of a new segment before the directory, or that of the directory before the old segment's depth":
+    Value = "value",
+    Pair = "pair",
+    Segment = "segment",
+    Directory = "directory",
 }
 
 /// The hash table.
@@ -322,12 +289,7 @@ impl Map for Cceh {
             free: FreeLists::allocate(heap, table.segments, plan.threads),
             table,
             lines,
-            omits: match params.get("omits") {
-                0 | maps::OMITS_VALUE => Omits::Nothing,
-                2 => Omits::Pair,
-                3 => Omits::Segment,
-                _ => Omits::Directory,
-            },
+            omits: Omits::of(params),
         })
     }
 

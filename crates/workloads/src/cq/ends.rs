@@ -154,10 +154,10 @@ impl Cq {
 mod tests {
     use super::super::ABOUT;
     use super::*;
+    use crate::testing::{built, run};
     use std::collections::BTreeSet;
     use strandline_isa::{CoreId, Line, Lowering, Note, Primitive};
-    use strandline_kernel::Params;
-    use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, ThreadPlan, Workload};
+    use strandline_runtime::Plain;
 
     const FENCED: Lowering = Lowering {
         log: true,
@@ -167,24 +167,10 @@ mod tests {
 
     /// The lines that each of a hundred regions writes, on one queue, and the lines of its two headers.
     fn regions() -> (Vec<BTreeSet<Line>>, [Line; 2]) {
-        let set = [("queues", "1"), ("locks", "2")];
-        let params = Params::parse("workload", ABOUT.params, set).unwrap();
-        let plan = BuildPlan {
-            threads: 1,
-            window: None,
-            seed: 1,
-            logging: Logging::UNDO,
-        };
-        let (cq, memory) = Cq::build(&params, &plan).unwrap();
+        let set = [("queues", 1), ("locks", 2)];
+        let (cq, memory) = built::<Cq, _>(ABOUT.params, 1, &set);
         let cpu = Plain::recording(&memory, CoreId(0), FENCED);
-        let tasks = ThreadPlan {
-            thread: 0,
-            threads: 1,
-            warm_tasks: 0,
-            tasks: 100,
-            seed: 1,
-        };
-        finish(|| run_thread(&cq, &cpu, tasks)).unwrap();
+        run(&cq, &cpu, 1, 100);
         let mut regions: Vec<BTreeSet<Line>> = Vec::new();
         for note in cpu.take_notes() {
             match note {

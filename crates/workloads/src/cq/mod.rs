@@ -20,13 +20,15 @@ mod task;
 
 use crate::filler::pair;
 use crate::operations::{ring, Lists, OPERATIONS};
+use crate::papers::COSPLAY;
+use crate::params::param;
 use crate::{About, Alias};
 use ends::Ends;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, place, BuildPlan, Demand, FreeLists, Heap, LockKind, Locks, LogLayout, Table, ThreadState, Workload,
+    log_records, place, BuildPlan, Demand, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload,
     PAYLOAD_BYTES,
 };
 
@@ -43,43 +45,26 @@ pub const ABOUT: About = About {
     }],
     line: "pushes to and pops from linked queues",
     paper: "COSPlay (MICRO 2021), Table 3, CQ",
-    machine: "cosplay",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 20_000,
-    drift: None,
     params: PARAMS,
     small: &[("queues", "3"), ("nodes", "4"), ("log_records", "24")],
+    ..COSPLAY
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "queues",
-        default: 16,
-        min: 1,
-        max: 1 << 16,
-        help: "queues",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "nodes",
-        default: 512,
-        min: 2,
-        max: 1 << 16,
-        help: "nodes for each queue, half of them linked at the start",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "locks",
-        default: 1,
-        min: 1,
-        max: 2,
-        help: "locks of a queue: one, or one for pushes and one for pops",
-        source: "",
-        words: &[],
-    },
+    param("queues", 16, 1..=1 << 16, "queues"),
+    param(
+        "nodes",
+        512,
+        2..=1 << 16,
+        "nodes for each queue, half of them linked at the start",
+    ),
+    param(
+        "locks",
+        1,
+        1..=2,
+        "locks of a queue: one, or one for pushes and one for pops",
+    ),
     OPERATIONS,
     // Two regions.
     log_records(2 * MOST_RECORDS),

@@ -8,6 +8,7 @@ mod recovery;
 mod split;
 
 use crate::maps::hash;
+use crate::params::param;
 use bucket::{meta, Bucket, BUCKET, SLOTS};
 use strandline_isa::{sites, Cpu, Intent, LINE_BYTES, W};
 use strandline_kernel::{Param, Params};
@@ -23,15 +24,12 @@ sites! {
 }
 
 /// The parameter: how many buckets a segment has.
-pub(crate) const BUCKETS: Param = Param {
-    name: "buckets",
-    default: 64,
-    min: 2,
-    max: 1 << 12,
-    help: "buckets of a segment beside the two of its stash; rounded up to a power of two",
-    source: "",
-    words: &[],
-};
+pub(crate) const BUCKETS: Param = param(
+    "buckets",
+    64,
+    2..=1 << 12,
+    "buckets of a segment beside the two of its stash; rounded up to a power of two",
+);
 
 /// Bits of a hash below those that choose a segment, if these are not its highest: a fingerprint, and the number of one
 /// of the most buckets.

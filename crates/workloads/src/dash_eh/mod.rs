@@ -23,14 +23,15 @@ mod split;
 
 use crate::dash::{Attempt, Buckets, Omits, Pair, Record, BUCKETS};
 use crate::extendible::{Extendible, Open};
-use crate::maps::{self, hash, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
-use crate::zipf::theta;
+use crate::maps::{self, hash, Map, Old};
+use crate::papers::ASAP;
+use crate::params::{choice, param};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Intent, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, ThreadState};
 
 sites! {
     STILL_COVERS = 0xe902_9e65;
@@ -42,12 +43,8 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "dash-eh",
-    aliases: &[],
     line: "inserts into an extendible hash table with fingerprints and a stash",
     paper: "ASAP (HPCA 2022), Table III, after Dash (VLDB 2020)",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 40_000,
     drift: Some("keys fill all segments evenly, so that these split at about the same time"),
     params: PARAMS,
@@ -61,46 +58,25 @@ pub const ABOUT: About = About {
         ("deletes", "15"),
         ("records", "512"),
     ],
+    ..ASAP
 };
 
-const PARAMS: &[Param] = &[
-    maps::keys(1 << 32),
-    maps::init_ops(4_000),
-    maps::reads(0),
-    theta(0),
-    DELETES,
-    KEY_BYTES,
-    VALUE_BYTES,
-    RECORDS,
-    Param {
-        name: "depth",
-        default: 6,
-        min: 1,
-        max: 24,
-        help: "bits of a hash that choose a segment at first: the public program begins with 64 segments",
-        source: "",
-        words: &[],
-    },
+const PARAMS: &[Param] = maps::params! {
+    init_ops: 4_000, reads: 0;
+    param(
+        "depth",
+        6,
+        1..=24,
+        "bits of a hash that choose a segment at first: the public program begins with 64 segments",
+    ),
     BUCKETS,
-    Param {
-        name: "segments",
-        default: 4096,
-        min: 2,
-        max: 1 << 20,
-        help: "segments that there is room for",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 5,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before the directory, or that of the directory before the old segment",
-        source: "",
-        words: &["nothing", "value", "record", "metadata", "segment", "directory"],
-    },
-];
+    param("segments", 4096, 2..=1 << 20, "segments that there is room for"),
+    choice(
+        "omits",
+        "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before the directory, or that of the directory before the old segment",
+        &["nothing", "value", "record", "metadata", "segment", "directory"],
+    ),
+};
 
 /// The hash table.
 pub struct DashEh {
@@ -132,13 +108,16 @@ impl DashEh {
 
 impl Map for DashEh {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
-        let omits = match params.get("omits") {
-            0 | maps::OMITS_VALUE => Omits::Nothing,
-            2 => Omits::Record,
-            3 => Omits::Metadata,
-            4 => Omits::Segment,
-            _ => Omits::Directory,
-        };
+        // The second is for records alone.
+        let omits = [
+            Omits::Nothing,
+            Omits::Nothing,
+            Omits::Record,
+            Omits::Metadata,
+            Omits::Segment,
+            Omits::Directory,
+        ];
+        let omits = omits[params.get("omits") as usize];
         let buckets = Buckets::of(params, omits);
         let table = Extendible::lay_out(heap, params, buckets.bytes())?;
         Ok(DashEh {

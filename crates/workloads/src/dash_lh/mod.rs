@@ -29,8 +29,9 @@ mod stash;
 
 use crate::dash::bucket::BUCKET;
 use crate::dash::{Attempt, Buckets, Omits, Pair, Record, BUCKETS};
-use crate::maps::{self, hash, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
-use crate::zipf::theta;
+use crate::maps::{self, hash, Map, Old};
+use crate::papers::ASAP;
+use crate::params::{choice, param};
 use crate::About;
 use directory::{Directory, Open};
 use stash::Added;
@@ -38,7 +39,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Intent, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
 
 sites! {
     SEGMENT_IS_NOT_WHOLE = 0x1c5f_140d;
@@ -52,12 +53,8 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "dash-lh",
-    aliases: &[],
     line: "inserts into a linear hash table with fingerprints and chains of stash buckets",
     paper: "ASAP (HPCA 2022), Table III, after Dash (VLDB 2020)",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 40_000,
     drift: Some("the table grows, and its segments split"),
     params: PARAMS,
@@ -73,64 +70,32 @@ pub const ABOUT: About = About {
         ("deletes", "15"),
         ("records", "512"),
     ],
+    ..ASAP
 };
 
-const PARAMS: &[Param] = &[
-    maps::keys(1 << 32),
-    maps::init_ops(4_000),
-    maps::reads(0),
-    theta(0),
-    DELETES,
-    KEY_BYTES,
-    VALUE_BYTES,
-    RECORDS,
-    Param {
-        name: "depth",
-        default: 6,
-        min: 1,
-        max: 20,
-        help: "bits of a hash that choose a segment at first: the public program begins with 64 segments",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "stride",
-        default: 8,
-        min: 1,
-        max: 64,
-        help: "arrays of segments before they double in size; rounded up to a power of two",
-        source: "",
-        words: &[],
-    },
+const PARAMS: &[Param] = maps::params! {
+    init_ops: 4_000, reads: 0;
+    param(
+        "depth",
+        6,
+        1..=20,
+        "bits of a hash that choose a segment at first: the public program begins with 64 segments",
+    ),
+    param(
+        "stride",
+        8,
+        1..=64,
+        "arrays of segments before they double in size; rounded up to a power of two",
+    ),
     BUCKETS,
-    Param {
-        name: "segments",
-        default: 4096,
-        min: 2,
-        max: 1 << 20,
-        help: "segments that there is room for",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "pool",
-        default: 4096,
-        min: 1,
-        max: 1 << 24,
-        help: "buckets that stashes may have beside their first two",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 6,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before its state, that of its state before the old segment, or that Next is durable before a new segment is whole",
-        source: "",
-        words: &["nothing", "value", "record", "metadata", "segment", "state", "next"],
-    },
-];
+    param("segments", 4096, 2..=1 << 20, "segments that there is room for"),
+    param("pool", 4096, 1..=1 << 24, "buckets that stashes may have beside their first two"),
+    choice(
+        "omits",
+        "what a faulty program leaves out: the flush of a record of a large pair, the order of a record before its metadata, the flush of metadata, the order of a new segment before its state, that of its state before the old segment, or that Next is durable before a new segment is whole",
+        &["nothing", "value", "record", "metadata", "segment", "state", "next"],
+    ),
+};
 
 /// Offsets in a segment's first line.
 mod segment {
@@ -190,14 +155,17 @@ impl DashLh {
 
 impl Map for DashLh {
     fn lay_out(params: &Params, plan: &BuildPlan, heap: &mut Heap) -> Result<Self, ParamError> {
-        let omits = match params.get("omits") {
-            0 | maps::OMITS_VALUE => Omits::Nothing,
-            2 => Omits::Record,
-            3 => Omits::Metadata,
-            4 => Omits::Segment,
-            5 => Omits::State,
-            _ => Omits::Next,
-        };
+        // The second is for records alone.
+        let omits = [
+            Omits::Nothing,
+            Omits::Nothing,
+            Omits::Record,
+            Omits::Metadata,
+            Omits::Segment,
+            Omits::State,
+            Omits::Next,
+        ];
+        let omits = omits[params.get("omits") as usize];
         let buckets = Buckets::of(params, omits);
         let rows = params.get("pool");
         let pool = heap.rows(rows, BUCKET, rows / 16 + 1);

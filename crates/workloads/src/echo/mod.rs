@@ -24,6 +24,8 @@ mod master;
 
 use crate::maps::{self, hash, set};
 use crate::operations::Lists;
+use crate::papers::WHISPER;
+use crate::params::{omits, param};
 use crate::populate::loader;
 use crate::About;
 use std::collections::BTreeMap;
@@ -31,18 +33,15 @@ use std::ops::Range;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Thread, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    finish, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, OnImage, Plain, Rows, ThreadState, Workload,
+    finish, BuildPlan, FreeLists, Heap, Locks, LogLayout, OnImage, Plain, Rows, ThreadState, Workload,
 };
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "echo",
-    aliases: &[],
     line: "puts in batches that a master merges into lists of versions",
     paper: "ASAP (HPCA 2022), Table III, Echo, after WHISPER (ASPLOS 2017)",
-    machine: "asap",
     runtime: "undo",
-    lock: LockKind::Pthread,
     tasks: 10_000,
     drift: Some("a batch of 1,024 puts is merged at once, and the lists of versions are empty at first"),
     params: PARAMS,
@@ -56,38 +55,24 @@ pub const ABOUT: About = About {
         ("value_bytes", "64"),
         ("pool", "64"),
     ],
+    ..WHISPER
 };
-
-const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'static str) -> Param {
-    Param {
-        name,
-        default,
-        min,
-        max,
-        help,
-        source: "",
-        words: &[],
-    }
-}
 
 const PARAMS: &[Param] = &[
     maps::keys(10_000),
     maps::init_ops(0),
     maps::reads(0),
-    param("batch", 1_024, 1, MOST_ENTRIES, "puts of a batch"),
-    param("buckets", 16_384, 1, 1 << 24, "chains of the hash table"),
-    param("versions", 4, 1, 64, "versions that a key keeps"),
-    param("value_bytes", 128, 16, 128, "bytes of a value, rounded up to words"),
-    param("pool", 1 << 16, 8, 1 << 24, "versions that there is room for, in lists and in batches"),
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 3,
-        help: "what a faulty program leaves out: the flushes of a batch's entries, the wait for what is merged before it is done, or the order of a version before the head of its list",
-        source: "",
-        words: &["nothing", "entries", "done", "version"],
-    },
+    param("batch", 1_024, 1..=MOST_ENTRIES, "puts of a batch"),
+    param("buckets", 16_384, 1..=1 << 24, "chains of the hash table"),
+    param("versions", 4, 1..=64, "versions that a key keeps"),
+    param("value_bytes", 128, 16..=128, "bytes of a value, rounded up to words"),
+    param(
+        "pool",
+        1 << 16,
+        8..=1 << 24,
+        "versions that there is room for, in lists and in batches",
+    ),
+    Omits::PARAM,
 ];
 
 /// Lines of each log, which this program never writes.
@@ -136,13 +121,11 @@ mod lane {
     pub const BATCH: u64 = 16;
 }
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Entries,
-    Done,
-    Version,
+omits! {
+    "the flushes of a batch's entries, the wait for what is merged before it is done, or the order of a version before the head of its list":
+    Entries = "entries",
+    Done = "done",
+    Version = "version",
 }
 
 /// The store.
@@ -236,12 +219,7 @@ impl Workload for Echo {
             batch: entries,
             kept: params.get("versions"),
             value_words,
-            omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Entries,
-                2 => Omits::Done,
-                _ => Omits::Version,
-            },
+            omits: Omits::of(params),
         };
         Ok((store, heap))
     }

@@ -1,17 +1,10 @@
 use super::*;
+use crate::testing;
 use std::collections::VecDeque;
 use strandline_isa::Note;
-use strandline_runtime::{run_thread, Logging, ThreadPlan};
 
 fn build(set: &[(&str, &str)]) -> (Echo, Memory) {
-    let params = Params::parse("workload", PARAMS, set.iter().copied()).unwrap();
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
-        logging: Logging::UNDO,
-    };
-    Echo::build(&params, &plan).unwrap()
+    testing::built(PARAMS, 5, set)
 }
 
 /// Keys with all values that they were given, the newest last; and puts whose batch is not committed.
@@ -83,14 +76,7 @@ fn run(store: &Echo, memory: &Memory, tasks: u64) -> Model {
     };
     for part in 0..tasks / 1000 {
         let cpu = Plain::recording(memory, CoreId(0), Lowering::NOTHING);
-        let plan = ThreadPlan {
-            thread: 0,
-            threads: 1,
-            warm_tasks: 0,
-            tasks: 1000,
-            seed: 90 + part,
-        };
-        finish(|| run_thread(store, &cpu, plan)).unwrap();
+        testing::run(store, &cpu, 90 + part, 1000);
         model.follow(cpu.take_notes());
         store.check(memory).unwrap();
         let found = store.table(memory).unwrap().keys.into_iter();
@@ -105,10 +91,7 @@ fn run(store: &Echo, memory: &Memory, tasks: u64) -> Model {
 /// A hundred thousand operations; in `make thorough` a million.
 #[test]
 fn operations_do_what_a_store_of_versions_does() {
-    let tasks = match std::env::var_os("STRANDLINE_THOROUGH") {
-        Some(_) => 1_000_000,
-        None => 100_000,
-    };
+    let tasks = testing::many();
     let set = [
         ("keys", "500"),
         ("batch", "37"),
@@ -154,14 +137,7 @@ fn recovery_merges_what_was_submitted() {
         ("pool", "100"),
     ]);
     let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
-    let plan = ThreadPlan {
-        thread: 0,
-        threads: 1,
-        warm_tasks: 0,
-        tasks: 40,
-        seed: 1,
-    };
-    finish(|| run_thread(&store, &cpu, plan)).unwrap();
+    testing::run(&store, &cpu, 1, 40);
     let mut model: BTreeMap<u64, u64> = store.newest(&memory);
     for note in cpu.take_notes() {
         if let Note::OperationBegin {

@@ -24,14 +24,15 @@ mod recovery;
 mod shift;
 mod split;
 
-use crate::maps::{self, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
-use crate::zipf::theta;
+use crate::maps::{self, Map, Old};
+use crate::papers::ASAP;
+use crate::params::{omits, param};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{lock, unlock, BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
+use strandline_runtime::{lock, unlock, BuildPlan, FreeLists, Heap, Rows, ThreadState};
 
 sites! {
     HAS_SIBLING = 0x3c6c_f314;
@@ -64,12 +65,8 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "fast-fair",
-    aliases: &[],
     line: "inserts into a B+-tree that shifts records in store order",
     paper: "ASAP (HPCA 2022), Table III, after FAST and FAIR (FAST 2018)",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 24_000,
     drift: Some("the tree grows, and with it the way to a key"),
     params: PARAMS,
@@ -82,45 +79,20 @@ pub const ABOUT: About = About {
         ("deletes", "15"),
         ("records", "64"),
     ],
+    ..ASAP
 };
 
-const PARAMS: &[Param] = &[
-    maps::keys(1 << 32),
-    maps::init_ops(0),
-    maps::reads(0),
-    theta(0),
-    DELETES,
-    KEY_BYTES,
-    VALUE_BYTES,
-    RECORDS,
-    Param {
-        name: "lines",
-        default: 8,
-        min: 2,
-        max: 1 << 10,
-        help: "lines of a node: a header, and four records in each of the others",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "pool",
-        default: 1 << 16,
-        min: 4,
-        max: 1 << 24,
-        help: "nodes that there is room for",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 5,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a record, the order of the lines of a shift, that of a new node before the pointer to it, or that of the pointer before the upper half is cut off",
-        source: "",
-        words: &["nothing", "value", "record", "shift", "sibling", "cut"],
-    },
-];
+const PARAMS: &[Param] = maps::params! {
+    init_ops: 0, reads: 0;
+    param(
+        "lines",
+        8,
+        2..=1 << 10,
+        "lines of a node: a header, and four records in each of the others",
+    ),
+    param("pool", 1 << 16, 4..=1 << 24, "nodes that there is room for"),
+    Omits::PARAM,
+};
 
 /// Offsets in a node.
 mod node {
@@ -147,14 +119,13 @@ const RECORD: u64 = 16;
 /// The offset of a record's pointer.
 const POINTER: u64 = 8;
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Record,
-    Shift,
-    Sibling,
-    Cut,
+omits! {
+    "the flush of a record of a large pair, the flush of a record, the order of the lines of a shift, that of a new node before the pointer to it, or that of the pointer before the upper half is cut off":
+    Value = "value",
+    Record = "record",
+    Shift = "shift",
+    Sibling = "sibling",
+    Cut = "cut",
 }
 
 /// The tree.
@@ -430,13 +401,7 @@ impl Map for FastFair {
             free: FreeLists::allocate(heap, nodes, plan.threads),
             nodes,
             bytes,
-            omits: match params.get("omits") {
-                0 | maps::OMITS_VALUE => Omits::Nothing,
-                2 => Omits::Record,
-                3 => Omits::Shift,
-                4 => Omits::Sibling,
-                _ => Omits::Cut,
-            },
+            omits: Omits::of(params),
         })
     }
 

@@ -15,25 +15,22 @@ mod task;
 
 use crate::filler::filler;
 use crate::operations::{ring, two_regions, Lists, OPERATIONS};
+use crate::papers::STRANDWEAVER;
+use crate::params::param;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, FreeLists, Heap, LockKind, Locks, LogLayout, Table, ThreadState, Workload,
+    log_records, BuildPlan, Demand, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload,
 };
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "hashmap",
-    aliases: &[],
     line: "reads and updates of a chained hash table",
     paper: "StrandWeaver (ISCA 2020), Table II, Hashmap",
-    machine: "strandweaver",
-    runtime: "txn",
-    lock: LockKind::Test,
     tasks: 50_000,
-    drift: None,
     params: PARAMS,
     small: &[
         ("keys", "24"),
@@ -41,45 +38,19 @@ pub const ABOUT: About = About {
         ("loaded", "30"),
         ("log_records", "18"),
     ],
+    ..STRANDWEAVER
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "keys",
-        default: 100_000,
-        min: 1,
-        max: 1 << 24,
-        help: "number of keys",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "buckets",
-        default: 100_000,
-        min: 1,
-        max: 1 << 24,
-        help: "buckets, each with a chain and a lock",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "loaded",
-        default: 90,
-        min: 0,
-        max: 100,
-        help: "keys in the table at the start, percent",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "updates",
-        default: 50,
-        min: 0,
-        max: 100,
-        help: "operations that update or insert, percent; the others read",
-        source: "",
-        words: &[],
-    },
+    param("keys", 100_000, 1..=1 << 24, "number of keys"),
+    param("buckets", 100_000, 1..=1 << 24, "buckets, each with a chain and a lock"),
+    param("loaded", 90, 0..=100, "keys in the table at the start, percent"),
+    param(
+        "updates",
+        50,
+        0..=100,
+        "operations that update or insert, percent; the others read",
+    ),
     OPERATIONS,
     log_records(two_regions(MOST_RECORDS)),
 ];

@@ -17,14 +17,16 @@ mod check;
 
 use crate::elements::{most_records, Elements, ITEM_BYTES};
 use crate::operations::two_regions;
+use crate::papers::ATLAS;
+use crate::params::{omits, param};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Call, Cpu, Image, Memory, Note, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    log_records, place, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Region, Rows, Step, Table, ThreadState,
-    Workload, PAYLOAD_BYTES,
+    log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Region, Rows, Step, Table, ThreadState, Workload,
+    PAYLOAD_BYTES,
 };
 
 sites! {
@@ -41,58 +43,33 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "heap",
-    aliases: &[],
     line: "insertions into and deletions from a priority queue",
     paper: "ASAP (HPCA 2022), Heap, after Atlas (OOPSLA 2014)",
-    machine: "asap",
-    runtime: "atlas",
-    lock: LockKind::Pthread,
     tasks: 8_000,
     drift: Some(
         "a deletion takes the least element: what is left has ever higher priorities, and new elements rise further",
     ),
     params: PARAMS,
     small: &[("nodes", "16"), ("log_records", "58")],
+    ..ATLAS
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "nodes",
-        default: 16_384,
-        min: 1,
-        max: MOST_NODES,
-        help: "elements that there is room for",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "loaded",
-        default: 50,
-        min: 0,
-        max: 100,
-        help: "elements in the heap at the start, percent of the room",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "inserts",
-        default: 50,
-        min: 0,
-        max: 100,
-        help: "percent of operations that insert; the others delete the element of least priority",
-        source: "",
-        words: &[],
-    },
+    param("nodes", 16_384, 1..=MOST_NODES, "elements that there is room for"),
+    param(
+        "loaded",
+        50,
+        0..=100,
+        "elements in the heap at the start, percent of the room",
+    ),
+    param(
+        "inserts",
+        50,
+        0..=100,
+        "percent of operations that insert; the others delete the element of least priority",
+    ),
     ITEM_BYTES,
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 2,
-        help: "what a faulty program leaves out: the log and the flushes of a new element, or the log of a slot",
-        source: "",
-        words: &["nothing", "element", "slot"],
-    },
+    Omits::PARAM,
     log_records(two_regions(MOST_RECORDS)),
 ];
 
@@ -113,12 +90,10 @@ const LINE_SLOTS: u64 = PAYLOAD_BYTES / 8;
 /// line.
 const PER_LINE: u64 = u64::MAX / LINE_SLOTS + 1;
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Element,
-    Slot,
+omits! {
+    "the log and the flushes of a new element, or the log of a slot":
+    Element = "element",
+    Slot = "slot",
 }
 
 /// A priority queue.
@@ -305,11 +280,7 @@ impl Workload for PriorityQueue {
             free: FreeLists::allocate(&mut heap, rows, plan.threads),
             loaded: params.get("loaded"),
             inserts: params.get("inserts"),
-            omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Element,
-                _ => Omits::Slot,
-            },
+            omits: Omits::of(params),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((queue, heap))

@@ -13,7 +13,7 @@ mod params;
 mod records;
 
 pub use old::Old;
-pub(crate) use params::{init_ops, keys, reads, shares, DELETES, KEY_BYTES, OMITS_VALUE, RECORDS, VALUE_BYTES};
+pub(crate) use params::{init_ops, keys, params, reads, shares, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
 
 use crate::populate::loader;
 use crate::zipf::Zipf;

@@ -1,68 +1,39 @@
 //! The parameters that maps share.
 
+use crate::params::param;
 use strandline_kernel::{Param, ParamError, Params};
 
 /// The parameter: how many keys are drawn from.
 pub(crate) const fn keys(default: u64) -> Param {
-    Param {
-        name: "keys",
-        default,
-        min: 1,
-        max: 1 << 40,
-        help: "number of keys that operations draw from",
-        source: "",
-        words: &[],
-    }
+    param("keys", default, 1..=1 << 40, "number of keys that operations draw from")
 }
 
 /// The parameter: how many insertions come before the run.
 pub(crate) const fn init_ops(default: u64) -> Param {
-    Param {
-        name: "init_ops",
+    param(
+        "init_ops",
         default,
-        min: 0,
-        max: 1 << 32,
-        help: "insertions that fill the map before the run, untimed",
-        source: "",
-        words: &[],
-    }
+        0..=1 << 32,
+        "insertions that fill the map before the run, untimed",
+    )
 }
 
 /// The parameter: the share of searches.
 pub(crate) const fn reads(default: u64) -> Param {
-    Param {
-        name: "reads",
-        default,
-        min: 0,
-        max: 100,
-        help: "percent of operations that search",
-        source: "",
-        words: &[],
-    }
+    param("reads", default, 0..=100, "percent of operations that search")
 }
 
 /// The parameter: the share of deletions. What neither searches nor deletes inserts, or replaces a value.
-pub(crate) const DELETES: Param = Param {
-    name: "deletes",
-    default: 0,
-    min: 0,
-    max: 100,
-    help: "percent of operations that delete; the others that do not search insert, or replace the value",
-    source: "",
-    words: &[],
-};
+pub(crate) const DELETES: Param = param(
+    "deletes",
+    0,
+    0..=100,
+    "percent of operations that delete; the others that do not search insert, or replace the value",
+);
 
 /// A size of keys or values.
 const fn bytes(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        default: 8,
-        min: 8,
-        max: 128,
-        help,
-        source: "",
-        words: &[],
-    }
+    param(name, 8, 8..=128, help)
 }
 
 /// The parameter: the bytes of a key.
@@ -78,17 +49,32 @@ pub(crate) const VALUE_BYTES: Param = bytes(
 );
 
 /// The parameter: how many records there are.
-pub(crate) const RECORDS: Param = Param {
-    name: "records",
-    default: 1 << 18,
-    min: 8,
-    max: 1 << 24,
-    help: "records that there is room for, if keys or values have more than 8 bytes",
-    source: "",
-    words: &[],
-};
+pub(crate) const RECORDS: Param = param(
+    "records",
+    1 << 18,
+    8..=1 << 24,
+    "records that there is room for, if keys or values have more than 8 bytes",
+);
 
-/// `workload.omits`: the flush of a record. A map leaves nothing out itself.
+/// All parameters of a map: those that maps share, and its own.
+macro_rules! map_params {
+    (init_ops: $init_ops:expr, reads: $reads:expr; $($own:expr),* $(,)?) => {
+        &[
+            $crate::maps::keys(1 << 32),
+            $crate::maps::init_ops($init_ops),
+            $crate::maps::reads($reads),
+            $crate::zipf::theta(0),
+            $crate::maps::DELETES,
+            $crate::maps::KEY_BYTES,
+            $crate::maps::VALUE_BYTES,
+            $crate::maps::RECORDS,
+            $($own),*
+        ]
+    };
+}
+pub(crate) use map_params as params;
+
+/// `workload.omits`: the flush of a record. The map itself leaves nothing out.
 pub(crate) const OMITS_VALUE: u64 = 1;
 
 /// The bytes of a key and of a value.

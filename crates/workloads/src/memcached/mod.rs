@@ -19,24 +19,22 @@ mod task;
 
 use crate::maps::{self, hash, hash_of, DELETES};
 use crate::operations::{two_regions, Lists};
+use crate::papers::WHISPER;
+use crate::params::{omits, param};
 use crate::populate::populate;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Rows, Table, ThreadState, Workload, PAYLOAD_BYTES,
+    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Rows, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "memcached",
-    aliases: &[],
     line: "sets and gets of a cache with slabs and eviction",
     paper: "ASAP (HPCA 2022), Table III, Memcached, after WHISPER (ASPLOS 2017)",
-    machine: "asap",
-    runtime: "txn",
-    lock: LockKind::Pthread,
     tasks: 8_000,
     drift: Some("the cache is empty at first: ever more sets find an older item of their key, which they unlink"),
     params: PARAMS,
@@ -52,40 +50,41 @@ pub const ABOUT: About = About {
         ("interval", "3"),
         ("log_records", "50"),
     ],
+    ..WHISPER
 };
-
-const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'static str) -> Param {
-    Param {
-        name,
-        default,
-        min,
-        max,
-        help,
-        source: "",
-        words: &[],
-    }
-}
 
 const PARAMS: &[Param] = &[
     maps::keys(10_000),
     maps::init_ops(0),
     maps::reads(0),
     DELETES,
-    param("value_bytes", 64, LEAST_BYTES, MOST_BYTES, "bytes of a value, rounded up to words"),
-    param("varied", 0, 0, 100, "percent of sets whose value has a random size of 16 to 128 bytes instead"),
-    param("buckets", 16_384, 1, 1 << 24, "chains of the hash table"),
-    param("pages", 128, CLASSES, 1 << 20, "slab pages; when all are in use, sets evict"),
-    param("page", 192, 12, 1 << 14, "lines of a slab page"),
-    param("interval", 1_000, 0, 1 << 32, "sets after which a get moves its item to the front of the LRU list again"),
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 2,
-        help: "what a faulty program leaves out: the log and flush of a new value, or the log of the back link of an LRU list",
-        source: "",
-        words: &["nothing", "value", "link"],
-    },
+    param(
+        "value_bytes",
+        64,
+        LEAST_BYTES..=MOST_BYTES,
+        "bytes of a value, rounded up to words",
+    ),
+    param(
+        "varied",
+        0,
+        0..=100,
+        "percent of sets whose value has a random size of 16 to 128 bytes instead",
+    ),
+    param("buckets", 16_384, 1..=1 << 24, "chains of the hash table"),
+    param(
+        "pages",
+        128,
+        CLASSES..=1 << 20,
+        "slab pages; when all are in use, sets evict",
+    ),
+    param("page", 192, 12..=1 << 14, "lines of a slab page"),
+    param(
+        "interval",
+        1_000,
+        0..=1 << 32,
+        "sets after which a get moves its item to the front of the LRU list again",
+    ),
+    Omits::PARAM,
     log_records(two_regions(MOST_RECORDS)),
 ];
 
@@ -151,12 +150,10 @@ mod cache {
     pub const BYTES: u64 = 16;
 }
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Value,
-    Link,
+omits! {
+    "the log and flush of a new value, or the log of the back link of an LRU list":
+    Value = "value",
+    Link = "link",
 }
 
 /// The cache.
@@ -228,11 +225,7 @@ impl Workload for Memcached {
             varied: params.get("varied"),
             page,
             interval: params.get("interval"),
-            omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Value,
-                _ => Omits::Link,
-            },
+            omits: Omits::of(params),
         };
         Ok((server, heap))
     }

@@ -1,8 +1,8 @@
 use super::*;
 use crate::populate::MAX_THREADS;
+use crate::testing::{self, drawn, plain};
 use std::collections::HashMap;
-use strandline_isa::{CoreId, Lowering};
-use strandline_runtime::{finish, run_thread, Logging, Plain, Random, ThreadPlan};
+use strandline_runtime::{finish, Plain, Random};
 
 /// A cache as its manual describes it.
 struct Model<'a> {
@@ -88,7 +88,7 @@ impl<'a> Model<'a> {
         let server = self.server;
         let kind = match server.reads + server.deletes {
             0 => 100,
-            _ => finish(|| random.below(100)).unwrap().bits(),
+            _ => drawn(random, 100),
         };
         let key = finish(|| maps::draw_key(random, server.keys)).unwrap();
         if kind < server.reads {
@@ -99,8 +99,8 @@ impl<'a> Model<'a> {
             return;
         }
         let mut words = server.value_bytes / 8;
-        if server.varied > 0 && finish(|| random.below(100)).unwrap().bits() < server.varied {
-            words = finish(|| random.below(15)).unwrap().bits() + 2;
+        if server.varied > 0 && drawn(random, 100) < server.varied {
+            words = drawn(random, 15) + 2;
         }
         let value = finish(|| maps::value_of(random, key)).unwrap().bits();
         self.set(key.bits(), words, value);
@@ -125,33 +125,19 @@ impl<'a> Model<'a> {
 }
 
 fn build(set: &[(&str, &str)]) -> (Memcached, Memory) {
-    let params = Params::parse("workload", PARAMS, set.iter().copied()).unwrap();
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
-        logging: Logging::UNDO,
-    };
-    Memcached::build(&params, &plan).unwrap()
+    testing::built(PARAMS, 5, set)
 }
 
 /// Runs `tasks` tasks, a thousand at a time, beside the model.
 fn run<'a>(server: &'a Memcached, memory: &Memory, tasks: u64) -> Model<'a> {
-    let cpu = Plain::new(memory, CoreId(0), Lowering::NOTHING);
+    let cpu = plain(memory);
     let mut model = Model::new(server);
     let mut initial = Random::new(&cpu, 5, MAX_THREADS);
     (0..server.init_ops).for_each(|_| model.serve(&mut initial));
     model.compare(memory);
     for part in 0..tasks / 1000 {
-        let plan = ThreadPlan {
-            thread: 0,
-            threads: 1,
-            warm_tasks: 0,
-            tasks: 1000,
-            seed: 90 + part,
-        };
-        finish(|| run_thread(server, &cpu, plan)).unwrap();
-        let mut random = Random::new(&cpu, plan.seed, 0);
+        testing::run(server, &cpu, 90 + part, 1000);
+        let mut random = Random::new(&cpu, 90 + part, 0);
         (0..1000).for_each(|_| model.serve(&mut random));
         model.compare(memory);
     }
@@ -161,10 +147,7 @@ fn run<'a>(server: &'a Memcached, memory: &Memory, tasks: u64) -> Model<'a> {
 /// A hundred thousand requests; in `make thorough` a million.
 #[test]
 fn requests_do_what_a_cache_does() {
-    let tasks = match std::env::var_os("STRANDLINE_THOROUGH") {
-        Some(_) => 1_000_000,
-        None => 100_000,
-    };
+    let tasks = testing::many();
     let set = [
         ("keys", "300"),
         ("init_ops", "100"),
@@ -200,13 +183,9 @@ fn sets_of_equal_values_evict_only_without_room() {
 
 #[test]
 fn shares_that_exceed_all_requests_are_refused() {
-    let params = Params::parse("workload", PARAMS, [("reads", "60"), ("deletes", "50")]).unwrap();
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
-        logging: Logging::UNDO,
-    };
-    let error = Memcached::lay_out(&params, &plan).err().unwrap();
+    let set = [("reads", "60"), ("deletes", "50")];
+    let error = testing::try_built::<Memcached, _>(PARAMS, 5, &set)
+        .err()
+        .expect("refused");
     assert!(error.to_string().contains("together at most 100 percent"), "{error}");
 }

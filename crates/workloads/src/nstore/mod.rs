@@ -23,6 +23,8 @@ mod index;
 mod task;
 
 use crate::operations::{ring, two_regions, Lists, OPERATIONS};
+use crate::papers::STRANDWEAVER;
+use crate::params::{choice, param};
 use crate::zipf::{theta, Zipf};
 use crate::{About, Alias};
 use index::Index;
@@ -30,7 +32,7 @@ use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
+    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
 
 /// The workload's description.
@@ -52,53 +54,32 @@ pub const ABOUT: About = About {
     ],
     line: "YCSB reads and updates of N-Store's key-value table",
     paper: "StrandWeaver (ISCA 2020), Table II, N-Store",
-    machine: "strandweaver",
-    runtime: "txn",
-    lock: LockKind::Test,
     tasks: 50_000,
-    drift: None,
     params: PARAMS,
     small: &[("rows", "6"), ("reads", "20"), ("log_records", "84")],
+    ..STRANDWEAVER
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "rows",
-        default: 10_000,
-        min: 1,
-        max: 1 << 20,
-        help: "tuples of the table",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "reads",
-        default: 50,
-        min: 0,
-        max: 100,
-        help: "transactions that read, percent; the others update",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "written",
-        default: FIELDS,
-        min: 1,
-        max: FIELDS,
-        help: "fields that an update writes, from the first on",
-        source: "",
-        words: &[],
-    },
+    param("rows", 10_000, 1..=1 << 20, "tuples of the table"),
+    param(
+        "reads",
+        50,
+        0..=100,
+        "transactions that read, percent; the others update",
+    ),
+    param(
+        "written",
+        FIELDS,
+        1..=FIELDS,
+        "fields that an update writes, from the first on",
+    ),
     theta(99),
-    Param {
-        name: "partitions",
-        default: 0,
-        min: 0,
-        max: 1,
-        help: "who has the tuples: all threads, with a lock per tuple, or each thread its part",
-        source: "",
-        words: &["shared", "threads"],
-    },
+    choice(
+        "partitions",
+        "who has the tuples: all threads, with a lock per tuple, or each thread its part",
+        &["shared", "threads"],
+    ),
     OPERATIONS,
     log_records(two_regions(MOST_RECORDS)),
 ];

@@ -1,7 +1,7 @@
 use super::*;
+use crate::testing::{built, drawn, plain, run};
 use proptest::prelude::*;
-use strandline_isa::{CoreId, Lowering};
-use strandline_runtime::{finish, run_thread, Plain, Random, ThreadPlan};
+use strandline_runtime::{finish, Random};
 
 proptest! {
     #[test]
@@ -14,24 +14,20 @@ proptest! {
         tasks in 0_u64..100,
     ) {
         let sizes = [("rows", rows), ("reads", reads), ("written", written), ("operations", operations)];
-        let set = sizes.map(|(key, value)| (key, value.to_string()));
-        let params = Params::parse("workload", PARAMS, set.iter().map(|(key, value)| (*key, value.as_str()))).unwrap();
-        let (store, memory) = Nstore::build(&params, &BuildPlan { threads: 1, window: None, seed,
- logging: strandline_runtime::Logging::UNDO, }).unwrap();
+        let (store, memory) = built::<Nstore, _>(PARAMS, seed, &sizes);
         prop_assert_eq!(store.check(&memory), Ok(()));
 
-        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let cpu = plain(&memory);
         let mut random = Random::new(&cpu, seed, 0);
         let mut expected = vec![0; rows as usize];
         for _ in 0..tasks {
-            let update = finish(|| random.below(100)).unwrap().bits() >= reads;
+            let update = drawn(&mut random, 100) >= reads;
             for _ in 0..operations {
                 let key = finish(|| store.zipf.draw(&mut random)).unwrap().bits();
                 expected[key as usize] += u64::from(update);
             }
         }
-        let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-        prop_assert_eq!(finish(|| run_thread(&store, &cpu, plan)), Ok(()));
+        run(&store, &cpu, seed, tasks);
         prop_assert_eq!(store.check(&memory), Ok(()));
         let versions: Vec<u64> = store.rows().map(|row| memory.word(Addr(row + tuple::VERSION))).collect();
         prop_assert_eq!(versions, expected);
@@ -45,7 +41,7 @@ proptest! {
         let tuples = || (0..rows).map(|key| 1000 + 64 * key);
         index.fill(&memory, tuples());
         prop_assert_eq!(index.check(&memory, tuples()), Ok(()));
-        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let cpu = plain(&memory);
         for (key, tuple) in (0..).zip(tuples()) {
             prop_assert_eq!(finish(|| index.find(&cpu, cpu.word(key))).unwrap().bits(), tuple);
         }
@@ -59,7 +55,7 @@ fn the_most_popular_key_is_drawn_as_often_as_ycsb_says() {
     let zipf = Zipf::allocate(&mut heap, 1000, 99, 5);
     let memory = heap.memory();
     zipf.write(&memory);
-    let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+    let cpu = plain(&memory);
     let mut random = Random::new(&cpu, 1, 0);
     let mut drawn = vec![0_u32; 1000];
     for _ in 0..100_000 {

@@ -33,15 +33,16 @@ mod node;
 mod recovery;
 
 use crate::epochs::{Epochs, Owner};
-use crate::maps::{self, Map, Old, DELETES, KEY_BYTES, NUMBER, RECORDS, VALUE_BYTES};
-use crate::zipf::theta;
+use crate::maps::{self, Map, Old, NUMBER};
+use crate::papers::ASAP;
+use crate::params::{omits, param};
 use crate::About;
 use node::NodeKind;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
 
 sites! {
     ROW_IS_LEAF = 0x0124_6c95;
@@ -53,12 +54,8 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "p-art",
-    aliases: &[],
     line: "inserts and searches in an adaptive radix tree",
     paper: "ASAP (HPCA 2022), Table III, after RECIPE's P-ART (SOSP 2019)",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 100_000,
     drift: Some("the tree grows, and its nodes are replaced by larger ones"),
     params: PARAMS,
@@ -71,58 +68,37 @@ pub const ABOUT: About = About {
         ("deletes", "30"),
         ("records", "64"),
     ],
+    ..ASAP
 };
 
-const PARAMS: &[Param] = &[
-    maps::keys(1 << 32),
-    maps::init_ops(100_000),
-    maps::reads(50),
-    theta(0),
-    DELETES,
-    KEY_BYTES,
-    VALUE_BYTES,
-    RECORDS,
-    Param {
-        name: "gap",
-        default: 1 << 32,
-        min: 1,
-        max: 1 << 32,
-        help: "distance from key to key in the tree: with 1, keys differ in their last bytes only",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "pool",
-        default: 1 << 18,
-        min: 8,
-        max: 1 << 24,
-        help: "leaves that there is room for, and nodes of 4; a quarter as many of 16, a twelfth of 48, a 37th of 256",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 7,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the order of a leaf before the pointer to it, that of a byte before its child, that of a new node before the pointer to it, the flush of a pointer, the look at the level, or the flush of the last line of a largest node",
-        source: "",
-        words: &["nothing", "value", "leaf", "byte", "node", "pointer", "level", "end"],
-    },
-];
+const PARAMS: &[Param] = maps::params! {
+    init_ops: 100_000, reads: 50;
+    param(
+        "gap",
+        1 << 32,
+        1..=1 << 32,
+        "distance from key to key in the tree: with 1, keys differ in their last bytes only",
+    ),
+    param(
+        "pool",
+        1 << 18,
+        8..=1 << 24,
+        "leaves that there is room for, and nodes of 4; a quarter as many of 16, a twelfth of 48, a 37th of 256",
+    ),
+    Omits::PARAM,
+};
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Leaf,
-    Byte,
-    Node,
-    Pointer,
+omits! {
+    "the flush of a record of a large pair, the order of a leaf before the pointer to it, that of a byte before its child, that of a new node before the pointer to it, the flush of a pointer, the look at the level, or the flush of the last line of a largest node":
+    Value = "value",
+    Leaf = "leaf",
+    Byte = "byte",
+    Node = "node",
+    Pointer = "pointer",
     /// It takes every prefix for whole.
-    Level,
+    Level = "level",
     /// The last line of a new node of the largest kind.
-    End,
+    End = "end",
 }
 
 /// How a try to change the tree ends.
@@ -219,15 +195,7 @@ impl Map for Art {
             free: pools.map(|rows| FreeLists::allocate(heap, rows, plan.threads)),
             epochs: Epochs::allocate(heap, plan, rows.iter().sum()),
             factor: NUMBER.wrapping_mul(gap),
-            omits: match params.get("omits") {
-                0 | maps::OMITS_VALUE => Omits::Nothing,
-                2 => Omits::Leaf,
-                3 => Omits::Byte,
-                4 => Omits::Node,
-                5 => Omits::Pointer,
-                6 => Omits::Level,
-                _ => Omits::End,
-            },
+            omits: Omits::of(params),
         })
     }
 

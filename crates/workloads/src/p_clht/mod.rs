@@ -18,14 +18,15 @@
 mod recovery;
 mod resize;
 
-use crate::maps::{self, hash, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
-use crate::zipf::theta;
+use crate::maps::{self, hash, Map, Old};
+use crate::papers::ASAP;
+use crate::params::{omits, param};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Intent, Primitive, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
 
 sites! {
     BUCKET_IS_FREE = 0x6848_a868;
@@ -43,12 +44,8 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "p-clht",
-    aliases: &[],
     line: "inserts and searches in a hash table of buckets of one line, which doubles",
     paper: "ASAP (HPCA 2022), Table III, after RECIPE's P-CLHT (SOSP 2019)",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 100_000,
     drift: Some("the table fills and doubles"),
     params: PARAMS,
@@ -61,45 +58,20 @@ pub const ABOUT: About = About {
         ("deletes", "15"),
         ("records", "64"),
     ],
+    ..ASAP
 };
 
-const PARAMS: &[Param] = &[
-    maps::keys(1 << 32),
-    maps::init_ops(100_000),
-    maps::reads(50),
-    theta(0),
-    DELETES,
-    KEY_BYTES,
-    VALUE_BYTES,
-    RECORDS,
-    Param {
-        name: "buckets",
-        default: 512,
-        min: 2,
-        max: 1 << 24,
-        help: "buckets of the first table, rounded up to a power of two",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "pool",
-        default: 1 << 17,
-        min: 2,
-        max: 1 << 24,
-        help: "buckets that chains may have beside their first; the largest table has as many, rounded up to a power of two",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 5,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of a key, the order of a new bucket before the chain, that of a new table before the root, or the announcement of a new table",
-        source: "",
-        words: &["nothing", "value", "key", "bucket", "table", "next"],
-    },
-];
+const PARAMS: &[Param] = maps::params! {
+    init_ops: 100_000, reads: 50;
+    param("buckets", 512, 2..=1 << 24, "buckets of the first table, rounded up to a power of two"),
+    param(
+        "pool",
+        1 << 17,
+        2..=1 << 24,
+        "buckets that chains may have beside their first; the largest table has as many, rounded up to a power of two",
+    ),
+    Omits::PARAM,
+};
 
 /// Pairs of a bucket.
 const SLOTS: u64 = 3;
@@ -128,15 +100,14 @@ mod root {
     pub const LOCK: u64 = 8;
 }
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Key,
-    Bucket,
-    Table,
+omits! {
+    "the flush of a record of a large pair, the flush of a key, the order of a new bucket before the chain, that of a new table before the root, or the announcement of a new table":
+    Value = "value",
+    Key = "key",
+    Bucket = "bucket",
+    Table = "table",
     /// As the public program: what others insert into a new table may be durable before the root is.
-    Next,
+    Next = "next",
 }
 
 /// The hash table.
@@ -290,13 +261,7 @@ impl Map for Clht {
             free: FreeLists::allocate(heap, nodes, plan.threads),
             nodes,
             grown: heap.dram(LINE_BYTES),
-            omits: match params.get("omits") {
-                0 | maps::OMITS_VALUE => Omits::Nothing,
-                2 => Omits::Key,
-                3 => Omits::Bucket,
-                4 => Omits::Table,
-                _ => Omits::Next,
-            },
+            omits: Omits::of(params),
         })
     }
 

@@ -30,24 +30,21 @@ mod recovery;
 mod search;
 mod split;
 
-use crate::maps::{self, Map, Old, DELETES, KEY_BYTES, RECORDS, VALUE_BYTES};
-use crate::zipf::theta;
+use crate::maps::{self, Map, Old};
+use crate::papers::ASAP;
+use crate::params::{omits, param};
 use crate::About;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, FreeLists, Heap, LockKind, Rows, ThreadState};
+use strandline_runtime::{BuildPlan, FreeLists, Heap, Rows, ThreadState};
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "p-masstree",
-    aliases: &[],
     line: "inserts and searches in a trie of B+-trees whose nodes are ordered by a permutation",
     paper: "ASAP (HPCA 2022), Table III, after RECIPE's P-Masstree (SOSP 2019)",
-    machine: "asap",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 100_000,
     drift: Some("the trie grows, and its nodes split"),
     params: PARAMS,
@@ -61,54 +58,26 @@ pub const ABOUT: About = About {
         ("deletes", "15"),
         ("records", "128"),
     ],
+    ..ASAP
 };
 
-const PARAMS: &[Param] = &[
-    maps::keys(1 << 32),
-    maps::init_ops(100_000),
-    maps::reads(50),
-    theta(0),
-    DELETES,
-    KEY_BYTES,
-    VALUE_BYTES,
-    RECORDS,
-    Param {
-        name: "slice",
-        default: KEY_BITS,
-        min: 4,
-        max: KEY_BITS,
-        help: "bits of a key in each layer, rounded up to a power of two: with 64, there is one layer",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "width",
-        default: 15,
-        min: 2,
-        max: 15,
-        help: "entries of a node",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "pool",
-        default: 1 << 16,
-        min: 4,
-        max: 1 << 24,
-        help: "nodes that there is room for; with more than one layer, a record for every other entry",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 6,
-        help: "what a faulty program leaves out: the flush of a record of a large pair, the flush of an entry, that of a permutation, the order of a new sibling before the pointer to it, that of a new layer before the link to it, or the flush of a record",
-        source: "",
-        words: &["nothing", "value", "entry", "permutation", "sibling", "layer", "record"],
-    },
-];
+const PARAMS: &[Param] = maps::params! {
+    init_ops: 100_000, reads: 50;
+    param(
+        "slice",
+        KEY_BITS,
+        4..=KEY_BITS,
+        "bits of a key in each layer, rounded up to a power of two: with 64, there is one layer",
+    ),
+    param("width", 15, 2..=15, "entries of a node"),
+    param(
+        "pool",
+        1 << 16,
+        4..=1 << 24,
+        "nodes that there is room for; with more than one layer, a record for every other entry",
+    ),
+    Omits::PARAM,
+};
 
 /// Bits of a key.
 const KEY_BITS: u64 = 64;
@@ -140,15 +109,14 @@ const SECOND: u64 = 8;
 /// The bit of a border node's link that tells a record from a layer.
 const IS_RECORD: u64 = 1;
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Entry,
-    Permutation,
-    Sibling,
-    Layer,
-    Record,
+omits! {
+    "the flush of a record of a large pair, the flush of an entry, that of a permutation, the order of a new sibling before the pointer to it, that of a new layer before the link to it, or the flush of a record":
+    Value = "value",
+    Entry = "entry",
+    Permutation = "permutation",
+    Sibling = "sibling",
+    Layer = "layer",
+    Record = "record",
 }
 
 /// The trie.
@@ -241,14 +209,7 @@ impl Map for Masstree {
             records,
             width,
             slice,
-            omits: match params.get("omits") {
-                0 | maps::OMITS_VALUE => Omits::Nothing,
-                2 => Omits::Entry,
-                3 => Omits::Permutation,
-                4 => Omits::Sibling,
-                5 => Omits::Layer,
-                _ => Omits::Record,
-            },
+            omits: Omits::of(params),
         })
     }
 

@@ -1,21 +1,15 @@
 use super::permutation::{slots, sorted, Permutation};
 use super::*;
+use crate::testing::{self, plain};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use strandline_isa::{CoreId, Lowering, Memory};
-use strandline_runtime::{finish, Log, LogLayout, Logging, Plain, Random};
+use strandline_isa::Memory;
+use strandline_runtime::{finish, LogLayout};
 
 /// An empty map with these parameters, and its memory.
 fn empty(set: &[(&str, u64)]) -> (Masstree, LogLayout, Memory) {
-    let set: Vec<(&str, String)> = set.iter().map(|(key, value)| (*key, value.to_string())).collect();
-    let set = set.iter().map(|(key, value)| (*key, value.as_str()));
-    let params = Params::parse("workload", PARAMS, set).expect("right parameters");
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 3,
-        logging: Logging::UNDO,
-    };
+    let params = testing::params(PARAMS, set).expect("right parameters");
+    let plan = testing::plan(3);
     let mut heap = Heap::new(&plan);
     let map = Masstree::lay_out(&params, &plan, &mut heap).expect("right parameters");
     let logs = LogLayout::allocate(&mut heap, 1, 8);
@@ -27,16 +21,9 @@ fn empty(set: &[(&str, u64)]) -> (Masstree, LogLayout, Memory) {
 
 /// Gives each key itself as its value; whether there was room for all.
 fn put_all(map: &Masstree, logs: LogLayout, memory: &Memory, keys: &[u64]) -> bool {
-    let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
+    let cpu = &plain(memory);
     let ended = finish(|| {
-        let mut thread = ThreadState {
-            cpu,
-            thread: 0,
-            threads: 1,
-            lane: 0,
-            random: Random::new(cpu, 1, 0),
-            log: Log::open(cpu, &logs, 0),
-        };
+        let mut thread = testing::thread(cpu, &logs, 1);
         let mut is_done = true;
         for key in keys {
             is_done &= map.put(&mut thread, (cpu.word(*key), cpu.word(*key)), &mut Old::unwanted());
@@ -195,7 +182,7 @@ proptest! {
         edits in prop::collection::vec((any::<bool>(), 0_u64..15), 0..60),
     ) {
         let memory = Memory::new(64, 0);
-        let cpu = &Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let cpu = &plain(&memory);
         let (mut now, mut expected) = (sorted(width, 0), Vec::new());
         for (inserts, place) in edits {
             let permutation = Permutation { word: cpu.word(now), width };

@@ -14,12 +14,14 @@ pub(crate) mod tree;
 
 use crate::filler::filler;
 use crate::operations::{ring, two_regions, Lists, OPERATIONS};
+use crate::papers::STRANDWEAVER;
+use crate::params::param;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Random, Table, ThreadState, Workload,
+    log_records, BuildPlan, FreeLists, Heap, Locks, LogLayout, Random, Table, ThreadState, Workload,
 };
 use tree::{header, node, Tree, BLACK, RED};
 
@@ -32,28 +34,21 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "rb-tree",
-    aliases: &[],
     line: "insertions and deletions in a red-black tree",
     paper: "StrandWeaver (ISCA 2020), Table II, RB-Tree",
-    machine: "strandweaver",
-    runtime: "txn",
-    lock: LockKind::Test,
     tasks: 50_000,
-    drift: None,
     params: PARAMS,
     small: &[("keys", "24"), ("log_records", "174")],
+    ..STRANDWEAVER
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "keys",
-        default: 16_384,
-        min: 1,
-        max: MOST_KEYS,
-        help: "keys, each in the tree or not: the most nodes it can have",
-        source: "",
-        words: &[],
-    },
+    param(
+        "keys",
+        16_384,
+        1..=MOST_KEYS,
+        "keys, each in the tree or not: the most nodes it can have",
+    ),
     OPERATIONS,
     log_records(two_regions(MOST_RECORDS)),
 ];

@@ -1,8 +1,8 @@
 use super::*;
+use crate::testing::{built, damage, drawn, plain, run};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use strandline_isa::{CoreId, Lowering};
-use strandline_runtime::{finish, run_thread, Plain, ThreadPlan};
+use strandline_runtime::finish;
 
 /// The keys in the tree, by the mirror.
 fn mirrored(tree: &RbTree, image: &dyn Image) -> BTreeSet<u64> {
@@ -13,25 +13,21 @@ fn mirrored(tree: &RbTree, image: &dyn Image) -> BTreeSet<u64> {
 proptest! {
     #[test]
     fn the_tree_holds_the_keys_that_a_set_would(seed: u64, keys in 1_u64..200, operations in 1_u64..8, tasks in 0_u64..200) {
-        let set = [("keys", keys.to_string()), ("operations", operations.to_string())];
-        let set = set.iter().map(|(key, value)| (*key, value.as_str()));
-        let params = Params::parse("workload", PARAMS, set).unwrap();
-        let (tree, memory) = RbTree::build(&params, &BuildPlan { threads: 1, window: None, seed,
- logging: strandline_runtime::Logging::UNDO, }).unwrap();
+        let set = [("keys", keys), ("operations", operations)];
+        let (tree, memory) = built::<RbTree, _>(PARAMS, seed, &set);
         prop_assert_eq!(tree.check(&memory), Ok(()));
         let mut expected = mirrored(&tree, &memory);
 
-        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let cpu = plain(&memory);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks * operations {
-            let key = finish(|| random.below(keys)).unwrap().bits();
+            let key = drawn(&mut random, keys);
             finish(|| random.word()).unwrap();
             if !expected.remove(&key) {
                 expected.insert(key);
             }
         }
-        let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
-        prop_assert_eq!(finish(|| run_thread(&tree, &cpu, plan)), Ok(()));
+        run(&tree, &cpu, seed, tasks);
         prop_assert_eq!(tree.check(&memory), Ok(()));
         // The check has compared the tree with the mirror.
         prop_assert_eq!(mirrored(&tree, &memory), expected);
@@ -41,14 +37,7 @@ proptest! {
 /// A single changed word breaks each rule of the invariant.
 #[test]
 fn damage_to_the_tree_is_named() {
-    let params = Params::parse("workload", PARAMS, [("keys", "40")]).unwrap();
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 3,
-        logging: strandline_runtime::Logging::UNDO,
-    };
-    let (tree, memory) = RbTree::build(&params, &plan).unwrap();
+    let (tree, memory) = built::<RbTree, _>(PARAMS, 3, &[("keys", 40)]);
     let header = tree.header.addr(0).0;
     let root = memory.word(Addr(header + header::ROOT));
     let left = memory.word(Addr(root + node::LEFT));
@@ -65,12 +54,5 @@ fn damage_to_the_tree_is_named() {
         (left + node::VALUE, 1 << 63, "a value that is not its"),
         (tree.mirror.addr(0).0, 0, "tree and mirror disagree on key"),
     ];
-    for (at, word, expected) in cases {
-        let old = memory.word(Addr(at));
-        memory.set_word(Addr(at), word);
-        let error = tree.check(&memory).unwrap_err();
-        assert!(error.contains(expected), "{error}, not: {expected}");
-        memory.set_word(Addr(at), old);
-    }
-    assert_eq!(tree.check(&memory), Ok(()));
+    damage(&memory, |image| tree.check(image), &cases);
 }

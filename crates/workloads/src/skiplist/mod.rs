@@ -18,6 +18,8 @@ mod list;
 use crate::elements::{most_records, Elements, ITEM_BYTES};
 use crate::maps::{init_ops, keys, reads};
 use crate::operations::{two_regions, Lists};
+use crate::papers::ATLAS;
+use crate::params::{omits, param};
 use crate::populate::loader;
 use crate::About;
 use list::{node, LEVELS};
@@ -26,8 +28,8 @@ use std::ops::Range;
 use strandline_isa::{sites, Call, CoreId, Cpu, Image, Lowering, Memory, Note, Thread, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    finish, log_records, BuildPlan, FreeLists, Heap, LockKind, Locks, LogLayout, Plain, Random, Rows, Table,
-    ThreadState, Workload,
+    finish, log_records, BuildPlan, FreeLists, Heap, Locks, LogLayout, Plain, Random, Rows, Table, ThreadState,
+    Workload,
 };
 
 sites! {
@@ -38,12 +40,8 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "skiplist",
-    aliases: &[],
     line: "insertions, deletions and searches in a skip list",
     paper: "ASAP (HPCA 2022), Skiplist, after Atlas (OOPSLA 2014)",
-    machine: "asap",
-    runtime: "atlas",
-    lock: LockKind::Pthread,
     tasks: 2_000,
     drift: Some("four insertions for each deletion or search: the list grows, and with it the way to a key"),
     params: PARAMS,
@@ -54,6 +52,7 @@ pub const ABOUT: About = About {
         ("reads", "10"),
         ("log_records", "38"),
     ],
+    ..ATLAS
 };
 
 const PARAMS: &[Param] = &[
@@ -63,25 +62,14 @@ const PARAMS: &[Param] = &[
     },
     init_ops(1000),
     reads(0),
-    Param {
-        name: "inserts",
-        default: 80,
-        min: 0,
-        max: 100,
-        help: "percent of operations that insert, or replace the value; what neither searches nor inserts deletes",
-        source: "",
-        words: &[],
-    },
+    param(
+        "inserts",
+        80,
+        0..=100,
+        "percent of operations that insert, or replace the value; what neither searches nor inserts deletes",
+    ),
     ITEM_BYTES,
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 3,
-        help: "what a faulty program leaves out: the log and the flushes of a new node's element, the log of the links to a new node, or that of the links past a deleted one",
-        source: "",
-        words: &["nothing", "element", "link", "unlink"],
-    },
+    Omits::PARAM,
     log_records(two_regions(MOST_RECORDS)),
 ];
 
@@ -91,13 +79,11 @@ const MOST_RECORDS: u64 = most_records(node::ELEMENT) + LEVELS;
 /// The low half of a word.
 const LOW: u64 = 0xffff_ffff;
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Element,
-    Link,
-    Unlink,
+omits! {
+    "the log and the flushes of a new node's element, the log of the links to a new node, or that of the links past a deleted one":
+    Element = "element",
+    Link = "link",
+    Unlink = "unlink",
 }
 
 /// A skip list.
@@ -184,12 +170,7 @@ impl Workload for SkipList {
             init_ops: params.get("init_ops"),
             reads,
             inserts,
-            omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Element,
-                2 => Omits::Link,
-                _ => Omits::Unlink,
-            },
+            omits: Omits::of(params),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), params.get("log_records")),
         };
         Ok((list, heap))

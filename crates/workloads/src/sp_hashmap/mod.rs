@@ -22,6 +22,8 @@
 mod check;
 mod resize;
 
+use crate::papers::SPECULATIVE;
+use crate::params::param;
 use crate::populate::populate;
 use crate::structures::{init_ops, keys_for, STRUCTURES};
 use crate::About;
@@ -30,7 +32,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Step, Table, ThreadState, Workload, PAYLOAD_BYTES,
+    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
 
 sites! {
@@ -46,14 +48,9 @@ sites! {
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "sp-hashmap",
-    aliases: &[],
     line: "inserts and deletes entries of a hash table with linear probing",
     paper: "Speculative Persistence (ISCA 2017), Table 1, Hash-Map",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 100_000,
-    drift: None,
     params: PARAMS,
     small: &[
         ("keys", "12"),
@@ -62,30 +59,20 @@ pub const ABOUT: About = About {
         ("structures", "2"),
         ("log_records", "8"),
     ],
+    ..SPECULATIVE
 };
 
 /// Operations before the run (Table 1).
 const INIT_OPS: u64 = 1_500_000;
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "keys",
-        default: keys_for(INIT_OPS),
-        min: 1,
-        max: 1 << 24,
-        help: "number of keys",
-        source: "",
-        words: &[],
-    },
-    Param {
-        name: "entries",
-        default: 1024,
-        min: 4,
-        max: 1 << 24,
-        help: "entries of the first table, rounded up to a power of two",
-        source: "",
-        words: &[],
-    },
+    param("keys", keys_for(INIT_OPS), 1..=1 << 24, "number of keys"),
+    param(
+        "entries",
+        1024,
+        4..=1 << 24,
+        "entries of the first table, rounded up to a power of two",
+    ),
     init_ops(INIT_OPS),
     STRUCTURES,
     // Undo log: a line has two records; two lines, two regions.

@@ -1,20 +1,12 @@
 use super::*;
+use crate::testing::{self, damage, drawn, plain};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use strandline_isa::{CoreId, Flush, Lowering};
-use strandline_runtime::{finish, run_thread, Logging, Plain, Random, ThreadPlan};
+use strandline_runtime::{finish, Plain, Random};
 
 fn built(seed: u64, set: &[(&str, u64)]) -> (SpHashmap, Memory) {
-    let set: Vec<(&str, String)> = set.iter().map(|(key, value)| (*key, value.to_string())).collect();
-    let set = set.iter().map(|(key, value)| (*key, value.as_str()));
-    let params = Params::parse("workload", PARAMS, set).unwrap();
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed,
-        logging: Logging::UNDO,
-    };
-    SpHashmap::build(&params, &plan).unwrap()
+    testing::built(PARAMS, seed, set)
 }
 
 /// The lines of the entries in this state.
@@ -30,15 +22,7 @@ fn keys(map: &SpHashmap, image: &dyn Image) -> BTreeSet<u64> {
 }
 
 fn run(map: &SpHashmap, memory: &Memory, seed: u64, tasks: u64) {
-    let cpu = Plain::new(memory, CoreId(0), Lowering::NOTHING);
-    let plan = ThreadPlan {
-        thread: 0,
-        threads: 1,
-        warm_tasks: 0,
-        tasks,
-        seed,
-    };
-    assert_eq!(finish(|| run_thread(map, &cpu, plan)), Ok(()));
+    testing::run(map, &plain(memory), seed, tasks);
 }
 
 proptest! {
@@ -51,10 +35,10 @@ proptest! {
     ) {
         let (map, memory) = built(seed, &[("keys", keys_drawn), ("entries", 4), ("init_ops", init_ops)]);
         let mut expected = keys(&map, &memory);
-        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let cpu = plain(&memory);
         let mut random = Random::new(&cpu, seed, 0);
         for _ in 0..tasks {
-            let key = finish(|| random.below(keys_drawn)).unwrap().bits();
+            let key = drawn(&mut random, keys_drawn);
             if !expected.remove(&key) {
                 expected.insert(key);
             }
@@ -119,14 +103,7 @@ fn each_copied_record_is_flushed_once() {
     let cpu = Plain::recording(&memory, CoreId(0), lowering);
     let header = map.headers.addr(0).0;
     finish(|| {
-        let mut thread = ThreadState {
-            cpu: &cpu,
-            thread: 0,
-            threads: 1,
-            lane: 0,
-            random: Random::new(&cpu, 1, 0),
-            log: strandline_runtime::Log::open(&cpu, &map.logs, 0),
-        };
+        let mut thread = testing::thread(&cpu, &map.logs, 1);
         assert!(map.double(&mut thread, cpu.word(header)));
     })
     .unwrap();
@@ -142,19 +119,15 @@ fn damage_is_named() {
     let full = lines(&map, &memory, FULL);
     let empty = lines(&map, &memory, EMPTY);
     let header = map.headers.addr(0).0;
-    for (at, word, fault) in [
+    let cases = [
         (full[0] + entry::STATE, 3, "has state 0x3"),
         (full[0] + entry::STATE, EMPTY, "has size"),
         (full[0] + entry::KEY, 64, "never drawn"),
         (full[0] + entry::VALUE, 1, "the value of key"),
         (header + header::SIZE, 0, "has size 0"),
         (header + header::SHIFT, 3, "none of its tables"),
-    ] {
-        let damaged = memory.clone();
-        damaged.set_word(Addr(at), word);
-        let found = map.check(&damaged).unwrap_err();
-        assert!(found.contains(fault), "{found}");
-    }
+    ];
+    damage(&memory, |image| map.check(image), &cases);
     // A record that no probe reaches, and the same record twice.
     for (moves, fault) in [(true, "no probe finds"), (false, "twice")] {
         let damaged = memory.clone();

@@ -17,24 +17,20 @@ mod check;
 mod delete;
 mod red_black;
 
+use crate::papers::SPECULATIVE;
 use crate::trees::{params, records, Shape, Toggles, MOST_KEYS};
 use crate::About;
 use red_black::{lines, RedBlack};
-use strandline_runtime::LockKind;
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "sp-rb-tree",
-    aliases: &[],
     line: "insertions and deletions in a red-black tree, all logged before",
     paper: "Speculative Persistence (ISCA 2017), Table 1, RB-tree",
-    machine: "sp",
-    runtime: "log-p-sf",
-    lock: LockKind::Test,
     tasks: 50_000,
-    drift: None,
     params: &params(1_500_000, records(lines(MOST_KEYS), RedBlack::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "890")],
+    ..SPECULATIVE
 };
 
 /// Red-black trees.

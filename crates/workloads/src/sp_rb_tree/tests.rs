@@ -1,9 +1,11 @@
 use super::red_black::{BLACK, RED};
 use super::*;
+use crate::testing::damage;
 use crate::trees::binary::node;
 use crate::trees::header;
-use crate::trees::testing::{built, damage, holds_what_a_set_would, logs_what_it_writes, root, several_structures};
+use crate::trees::testing::{built, holds_what_a_set_would, logs_what_it_writes, root, several_structures};
 use strandline_isa::{Addr, Image};
+use strandline_runtime::Workload;
 
 #[test]
 fn the_tree_holds_the_keys_that_a_set_would() {
@@ -44,8 +46,8 @@ fn damage_to_the_tree_is_named() {
     let over_red = find(&|at| !is_red(at) && has_red(at));
     let without_red = find(&|at| !is_red(at) && !has_red(at));
     damage(
-        &trees,
         &memory,
+        |image| trees.check(image),
         &[
             (header + header::SIZE, 99, "but its size is 99"),
             (root + node::STATE, RED, "the root at"),

@@ -20,22 +20,20 @@ mod tables;
 mod task;
 
 use crate::operations::Lists;
+use crate::papers::COSPLAY;
+use crate::params::param;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LockKind, LogLayout, ThreadState, Workload};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
 use tables::{Tables, MAX_LINES};
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "tpcc",
-    aliases: &[],
     line: "the new-order transaction of TPC-C",
     paper: "COSPlay (MICRO 2021), Table 3, TPCC",
-    machine: "cosplay",
-    runtime: "undo",
-    lock: LockKind::Test,
     tasks: 5_000,
     drift: Some("new orders fill slots that no order has had"),
     params: PARAMS,
@@ -47,26 +45,15 @@ pub const ABOUT: About = About {
         ("new_orders", "3"),
         ("log_records", "250"),
     ],
+    ..COSPLAY
 };
 
-const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'static str) -> Param {
-    Param {
-        name,
-        default,
-        min,
-        max,
-        help,
-        source: "",
-        words: &[],
-    }
-}
-
 const PARAMS: &[Param] = &[
-    param("districts", 10, 1, 10, "districts of the warehouse"),
-    param("customers", 3_000, 1, 100_000, "customers of a district"),
-    param("items", 100_000, MAX_LINES, 1_000_000, "items, and stock rows"),
-    param("orders", 3_000, 1, 100_000, "order slots of a district"),
-    param("new_orders", 900, 1, 100_000, "new-order slots of a district"),
+    param("districts", 10, 1..=10, "districts of the warehouse"),
+    param("customers", 3_000, 1..=100_000, "customers of a district"),
+    param("items", 100_000, MAX_LINES..=1_000_000, "items, and stock rows"),
+    param("orders", 3_000, 1..=100_000, "order slots of a district"),
+    param("new_orders", 900, 1..=100_000, "new-order slots of a district"),
     // Three lines of records for the district, one for each of order and new-order, eight for each of fifteen items;
     // two regions.
     log_records(2 * (5 + 8 * MAX_LINES)),

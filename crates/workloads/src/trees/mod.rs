@@ -28,6 +28,7 @@ pub use edit::{line, offset, Change, Tree};
 pub use walk::Walk;
 
 use crate::operations::{two_regions, Lists};
+use crate::params::param;
 use crate::populate::populate;
 use crate::structures::{init_ops, keys_for, Structures, STRUCTURES};
 use std::marker::PhantomData;
@@ -96,25 +97,14 @@ pub struct Unbalanced {
 pub(crate) const fn params(initial: u64, records: u64) -> [Param; 5] {
     [
         init_ops(initial),
-        Param {
-            name: "keys",
-            default: keys_for(initial),
-            min: 1,
-            max: MOST_KEYS,
-            help: "keys, each in a tree or not",
-            source: "",
-            words: &[],
-        },
+        param("keys", keys_for(initial), 1..=MOST_KEYS, "keys, each in a tree or not"),
         STRUCTURES,
-        Param {
-            name: "incremental",
-            default: 0,
-            min: 0,
-            max: 1,
-            help: "1: each step of rebalancing is logged and made durable by itself",
-            source: "",
-            words: &[],
-        },
+        param(
+            "incremental",
+            0,
+            0..=1,
+            "1: each step of rebalancing is logged and made durable by itself",
+        ),
         log_records(two_regions(records)),
     ]
 }

@@ -2,28 +2,16 @@
 
 use super::{header, Shape, Toggles};
 use crate::structures::STRUCTURES;
+use crate::testing::{self, drawn};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Thread};
-use strandline_kernel::{Param, Params};
-use strandline_runtime::{finish, BuildPlan, Log, Logging, Plain, Random, ThreadState, Workload};
-
-const PLAN: BuildPlan = BuildPlan {
-    threads: 1,
-    window: None,
-    seed: 3,
-    logging: Logging::UNDO,
-};
+use strandline_kernel::Param;
+use strandline_runtime::{finish, Plain, Workload};
 
 /// Builds trees with these parameters.
 pub fn built<S: Shape>(params: &[Param], set: &[(&str, u64)]) -> (Toggles<S>, Memory) {
-    let set: Vec<(&str, String)> = set.iter().map(|(key, value)| (*key, value.to_string())).collect();
-    let params = Params::parse(
-        "workload",
-        params,
-        set.iter().map(|(key, value)| (*key, value.as_str())),
-    );
-    Toggles::build(&params.expect("right parameters"), &PLAN).expect("right parameters")
+    testing::built(params, 3, set)
 }
 
 /// The keys of the first tree.
@@ -41,16 +29,9 @@ fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], seed: u
     let cpu = &Thread::on(&plain);
     let mut expected = BTreeSet::new();
     let ended = finish(|| {
-        let mut state = ThreadState {
-            cpu,
-            thread: 0,
-            threads: 1,
-            lane: 0,
-            random: Random::new(cpu, seed, 0),
-            log: Log::open(cpu, &trees.logs(), 0),
-        };
+        let mut state = testing::thread(cpu, &trees.logs(), seed);
         for task in 1..=tasks {
-            let key = finish(|| state.random.clone().below(most)).unwrap().bits();
+            let key = drawn(&mut state.random.clone(), most);
             if !expected.remove(&key) {
                 expected.insert(key);
             }
@@ -84,18 +65,6 @@ pub const LOGGED: Lowering = Lowering {
     log: true,
     ..Lowering::NOTHING
 };
-
-/// Changes each of these words alone, and expects a complaint with this text.
-pub fn damage<S: Shape>(trees: &Toggles<S>, memory: &Memory, cases: &[(u64, u64, &str)]) {
-    for (at, word, expected) in cases {
-        let old = memory.word(Addr(*at));
-        memory.set_word(Addr(*at), *word);
-        let error = trees.check(memory).expect_err(expected);
-        assert!(error.contains(expected), "{error}, not: {expected}");
-        memory.set_word(Addr(*at), old);
-    }
-    assert_eq!(trees.check(memory), Ok(()));
-}
 
 /// The addresses of the first tree's header and root.
 pub fn root<S: Shape>(trees: &Toggles<S>, memory: &Memory) -> (u64, u64) {

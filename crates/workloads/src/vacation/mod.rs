@@ -21,6 +21,8 @@ mod client;
 mod manager;
 
 use crate::operations::{two_regions, Lists};
+use crate::papers::WHISPER;
+use crate::params::{omits, param};
 use crate::populate::loader;
 use crate::rb_tree::tree::header;
 use crate::About;
@@ -29,18 +31,14 @@ use std::ops::Range;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Thread, LINE_BYTES};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
-    finish, log_records, BuildPlan, Demand, Heap, LockKind, Locks, LogLayout, Plain, Rows, Table, ThreadState, Workload,
+    finish, log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Plain, Rows, Table, ThreadState, Workload,
 };
 
 /// The workload's description.
 pub const ABOUT: About = About {
     name: "vacation",
-    aliases: &[],
     line: "reservations of cars, flights and rooms",
     paper: "ASAP (HPCA 2022), Table III, Vacation, after STAMP (IISWC 2008)",
-    machine: "asap",
-    runtime: "txn",
-    lock: LockKind::Pthread,
     tasks: 40_000,
     drift: Some("customers have no reservations at first: their lists grow"),
     params: PARAMS,
@@ -54,68 +52,43 @@ pub const ABOUT: About = About {
         ("pool", "56"),
         ("log_records", "344"),
     ],
+    ..WHISPER
 };
-
-const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'static str) -> Param {
-    Param {
-        name,
-        default,
-        min,
-        max,
-        help,
-        source: "",
-        words: &[],
-    }
-}
 
 const PARAMS: &[Param] = &[
     param(
         "relations",
         4_000,
-        1,
-        MOST_RELATIONS,
+        1..=MOST_RELATIONS,
         "rows of each table at the start, and customers",
     ),
     param(
         "queries",
         1,
-        1,
-        4,
+        1..=4,
         "the most rows that a transaction looks up or changes",
     ),
-    param("queried", 80, 1, 100, "percent of the relations that transactions use"),
+    param("queried", 80, 1..=100, "percent of the relations that transactions use"),
     param(
         "user",
         80,
-        0,
-        100,
+        0..=100,
         "percent of transactions that reserve; of the others, half delete customers and half change rows",
     ),
     param(
         "seats",
         100,
-        1,
-        1 << 20,
+        1..=1 << 20,
         "seats that a change adds or takes away; a row has one to five times as many at the start",
     ),
-    param("bookings", 64, 1, 64, "the most reservations of a customer"),
+    param("bookings", 64, 1..=64, "the most reservations of a customer"),
     param(
         "pool",
         1 << 17,
-        8,
-        1 << 24,
+        8..=1 << 24,
         "lines for rows, customers, reservations and tree nodes",
     ),
-    Param {
-        name: "omits",
-        default: 0,
-        min: 0,
-        max: 2,
-        help:
-            "what a faulty program leaves out: the log and flush of a new reservation, or the log of a row's free seats",
-        source: "",
-        words: &["nothing", "booking", "free"],
-    },
+    Omits::PARAM,
     log_records(two_regions(records(1, 1))),
 ];
 
@@ -187,12 +160,10 @@ const PRICES: u64 = 5;
 const PRICE_STEP: u64 = 10;
 const LEAST_PRICE: u64 = 50;
 
-/// What a faulty program leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omits {
-    Nothing,
-    Booking,
-    Free,
+omits! {
+    "the log and flush of a new reservation, or the log of a row's free seats":
+    Booking = "booking",
+    Free = "free",
 }
 
 /// The agency's tables.
@@ -275,11 +246,7 @@ impl Workload for Vacation {
             user: params.get("user"),
             seats: params.get("seats"),
             bookings,
-            omits: match params.get("omits") {
-                0 => Omits::Nothing,
-                1 => Omits::Booking,
-                _ => Omits::Free,
-            },
+            omits: Omits::of(params),
         };
         Ok((agency, heap))
     }

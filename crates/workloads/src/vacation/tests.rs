@@ -1,6 +1,7 @@
 use super::check::{Books, Seats};
 use super::*;
-use strandline_runtime::{run_thread, Logging, Random, ThreadPlan};
+use crate::testing::{self, drawn, plain, try_built};
+use strandline_runtime::Random;
 
 /// An agency as STAMP's paper describes it.
 struct Model<'a> {
@@ -17,17 +18,17 @@ impl Model<'_> {
     fn rows(&self, random: &mut Draws<'_, '_>, mut each: impl FnMut(&mut Draws<'_, '_>, (u64, u64))) {
         let queries = match self.agency.queries {
             1 => 1,
-            queries => finish(|| random.below(queries)).unwrap().bits() + 1,
+            queries => drawn(random, queries) + 1,
         };
         for _ in 0..queries {
-            let kind = finish(|| random.below(KINDS)).unwrap().bits();
-            let id = finish(|| random.below(self.agency.range)).unwrap().bits() + 1;
+            let kind = drawn(random, KINDS);
+            let id = drawn(random, self.agency.range) + 1;
             each(random, (kind, id));
         }
     }
 
     fn reserve(&mut self, random: &mut Draws<'_, '_>) {
-        let customer = finish(|| random.below(self.agency.range)).unwrap().bits() + 1;
+        let customer = drawn(random, self.agency.range) + 1;
         let mut best: [Option<(u64, u64)>; KINDS as usize] = [None; KINDS as usize];
         self.rows(random, |_, row| {
             let Some(seats) = self.books.rows.get(&row) else { return };
@@ -57,7 +58,7 @@ impl Model<'_> {
     }
 
     fn delete(&mut self, random: &mut Draws<'_, '_>) {
-        let customer = finish(|| random.below(self.agency.range)).unwrap().bits() + 1;
+        let customer = drawn(random, self.agency.range) + 1;
         let Some(booked) = self.books.customers.remove(&customer) else {
             return;
         };
@@ -70,7 +71,7 @@ impl Model<'_> {
     fn change(&mut self, random: &mut Draws<'_, '_>) {
         let mut changes = Vec::new();
         self.rows(random, |random, row| {
-            let adds = finish(|| random.below(2)).unwrap().bits() == 1;
+            let adds = drawn(random, 2) == 1;
             changes.push((row, adds, finish(|| client::draw_price(random)).unwrap().bits()));
         });
         for (row, adds, price) in changes {
@@ -108,7 +109,7 @@ impl Model<'_> {
 
     /// The next transaction, as a thread with these random numbers draws it.
     fn transact(&mut self, random: &mut Draws<'_, '_>) {
-        let draw = finish(|| random.below(100)).unwrap().bits();
+        let draw = drawn(random, 100);
         if draw < self.agency.user {
             self.reserve(random);
         } else if draw & 1 == 0 {
@@ -119,24 +120,10 @@ impl Model<'_> {
     }
 }
 
-fn build(set: &[(&str, &str)]) -> Result<(Vacation, Memory), ParamError> {
-    let params = Params::parse("workload", PARAMS, set.iter().copied()).unwrap();
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
-        logging: Logging::UNDO,
-    };
-    Vacation::build(&params, &plan)
-}
-
 /// A hundred thousand transactions; in `make thorough` a million.
 #[test]
 fn transactions_do_what_the_agency_should() {
-    let parts = match std::env::var_os("STRANDLINE_THOROUGH") {
-        Some(_) => 1000,
-        None => 100,
-    };
+    let parts = testing::many() / 1000;
     for (seats, queries) in [("1", "4"), ("3", "1")] {
         let set = [
             ("relations", "60"),
@@ -147,24 +134,17 @@ fn transactions_do_what_the_agency_should() {
             ("bookings", "5"),
             ("pool", "4000"),
         ];
-        let (agency, memory) = build(&set).unwrap();
+        let (agency, memory) = testing::built::<Vacation, _>(PARAMS, 5, &set);
         let mut model = Model {
             agency: &agency,
             books: agency.books(&memory).unwrap(),
             seen: [0; 8],
         };
         assert_eq!((model.books.rows.len(), model.books.customers.len()), (180, 60));
-        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let cpu = plain(&memory);
         for part in 0..parts / 2 {
-            let plan = ThreadPlan {
-                thread: 0,
-                threads: 1,
-                warm_tasks: 0,
-                tasks: 2000,
-                seed: 90 + part,
-            };
-            finish(|| run_thread(&agency, &cpu, plan)).unwrap();
-            let mut random = Random::new(&cpu, plan.seed, 0);
+            testing::run(&agency, &cpu, 90 + part, 2000);
+            let mut random = Random::new(&cpu, 90 + part, 0);
             for _ in 0..2000 {
                 model.transact(&mut random);
             }
@@ -181,18 +161,15 @@ fn transactions_do_what_the_agency_should() {
 /// A pool that is too small: transactions that find no memory do nothing, and what is freed is used again.
 #[test]
 fn without_memory_nothing_is_half_done() {
-    let (agency, memory) = build(&[("relations", "10"), ("pool", "82"), ("bookings", "9"), ("user", "90")]).unwrap();
-    let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+    let (agency, memory) = testing::built::<Vacation, _>(
+        PARAMS,
+        5,
+        &[("relations", 10), ("pool", 82), ("bookings", 9), ("user", 90)],
+    );
+    let cpu = plain(&memory);
     let mut full = 0;
     for seed in 0..300 {
-        let plan = ThreadPlan {
-            thread: 0,
-            threads: 1,
-            warm_tasks: 0,
-            tasks: 10,
-            seed,
-        };
-        finish(|| run_thread(&agency, &cpu, plan)).unwrap();
+        testing::run(&agency, &cpu, seed, 10);
         agency.check(&memory).unwrap();
         let word = |offset| memory.word(Addr(agency.pool.addr(0).0 + offset));
         full += u64::from(word(pool::FREE) == 0 && word(pool::UNUSED) == agency.lines.range().end);
@@ -202,7 +179,9 @@ fn without_memory_nothing_is_half_done() {
 
 #[test]
 fn a_pool_must_hold_the_relations() {
-    let error = build(&[("relations", "10"), ("pool", "79")]).err().unwrap();
+    let error = try_built::<Vacation, _>(PARAMS, 5, &[("relations", 10), ("pool", 79)])
+        .err()
+        .expect("refused");
     assert!(
         error
             .to_string()

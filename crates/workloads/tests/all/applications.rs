@@ -1,70 +1,40 @@
 //! The applications of WHISPER: the faults that crash tests find in them, and their memory after many crashes.
 
-use crate::common::counting::{Counting, Counts};
-use crate::common::crashing::{first_failure, run, Game};
-use crate::common::{amount, thread_plan, PLAN};
-use crate::common::{with_workload, Visitor};
-use strandline_isa::{Image, Memory, Thread, PM_BASE};
-use strandline_runtime::adversary::{Play, Watch, FENCED};
-use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Program, Runtime};
-use strandline_workloads::describe;
+use crate::common::crashing::{first_failure, left, Game};
+use crate::common::{amount, counted, faults, logging, restarted, small, ALONE, PLAN};
+use strandline_isa::{Addr, Image, Memory, PM_BASE};
+use strandline_runtime::adversary::{Play, FENCED};
+use strandline_runtime::{BuildPlan, Program};
+use strandline_workloads::{build, describe, Built};
 
 const APPLICATIONS: [&str; 3] = ["memcached", "vacation", "echo"];
 
 /// The plan of this runtime.
 fn under(runtime: &str) -> BuildPlan {
-    let logging = Logging {
-        runtime: Runtime::named(runtime).expect("a runtime"),
-        batch: 1,
-        ..Logging::UNDO
-    };
-    BuildPlan { logging, ..PLAN }
-}
-
-/// The first failure of a small application with this fault, under plays of several kinds.
-fn failure(name: &'static str, fault: &'static str, runtime: &str) -> Option<String> {
-    let plays = if fault == "nothing" { amount(3, 8) } else { 8 };
-    first_failure(name, &[("omits", fault)], &under(runtime), 40, plays)
+    BuildPlan {
+        logging: logging(runtime, 1),
+        ..PLAN
+    }
 }
 
 /// What a program forgets to log or to flush is found; nothing is where it forgets nothing.
 #[test]
 fn what_a_faulty_program_leaves_out_is_found() {
     for name in APPLICATIONS {
-        let about = describe(name).unwrap();
-        let omits = about.params.iter().find(|param| param.name == "omits").unwrap();
-        let runtimes = if about.is_logged() {
-            &["txn", "undo"][..]
-        } else {
-            &["undo"]
-        };
-        for (fault, runtime) in omits
-            .words
-            .iter()
-            .flat_map(|fault| runtimes.iter().map(move |runtime| (fault, runtime)))
-        {
-            let found = failure(name, fault, runtime);
-            println!("{name} without {fault} under {runtime}: {found:?}");
-            assert_eq!(
-                found.is_some(),
-                *fault != "nothing",
-                "{name} without {fault} under {runtime}: {found:?}"
-            );
+        let is_logged = describe(name).unwrap().is_logged();
+        let runtimes = if is_logged { &["txn", "undo"][..] } else { &["undo"] };
+        for fault in faults(name) {
+            for runtime in runtimes {
+                let plays = if *fault == "nothing" { amount(3, 8) } else { 8 };
+                let found = first_failure(name, &[("omits", fault)], &under(runtime), 40, plays);
+                println!("{name} without {fault} under {runtime}: {found:?}");
+                assert_eq!(
+                    found.is_some(),
+                    *fault != "nothing",
+                    "{name} without {fault} under {runtime}: {found:?}"
+                );
+            }
         }
-    }
-}
-
-/// What tasks cost.
-struct Cost;
-
-impl Visitor for Cost {
-    type Out = Counts;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
-        let cpu = Counting::new(&memory, FENCED);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 8_000, 3))).unwrap();
-        workload.check(&memory).unwrap();
-        cpu.counts()
     }
 }
 
@@ -79,10 +49,12 @@ fn tasks_flush_and_fence_as_their_regions_say() {
         ("echo", "undo", 6.2, 1.54),
     ] {
         let plan = BuildPlan {
-            threads: 1,
-            ..under(runtime)
+            logging: logging(runtime, 1),
+            ..ALONE
         };
-        let counts = with_workload(name, [], &plan, Cost).unwrap();
+        let (workload, memory) = build(name, [], &plan).unwrap();
+        let counts = counted(&*workload, &memory, FENCED, 8_000, 3).counts();
+        workload.check(&memory).unwrap();
         let found = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
         println!(
             "{name} under {runtime}: {found:?} flushes and fences, {:.0} instructions",
@@ -96,93 +68,60 @@ fn tasks_flush_and_fence_as_their_regions_say() {
 }
 
 /// Many more crashes than there are free chunks, each in the middle of some tasks: threads go on, and memory is not lost.
-struct Reuse;
-
-impl Visitor for Reuse {
-    type Out = u64;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> u64 {
-        let mut memory = memory;
-        let mut crashes = 0;
-        for seed in 0..40 {
-            let game = Game {
-                lowering: FENCED,
-                threads: 4,
-                tasks: 20,
-                sharing: None,
-                play: Play { seed, evict_one_in: 8 },
-            };
-            let (mut images, mut left) = (0, None);
-            let mut keep = |image: &Memory, _: &Watch| {
-                images += 1;
-                if images == 150 + seed {
-                    left = Some(image.persistent_half());
-                }
-                Ok(())
-            };
-            run(workload, &memory, game, &mut keep);
-            crashes += u64::from(left.is_some());
-            memory = left.unwrap_or(memory).persistent_half();
-            workload.recover(&memory);
-            workload.repair(&memory);
-            workload.start(&memory);
-            // It counts all memory: what is neither used nor free is an error.
-            workload.check(&memory).unwrap();
-        }
-        crashes
+fn reused((workload, memory): Built) -> u64 {
+    let (mut memory, mut crashes) = (memory, 0);
+    for seed in 0..40 {
+        let game = Game::alone(FENCED, 4, 20, Play { seed, evict_one_in: 8 });
+        let left = left(&*workload, &memory, game, 150 + seed);
+        crashes += u64::from(left.is_some());
+        memory = restarted(&*workload, &left.unwrap_or(memory));
+        // It counts all memory: what is neither used nor free is an error.
+        workload.check(&memory).unwrap();
     }
+    crashes
 }
 
 #[test]
 fn no_memory_is_lost_for_good() {
     for name in APPLICATIONS {
-        let about = describe(name).unwrap();
         for runtime in ["undo", "txn", "redo"] {
-            let crashes = with_workload(name, about.small.iter().copied(), &under(runtime), Reuse).unwrap();
+            let crashes = reused(small(name, &[], &under(runtime)));
             assert!(crashes > 30, "{name} under {runtime}: {crashes}");
         }
     }
 }
 
 /// Broken images: whatever a word holds, the check ends, and tells most changes.
-struct Broken;
-
-impl Visitor for Broken {
-    type Out = ();
-
-    fn visit(self, workload: &dyn Program, memory: Memory) {
-        let all = (PM_BASE..PM_BASE + memory.pm_bytes())
-            .step_by(8)
-            .map(strandline_isa::Addr);
-        for addr in all.filter(|addr| !workload.logs().range().contains(&addr.0)) {
-            let old = memory.word(addr);
-            for word in [
-                0,
-                1,
-                old ^ 1,
-                old.wrapping_add(1),
-                u64::MAX,
-                old ^ 1 << 63,
-                PM_BASE,
-                PM_BASE + 64,
-                addr.0 & !63,
-            ] {
-                memory.set_word(addr, word);
-                _ = workload.check(&memory);
-                let image = memory.persistent_half();
-                workload.repair(&image);
-                workload.start(&image);
-            }
-            memory.set_word(addr, old);
+fn breaks(workload: &dyn Program, memory: &Memory) {
+    let all = (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr);
+    for addr in all.filter(|addr| !workload.logs().range().contains(&addr.0)) {
+        let old = memory.word(addr);
+        for word in [
+            0,
+            1,
+            old ^ 1,
+            old.wrapping_add(1),
+            u64::MAX,
+            old ^ 1 << 63,
+            PM_BASE,
+            PM_BASE + 64,
+            addr.0 & !63,
+        ] {
+            memory.set_word(addr, word);
+            _ = workload.check(memory);
+            let image = memory.persistent_half();
+            workload.repair(&image);
+            workload.start(&image);
         }
-        workload.check(&memory).unwrap();
+        memory.set_word(addr, old);
     }
+    workload.check(memory).unwrap();
 }
 
 #[test]
 fn recovery_and_check_of_a_broken_image_end() {
     for name in APPLICATIONS {
-        let about = describe(name).unwrap();
-        with_workload(name, about.small.iter().copied(), &under("undo"), Broken).unwrap();
+        let (workload, memory) = small(name, &[], &under("undo"));
+        breaks(&*workload, &memory);
     }
 }

@@ -1,31 +1,21 @@
 //! The programs of Atlas's kind: against models, their cost, and the faults that crash tests find in them.
 
-use crate::common::counting::{Counting, Counts};
-use crate::common::crashing::{first_failure, run, Game};
-use crate::common::{amount, run_plain, thread_plan, with_small};
-use crate::common::{with_workload, Visitor};
+use crate::common::crashing::{first_failure, left, Game};
+use crate::common::{amount, counted, faults, logging, notes, restarted, run_plain, small, ALONE, PLAN};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use strandline_isa::{Addr, Call, CoreId, Image, Lowering, Memory, Note, Thread, PM_BASE};
-use strandline_runtime::adversary::{Play, Watch, FENCED};
-use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, Program, Runtime};
-use strandline_workloads::describe;
+use strandline_isa::{Addr, Call, Image, Lowering, Memory, Note, PM_BASE};
+use strandline_runtime::adversary::{Play, FENCED};
+use strandline_runtime::BuildPlan;
+use strandline_workloads::{build, Built};
 
 const NAMES: [&str; 3] = ["heap", "atlas-queue", "skiplist"];
 
-fn plan(threads: usize, logging: Logging) -> BuildPlan {
+/// The plan of this runtime.
+fn under(threads: usize, runtime: &str) -> BuildPlan {
     BuildPlan {
         threads,
-        window: None,
-        seed: 5,
-        logging,
-    }
-}
-
-fn under(name: &str) -> Logging {
-    Logging {
-        runtime: Runtime::named(name).expect("a runtime"),
-        batch: 16,
-        ..Logging::UNDO
+        logging: logging(runtime, 16),
+        ..ALONE
     }
 }
 
@@ -80,38 +70,26 @@ impl Model {
 }
 
 /// Compares each call of a thread with a model's; counts those that did something and those that did not.
-struct Modelled {
-    name: &'static str,
-    tasks: u64,
-}
-
-impl Visitor for Modelled {
-    type Out = [u64; 2];
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> [u64; 2] {
-        let mut model = Model::of(self.name, workload.contents(&memory));
-        let mut did = [0, 0];
-        for part in 0..self.tasks / 1000 {
-            let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
-            finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 1000, 90 + part))).unwrap();
-            let mut notes = cpu.take_notes().into_iter();
-            let mut begun = None;
-            for note in &mut notes {
-                match note {
-                    Note::CallBegin(call) => begun = Some(call),
-                    Note::CallEnd { answer } => {
-                        let call = begun.take().expect("it has begun");
-                        assert_eq!(answer, model.call(call, answer), "{}: {call:?}", self.name);
-                        did[usize::from(answer.is_some())] += 1;
-                    }
-                    _ => {}
+fn modelled(name: &str, (workload, memory): &Built, tasks: u64) -> [u64; 2] {
+    let mut model = Model::of(name, workload.contents(memory));
+    let mut did = [0, 0];
+    for part in 0..tasks / 1000 {
+        let mut begun = None;
+        for note in notes(&**workload, memory, Lowering::NOTHING, 1000, 90 + part) {
+            match note {
+                Note::CallBegin(call) => begun = Some(call),
+                Note::CallEnd { answer } => {
+                    let call = begun.take().expect("it has begun");
+                    assert_eq!(answer, model.call(call, answer), "{name}: {call:?}");
+                    did[usize::from(answer.is_some())] += 1;
                 }
+                _ => {}
             }
         }
-        workload.check(&memory).unwrap();
-        assert!(model.is(workload.contents(&memory)), "{}", self.name);
-        did
     }
+    workload.check(memory).unwrap();
+    assert!(model.is(workload.contents(memory)), "{name}");
+    did
 }
 
 /// A hundred thousand operations; in `make thorough` a million. The structures are small, so that they are empty at
@@ -129,33 +107,20 @@ fn calls_do_what_a_model_does() {
     ] {
         for bytes in ["16", "128"] {
             let set = set.iter().copied().chain([("item_bytes", bytes)]);
-            let modelled = Modelled { name, tasks };
-            let did = with_workload(name, set, &plan(1, Logging::UNDO), modelled).unwrap();
+            let did = modelled(name, &build(name, set, &ALONE).unwrap(), tasks);
             assert!(did[0] > 20 && did[1] > tasks / 2, "{name}: {did:?}");
         }
     }
 }
 
-/// What an operation costs.
-struct Cost;
-
-impl Visitor for Cost {
-    type Out = Counts;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
-        let cpu = Counting::new(&memory, FENCED);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 2000, 3))).unwrap();
-        workload.check(&memory).unwrap();
-        cpu.counts()
-    }
-}
-
-fn cost(name: &str, logging: Logging, set: &[(&'static str, &'static str)]) -> (f64, f64) {
-    let counts = with_workload(name, set.iter().copied(), &plan(1, logging), Cost).unwrap();
+/// Flushes and fences of an operation.
+fn cost(name: &str, runtime: &str, set: &[(&str, &str)]) -> (f64, f64) {
+    let (workload, memory) = build(name, set.iter().copied(), &under(1, runtime)).unwrap();
+    let counts = counted(&*workload, &memory, FENCED, 2000, 3).counts();
+    workload.check(&memory).unwrap();
     let found = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
     println!(
-        "{name} {} {set:?}: {found:?} flushes and fences, {:.0} instructions, {:.0} loads, {:.0} stores",
-        logging.runtime.name(),
+        "{name} {runtime} {set:?}: {found:?} flushes and fences, {:.0} instructions, {:.0} loads, {:.0} stores",
         counts.per_task(counts.instructions()),
         counts.per_task(counts.loads),
         counts.per_task(counts.stores)
@@ -170,8 +135,8 @@ fn a_queue_flushes_and_fences_for_each_store() {
     let (end, store, node) = ((2.0, 2.0), (2.0, 2.0), (5.0, 2.0));
     let dequeue = (store.0 + end.0, store.1 + end.1);
     let enqueue = (node.0 + 3.0 * store.0 + end.0, node.1 + 3.0 * store.1 + end.1);
-    assert_eq!(cost("atlas-queue", Logging::UNDO, &[("inserts", "0")]), dequeue);
-    assert_eq!(cost("atlas-queue", Logging::UNDO, &[("inserts", "100")]), enqueue);
+    assert_eq!(cost("atlas-queue", "undo", &[("inserts", "0")]), dequeue);
+    assert_eq!(cost("atlas-queue", "undo", &[("inserts", "100")]), enqueue);
 }
 
 /// What docs/atlas.md says: means of 2,000 operations.
@@ -185,27 +150,25 @@ fn operations_flush_and_fence_as_often_as_the_page_says() {
         ("skiplist", "undo", 9.6, 4.7),
         ("skiplist", "atlas", 30.2, 9.8),
     ] {
-        let found = cost(name, under(runtime), &[]);
+        let found = cost(name, runtime, &[]);
         assert!((found.0 - flushes).abs() < 0.06, "{name} under {runtime}: {found:?}");
         assert!((found.1 - fences).abs() < 0.06, "{name} under {runtime}: {found:?}");
     }
 }
 
 /// The first failure of a small structure with this fault, under plays of several kinds.
-fn failure(name: &'static str, logging: Logging, fault: &'static str) -> Option<String> {
+fn failure(name: &str, runtime: &str, fault: &str) -> Option<String> {
     let plays = if fault == "nothing" { amount(4, 24) } else { 24 };
-    first_failure(name, &[("omits", fault)], &plan(4, logging), 40, plays)
+    first_failure(name, &[("omits", fault)], &under(4, runtime), 40, plays)
 }
 
 /// A log or a flush that is left out is found, by the invariant or by what regions promise; nothing is where none is.
 #[test]
 fn what_a_faulty_program_leaves_out_is_found() {
     for name in NAMES {
-        let about = describe(name).unwrap();
-        let omits = about.params.iter().find(|param| param.name == "omits").unwrap();
-        for fault in omits.words {
+        for fault in faults(name) {
             for runtime in ["undo", "atlas"] {
-                let found = failure(name, under(runtime), fault);
+                let found = failure(name, runtime, fault);
                 println!("{name} without {fault} under {runtime}: {found:?}");
                 assert_eq!(
                     found.is_some(),
@@ -218,91 +181,49 @@ fn what_a_faulty_program_leaves_out_is_found() {
 }
 
 /// Runs, crashes and restarts a structure several times.
-struct Crashed {
-    crashes: u64,
-}
-
-impl Visitor for Crashed {
-    type Out = Memory;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Memory {
-        run_plain(workload, &memory, FENCED, 4, 500);
-        let mut memory = restarted(workload, memory);
-        for seed in 0..self.crashes {
-            let game = Game {
-                lowering: FENCED,
-                threads: 4,
-                tasks: 10,
-                sharing: None,
-                play: Play { seed, evict_one_in: 8 },
-            };
-            let (mut images, mut left) = (0, None);
-            let mut keep = |image: &Memory, _: &Watch| {
-                images += 1;
-                if images == 40 {
-                    left = Some(image.clone());
-                }
-                Ok(())
-            };
-            run(workload, &memory, game, &mut keep);
-            memory = restarted(workload, left.expect("there were as many images"));
-        }
+fn crashed((workload, memory): Built, crashes: u64) -> Memory {
+    let restart = |left: &Memory| {
+        let memory = restarted(&*workload, left);
+        workload.check(&memory).unwrap();
         memory
-    }
-}
-
-/// Memory after a crash that leaves this, recovered.
-fn restarted(workload: &dyn Program, left: Memory) -> Memory {
-    let memory = left.persistent_half();
-    workload.recover(&memory);
-    workload.repair(&memory);
-    workload.start(&memory);
-    workload.check(&memory).unwrap();
-    memory
-}
-
-/// Adds until nothing fits any more; returns how much the structure holds then.
-struct FillUp {
-    left: Memory,
-}
-
-impl Visitor for FillUp {
-    type Out = usize;
-
-    fn visit(self, workload: &dyn Program, _: Memory) -> usize {
-        run_plain(workload, &self.left, FENCED, 4, 500);
-        workload.check(&self.left).unwrap();
-        workload.contents(&self.left).len()
-    }
+    };
+    run_plain(&*workload, &memory, FENCED, 4, 500);
+    (0..crashes).fold(restart(&memory), |memory, seed| {
+        let game = Game::alone(FENCED, 4, 10, Play { seed, evict_one_in: 8 });
+        let left = left(&*workload, &memory, game, 40);
+        restart(&left.expect("there were as many images"))
+    })
 }
 
 /// A row that is neither in the structure nor free would be missing when nothing fits any more.
 #[test]
 fn no_memory_is_lost_for_good() {
     for (name, room) in [("heap", 16), ("atlas-queue", 6), ("skiplist", 24)] {
-        let small = || describe(name).unwrap().small.iter().copied();
         for (runtime, crashes) in [("undo", 0), ("undo", 30), ("atlas", 30), ("redo", 30)] {
-            let plan = plan(4, under(runtime));
-            let left = with_workload(name, small(), &plan, Crashed { crashes }).unwrap();
-            let others = small().filter(|(key, _)| !["reads", "inserts"].contains(key));
-            let adding = others.chain([("inserts", "100")]);
-            let filled = with_workload(name, adding, &plan, FillUp { left }).unwrap();
-            assert_eq!(filled, room, "{name}, {runtime}, {crashes} crashes");
+            let plan = under(4, runtime);
+            let left = crashed(small(name, &[], &plan), crashes);
+            // Adds until nothing fits any more.
+            let reads = (name == "skiplist").then_some(("reads", "0"));
+            let adding: Vec<_> = reads.into_iter().chain([("inserts", "100")]).collect();
+            let (workload, _) = small(name, &adding, &plan);
+            run_plain(&*workload, &left, FENCED, 4, 500);
+            workload.check(&left).unwrap();
+            assert_eq!(
+                workload.contents(&left).len(),
+                room,
+                "{name}, {runtime}, {crashes} crashes"
+            );
         }
     }
 }
 
 /// An element with a word that is another's.
-struct Torn;
-
-impl Visitor for Torn {
-    type Out = ();
-
-    fn visit(self, workload: &dyn Program, memory: Memory) {
-        let (_, value) = workload
-            .contents(&memory)
-            .pop_first()
-            .expect("a structure that is not empty");
+#[test]
+fn a_torn_element_is_named() {
+    for name in NAMES {
+        let (workload, memory) = small(name, &[], &PLAN);
+        let first = workload.contents(&memory).pop_first();
+        let (_, value) = first.expect("a structure that is not empty");
         let all = (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr);
         let second: Vec<Addr> = all.filter(|addr| memory.word(*addr) == value.wrapping_add(1)).collect();
         assert!(!second.is_empty());
@@ -311,13 +232,6 @@ impl Visitor for Torn {
         }
         let found = workload.check(&memory).unwrap_err();
         assert!(found.contains("word 1 of the element at"), "{found}");
-    }
-}
-
-#[test]
-fn a_torn_element_is_named() {
-    for name in NAMES {
-        with_small(name, Torn);
     }
 }
 
@@ -335,7 +249,7 @@ fn sizes_that_do_not_go_together_are_refused() {
             "workload.reads=30 with workload.inserts=80: together",
         ),
     ] {
-        let error = with_workload(name, set.iter().copied(), &plan(1, Logging::UNDO), Torn).unwrap_err();
+        let error = build(name, set.iter().copied(), &ALONE).err().expect("refused");
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

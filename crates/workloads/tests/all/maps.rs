@@ -1,14 +1,13 @@
 //! The persistent maps: against a model, their cost, and the faults that crash tests find in them.
 
-use crate::common::counting::{Counting, Counts};
-use crate::common::crashing::{first_failure, run, Game};
-use crate::common::{amount, parts, thread_plan, with_small, PLAN};
-use crate::common::{with_workload, Visitor};
+use crate::common::counting::Counts;
+use crate::common::crashing::{first_failure, left, run, Game};
+use crate::common::{amount, counted, faults, notes, parts, restarted, small, thread_plan, ALONE, PLAN};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, Thread, PM_BASE};
-use strandline_runtime::adversary::{Play, FENCED};
-use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, Program};
-use strandline_workloads::describe;
+use strandline_runtime::adversary::{Play, Watch, FENCED};
+use strandline_runtime::{finish, run_thread, BuildPlan, Plain};
+use strandline_workloads::{build, Built};
 
 const MAPS: [&str; 7] = [
     "cceh",
@@ -28,54 +27,35 @@ fn forms() -> impl Iterator<Item = &'static str> {
 /// Pairs that are records, of two lines.
 const LARGE: [(&str, &str); 2] = [("key_bytes", "16"), ("value_bytes", "64")];
 
-fn plan(threads: usize) -> BuildPlan {
-    BuildPlan {
-        threads,
-        window: None,
-        seed: 5,
-        logging: Logging::UNDO,
-    }
-}
-
 /// Compares each operation of a thread with a map of the standard library.
-struct Model {
-    tasks: u64,
-}
-
-impl Visitor for Model {
-    type Out = Kinds;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Kinds {
-        let mut model = workload.contents(&memory);
-        let mut kinds = Kinds::default();
-        for part in 0..self.tasks / 1000 {
-            let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
-            finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 1000, 90 + part))).unwrap();
-            let mut notes = cpu.take_notes().into_iter();
-            while let Some(note) = notes.next() {
-                match note {
-                    Note::OperationBegin { key, value } => {
-                        let expected = match value {
-                            Some(value) => model.insert(key, value).is_some() as u64,
-                            None => 2 + model.remove(&key).is_some() as u64,
-                        };
-                        let changed = expected != 2;
-                        assert_eq!(notes.next(), Some(Note::OperationDurable { changed }));
-                        kinds.0[expected as usize] += 1;
-                    }
-                    Note::SearchBegin { key } => {
-                        let value = model.get(&key).copied();
-                        assert_eq!(notes.next(), Some(Note::SearchEnd { value }));
-                        kinds.0[4 + value.is_some() as usize] += 1;
-                    }
-                    _ => {}
+fn modelled((workload, memory): &Built, tasks: u64) -> Kinds {
+    let mut model = workload.contents(memory);
+    let mut kinds = Kinds::default();
+    for part in 0..tasks / 1000 {
+        let mut notes = notes(&**workload, memory, Lowering::NOTHING, 1000, 90 + part).into_iter();
+        while let Some(note) = notes.next() {
+            match note {
+                Note::OperationBegin { key, value } => {
+                    let expected = match value {
+                        Some(value) => model.insert(key, value).is_some() as u64,
+                        None => 2 + model.remove(&key).is_some() as u64,
+                    };
+                    let changed = expected != 2;
+                    assert_eq!(notes.next(), Some(Note::OperationDurable { changed }));
+                    kinds.0[expected as usize] += 1;
                 }
+                Note::SearchBegin { key } => {
+                    let value = model.get(&key).copied();
+                    assert_eq!(notes.next(), Some(Note::SearchEnd { value }));
+                    kinds.0[4 + value.is_some() as usize] += 1;
+                }
+                _ => {}
             }
         }
-        workload.check(&memory).unwrap();
-        assert_eq!(workload.contents(&memory), model);
-        kinds
     }
+    workload.check(memory).unwrap();
+    assert_eq!(workload.contents(memory), model);
+    kinds
 }
 
 /// Insertions, replaced values, deletions of nothing and of a key, searches of an absent and of a present key.
@@ -91,7 +71,7 @@ fn operations_do_what_a_map_does() {
     for (form, pairs) in forms().flat_map(|form| [(form, &[][..]), (form, &large[..])]) {
         let (name, set) = parts(form);
         let set = mixed(name).into_iter().chain(set).chain(pairs.iter().copied());
-        let kinds = with_workload(name, set, &plan(1), Model { tasks }).unwrap();
+        let kinds = modelled(&build(name, set, &ALONE).unwrap(), tasks);
         assert!(
             kinds.0.iter().all(|count| *count > tasks / 100),
             "{form}, {pairs:?}: {kinds:?}"
@@ -122,18 +102,13 @@ fn mixed(name: &str) -> Vec<(&'static str, &'static str)> {
     sizes.iter().copied().chain(shares).collect()
 }
 
-/// What an insertion costs.
-struct Cost;
-
-impl Visitor for Cost {
-    type Out = Counts;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
-        let cpu = Counting::new(&memory, FENCED);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 20_000, 3))).unwrap();
-        workload.check(&memory).unwrap();
-        cpu.counts()
-    }
+/// What insertions cost.
+fn cost(name: &str, set: &[(&str, &str)]) -> Counts {
+    let insertions = [("reads", "0"), ("deletes", "0")];
+    let (workload, memory) = build(name, insertions.into_iter().chain(set.iter().copied()), &ALONE).unwrap();
+    let counts = counted(&*workload, &memory, FENCED, 20_000, 3).counts();
+    workload.check(&memory).unwrap();
+    counts
 }
 
 /// Flushes and fences of an insertion as counted in the public programs.
@@ -149,8 +124,7 @@ fn insertions_flush_and_fence_as_often_as_the_public_programs() {
         ("p-clht", 2.3, 2.0),
         ("p-masstree", 3.2, 2.6),
     ] {
-        let set = [("reads", "0"), ("deletes", "0")];
-        let counts = with_workload(name, set, &plan(1), Cost).unwrap();
+        let counts = cost(name, &[]);
         let found = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
         println!(
             "{name}: {found:?} flushes and fences, {:.0} instructions",
@@ -165,12 +139,8 @@ fn insertions_flush_and_fence_as_often_as_the_public_programs() {
 #[test]
 fn a_record_costs_its_flushes_and_a_fence() {
     for name in MAPS {
-        let insertions = [("reads", "0"), ("deletes", "0"), ("init_ops", "1000")];
-        let cost = |pairs: &[(&'static str, &'static str)]| {
-            let set = insertions.into_iter().chain(pairs.iter().copied());
-            with_workload(name, set, &plan(1), Cost).unwrap()
-        };
-        let (words, records) = (cost(&[]), cost(&LARGE));
+        let few = ("init_ops", "1000");
+        let (words, records) = (cost(name, &[few]), cost(name, &[few, LARGE[0], LARGE[1]]));
         assert_eq!(records.flushes, words.flushes + 2 * words.tasks, "{name}");
         assert_eq!(records.fences, words.fences + words.tasks, "{name}");
         println!(
@@ -181,11 +151,14 @@ fn a_record_costs_its_flushes_and_a_fence() {
     }
 }
 
+/// Four threads.
+const TOGETHER: BuildPlan = BuildPlan { threads: 4, ..ALONE };
+
 /// The first failure of a small map with these settings, under plays of several kinds; few of them where there is no
 /// fault to find.
-fn failure(form: &'static str, set: &[(&'static str, &'static str)], is_faulty: bool) -> Option<String> {
+fn failure(form: &str, set: &[(&str, &str)], is_faulty: bool) -> Option<String> {
     let plays = if is_faulty { 24 } else { amount(4, 24) };
-    first_failure(form, set, &plan(4), 60, plays)
+    first_failure(form, set, &TOGETHER, 60, plays)
 }
 
 /// Whether a form of a map does not have what the fault is about: pairs of two words are no records.
@@ -197,13 +170,7 @@ fn is_harmless(form: &str, fault: &str) -> bool {
 #[test]
 fn what_a_faulty_program_leaves_out_is_found() {
     for form in forms() {
-        let omits = describe(parts(form).0)
-            .unwrap()
-            .params
-            .iter()
-            .find(|param| param.name == "omits")
-            .unwrap();
-        for fault in omits.words {
+        for fault in faults(form) {
             // Another thread's whole insertion falls between a store and its flush: `crash` finds that. Prefixes are
             // mended by later operations. A small tree has no node of the largest kind.
             if [("p-clht", "next"), ("p-art", "level"), ("p-art", "end")].contains(&(parts(form).0, fault)) {
@@ -234,47 +201,23 @@ fn a_record_that_is_not_flushed_is_found() {
     }
 }
 
-/// What is wrong with small maps after a crash wherever their durable image changes, recovery, and more operations.
-struct GoOn {
-    seed: u64,
-}
-
-impl Visitor for GoOn {
-    type Out = Option<String>;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Option<String> {
-        let game = Game {
-            lowering: FENCED,
-            threads: 4,
-            tasks: 60,
-            sharing: None,
-            play: Play {
-                seed: self.seed,
-                evict_one_in: 8,
-            },
-        };
-        let mut go_on = |image: &Memory, _: &strandline_runtime::adversary::Watch| {
-            let left = image.persistent_half();
-            workload.recover(&left);
-            workload.repair(&left);
-            workload.start(&left);
-            let cpu = Plain::new(&left, CoreId(0), Lowering::NOTHING);
-            let ended = finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 30, self.seed)));
-            ended.map_err(|hang| hang.to_string())?;
-            workload.check(&left)
-        };
-        run(workload, &memory, game, &mut go_on).failure
-    }
+/// What is wrong with a map after a crash wherever its durable image changes, recovery, and more operations.
+fn goes_on((workload, memory): &Built, seed: u64) -> Option<String> {
+    let mut go_on = |image: &Memory, _: &Watch| {
+        let left = restarted(&**workload, image);
+        let cpu = Plain::new(&left, CoreId(0), Lowering::NOTHING);
+        let ended = finish(|| run_thread(&**workload, &Thread::on(&cpu), thread_plan(0, 1, 30, seed)));
+        ended.map_err(|hang| hang.to_string())?;
+        workload.check(&left)
+    };
+    let play = Play { seed, evict_one_in: 8 };
+    run(&**workload, memory, Game::alone(FENCED, 4, 60, play), &mut go_on).failure
 }
 
 /// The first failure of a small map that goes on after a crash; few runs where there is no fault to find.
-fn later_failure(name: &str, set: &[(&'static str, &'static str)], is_faulty: bool) -> Option<String> {
+fn later_failure(name: &str, set: &[(&str, &str)], is_faulty: bool) -> Option<String> {
     let seeds = if is_faulty { 6 } else { amount(2, 6) };
-    (1..=seeds).find_map(|seed| {
-        let small = describe(name).unwrap().small.iter().copied();
-        let set = small.chain(set.iter().copied());
-        with_workload(name, set, &plan(4), GoOn { seed }).unwrap()
-    })
+    (1..=seeds).find_map(|seed| goes_on(&small(name, set, &TOGETHER), seed))
 }
 
 #[test]
@@ -322,63 +265,38 @@ fn every_line_of_a_node_that_grows_is_durable_before_it_is_reached() {
 }
 
 /// What a crash has left unreachable is free after it: no memory is lost for good.
-struct Reuse;
-
-impl Visitor for Reuse {
-    type Out = ();
-
-    fn visit(self, workload: &dyn Program, memory: Memory) {
-        let mut memory = memory;
-        let mut sizes = Vec::new();
-        // Many more crashes than there are free segments or nodes, each in the middle of some operations.
-        for seed in 0..40 {
-            let game = Game {
-                lowering: FENCED,
-                threads: 4,
-                tasks: 20,
-                sharing: None,
-                play: Play { seed, evict_one_in: 8 },
-            };
-            let (mut images, mut left) = (0, None);
-            let mut keep = |image: &Memory, _: &strandline_runtime::adversary::Watch| {
-                images += 1;
-                if images == 20 {
-                    left = Some(image.persistent_half());
-                }
-                Ok(())
-            };
-            run(workload, &memory, game, &mut keep);
-            memory = left.unwrap_or(memory).persistent_half();
-            workload.recover(&memory);
-            workload.repair(&memory);
-            workload.start(&memory);
-            workload.check(&memory).unwrap();
-            sizes.push(workload.contents(&memory).len());
-        }
-        // Keys still find room: the last crashes leave as many as the first.
-        let (first, last) = (sizes[5..15].iter().sum::<usize>(), sizes[30..].iter().sum::<usize>());
-        assert!(last * 2 > first, "{sizes:?}");
+fn reused((workload, memory): Built) {
+    let (mut memory, mut sizes) = (memory, Vec::new());
+    // Many more crashes than there are free segments or nodes, each in the middle of some operations.
+    for seed in 0..40 {
+        let game = Game::alone(FENCED, 4, 20, Play { seed, evict_one_in: 8 });
+        let left = left(&*workload, &memory, game, 20).unwrap_or(memory);
+        memory = restarted(&*workload, &left);
+        workload.check(&memory).unwrap();
+        sizes.push(workload.contents(&memory).len());
     }
+    // Keys still find room: the last crashes leave as many as the first.
+    let (first, last) = (sizes[5..15].iter().sum::<usize>(), sizes[30..].iter().sum::<usize>());
+    assert!(last * 2 > first, "{sizes:?}");
 }
 
 #[test]
 fn no_memory_is_lost_for_good() {
     for name in MAPS {
-        with_small(name, Reuse);
+        reused(small(name, &[], &PLAN));
         // A few records more than keys.
-        let set = [("keys", "40"), ("records", "56")].into_iter().chain(LARGE);
-        let small = describe(name).unwrap().small.iter().copied();
-        with_workload(name, small.chain(set), &PLAN, Reuse).unwrap();
+        reused(small(
+            name,
+            &[("keys", "40"), ("records", "56"), LARGE[0], LARGE[1]],
+            &PLAN,
+        ));
     }
 }
 
-/// A value that is none of its key's.
-struct Foreign;
-
-impl Visitor for Foreign {
-    type Out = ();
-
-    fn visit(self, workload: &dyn Program, memory: Memory) {
+#[test]
+fn a_foreign_value_is_named() {
+    for name in MAPS {
+        let (workload, memory) = small(name, &[], &PLAN);
         let (key, value) = workload.contents(&memory).pop_first().expect("a map that is not empty");
         let all = (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr);
         // Splits leave copies that nothing reaches.
@@ -393,54 +311,36 @@ impl Visitor for Foreign {
     }
 }
 
-#[test]
-fn a_foreign_value_is_named() {
-    for name in MAPS {
-        with_small(name, Foreign);
-    }
-}
-
-/// How often a thread's operations have each key.
-struct Popular;
-
-impl Visitor for Popular {
-    type Out = BTreeMap<u64, u64>;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> BTreeMap<u64, u64> {
-        let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 20_000, 4))).unwrap();
-        let mut counts = BTreeMap::new();
-        for note in cpu.take_notes() {
-            if let Note::OperationBegin { key, .. } | Note::SearchBegin { key } = note {
-                *counts.entry(key).or_default() += 1;
-            }
-        }
-        counts
-    }
+/// The error of a map with these settings.
+fn refused(name: &str, set: (&str, &str)) -> String {
+    build(name, [set], &ALONE).err().expect("refused").to_string()
 }
 
 #[test]
 fn keys_may_be_zipfian() {
-    let most = |theta: &'static str| {
+    // How often a thread's operations have the most popular key.
+    let most = |theta: &str| {
         let set = [("theta", theta), ("keys", "1000"), ("init_ops", "0")];
-        let counts = with_workload("p-clht", set, &plan(1), Popular).unwrap();
+        let (workload, memory) = build("p-clht", set, &ALONE).unwrap();
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for note in notes(&*workload, &memory, Lowering::NOTHING, 20_000, 4) {
+            if let Note::OperationBegin { key, .. } | Note::SearchBegin { key } = note {
+                *counts.entry(key).or_default() += 1;
+            }
+        }
         *counts.values().max().unwrap()
     };
     // The sum of 1 / k^0.99 over a thousand keys is 7.73: the first has 12.9 % of 20,000.
     assert!((2_300..2_900).contains(&most("99")), "{}", most("99"));
     assert!(most("0") < 60, "{}: 20 each, evenly", most("0"));
-    let many = with_workload("p-clht", [("theta", "99")], &plan(1), Popular).unwrap_err();
-    assert!(
-        many.to_string().contains("set fewer keys, or workload.theta=0"),
-        "{many}"
-    );
+    let many = refused("p-clht", ("theta", "99"));
+    assert!(many.contains("set fewer keys, or workload.theta=0"), "{many}");
 }
 
 #[test]
 fn sizes_of_pairs_are_whole_words() {
-    let odd = with_workload("cceh", [("value_bytes", "20")], &plan(1), Popular).unwrap_err();
     assert_eq!(
-        odd.to_string(),
+        refused("cceh", ("value_bytes", "20")),
         "workload.value_bytes=20: must be a multiple of 8; set 16 or 24"
     );
 }

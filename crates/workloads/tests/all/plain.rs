@@ -1,58 +1,41 @@
 //! Every workload on plain memory: its invariant, its cost, and its restart after a crash.
 
-use crate::common::counting::{Counting, Counts};
+use crate::common::counting::Counts;
 use crate::common::{
-    is_logged, parts, run_plain, several, thread_plan, with_several, with_small, with_small_for, workloads, GLIBC, PLAN,
+    counted, is_logged, notes, parts, restarted, run_plain, several, small, workloads, ALONE, GLIBC, PLAN,
 };
-use crate::common::{with_workload, Visitor};
 use std::collections::HashMap;
-use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, Thread, PM_BASE};
+use strandline_isa::{Addr, Image, Lowering, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
-use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Plain, Program};
-use strandline_workloads::describe;
+use strandline_workloads::{build, describe, Built};
 
-struct Invariant;
-
-impl Visitor for Invariant {
-    type Out = ();
-
-    fn visit(self, workload: &dyn Program, memory: Memory) {
+#[test]
+fn the_invariant_holds_after_many_tasks() {
+    for name in workloads() {
+        let (workload, memory) = small(name, &[], &PLAN);
         workload.check(&memory).unwrap();
         for lowering in [FENCED, Lowering::NOTHING] {
-            run_plain(workload, &memory, lowering, PLAN.threads, 500);
+            run_plain(&*workload, &memory, lowering, PLAN.threads, 500);
             workload.check(&memory).unwrap();
         }
     }
 }
 
-#[test]
-fn the_invariant_holds_after_many_tasks() {
-    for name in workloads() {
-        with_small(name, Invariant);
-    }
-}
-
 /// Flips each persistent word outside the logs in turn, and counts the changes that the invariant detects.
-struct Sensitivity;
-
-impl Visitor for Sensitivity {
-    type Out = (u64, u64);
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> (u64, u64) {
-        run_plain(workload, &memory, FENCED, PLAN.threads, 20);
-        let (mut noticed, mut tried) = (0, 0);
-        for addr in (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr) {
-            if addr.0 % 64 == 56 || workload.logs().range().contains(&addr.0) {
-                continue;
-            }
-            let old = memory.word(addr);
-            memory.set_word(addr, old ^ 1);
-            tried += 1;
-            noticed += u64::from(workload.check(&memory).is_err());
-            memory.set_word(addr, old);
+fn sensitivity((workload, memory): &Built) -> (u64, u64) {
+    run_plain(&**workload, memory, FENCED, PLAN.threads, 20);
+    let (mut noticed, mut tried) = (0, 0);
+    for addr in (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr) {
+        if addr.0 % 64 == 56 || workload.logs().range().contains(&addr.0) {
+            continue;
         }
-        (noticed, tried)
+        let old = memory.word(addr);
+        memory.set_word(addr, old ^ 1);
+        tried += 1;
+        noticed += u64::from(workload.check(memory).is_err());
+        memory.set_word(addr, old);
     }
+    (noticed, tried)
 }
 
 #[test]
@@ -65,7 +48,7 @@ fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
         ("bandwidth", 1.0),
     ]);
     for name in workloads() {
-        let (noticed, tried) = with_small(name, Sensitivity);
+        let (noticed, tried) = sensitivity(&small(name, &[], &PLAN));
         match shares.get(name) {
             Some(share) => assert_eq!(noticed as f64, tried as f64 * share, "{name}: {noticed} of {tried}"),
             // The tables that follow the one in use are most of the memory; of that one, a word of each empty entry
@@ -77,28 +60,8 @@ fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
     }
 }
 
-struct Count {
-    lowering: Lowering,
-    tasks: u64,
-}
-
-impl Visitor for Count {
-    type Out = Counts;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Counts {
-        let cpu = Counting::new(&memory, self.lowering);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, self.tasks, 11))).unwrap();
-        cpu.counts()
-    }
-}
-
+/// What three thousand tasks of a form of a workload cost.
 fn count(name: &str, lowering: Lowering) -> Counts {
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
-        logging: Logging::UNDO,
-    };
     let (name, set) = parts(name);
     // Structures of the usual size need not be full.
     let about = describe(name).expect("a workload");
@@ -108,7 +71,8 @@ fn count(name: &str, lowering: Lowering) -> Counts {
         .any(|param| param.name == "init_ops")
         .then_some(("init_ops", "1000"));
     let set = set.into_iter().chain(few);
-    with_workload(name, set, &plan, Count { lowering, tasks: 3000 }).unwrap()
+    let (workload, memory) = build(name, set, &ALONE).unwrap();
+    counted(&*workload, &memory, lowering, 3000, 11).counts()
 }
 
 /// COSPlay (MICRO 2021), Table 3: flushes and fences per task follow from its CKI and SKI and from Figure 4(a).
@@ -201,39 +165,19 @@ fn operations_on_lines_flush_them_and_two_records_of_each() {
     assert!((3.8..=8.0).contains(&flushes), "sp-hashmap: {flushes}");
 }
 
-struct Show;
-
-impl Visitor for Show {
-    type Out = (f64, f64, f64);
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Self::Out {
-        let cpu = Counting::new(&memory, FENCED);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 400, 11))).unwrap();
-        let counts = cpu.counts();
-        let per_task = |count| counts.per_task(count);
-        (
-            per_task(counts.flushes),
-            per_task(counts.fences),
-            per_task(counts.instructions()),
-        )
-    }
-}
-
 /// Eight operations cost eight times one, except for the end of a region: two flushes, which single stores share and
 /// queue has only in this case. Keys are drawn again, so there is some noise.
 #[test]
 fn a_region_of_eight_operations_flushes_about_eight_times_as_often() {
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
-        logging: strandline_runtime::Logging::UNDO,
-    };
     for name in ["sps", "queue", "hashmap", "rb-tree", "nstore-wr"] {
-        let cost = |operations| with_workload(name, [("operations", operations)], &plan, Show).unwrap();
+        let cost = |operations| {
+            let (workload, memory) = build(name, [("operations", operations)], &ALONE).unwrap();
+            let counts = counted(&*workload, &memory, FENCED, 400, 11).counts();
+            [counts.flushes, counts.fences, counts.instructions()].map(|count| counts.per_task(count))
+        };
         let (one, eight) = (cost("1"), cost("8"));
         println!("{name}: flushes, fences, instructions of a region of one {one:?}, of eight {eight:?}");
-        assert!((6.5..8.5).contains(&(eight.0 / one.0)), "{name}: {one:?} {eight:?}");
+        assert!((6.5..8.5).contains(&(eight[0] / one[0])), "{name}: {one:?} {eight:?}");
     }
 }
 
@@ -274,41 +218,20 @@ fn without_persistence_there_is_neither_log_nor_flush_nor_fence() {
 }
 
 /// Power fails with everything durable; threads restart on the remaining memory.
-struct Restart;
-
-impl Visitor for Restart {
-    type Out = ();
-
-    fn visit(self, workload: &dyn Program, memory: Memory) {
-        let mut memory = memory;
-        for _ in 0..5 {
-            run_plain(workload, &memory, FENCED, PLAN.threads, 50);
-            memory = memory.persistent_half();
-            workload.recover(&memory);
-            workload.repair(&memory);
-            workload.start(&memory);
-            workload.check(&memory).unwrap();
-        }
+fn restarts((workload, memory): Built) {
+    let mut memory = memory;
+    for _ in 0..5 {
+        run_plain(&*workload, &memory, FENCED, PLAN.threads, 50);
+        memory = restarted(&*workload, &memory);
+        workload.check(&memory).unwrap();
     }
 }
 
 #[test]
 fn threads_go_on_after_a_crash() {
     for name in workloads() {
-        with_small(name, Restart);
-        with_small_for(name, &GLIBC, Restart);
-    }
-}
-
-struct Tell;
-
-impl Visitor for Tell {
-    type Out = Vec<Note>;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Vec<Note> {
-        let cpu = Plain::recording(&memory, CoreId(0), FENCED);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 20, 1))).unwrap();
-        cpu.take_notes()
+        restarts(small(name, &[], &PLAN));
+        restarts(small(name, &[], &GLIBC));
     }
 }
 
@@ -316,7 +239,8 @@ impl Visitor for Tell {
 fn notes_come_in_order() {
     for name in workloads() {
         let mut inside = (false, false);
-        for note in with_small(name, Tell) {
+        let (workload, memory) = small(name, &[], &PLAN);
+        for note in notes(&*workload, &memory, FENCED, 20, 1) {
             let before = inside;
             let expected = match note {
                 // A batch of echo keeps its operations under way across tasks.
@@ -358,20 +282,7 @@ fn notes_come_in_order() {
 
 #[test]
 fn queue_is_cq_with_one_queue() {
-    struct Pm;
-    impl Visitor for Pm {
-        type Out = u64;
-        fn visit(self, _: &dyn Program, memory: Memory) -> u64 {
-            memory.pm_bytes()
-        }
-    }
-    let plan = BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
-        logging: Logging::UNDO,
-    };
-    let bytes = |name, set: &[_]| with_workload(name, set.iter().copied(), &plan, Pm).unwrap();
+    let bytes = |name, set: &[(&str, &str)]| build(name, set.iter().copied(), &ALONE).unwrap().1.pm_bytes();
     assert_eq!(bytes("queue", &[]), bytes("cq", &[("queues", "1")]));
     assert_eq!(bytes("queue", &[("queues", "4")]), bytes("cq", &[("queues", "4")]));
 }
@@ -387,15 +298,18 @@ fn cq_with_two_locks_logs_and_flushes_as_with_one() {
 
 #[test]
 fn regions_of_several_operations_take_one_lock() {
-    let set = [("locks", "2"), ("operations", "4")];
-    let error = with_workload("cq", set, &PLAN, Restart).unwrap_err().to_string();
+    let refused = |set: &[(&str, &str)]| {
+        build("cq", set.iter().copied(), &PLAN)
+            .err()
+            .expect("refused")
+            .to_string()
+    };
+    let error = refused(&[("locks", "2"), ("operations", "4")]);
     assert!(
         error.starts_with("workload.operations=4 with workload.locks=2:"),
         "{error}"
     );
-    let error = with_workload("cq", [("locks", "3")], &PLAN, Restart)
-        .unwrap_err()
-        .to_string();
+    let error = refused(&[("locks", "3")]);
     assert!(error.contains("locks") && error.contains('2'), "{error}");
 }
 
@@ -403,6 +317,6 @@ fn regions_of_several_operations_take_one_lock() {
 #[test]
 fn regions_of_64_operations_fit_their_logs() {
     for name in several() {
-        with_several(name, "64", Restart);
+        restarts(small(name, &[("operations", "64")], &PLAN));
     }
 }

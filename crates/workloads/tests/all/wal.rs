@@ -1,12 +1,11 @@
 //! Write-ahead logging (Speculative Persistence, ISCA 2017): what its variants execute, operation by operation.
 
-use crate::common::counting::{Counting, Counts};
-use crate::common::{logged, thread_plan, with_small_for};
-use crate::common::{with_workload, Visitor};
-use strandline_isa::{Flush, Lowering, Memory, Primitive, Thread};
+use crate::common::counting::Counts;
+use crate::common::{counted, logged, small, ALONE};
+use strandline_isa::{Flush, Lowering, Primitive};
 use strandline_runtime::adversary::FENCED;
-use strandline_runtime::{finish, run_thread, BuildPlan, Logging, Program, Runtime, Wal};
-use strandline_workloads::describe;
+use strandline_runtime::{BuildPlan, Logging, Runtime, Wal};
+use strandline_workloads::{build, describe};
 
 /// As `x86-pcommit` lowers: a sync barrier at each order (section 2.2).
 const BARRIERS: Lowering = Lowering {
@@ -33,32 +32,19 @@ const FULL_LOGGING: &[&str] = &[
 
 fn plan(variant: Wal) -> BuildPlan {
     BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 5,
         logging: Logging {
             runtime: Runtime::Wal(variant),
             batch: 1,
             ..Logging::UNDO
         },
+        ..ALONE
     }
 }
 
 /// Counts each task by itself.
-struct Each(Lowering);
-
-impl Visitor for Each {
-    type Out = Vec<Counts>;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Vec<Counts> {
-        let cpu = Counting::new(&memory, self.0);
-        finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 200, 11))).unwrap();
-        cpu.tasks()
-    }
-}
-
 fn each(name: &str, variant: Wal, lowering: Lowering) -> Vec<Counts> {
-    with_small_for(name, &plan(variant), Each(lowering))
+    let (workload, memory) = small(name, &[], &plan(variant));
+    counted(&*workload, &memory, lowering, 200, 11).tasks()
 }
 
 /// "At least 4 pcommits and 8 sfence operations are needed per transactional update" (3.1), and with full logging no
@@ -152,18 +138,9 @@ fn operations_are_as_many_as_in_table_1() {
 
 #[test]
 fn structures_of_the_default_sizes_run() {
-    struct Holds;
-    impl Visitor for Holds {
-        type Out = Result<(), String>;
-        fn visit(self, workload: &dyn Program, memory: Memory) -> Result<(), String> {
-            let cpu = Counting::new(&memory, FENCED);
-            finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, 1000, 3)))
-                .map_err(|stuck| format!("{stuck:?}"))?;
-            workload.check(&memory)
-        }
-    }
     for name in FULL_LOGGING {
-        let held = with_workload(name, [("init_ops", "20000")], &plan(Wal::LogPSf), Holds);
-        assert_eq!(held, Ok(Ok(())), "{name}");
+        let (workload, memory) = build(name, [("init_ops", "20000")], &plan(Wal::LogPSf)).unwrap();
+        counted(&*workload, &memory, FENCED, 1000, 3);
+        assert_eq!(workload.check(&memory), Ok(()), "{name}");
     }
 }

@@ -1,13 +1,12 @@
 //! Crashes a workload wherever its durable image changes.
 
-use super::{parts, thread_plan};
-use super::{with_workload, Visitor};
+use super::{small, thread_plan};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, Lowering, Memory, Thread};
 use strandline_runtime::adversary::{Adversary, Play, Watch, FENCED};
 use strandline_runtime::{run_thread, run_window, BuildPlan, Program, Sharing};
-use strandline_workloads::describe;
+use strandline_workloads::Built;
 
 /// The result of a run with crashes.
 pub struct Outcome {
@@ -33,6 +32,19 @@ pub struct Game {
     /// How tasks share threads, if they do.
     pub sharing: Option<Sharing>,
     pub play: Play,
+}
+
+impl Game {
+    /// Threads whose tasks run one after the other.
+    pub fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
+        Game {
+            lowering,
+            threads,
+            tasks,
+            sharing: None,
+            play,
+        }
+    }
 }
 
 /// Runs the workload on the adversary's machine, and passes each durable image to `crash` until it fails. Most images
@@ -170,42 +182,38 @@ fn cut(image: &Memory, part: &dyn Fn(&dyn Image), judge: &dyn Fn(&Memory) -> Res
     Ok(())
 }
 
-/// Crashes four threads wherever the durable image changes; the first failure.
-struct Crash {
-    tasks: u64,
-    play: Play,
+/// Plays of several kinds: from "never before a fence" to "at nearly every operation".
+pub fn plays(number: u64) -> impl Iterator<Item = Play> {
+    let evictions = [0, 50, 8, 2].into_iter().cycle();
+    evictions
+        .zip(1..=number)
+        .map(|(evict_one_in, seed)| Play { seed, evict_one_in })
 }
 
-impl Visitor for Crash {
-    type Out = Option<String>;
-
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Option<String> {
-        let game = Game {
-            lowering: FENCED,
-            threads: 4,
-            tasks: self.tasks,
-            sharing: None,
-            play: self.play,
-        };
-        let mut crash = sampled(workload, &memory, 1, judge);
-        run(workload, &memory, game, &mut crash).failure
-    }
+/// Crashes a workload wherever its durable image changes, and judges one image in `every`.
+pub fn crashed((workload, memory): &Built, game: Game, every: u64, judge: Judge) -> Outcome {
+    let mut crash = sampled(&**workload, memory, every, judge);
+    run(&**workload, memory, game, &mut crash)
 }
 
-/// The first failure of a small form of a workload with these settings, under so many plays of several kinds.
-pub fn first_failure(
-    form: &'static str,
-    set: &[(&'static str, &'static str)],
-    plan: &BuildPlan,
-    tasks: u64,
-    plays: u64,
-) -> Option<String> {
-    let (name, own) = parts(form);
-    let plays = [0, 50, 8, 2].into_iter().cycle().zip(1..=plays);
-    plays.into_iter().find_map(|(evict_one_in, seed)| {
-        let small = describe(name).unwrap().small.iter().copied();
-        let set = small.chain(own).chain(set.iter().copied());
-        let play = Play { seed, evict_one_in };
-        with_workload(name, set, plan, Crash { tasks, play }).unwrap()
+/// The durable image after so many changes, if there are as many.
+pub fn left(workload: &dyn Program, memory: &Memory, game: Game, changes: u64) -> Option<Memory> {
+    let (mut images, mut left) = (0, None);
+    let mut keep = |image: &Memory, _: &Watch| {
+        images += 1;
+        if images == changes {
+            left = Some(image.persistent_half());
+        }
+        Ok(())
+    };
+    run(workload, memory, game, &mut keep);
+    left
+}
+
+/// The first failure of a small form of a workload with these settings, under so many plays.
+pub fn first_failure(form: &str, set: &[(&str, &str)], plan: &BuildPlan, tasks: u64, number: u64) -> Option<String> {
+    plays(number).find_map(|play| {
+        let game = Game::alone(FENCED, plan.threads, tasks, play);
+        crashed(&small(form, set, plan), game, 1, judge).failure
     })
 }

@@ -3,11 +3,12 @@
 pub mod counting;
 pub mod crashing;
 
-use strandline_isa::{CoreId, Lowering, Memory, Thread};
+use counting::Counting;
+use strandline_isa::{CoreId, Lowering, Memory, Note, Thread};
 use strandline_runtime::{
     finish, run_thread, BuildPlan, CLibrary, LockKind, Logging, Plain, Program, Runtime, ThreadPlan,
 };
-use strandline_workloads::{build, describe, names, About, Error};
+use strandline_workloads::{build, describe, names, About, Built};
 
 pub const PLAN: BuildPlan = BuildPlan {
     threads: 4,
@@ -15,6 +16,22 @@ pub const PLAN: BuildPlan = BuildPlan {
     seed: 7,
     logging: Logging::UNDO,
 };
+
+/// One thread.
+pub const ALONE: BuildPlan = BuildPlan {
+    threads: 1,
+    seed: 5,
+    ..PLAN
+};
+
+/// The runtime of this name, with batches of this size.
+pub fn logging(name: &str, batch: u64) -> Logging {
+    Logging {
+        runtime: Runtime::named(name).expect("a runtime"),
+        batch,
+        ..Logging::UNDO
+    }
+}
 
 /// An amount: the short one, or in `make thorough`, which sets `STRANDLINE_THOROUGH`, the other.
 pub fn amount(short: u64, thorough: u64) -> u64 {
@@ -38,11 +55,6 @@ pub const GLIBC: BuildPlan = BuildPlan {
 pub fn models(batches: &[u64]) -> Vec<Logging> {
     let names = ["txn", "atlas", "sfr", "redo", "log-p-sf"];
     let has_batches = |runtime| matches!(runtime, Runtime::Atlas | Runtime::Sfr | Runtime::Redo);
-    let logging = |name: &str, batch| Logging {
-        runtime: Runtime::named(name).expect("a runtime"),
-        batch,
-        ..Logging::UNDO
-    };
     names
         .iter()
         .flat_map(|name| batches.iter().map(move |batch| logging(name, *batch)))
@@ -110,43 +122,44 @@ pub fn several() -> impl Iterator<Item = &'static str> {
     names().iter().filter(several).map(|about| about.name)
 }
 
-/// An operation on a built workload.
-pub trait Visitor {
-    /// What comes of it.
-    type Out;
-
-    /// Receives the workload and its filled memory.
-    fn visit(self, workload: &dyn Program, memory: Memory) -> Self::Out;
+/// A small form of a workload, with these settings besides, and its filled memory.
+pub fn small(form: &str, set: &[(&str, &str)], plan: &BuildPlan) -> Built {
+    let (name, own) = parts(form);
+    let small = describe(name).expect("a workload").small.iter().copied();
+    build(name, small.chain(own).chain(set.iter().copied()), plan).expect("right settings")
 }
 
-/// Builds a workload and passes it to `visitor`.
-pub fn with_workload<'a, V: Visitor>(
-    name: &str,
-    set: impl IntoIterator<Item = (&'a str, &'a str)>,
-    plan: &BuildPlan,
-    visitor: V,
-) -> Result<V::Out, Error> {
-    let (workload, memory) = build(name, set, plan)?;
-    Ok(visitor.visit(&*workload, memory))
+/// Counts what so many tasks of a thread execute.
+pub fn counted<'m>(
+    workload: &dyn Program,
+    memory: &'m Memory,
+    lowering: Lowering,
+    tasks: u64,
+    seed: u64,
+) -> Counting<'m> {
+    let cpu = Counting::new(memory, lowering);
+    finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, tasks, seed))).unwrap();
+    cpu
 }
 
-/// Builds a workload in its small form, with regions of `operations` operations, and passes it to `visitor`.
-pub fn with_several<V: Visitor>(name: &str, operations: &str, visitor: V) -> V::Out {
-    let set = small(name).iter().copied().chain([("operations", operations)]);
-    with_workload(name, set, &PLAN, visitor).unwrap()
+/// What so many tasks of a thread announce.
+pub fn notes(workload: &dyn Program, memory: &Memory, lowering: Lowering, tasks: u64, seed: u64) -> Vec<Note> {
+    let cpu = Plain::recording(memory, CoreId(0), lowering);
+    finish(|| run_thread(workload, &Thread::on(&cpu), thread_plan(0, 1, tasks, seed))).unwrap();
+    cpu.take_notes()
 }
 
-fn small(name: &str) -> &'static [(&'static str, &'static str)] {
-    describe(name).expect("a workload").small
+/// Memory after a crash that leaves this: recovered, and ready for threads.
+pub fn restarted(workload: &dyn Program, left: &Memory) -> Memory {
+    let memory = left.persistent_half();
+    workload.recover(&memory);
+    workload.repair(&memory);
+    workload.start(&memory);
+    memory
 }
 
-/// Builds a workload in its small form and passes it to `visitor`.
-pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
-    with_small_for(name, &PLAN, visitor)
-}
-
-/// As [`with_small`], for these threads.
-pub fn with_small_for<V: Visitor>(name: &str, plan: &BuildPlan, visitor: V) -> V::Out {
-    let (name, set) = parts(name);
-    with_workload(name, small(name).iter().copied().chain(set), plan, visitor).unwrap()
+/// The faults that a program may have: what `workload.omits` chooses.
+pub fn faults(form: &str) -> &'static [&'static str] {
+    let params = describe(parts(form).0).expect("a workload").params;
+    params.iter().find(|param| param.name == "omits").expect("faults").words
 }
