@@ -32,6 +32,14 @@ pub struct Needs {
     pub stores: Drains,
 }
 
+impl Needs {
+    /// ADR, and stores in program order.
+    pub const ADR_IN_ORDER: Needs = Needs {
+        adr: true,
+        stores: Drains::InOrder,
+    };
+}
+
 /// The order in which a design needs a core's stores to become visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drains {

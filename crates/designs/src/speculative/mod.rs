@@ -276,15 +276,7 @@ impl Design for Speculative {
     }
 
     fn lowering(&self) -> Lowering {
-        let order = if self.adr { FENCE } else { SYNC_BARRIER };
-        Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: order,
-            commit: order,
-            durable: order,
-            ..Lowering::NOTHING
-        }
+        Lowering::clwb_and(if self.adr { FENCE } else { SYNC_BARRIER })
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {

@@ -6,12 +6,7 @@ use strandline_isa::{CoreId, Cpu, Lowering, Primitive, PM_BASE};
 use strandline_kernel::{Adds, Cycles};
 use strandline_machine::{Options, Stats, System};
 
-const STORES: Counter = Counter {
-    name: "stores_seen",
-    unit: "stores",
-    adds: Adds::Sum,
-    help: "Stores that became visible.",
-};
+const STORES: Counter = Counter::sum("stores_seen", "stores", "Stores that became visible.");
 
 const LARGEST: Counter = Counter {
     name: "largest_value",
