@@ -1,7 +1,7 @@
 //! What a design is, what it needs and which hooks it implements.
 
 /// A design's name and origin, for lists and tables.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct About {
     /// The name on the command line.
     pub name: &'static str,

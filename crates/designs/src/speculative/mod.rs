@@ -53,7 +53,7 @@ use strandline_design::{
     About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Forward, GateOf, Hook, Load, NoteOf,
     Occupancy, Ordering, RollsBack, Services, Sizes, Snoop, Store, StoreId, Until, Wants, Write, WriteKind,
 };
-use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
+use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::broken;
 

@@ -3,7 +3,7 @@ use crate::cache::State;
 use crate::core::tlb::tables;
 use crate::system::{Factory, Options, System};
 use std::collections::BTreeMap;
-use strandline_design::{boxed, About, Design, Needs};
+use strandline_design::{boxed, About, Design};
 use strandline_isa::{Addr, Cpu, Flush, Line, Lowering, Note, Thread, LINE_BYTES, PM_BASE};
 
 /// `clwb`; the machine answers at every place.
@@ -15,13 +15,7 @@ impl Design for Plain {
     fn about(&self) -> About {
         About {
             name: "plain",
-            paper: "",
-            summary: "",
-            needs: Needs::default(),
-            promises_recovery: true,
-            model: "",
-            intents: Some("intents"),
-            window: None,
+            ..About::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! A hook that a design implements is called; one that it does not implement is asked once at most.
 
-use crate::common::{memory, preset, put};
+use crate::common::{as_plain, memory, preset, put, system};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -85,13 +85,7 @@ struct Attentive;
 impl Design for Attentive {
     type Own = Plain;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn claim(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Ordering) -> Claim<Never> {
         Claim::No
@@ -159,13 +153,7 @@ fn calls<D: Design>(within: D, cores: u16) -> [u32; 8] {
     let mut machine = preset("cosplay");
     // So that a store reaches the head of the queue before its line is there.
     machine.core.stores_retire_cached = false;
-    let mut system = System::new(
-        &machine,
-        boxed(design),
-        usize::from(cores),
-        memory(),
-        Options::default(),
-    );
+    let mut system = system(&machine, design, usize::from(cores));
     for core in 0..cores {
         put(&mut system, core, rounds);
     }
