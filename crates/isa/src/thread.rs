@@ -50,7 +50,7 @@ trait Engine {
     fn intent(&self, intent: Intent);
     fn jump(&self, target: u64, to: u64, site: Site);
     fn cycles(&self) -> Tagged;
-    fn goes_on(&self) -> bool;
+    fn has_warm_task(&self) -> bool;
 }
 
 fn tagged<C: Cpu<Tag = u64>>(value: W<'_, C>) -> Tagged {
@@ -80,7 +80,7 @@ impl<C: Cpu<Tag = u64>> Engine for C {
         fn leave(&self, scope: Scope);
         fn intent(&self, intent: Intent);
         fn jump(&self, target: u64, to: u64, site: Site);
-        fn goes_on(&self) -> bool;
+        fn has_warm_task(&self) -> bool;
     }
 
     fn load(&self, addr: Addr, address: u64, size: u8) -> Tagged {
@@ -147,7 +147,7 @@ impl Cpu for Thread<'_> {
         fn leave(&self, scope: Scope);
         fn intent(&self, intent: Intent);
         fn jump(&self, target: u64, to: u64, site: Site);
-        fn goes_on(&self) -> bool;
+        fn has_warm_task(&self) -> bool;
     }
 
     #[inline]

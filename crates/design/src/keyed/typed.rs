@@ -36,7 +36,7 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         fn visible_line(&self, line: Line) -> LineData;
         fn durable_line(&self, line: Line) -> LineData;
         fn skip(&mut self, hook: Hook);
-        fn heed(&mut self, hook: Hook);
+        fn ask_again(&mut self, hook: Hook);
         fn draw_controller_delay(&mut self) -> Cycles;
         fn set_context(&mut self, core: CoreId, context: u8);
         fn acknowledge(&mut self, core: CoreId, context: u8);

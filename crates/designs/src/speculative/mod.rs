@@ -180,7 +180,7 @@ impl Speculative {
         self.active += 1;
         if self.active == 1 {
             for hook in [Hook::Load, Hook::Keep, Hook::Store] {
-                hw.heed(hook);
+                hw.ask_again(hook);
             }
         }
     }

@@ -59,7 +59,7 @@ impl Table {
         let tag = u64::default;
         let mut random = seed * 2 + 1;
         let mut tasks = 0;
-        while tasks < self.tasks || cpu.goes_on() {
+        while tasks < self.tasks || cpu.has_warm_task() {
             tasks += 1;
             cpu.note(Note::TaskBegin);
             random ^= random << 13;
@@ -232,7 +232,7 @@ fn threads_that_wait_for_one_another_take_turns_and_end_what_they_have_begun() {
     // Each waits until the word has its parity, and then counts.
     let thread = |number: u64| -> Body {
         Rc::new(move |cpu| {
-            while cpu.goes_on() {
+            while cpu.has_warm_task() {
                 let mut word = cpu.load(WORD, 0, 8).bits();
                 while word % 2 != number {
                     word = cpu.load(WORD, 0, 8).bits();

@@ -224,7 +224,7 @@ impl Design for Altered {
         let admission = self.inner.primitive(hw, core, primitive);
         if matches!(self.change, Change::Primitive(..) | Change::SfenceLooksOnce) {
             // The inner design may not implement the hook.
-            hw.heed(Hook::Primitive);
+            hw.ask_again(Hook::Primitive);
         }
         admission
     }

@@ -21,7 +21,7 @@ impl SimCpu<'_> {
                 self.ask(request)?;
             }
             let ready = (at + 1).max(address).max(c.loads.floor.get());
-            let issue = c.window.finds(Port::Load, ready.max(c.loads.addresses.get()));
+            let issue = c.window.issue_at_port(Port::Load, ready.max(c.loads.addresses.get()));
             match c.translate(addr, issue) {
                 Ok(translated) => break (issue, translated),
                 Err(walk) => self.ask(walk)?,
@@ -64,7 +64,7 @@ impl SimCpu<'_> {
             while let Err(request) = c.catch_up(at) {
                 self.ask(request)?;
             }
-            let issue = c.window.finds(Port::Load, (at + 1).max(ready));
+            let issue = c.window.issue_at_port(Port::Load, (at + 1).max(ready));
             match c.translate(addr, issue) {
                 Ok(translated) => break (issue, translated),
                 Err(walk) => self.ask(walk)?,
@@ -97,7 +97,7 @@ impl SimCpu<'_> {
         let at = c.dispatch_entry();
         let (issue, translated) = loop {
             let ready = (at + 1).max(address).max(c.context.ready.get());
-            let issue = c.window.finds(Port::Address, ready);
+            let issue = c.window.issue_at_port(Port::Address, ready);
             match c.translate(addr, issue) {
                 Ok(translated) => break (issue, translated),
                 Err(walk) => self.ask(walk)?,

@@ -16,7 +16,7 @@ impl SimCpu<'_> {
         let at = c.dispatch_entry();
         let (issue, translated) = loop {
             let ready = (at + 1).max(address).max(c.context.ready.get());
-            let issue = c.window.finds(Port::Address, ready);
+            let issue = c.window.issue_at_port(Port::Address, ready);
             match c.translate(addr, issue) {
                 Ok(translated) => break (issue, translated),
                 Err(walk) => self.ask(walk)?,
@@ -78,7 +78,7 @@ impl Core {
             true => {
                 self.window.execute_address(issue, known);
                 let ready = (self.window.dispatch_second() + 1).max(known).max(data);
-                let issue = self.window.finds(Port::Data, ready);
+                let issue = self.window.issue_at_port(Port::Data, ready);
                 (issue, issue + 1)
             }
         }

@@ -1,7 +1,7 @@
 //! Stores and locked instructions that a design keeps before their core owns the line.
 
 use crate::common::{as_plain, memory, patient, preset, put, random_machine, set_caches, system, Plain};
-use crate::trace::checker::{check_order, replay, told, words};
+use crate::trace::checker::{check_order, deeds, replay, words};
 use crate::trace::programs::{run_under, Ran};
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -330,7 +330,7 @@ fn run_random(design: Keeper, seed: u64, cores: u64, length: u64) -> Ran {
 fn check(ran: &Ran) {
     let trace = &ran.journal.trace;
     let (values, memory) = replay(trace);
-    assert_eq!(told(&ran.journal, &values), ran.deeds);
+    assert_eq!(deeds(&ran.journal, &values), ran.deeds);
     assert!(words(&memory) == words(&ran.memory), "memory in the end");
     check_order(trace, ran.in_order);
 }

@@ -4,7 +4,7 @@ pub mod checker;
 pub mod programs;
 
 use crate::common::{random_machine, Plain};
-use checker::{check_order, op, overlap, reads, replay, told, words, written};
+use checker::{check_order, deeds, op, overlap, reads, replay, words, written};
 use programs::{run_under, Did, Ran};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -103,7 +103,7 @@ proptest! {
     fn replaying_gives_what_the_programs_did_and_the_final_memory(seed: u64, cores in 1u64..5, length in 1u64..120) {
         let ran = run(seed, cores, length, Traces::Everything);
         let (values, memory) = replay(&ran.journal.trace);
-        prop_assert_eq!(told(&ran.journal, &values), ran.deeds);
+        prop_assert_eq!(deeds(&ran.journal, &values), ran.deeds);
         prop_assert!(words(&memory) == words(&ran.memory), "memory in the end");
     }
 
