@@ -1,7 +1,7 @@
 //! What a design is, what it needs and which hooks it implements.
 
 /// A design's name and origin, for lists and tables.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct About {
     /// The name on the command line.
     pub name: &'static str,
@@ -30,6 +30,14 @@ pub struct Needs {
     pub adr: bool,
     /// The order in which stores must drain.
     pub stores: Drains,
+}
+
+impl Needs {
+    /// ADR, and stores in program order.
+    pub const ADR_IN_ORDER: Needs = Needs {
+        adr: true,
+        stores: Drains::InOrder,
+    };
 }
 
 /// The order in which a design needs a core's stores to become visible.

@@ -59,6 +59,15 @@ pub struct Counter {
     pub help: &'static str,
 }
 
+impl Counter {
+    /// One whose values of several threads, cores and runs sum up.
+    #[must_use]
+    pub const fn sum(name: &'static str, unit: &'static str, help: &'static str) -> Counter {
+        let adds = Adds::Sum;
+        Counter { name, unit, adds, help }
+    }
+}
+
 /// Counters of a design's own, with their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnCounts(pub Vec<(Counter, u64)>);

@@ -117,7 +117,7 @@ pub trait Services<T: Types> {
     fn skip(&mut self, hook: Hook);
 
     /// The opposite of [`Services::skip`]: for a design that wraps one without the hook.
-    fn heed(&mut self, hook: Hook);
+    fn ask_again(&mut self, hook: Hook);
 
     /// What the core's program announces from now on (a region is durable, a task has ended, an
     /// output) becomes true only when the design has opened the gate. For a fence that retires

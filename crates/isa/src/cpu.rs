@@ -311,7 +311,7 @@ pub trait Cpu: Sized {
 
     /// Whether a program that warms caches is to begin another task. Asked before each task; other threads have their
     /// turns first.
-    fn goes_on(&self) -> bool {
+    fn has_warm_task(&self) -> bool {
         false
     }
 

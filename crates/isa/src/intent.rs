@@ -102,6 +102,19 @@ impl Lowering {
         tasking: Tasking::Own,
     };
 
+    /// The log, `clwb`, and the same primitives wherever an intent orders persists.
+    #[must_use]
+    pub const fn clwb_and(order: &'static [Primitive]) -> Lowering {
+        Lowering {
+            log: true,
+            flush: Some(Flush::Clwb),
+            log_before_update: order,
+            commit: order,
+            durable: order,
+            ..Lowering::NOTHING
+        }
+    }
+
     /// Whether hardware speculates and may interrupt a program, whose open region must then be aborted.
     #[inline(always)]
     #[must_use]

@@ -6,6 +6,7 @@ mod batches;
 mod calendar;
 mod cycles;
 mod events;
+mod forward;
 mod keys;
 mod nearest;
 mod number_hasher;

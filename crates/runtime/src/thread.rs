@@ -79,7 +79,7 @@ pub fn run_warming(program: &dyn Program, cpu: &Thread<'_>, plan: ThreadPlan, la
         states.push(open(program, cpu, plan, plan.thread * lanes + slot));
     }
     let mut slot = 0;
-    while cpu.goes_on() {
+    while cpu.has_warm_task() {
         cpu.note(Note::TaskBegin);
         crate::restart::run_task(program, &mut states[slot]);
         cpu.note(Note::TaskEnd);

@@ -9,7 +9,7 @@ use crate::{
     Supply, TagOf, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
-use strandline_kernel::{Cycles, Param, ParamError, Params};
+use strandline_kernel::{forward, Cycles, Param, ParamError, Params};
 use typed::Typed;
 use values::Values;
 
@@ -75,40 +75,18 @@ impl<D: Design> Keyed<D> {
 impl<D: Design> Design for Keyed<D> {
     type Own = Keys;
 
-    fn about(&self) -> About {
-        self.design.about()
-    }
-
-    fn wants(&self) -> Wants {
-        self.design.wants()
-    }
-
-    fn params(&self) -> &'static [Param] {
-        self.design.params()
-    }
-
-    fn set(&mut self, params: &Params) {
-        self.design.set(params);
-    }
-
-    fn modes(&self) -> &'static [&'static str] {
-        self.design.modes()
-    }
-
-    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
-        self.design.storage(machine)
-    }
-
-    fn drain_bytes(&self, machine: &Sizes) -> u64 {
-        self.design.drain_bytes(machine)
-    }
-
-    fn is_shared(&self, requester: CoreId, line: Line) -> bool {
-        self.design.is_shared(requester, line)
-    }
-
-    fn lowering(&self) -> Lowering {
-        self.design.lowering()
+    forward! { self.design =>
+        fn about(&self) -> About;
+        fn wants(&self) -> Wants;
+        fn params(&self) -> &'static [Param];
+        fn set(&mut self, params: &Params);
+        fn modes(&self) -> &'static [&'static str];
+        fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)>;
+        fn drain_bytes(&self, machine: &Sizes) -> u64;
+        fn is_shared(&self, requester: CoreId, line: Line) -> bool;
+        fn lowering(&self) -> Lowering;
+        fn own_counters(&self) -> &'static [Counter];
+        fn counters(&self, now: Cycles) -> Counters;
     }
 
     fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering) -> Claim<Key> {
@@ -303,14 +281,6 @@ impl<D: Design> Design for Keyed<D> {
 
     fn rolled_back(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, checkpoint: Checkpoint) {
         self.ask(hw, |design, hw| design.rolled_back(hw, core, checkpoint));
-    }
-
-    fn own_counters(&self) -> &'static [Counter] {
-        self.design.own_counters()
-    }
-
-    fn counters(&self, now: Cycles) -> Counters {
-        self.design.counters(now)
     }
 
     fn waits(&self) -> Vec<String> {

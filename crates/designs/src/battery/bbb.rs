@@ -16,8 +16,8 @@ use crate::parts::per_core;
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
 use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Counters, Departure, Design, Domain, Drains, Eviction, Level, Needs, Never, Occupancy, Services,
-    Sizes, Snoop, Store, Types, Until, Wants, Write,
+    About, Access, Counters, Departure, Design, Domain, Eviction, Level, Needs, Never, Occupancy, Services, Sizes,
+    Snoop, Store, Types, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
@@ -145,10 +145,7 @@ impl Design for Bbb {
             name: "bbb",
             paper: "BBB (HPCA 2021); ASAP II-C",
             summary: "battery-backed buffers beside the caches; no flushes, fences only to acknowledge",
-            needs: Needs {
-                adr: true,
-                stores: Drains::InOrder,
-            },
+            needs: Needs::ADR_IN_ORDER,
             promises_recovery: true,
             model: "bbb",
             intents: Some("intents"),

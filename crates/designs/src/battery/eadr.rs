@@ -6,7 +6,7 @@
 //! Source: ASAP (HPCA 2022), section II-C.
 //! Simplified: the battery that drains the caches never fails.
 
-use strandline_design::{About, Design, Domain, Drains, Needs, Plain, Sizes, Wants};
+use strandline_design::{About, Design, Domain, Needs, Plain, Sizes, Wants};
 use strandline_isa::{Lowering, Primitive};
 
 /// Caches flushed by the platform on power failure.
@@ -21,10 +21,7 @@ impl Design for Eadr {
             name: "eadr",
             paper: "ASAP II-C",
             summary: "the caches are in the persistence domain; no flushes, fences only to acknowledge",
-            needs: Needs {
-                adr: true,
-                stores: Drains::InOrder,
-            },
+            needs: Needs::ADR_IN_ORDER,
             promises_recovery: true,
             model: "eadr",
             intents: Some("intents"),

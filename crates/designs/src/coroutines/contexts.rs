@@ -2,7 +2,7 @@
 
 use crate::parts::per_core;
 use strandline_design::{Admission, Never, Plain, Services, Sizes, Until};
-use strandline_isa::{CoreId, Flush, Lowering, Primitive, Tasking};
+use strandline_isa::{CoreId, Lowering, Primitive, Tasking};
 use strandline_kernel::Param;
 
 /// The contexts of each core: their number, and the current one.
@@ -24,11 +24,6 @@ pub const CONTEXTS: Param = Param {
     words: &[],
 };
 
-/// The primitives of an intent to order persists.
-const FENCE: &[Primitive] = &[Primitive::Cfence(0)];
-/// The first instruction of a task after it is resumed.
-const RESUMED: &[Primitive] = &[Primitive::Setctx(0)];
-
 impl Default for Contexts {
     fn default() -> Self {
         Contexts::of(CONTEXTS.default)
@@ -49,14 +44,9 @@ impl Contexts {
     #[must_use]
     pub fn lowering(tasking: Tasking) -> Lowering {
         Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: FENCE,
-            commit: FENCE,
-            durable: FENCE,
-            resumed: RESUMED,
+            resumed: &[Primitive::Setctx(0)],
             tasking,
-            ..Lowering::NOTHING
+            ..Lowering::clwb_and(&[Primitive::Cfence(0)])
         }
     }
 

@@ -6,14 +6,11 @@
 //! Simplified: nothing.
 
 use strandline_design::{About, Design, Drains, Needs, Plain};
-use strandline_isa::{Flush, Lowering, Primitive, Tasking};
+use strandline_isa::{Lowering, Primitive, Tasking};
 
 /// One fence a round of the window.
 #[derive(Clone, Debug, Default)]
 pub struct Sbatch;
-
-/// The primitives of an intent in a program whose tasks do not share a core.
-const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Design for Sbatch {
     type Own = Plain;
@@ -36,13 +33,8 @@ impl Design for Sbatch {
 
     fn lowering(&self) -> Lowering {
         Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: FENCE,
-            commit: FENCE,
-            durable: FENCE,
             tasking: Tasking::Batched,
-            ..Lowering::NOTHING
+            ..Lowering::clwb_and(&[Primitive::Sfence])
         }
     }
 }

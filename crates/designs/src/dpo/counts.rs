@@ -3,7 +3,6 @@
 use super::dependences::{BufferedKind, Dependences};
 use crate::parts::bloom::LookUps;
 use strandline_design::{Counter, Counters, OwnCounts};
-use strandline_kernel::Adds;
 
 /// The counters.
 #[derive(Clone, Debug, Default)]
@@ -23,51 +22,42 @@ pub struct Counts {
     volatile: u64,
 }
 
-const fn sum(name: &'static str, unit: &'static str, help: &'static str) -> Counter {
-    Counter {
-        name,
-        unit,
-        adds: Adds::Sum,
-        help,
-    }
-}
-
-const PERSIST_PERSIST: Counter = sum(
+const PERSIST_PERSIST: Counter = Counter::sum(
     "persist_persist",
     "dependences",
     "Dependences of a persist on another core's persist.",
 );
-const EPOCH_PERSIST: Counter = sum(
+const EPOCH_PERSIST: Counter = Counter::sum(
     "epoch_persist",
     "dependences",
     "Dependences of a persist on another core's fence.",
 );
-const PERSIST_EPOCH: Counter = sum(
+const PERSIST_EPOCH: Counter = Counter::sum(
     "persist_epoch",
     "dependences",
     "Dependences of a fence on another core's persist.",
 );
-const EPOCH_EPOCH: Counter = sum(
+const EPOCH_EPOCH: Counter = Counter::sum(
     "epoch_epoch",
     "dependences",
     "Dependences of a fence on another core's fence.",
 );
-const VOLATILE: Counter = sum(
+const VOLATILE: Counter = Counter::sum(
     "volatile_dependences",
     "dependences",
     "Dependences found by an access to volatile memory.",
 );
-const BLOCKED_L1: Counter = sum(
+const BLOCKED_L1: Counter = Counter::sum(
     "l1_blocked_cycles",
     "cycles",
     "A core's L1 is blocked, because its persist buffer is full of entries or fences; summed over the cores.",
 );
-const DRAINS: Counter = sum(
+const DRAINS: Counter = Counter::sum(
     "drains",
     "entries",
     "Persists and fences that have drained from persist buffers to controllers.",
 );
-const COALESCED: Counter = sum(
+const COALESCED: Counter = Counter::sum(
     "buffer_coalesced",
     "stores",
     "Stores that have coalesced in a persist buffer.",

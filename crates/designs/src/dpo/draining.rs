@@ -92,7 +92,7 @@ impl Dpo {
             false => self.load_watchers -= 1,
         }
         match (watches, self.load_watchers) {
-            (true, 1) => hw.heed(Hook::Load),
+            (true, 1) => hw.ask_again(Hook::Load),
             (false, 0) => hw.skip(Hook::Load),
             _ => {}
         }

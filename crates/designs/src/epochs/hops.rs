@@ -16,13 +16,13 @@
 //! read until the write has completed). Instructions of other ISAs that wait for flushes or order
 //! them are executed as the equivalent `dfence` or `ofence`, and flushes write nothing back.
 
-use super::buffers::{Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
+use super::buffers::{self, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
 use crate::parts::epochs::{admission, bits, Commits, EpochId};
 use crate::parts::persist_buffer::{Sent, BUFFER_ENTRIES};
 use strandline_design::{
-    About, Access, Admission, Counters, Departure, Design, Drains, Eviction, Level, Needs, Ordering, Services, Sizes,
-    Snoop, Store, Until, Wants, Write,
+    About, Access, Admission, Counters, Departure, Design, Eviction, Level, Needs, Ordering, Services, Sizes, Snoop,
+    Store, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -79,10 +79,7 @@ const ABOUT: About = About {
     name: "hops-ep",
     paper: "StrandWeaver VI-A; ASAP VI-B",
     summary: "ofence and dfence; epochs wait in persist buffers beside the caches",
-    needs: Needs {
-        adr: true,
-        stores: Drains::InOrder,
-    },
+    needs: Needs::ADR_IN_ORDER,
     promises_recovery: true,
     model: "ep",
     intents: Some("intents"),
@@ -147,13 +144,7 @@ impl Hops {
 impl Design for Hops {
     type Own = Own;
 
-    fn about(&self) -> About {
-        self.about
-    }
-
-    fn wants(&self) -> Wants {
-        PersistBuffers::wants()
-    }
+    hooks_of_buffers!();
 
     fn params(&self) -> &'static [Param] {
         &[BUFFER_ENTRIES, GATHER, GATHER_TIME, POLL_PERIOD, POLL_ACCESS]
@@ -176,57 +167,8 @@ impl Design for Hops {
         vec![("persist buffers", settings.buffer_bytes(machine, epoch, 1 + dependence))]
     }
 
-    fn lowering(&self) -> Lowering {
-        self.buffers.persistency().lowering()
-    }
-
-    fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
-        admission(primitive, Gate::Fence(core))
-    }
-
-    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Gate> {
-        let gate = self.buffers.store(core, write);
-        self.advance(hw);
-        gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate)))
-    }
-
-    fn departs(
-        &mut self,
-        hw: &mut dyn Services<Own>,
-        core: CoreId,
-        ordering: Ordering,
-        context: u8,
-    ) -> Departure<Gate> {
-        let departure = self.buffers.departs(hw, core, ordering, context);
-        self.advance(hw);
-        departure
-    }
-
-    fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
-        self.buffers.visible(hw, core, store);
-        self.advance(hw);
-    }
-
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Sent) {
         self.buffers.acknowledged(hw, core, tag.id);
-        self.advance(hw);
-    }
-
-    fn snooped(
-        &mut self,
-        hw: &mut dyn Services<Own>,
-        owner: CoreId,
-        requester: CoreId,
-        line: Line,
-        _: Access,
-    ) -> Snoop<Gate, EpochId> {
-        let answer = self.buffers.snooped(owner, requester, line);
-        self.advance(hw);
-        answer
-    }
-
-    fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, _: Line, note: EpochId) {
-        self.buffers.replied(requester, note);
         self.advance(hw);
     }
 

@@ -35,11 +35,11 @@ use epochs::{CoreEpochs, Phase};
 use own::{EpochId, Gate, Message, Own};
 use settings::Settings;
 use strandline_design::{
-    About, Access, Admission, Counter, Counters, Departure, Design, Drains, Eviction, Level, LineTag, Needs, Ordering,
+    About, Access, Admission, Counter, Counters, Departure, Design, Eviction, Level, LineTag, Needs, Ordering,
     OwnCounts, Services, Sizes, Store, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
-use strandline_kernel::{Adds, Cycles, Param, Params};
+use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::broken;
 
 /// Why an epoch is flushed while something waits.
@@ -54,24 +54,21 @@ enum Cause {
 
 /// Counters of online flushes.
 const COUNTERS: [Counter; 3] = [
-    Counter {
-        name: "intra_thread_flushes",
-        unit: "epochs",
-        adds: Adds::Sum,
-        help: "Epochs flushed online because their core wrote one of their lines again.",
-    },
-    Counter {
-        name: "inter_thread_flushes",
-        unit: "epochs",
-        adds: Adds::Sum,
-        help: "Epochs flushed online because another core accessed one of their lines.",
-    },
-    Counter {
-        name: "eviction_flushes",
-        unit: "epochs",
-        adds: Adds::Sum,
-        help: "Epochs flushed online because one of their lines left the LLC.",
-    },
+    Counter::sum(
+        "intra_thread_flushes",
+        "epochs",
+        "Epochs flushed online because their core wrote one of their lines again.",
+    ),
+    Counter::sum(
+        "inter_thread_flushes",
+        "epochs",
+        "Epochs flushed online because another core accessed one of their lines.",
+    ),
+    Counter::sum(
+        "eviction_flushes",
+        "epochs",
+        "Epochs flushed online because one of their lines left the LLC.",
+    ),
 ];
 
 /// Lazy persist barriers.
@@ -273,10 +270,7 @@ impl Design for LbPp {
             name: "lb-pp",
             paper: "LB++ (MICRO 2015); ASAP I, IV-A",
             summary: "epochs stay in the caches until a conflict, an eviction or their end flushes them",
-            needs: Needs {
-                adr: true,
-                stores: Drains::InOrder,
-            },
+            needs: Needs::ADR_IN_ORDER,
             promises_recovery: true,
             model: "ep",
             intents: Some("intents"),

@@ -110,7 +110,7 @@ impl<T: Types> Services<T> for Machine<T> {
     fn entry_at_turn(&self, _: CoreId) -> StoreId {
         self.spec.turn
     }
-    fn heed(&mut self, _: Hook) {}
+    fn ask_again(&mut self, _: Hook) {}
     fn skip(&mut self, _: Hook) {}
     fn send(&mut self, at: Cycles, message: T::Message) {
         self.messages.push((at, message));

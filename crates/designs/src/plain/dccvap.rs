@@ -55,9 +55,6 @@ impl Types for Own {
     type Note = Never;
 }
 
-/// The primitive of every intent that orders persists.
-const FENCE: &[Primitive] = &[Primitive::Sfence];
-
 impl Core {
     /// Whether the stores behind a `clflush` wait.
     fn awaits_clflush(&mut self, hw: &dyn Services<Own>) -> bool {
@@ -105,14 +102,7 @@ impl Design for Dccvap {
     }
 
     fn lowering(&self) -> Lowering {
-        Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: FENCE,
-            commit: FENCE,
-            durable: FENCE,
-            ..Lowering::NOTHING
-        }
+        Lowering::clwb_and(&[Primitive::Sfence])
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, _: CoreId, primitive: Primitive) -> Admission<Gate> {

@@ -8,7 +8,7 @@
 
 use crate::parts::pcommits::{CommitId, Pcommits, SYNC_BARRIER};
 use strandline_design::{About, Departure, Design, Needs, Never, Ordering, Services, Types};
-use strandline_isa::{CoreId, Flush, Lowering, Primitive};
+use strandline_isa::{CoreId, Lowering, Primitive};
 
 /// Synchronous ordering with `pcommit`.
 #[derive(Clone, Debug, Default)]
@@ -42,14 +42,7 @@ impl Design for X86Pcommit {
     }
 
     fn lowering(&self) -> Lowering {
-        Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: SYNC_BARRIER,
-            commit: SYNC_BARRIER,
-            durable: SYNC_BARRIER,
-            ..Lowering::NOTHING
-        }
+        Lowering::clwb_and(SYNC_BARRIER)
     }
 
     fn departs(

@@ -53,11 +53,11 @@ use buffer::Buffer;
 use paths::{Paths, Stamp};
 use std::collections::BTreeSet;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Drains, Eviction, Level,
-    Needs, Never, Ordering, OwnCounts, Services, Sizes, Store, Supply, Types, Until, Wants, Write, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Level, Needs,
+    Never, Ordering, OwnCounts, Services, Sizes, Store, Supply, Types, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
-use strandline_kernel::{Adds, Cycles, Param, Params};
+use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::broken;
 
 const ENTRIES: Param = Param {
@@ -88,18 +88,16 @@ const PATH: Param = Param {
     words: &[],
 };
 
-const STALE_LOADS: Counter = Counter {
-    name: "stale_loads",
-    unit: "lines",
-    adds: Adds::Sum,
-    help: "Lines that were fetched from memory before a store to them had arrived there.",
-};
-const LATE_STORES: Counter = Counter {
-    name: "late_stores",
-    unit: "stores",
-    adds: Adds::Sum,
-    help: "Stores that arrived after a younger one of another core to their line.",
-};
+const STALE_LOADS: Counter = Counter::sum(
+    "stale_loads",
+    "lines",
+    "Lines that were fetched from memory before a store to them had arrived there.",
+);
+const LATE_STORES: Counter = Counter::sum(
+    "late_stores",
+    "stores",
+    "Stores that arrived after a younger one of another core to their line.",
+);
 
 /// PMEM-Spec.
 #[derive(Clone, Debug)]
@@ -283,10 +281,7 @@ impl Design for PmemSpec {
             name: "pmem-spec",
             paper: "PMEM-Spec (ASPLOS 2021); ASAP II and III",
             summary: "stores go to memory beside the caches; what comes out of order is found there, and logs undo it",
-            needs: Needs {
-                adr: true,
-                stores: Drains::InOrder,
-            },
+            needs: Needs::ADR_IN_ORDER,
             promises_recovery: true,
             model: "pmem-spec",
             intents: Some("intents-sections"),

@@ -1,7 +1,6 @@
 //! What speculative persistence counts.
 
 use strandline_design::{Counter, Counters, OwnCounts};
-use strandline_kernel::Adds;
 
 /// The counts of all cores.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,38 +16,29 @@ pub struct Counts {
     pub table_full: u64,
 }
 
-const fn sum(name: &'static str, unit: &'static str, help: &'static str) -> Counter {
-    Counter {
-        name,
-        unit,
-        adds: Adds::Sum,
-        help,
-    }
-}
-
 /// The counters that only these designs have.
 pub const OWN: &[Counter] = &[
-    sum(
+    Counter::sum(
         "ssb_hits",
         "loads",
         "Loads that found bytes in the speculative store buffer.",
     ),
-    sum(
+    Counter::sum(
         "ssb_full",
         "entries",
         "Stores, flushes and pcommits that found the speculative store buffer full.",
     ),
-    sum(
+    Counter::sum(
         "checkpoint_waits",
         "fences",
         "Fences and locked instructions that waited for a free checkpoint.",
     ),
-    sum(
+    Counter::sum(
         "epochs_undone",
         "epochs",
         "Speculative epochs that roll-backs have undone.",
     ),
-    sum(
+    Counter::sum(
         "blt_full",
         "accesses",
         "Accesses that found the block look-up table full.",

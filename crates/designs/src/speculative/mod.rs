@@ -53,7 +53,7 @@ use strandline_design::{
     About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Forward, GateOf, Hook, Load, NoteOf,
     Occupancy, Ordering, RollsBack, Services, Sizes, Snoop, Store, StoreId, Until, Wants, Write, WriteKind,
 };
-use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
+use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::broken;
 
@@ -180,7 +180,7 @@ impl Speculative {
         self.active += 1;
         if self.active == 1 {
             for hook in [Hook::Load, Hook::Keep, Hook::Store] {
-                hw.heed(hook);
+                hw.ask_again(hook);
             }
         }
     }
@@ -276,15 +276,7 @@ impl Design for Speculative {
     }
 
     fn lowering(&self) -> Lowering {
-        let order = if self.adr { FENCE } else { SYNC_BARRIER };
-        Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: order,
-            commit: order,
-            durable: order,
-            ..Lowering::NOTHING
-        }
+        Lowering::clwb_and(if self.adr { FENCE } else { SYNC_BARRIER })
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {

@@ -1,5 +1,41 @@
 //! Strand persistency in hardware: the persist queue and the strand buffers (StrandWeaver, ISCA 2020, section IV).
 
+/// The hooks that both designs leave to a core's [`StrandUnit`].
+macro_rules! hooks_of_units {
+    () => {
+        fn wants(&self) -> Wants {
+            StrandUnit::wants()
+        }
+
+        fn lowering(&self) -> Lowering {
+            StrandUnit::lowering()
+        }
+
+        fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Gate>> {
+            None
+        }
+
+        fn snooped(
+            &mut self,
+            hw: &mut dyn Services<Own>,
+            owner: CoreId,
+            requester: CoreId,
+            line: Line,
+            _: Access,
+        ) -> Snoop<Gate, Never> {
+            self.core(owner).unit.snooped(hw, requester, line)
+        }
+
+        fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
+            self.core(core).unit.evicted(level, line)
+        }
+
+        fn waits(&self) -> Vec<String> {
+            self.cores.iter().flat_map(|core| core.unit.waits()).collect()
+        }
+    };
+}
+
 mod buffers;
 mod guard;
 mod no_persist_queue;

@@ -14,8 +14,8 @@
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
 use crate::parts::per_core;
 use strandline_design::{
-    About, Access, Admission, Departure, Design, Drains, Eviction, Level, Needs, Never, Ordering, Services, Sizes,
-    Snoop, Until, Wants,
+    About, Access, Admission, Departure, Design, Eviction, Level, Needs, Never, Ordering, Services, Sizes, Snoop,
+    Until, Wants,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Param, Params};
@@ -129,15 +129,14 @@ impl NoPersistQueue {
 impl Design for NoPersistQueue {
     type Own = Own;
 
+    hooks_of_units!();
+
     fn about(&self) -> About {
         About {
             name: "no-persist-queue",
             paper: "StrandWeaver VI-A",
             summary: "strand buffers fed by the store queue: what they bring without a persist queue",
-            needs: Needs {
-                adr: true,
-                stores: Drains::InOrder,
-            },
+            needs: Needs::ADR_IN_ORDER,
             promises_recovery: true,
             model: "strandweaver",
             intents: Some("intents"),
@@ -163,10 +162,6 @@ impl Design for NoPersistQueue {
         ]
     }
 
-    fn lowering(&self) -> Lowering {
-        StrandUnit::lowering()
-    }
-
     fn primitive(&mut self, _: &mut dyn Services<Own>, _: CoreId, primitive: Primitive) -> Admission<Gate> {
         match primitive.is_of_strands() {
             true => Admission::Enter,
@@ -186,32 +181,5 @@ impl Design for NoPersistQueue {
         let core = self.core(id);
         core.unit.acknowledged(hw, tag);
         core.advance(hw);
-    }
-
-    fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Gate>> {
-        None
-    }
-
-    fn snooped(
-        &mut self,
-        hw: &mut dyn Services<Own>,
-        owner: CoreId,
-        requester: CoreId,
-        line: Line,
-        _: Access,
-    ) -> Snoop<Gate, Never> {
-        self.core(owner).unit.snooped(hw, requester, line)
-    }
-
-    fn wants(&self) -> Wants {
-        StrandUnit::wants()
-    }
-
-    fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
-        self.core(core).unit.evicted(level, line)
-    }
-
-    fn waits(&self) -> Vec<String> {
-        self.cores.iter().flat_map(|core| core.unit.waits()).collect()
     }
 }

@@ -16,8 +16,8 @@ use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFF
 use crate::parts::per_core;
 use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Admission, Claim, Departure, Design, Drains, Eviction, Level, Needs, Never, Ordering, Services,
-    Sizes, Snoop, StoreId, Until, Wants,
+    About, Access, Admission, Claim, Departure, Design, Eviction, Level, Needs, Never, Ordering, Services, Sizes,
+    Snoop, StoreId, Until, Wants,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -155,15 +155,14 @@ impl StrandWeaver {
 impl Design for StrandWeaver {
     type Own = Own;
 
+    hooks_of_units!();
+
     fn about(&self) -> About {
         About {
             name: "strandweaver",
             paper: "StrandWeaver IV",
             summary: "persist queue and strand buffers: strands persist concurrently, barriers order within one",
-            needs: Needs {
-                adr: true,
-                stores: Drains::InOrder,
-            },
+            needs: Needs::ADR_IN_ORDER,
             promises_recovery: true,
             model: "strandweaver",
             intents: Some("intents"),
@@ -191,10 +190,6 @@ impl Design for StrandWeaver {
             ("strand buffers", machine.cores * self.shape.storage_bytes()),
             ("tail indices", machine.cores * tails),
         ]
-    }
-
-    fn lowering(&self) -> Lowering {
-        StrandUnit::lowering()
     }
 
     fn claim(&mut self, _: &mut dyn Services<Own>, core: CoreId, ordering: Ordering) -> Claim<Gate> {
@@ -268,32 +263,5 @@ impl Design for StrandWeaver {
         let done = core.unit.acknowledged(hw, tag);
         core.queue.completed(done);
         core.advance(hw);
-    }
-
-    fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Gate>> {
-        None
-    }
-
-    fn snooped(
-        &mut self,
-        hw: &mut dyn Services<Own>,
-        owner: CoreId,
-        requester: CoreId,
-        line: Line,
-        _: Access,
-    ) -> Snoop<Gate, Never> {
-        self.core(owner).unit.snooped(hw, requester, line)
-    }
-
-    fn wants(&self) -> Wants {
-        StrandUnit::wants()
-    }
-
-    fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
-        self.core(core).unit.evicted(level, line)
-    }
-
-    fn waits(&self) -> Vec<String> {
-        self.cores.iter().flat_map(|core| core.unit.waits()).collect()
     }
 }

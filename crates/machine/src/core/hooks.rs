@@ -45,7 +45,7 @@ impl Core {
     }
 
     /// Records that the design implements the hook after all.
-    pub fn heed(&self, hook: Hook) {
+    pub fn ask_again(&self, hook: Hook) {
         self.set_hooks(self.hooks.get().with(hook));
     }
 

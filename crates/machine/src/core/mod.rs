@@ -1,5 +1,6 @@
 //! An out-of-order core: its window, its store queue, its predictor, and the program's view of it.
 
+mod cells;
 mod counted;
 mod counts;
 mod cpu;

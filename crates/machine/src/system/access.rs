@@ -103,11 +103,11 @@ impl Running {
         };
         let holder = entry.sharers.others(core).next();
         if let Some(other) = holder.filter(|_| entry.owned || access == Access::Own) {
-            t += self.consult(other, entry.owned);
+            t += self.snoop_latency(other, entry.owned);
         } else if let Some(other) = remembered {
-            t += self.consult(other, false);
+            t += self.snoop_latency(other, false);
         }
-        let state = self.share_out(core, line, access, entry);
+        let state = self.grant_line(core, line, access, entry);
         t += hop;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         if held {
@@ -228,7 +228,7 @@ impl Running {
 
     /// Cycles of a snoop of another core's private caches: through the directory, or broadcast
     /// together with the look-up of the LLC.
-    fn consult(&self, other: CoreId, for_data: bool) -> u64 {
+    fn snoop_latency(&self, other: CoreId, for_data: bool) -> u64 {
         let hop = self.hw.hop();
         let look_up = if for_data {
             self.hw.harts[other.index()].core.private.borrow().latency()
@@ -243,7 +243,7 @@ impl Running {
 
     /// Updates the directory and the other cores' states. Returns the state that the requester
     /// gets.
-    fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
+    fn grant_line(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
         let alone = entry.sharers.others(core).next().is_none() && !self.design.is_shared(core, line);
         for other in entry.sharers.others(core) {
             if access == Access::Own {
@@ -287,7 +287,7 @@ impl Running {
         at: u64,
     ) -> u64 {
         if let Some(victim) = victim {
-            self.drive_out(core, victim, at);
+            self.evict(core, victim, at);
         }
         match supply {
             Supply::Durable => self.hw.fill(line),
@@ -336,7 +336,7 @@ impl Running {
 
     /// Evicts a line from the LLC and from all private caches; if it is dirty, it is written back. The design is asked
     /// about a line with a tag, dirty or not.
-    pub(super) fn drive_out(&mut self, core: CoreId, line: Line, at: u64) {
+    pub(super) fn evict(&mut self, core: CoreId, line: Line, at: u64) {
         let Some(entry) = self.hw.llc.peek(line) else {
             return;
         };

@@ -87,7 +87,7 @@ impl Running {
     fn goes_round(&mut self, core: CoreId, horizon: u64) -> bool {
         let shared = self.hw.hart(core).core.clone();
         shared.turn.horizon.set(horizon);
-        let ended = self.goes_on(core);
+        let ended = self.resume_program(core);
         let request = shared.exchange.request.take().filter(|_| !ended);
         if request == Some(Request::Order) && shared.turn.next_op.get() > horizon {
             return true;

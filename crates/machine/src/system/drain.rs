@@ -21,7 +21,7 @@ impl Running {
             let goes_on = self.drain_one(core, &shared, until) && self.hw.commands.is_empty();
             horizon = goes_on.then(|| self.drains_again(core, last)).flatten();
         }
-        self.obey();
+        self.run_deferred();
     }
 
     /// Drains one entry, or stores that hit; whether one store has left for the caches or the design.
@@ -68,7 +68,7 @@ impl Running {
     /// Drains a store, or makes it wait; whether it has left the queue.
     fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> bool {
         if shared.asks(Hook::Keep) {
-            match self.leaves_it(core, entry, at) {
+            match self.ask_to_keep(core, entry, at) {
                 Departure::Go => {}
                 Departure::Keep => return true,
                 Departure::Wait(_) => return false,
@@ -92,7 +92,7 @@ impl Running {
 
     /// Asks the design whether the machine performs a store; if not, the design keeps it or the
     /// store waits.
-    fn leaves_it(&mut self, core: CoreId, entry: &Entry, at: u64) -> Departure<Key> {
+    fn ask_to_keep(&mut self, core: CoreId, entry: &Entry, at: u64) -> Departure<Key> {
         let (asked, id) = (write_of(WriteKind::Store, entry), StoreId(entry.number));
         let departure = self.design.keep(&mut self.hw, core, asked, id);
         match departure {
@@ -294,7 +294,7 @@ impl Running {
         }
         let index = self.hw.rng.below(self.hw.recent.len() as u64) as usize;
         let (_, line) = self.hw.recent[index];
-        self.drive_out(core, line, at);
+        self.evict(core, line, at);
     }
 }
 

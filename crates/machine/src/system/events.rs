@@ -84,7 +84,7 @@ impl Running {
             Event::Perform { core, id } => self.perform_kept(core, id),
             Event::Message(message) => self.design.message(&mut self.hw, message),
         }
-        self.obey();
+        self.run_deferred();
     }
 
     /// A flush that the design has sent is acknowledged.
@@ -96,15 +96,15 @@ impl Running {
 
     /// Carries out the deferred services that the design has called.
     #[inline(always)]
-    pub(super) fn obey(&mut self) {
+    pub(super) fn run_deferred(&mut self) {
         if !self.hw.commands.is_empty() {
-            self.obey_all();
+            self.run_all_deferred();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn obey_all(&mut self) {
+    fn run_all_deferred(&mut self) {
         let mut times = 0;
         while let Some(command) = self.hw.commands.pop_front() {
             times += 1;

@@ -79,7 +79,7 @@ impl Hardware {
         FoundLine { at, ..found }
     }
 
-    /// Cycles of a look-up of the LLC for a flush; broadcast, of the other cores' caches too (as in `consult`).
+    /// Cycles of a look-up of the LLC for a flush; broadcast, of the other cores' caches too (as in `snoop_latency`).
     fn everywhere(&self) -> u64 {
         let others = match self.machine.interconnect.coherence {
             Coherence::Snoop if self.harts.len() > 1 => self.harts[0].core.private.borrow().latency(),
@@ -256,7 +256,7 @@ impl Running {
             self.hw.send_combined(core, slot, at);
             return false;
         }
-        self.drive_out(core, line, at);
+        self.evict(core, line, at);
         let hart = self.hw.hart(core);
         let index = match hart.combining.iter().position(|b| b.line == line && !b.sent) {
             Some(index) => index,

@@ -56,7 +56,7 @@ impl Program {
     }
 
     /// Runs it until it ends or waits: whether it has ended.
-    pub fn goes_on(&mut self) -> bool {
+    pub fn resume(&mut self) -> bool {
         match self.0.resume(()) {
             CoroutineResult::Yield(()) => false,
             CoroutineResult::Return(()) => true,

@@ -144,7 +144,7 @@ impl Running {
                 .hw
                 .wait(core, Condition::of(core, until), Then::Ask(request.again())),
         };
-        self.obey();
+        self.run_deferred();
         go
     }
 

@@ -194,7 +194,7 @@ impl Running {
         let shared = self.hw.hart(core).core.clone();
         let trained = shared.begin_replay(saved.operations());
         self.put(core, factory);
-        let ended = self.goes_on(core);
+        let ended = self.resume_program(core);
         assert!(!ended, "{core}: the program ended before its checkpoint");
         shared.end_replay(&trained);
     }

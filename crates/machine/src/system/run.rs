@@ -232,7 +232,7 @@ impl System {
             .expect("a program that has not ended");
         core.resumes();
         core.exchange.waits.set(false);
-        let ended = Loan::to(&core, &mut self.running).used(|| program.goes_on());
+        let ended = Loan::to(&core, &mut self.running).used(|| program.resume());
         let running = self.idle_mut();
         if ended {
             return running.ended(id);

@@ -320,12 +320,12 @@ impl Running {
     }
 
     /// Runs a core's program, which cannot ask meanwhile: at its first request it stops. Whether it has ended.
-    pub(super) fn goes_on(&mut self, id: CoreId) -> bool {
+    pub(super) fn resume_program(&mut self, id: CoreId) -> bool {
         self.hw.harts[id.index()].core.resumes();
         let program = self.programs[id.index()]
             .as_mut()
             .expect("a program that has not ended");
-        program.goes_on()
+        program.resume()
     }
 
     pub(super) fn ended(&mut self, id: CoreId) {

@@ -57,9 +57,9 @@ impl Services<Keys> for Hardware {
         self.skip_hook(hook);
     }
 
-    fn heed(&mut self, hook: Hook) {
+    fn ask_again(&mut self, hook: Hook) {
         for hart in &self.harts {
-            hart.core.heed(hook);
+            hart.core.ask_again(hook);
         }
     }
 

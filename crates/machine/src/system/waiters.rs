@@ -178,7 +178,7 @@ impl Waiters {
         {
             from += found;
             let (_, waiter) = self.others.remove(from);
-            if self.takes(condition, &waiter) {
+            if self.clear_slot(condition, &waiter) {
                 woken.push(waiter);
             }
         }
@@ -193,7 +193,7 @@ impl Waiters {
         while let Some(found) = self.others.iter().position(|(awaited, _)| *awaited == condition) {
             let (_, waiter) = self.others.remove(found);
             if let Waiter::Program(core, _) = waiter {
-                if self.takes(condition, &waiter) {
+                if self.clear_slot(condition, &waiter) {
                     return Some(core);
                 }
             }
@@ -249,7 +249,7 @@ impl Waiters {
     }
 
     /// Clears a waiter's slot if it still waits for this.
-    fn takes(&mut self, condition: Condition, waiter: &Waiter) -> bool {
+    fn clear_slot(&mut self, condition: Condition, waiter: &Waiter) -> bool {
         match waiter {
             Waiter::Fence(core) => self.wake_fence(*core, |awaited| awaited == condition),
             Waiter::Program(core, then) => {

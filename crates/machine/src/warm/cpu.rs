@@ -204,7 +204,7 @@ impl Cpu for UntimedCpu<'_> {
         self.stack.suspend(());
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_warm_task(&self) -> bool {
         self.takes_turn();
         !self.shared.over.get()
     }

@@ -109,7 +109,7 @@ pub struct Warming {
 impl Warming {
     /// The caches of `machine` with a program's threads on its first cores. The program executes the instructions that
     /// its design lowers its intents to. The design is not asked anything: its own flushes of lines, which no instruction
-    /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Cpu::goes_on`]).
+    /// requests, clean none. Each thread asks before a task whether it begins one ([`strandline_isa::Cpu::has_warm_task`]).
     pub fn new(machine: &MachineConfig, accesses: &Accesses, memory: Memory, threads: Vec<Body>) -> Warming {
         let machine = &machine.cores_and_caches();
         let caches = Untimed::new(machine, &accesses.wants, threads.len());
@@ -171,7 +171,7 @@ impl Warming {
     fn turn(&mut self) -> Result<(), Unfinished> {
         let idle = self.shared.idle.get() + 1;
         self.shared.idle.set(idle);
-        self.programs.retain_mut(|program| !program.goes_on());
+        self.programs.retain_mut(|program| !program.resume());
         match idle > MOST_IDLE {
             true => Err(Unfinished::Stuck),
             false => Ok(()),

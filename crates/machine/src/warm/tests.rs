@@ -3,7 +3,7 @@ use crate::cache::State;
 use crate::core::tlb::tables;
 use crate::system::{Factory, Options, System};
 use std::collections::BTreeMap;
-use strandline_design::{boxed, About, Design, Needs};
+use strandline_design::{boxed, About, Design};
 use strandline_isa::{Addr, Cpu, Flush, Line, Lowering, Note, Thread, LINE_BYTES, PM_BASE};
 
 /// `clwb`; the machine answers at every place.
@@ -15,13 +15,7 @@ impl Design for Plain {
     fn about(&self) -> About {
         About {
             name: "plain",
-            paper: "",
-            summary: "",
-            needs: Needs::default(),
-            promises_recovery: true,
-            model: "",
-            intents: Some("intents"),
-            window: None,
+            ..About::default()
         }
     }
 
@@ -65,7 +59,7 @@ impl Table {
         let tag = u64::default;
         let mut random = seed * 2 + 1;
         let mut tasks = 0;
-        while tasks < self.tasks || cpu.goes_on() {
+        while tasks < self.tasks || cpu.has_warm_task() {
             tasks += 1;
             cpu.note(Note::TaskBegin);
             random ^= random << 13;
@@ -238,7 +232,7 @@ fn threads_that_wait_for_one_another_take_turns_and_end_what_they_have_begun() {
     // Each waits until the word has its parity, and then counts.
     let thread = |number: u64| -> Body {
         Rc::new(move |cpu| {
-            while cpu.goes_on() {
+            while cpu.has_warm_task() {
                 let mut word = cpu.load(WORD, 0, 8).bits();
                 while word % 2 != number {
                     word = cpu.load(WORD, 0, 8).bits();

@@ -1,38 +1,26 @@
 //! What a core may be limited by besides its entries and widths, on whole cores: each rule alone.
 
-use crate::common::{memory, preset, put, Plain};
-use std::cell::RefCell;
-use std::rc::Rc;
-use strandline_design::boxed;
+use crate::common::{self, preset, Reports};
 use strandline_isa::{Addr, Cpu, Primitive, Rmw, Site, PM_BASE};
-use strandline_kernel::Cycles as Latency;
+use strandline_kernel::Cycles;
 use strandline_machine::config::DecodeEnd;
-use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
-
-/// What a program reports: cycles.
-type Cycles = Rc<RefCell<Vec<u64>>>;
+use strandline_machine::{MachineConfig, SimCpu, Stats};
 
 /// Runs a program on COSPlay's core at four micro-ops a cycle, changed by `change`; what it reported.
 fn reported(
     change: impl FnOnce(&mut MachineConfig),
-    program: impl FnOnce(&SimCpu<'_>, Cycles) + 'static,
+    program: impl FnOnce(&SimCpu<'_>, Reports) + 'static,
 ) -> (Vec<u64>, Stats) {
     let mut machine = preset("cosplay");
     machine.core.dispatch_width = 4;
     machine.core.drop_rules();
     change(&mut machine);
-    let cycles = Cycles::default();
-    let mut system = System::new(&machine, boxed(Plain), 1, memory(), Options::default());
-    let reports = cycles.clone();
-    put(&mut system, 0, move |cpu| program(cpu, reports));
-    let outcome = system.run().expect("the program ends");
-    let cycles = cycles.borrow().clone();
-    (cycles, outcome.stats)
+    common::reported(&machine, program)
 }
 
 /// Six additions in three basic blocks of two: when the op behind them is dispatched.
 fn behind_three_blocks(change: impl FnOnce(&mut MachineConfig)) -> u64 {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         for site in 0..3 {
             let sum = cpu.word(1) + cpu.word(1);
             // Branches that are not taken are predicted from the beginning.
@@ -55,7 +43,7 @@ fn a_decoder_ends_its_cycle_with_a_basic_block() {
 
 /// When four independent additions have their results, after the last of which nothing is dispatched.
 fn additions(change: impl FnOnce(&mut MachineConfig)) -> Vec<u64> {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         for _ in 0..4 {
             cycles.borrow_mut().push((cpu.word(1) + cpu.word(1)).tag());
         }
@@ -76,7 +64,7 @@ fn ops_without_a_port_issue_in_a_later_cycle() {
 
 /// A load that misses, and then two of its line and an address each: when these have their data.
 fn loads_of_one_line(change: impl FnOnce(&mut MachineConfig)) -> [u64; 2] {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         let first = cpu.word(PM_BASE).load();
         for _ in 0..2 {
             let address = cpu.word(PM_BASE) + (first & cpu.word(0));
@@ -98,7 +86,7 @@ fn loads_share_their_port() {
 
 /// Two stores: when the op behind them is dispatched, and the instructions of the run.
 fn behind_two_stores(change: impl FnOnce(&mut MachineConfig)) -> (u64, u64) {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         cpu.start_line();
         for line in 0..2 {
             cpu.word(PM_BASE + 64 * line).store(cpu.word(1));
@@ -120,7 +108,7 @@ fn a_store_of_two_micro_ops_is_one_instruction() {
 /// A load that misses gives a store its address; an independent load of a line that the core has: when the first and
 /// the second have their data.
 fn load_behind_a_store(change: impl FnOnce(&mut MachineConfig)) -> (u64, u64) {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         let warm = cpu.word(PM_BASE).load();
         let behind = |line: u64| cpu.word(PM_BASE + 64 * line) + (warm & cpu.word(0));
         let missed = behind(1).load();
@@ -146,7 +134,7 @@ fn a_load_waits_until_the_addresses_of_older_stores_are_known() {
 
 /// A store that misses and more additions than the reorder buffer holds: when the op behind them is dispatched.
 fn behind_a_full_window(change: impl FnOnce(&mut MachineConfig)) -> u64 {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         cpu.word(PM_BASE).store(cpu.word(1));
         (0..8).for_each(|_| _ = cpu.word(1) + cpu.word(1));
         cycles.borrow_mut().push(cpu.cycles().bits());
@@ -170,7 +158,7 @@ fn a_store_may_stay_in_the_window_until_the_l1_has_its_line() {
 #[test]
 fn branches_may_have_ports_of_their_own() {
     let taken = |change: fn(&mut MachineConfig)| {
-        let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+        let program = |cpu: &SimCpu<'_>, cycles: Reports| {
             (0..3).for_each(|site| cpu.branch(0, false, Site(site)));
             cycles.borrow_mut().push((cpu.word(1) + cpu.word(1)).tag());
         };
@@ -198,7 +186,7 @@ fn a_decoder_may_end_its_cycle_at_taken_branches_alone() {
 
 /// A load of what a store has just written: how long after the store it has its value.
 fn forwarded(change: impl FnOnce(&mut MachineConfig)) -> u64 {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         cpu.word(PM_BASE).load();
         cpu.start_line();
         let sum = cpu.word(1) + cpu.word(1);
@@ -217,7 +205,7 @@ fn a_renamed_load_has_its_value_as_soon_as_the_store_has() {
 
 /// A locked addition and a load of another line, both in the L1: how long before the addition the load is done.
 fn ahead_of_locked(change: impl FnOnce(&mut MachineConfig)) -> i64 {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         cpu.word(PM_BASE).store(cpu.word(1));
         let warm = cpu.word(PM_BASE + 64).load();
         cpu.primitive(Primitive::Sfence);
@@ -243,7 +231,7 @@ fn loads_may_pass_a_locked_instruction() {
 
 /// Eight stores to a line that the L1 has, and a locked instruction: when the latter is done.
 fn behind_eight_stores(change: impl FnOnce(&mut MachineConfig)) -> u64 {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         cpu.word(PM_BASE).store(cpu.word(1));
         cpu.primitive(Primitive::Mfence);
         cpu.start_line();
@@ -266,7 +254,7 @@ fn neighbouring_stores_to_a_line_may_leave_together() {
 /// Two lines that the L1 has, stored and flushed, and a fence: when the op behind a store behind the fence is dispatched,
 /// and how long it takes.
 fn behind_a_fence(change: impl FnOnce(&mut MachineConfig)) -> (u64, u64) {
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         (0..3).for_each(|line| cpu.word(PM_BASE + 64 * line).store(cpu.word(1)));
         cpu.primitive(Primitive::Mfence);
         cpu.start_line();
@@ -299,9 +287,9 @@ fn a_fence_may_wait_in_the_store_queue() {
 #[test]
 fn flushes_may_set_out_late_and_one_behind_the_other() {
     let (_, free) = behind_a_fence(|_| ());
-    let (_, late) = behind_a_fence(|machine| machine.core.flush_latency = Latency(50));
+    let (_, late) = behind_a_fence(|machine| machine.core.flush_latency = Cycles(50));
     assert_eq!(late, free + 50);
-    let (_, apart) = behind_a_fence(|machine| machine.core.flush_interval = Latency(50));
+    let (_, apart) = behind_a_fence(|machine| machine.core.flush_interval = Cycles(50));
     // The second store and flush leave the queue two cycles behind the first.
     assert_eq!(apart, free + 48);
 }

@@ -1,10 +1,10 @@
 //! A design's counters are read at both ends of the timed region.
 
-use crate::common::{memory, preset, put};
-use strandline_design::{boxed, About, Counters, Design, Occupancy, Plain, Services, Store};
-use strandline_isa::{CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use crate::common::{as_plain, preset, put, system};
+use strandline_design::{Counters, Design, Occupancy, Plain, Services, Store};
+use strandline_isa::{CoreId, Cpu, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Options, Stats, System};
+use strandline_machine::Stats;
 
 /// Counts visible stores as epochs, and as entries of a buffer that never drains.
 #[derive(Default)]
@@ -16,13 +16,7 @@ struct Counts {
 impl Design for Counts {
     type Own = Plain;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn visible(&mut self, hw: &mut dyn Services<Plain>, core: CoreId, _: Store) {
         self.stores += 1;
@@ -42,13 +36,7 @@ impl Design for Counts {
 
 /// `before` stores, the start line, and `after` stores, each made durable.
 fn stores(before: u64, after: u64) -> Stats {
-    let mut system = System::new(
-        &preset("cosplay"),
-        boxed(Counts::default()),
-        1,
-        memory(),
-        Options::default(),
-    );
+    let mut system = system(&preset("cosplay"), Counts::default(), 1);
     put(&mut system, 0, move |cpu| {
         for line in 0..before + after {
             if line == before {
@@ -89,13 +77,7 @@ fn occupancy_covers_exactly_the_timed_region() {
 
 #[test]
 fn without_a_start_line_all_is_counted() {
-    let mut system = System::new(
-        &preset("cosplay"),
-        boxed(Counts::default()),
-        1,
-        memory(),
-        Options::default(),
-    );
+    let mut system = system(&preset("cosplay"), Counts::default(), 1);
     put(&mut system, 0, |cpu| {
         cpu.word(PM_BASE).store(cpu.word(1));
     });

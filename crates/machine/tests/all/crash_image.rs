@@ -1,16 +1,16 @@
 //! The image that a crash would leave, from the journal: its changes, their order, and that they
 //! yield the image that a design with undo records of its own computes beside the machine.
 
-use crate::common::{memory, preset, put, random_machine};
+use crate::common::{as_plain, memory, preset, put, random_machine};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Acceptance, ControllerId, Design, Domain, Eviction, Level, Never, Services, Store, Types, Wants,
+    boxed, Acceptance, ControllerId, Design, Domain, Eviction, Level, Never, Services, Store, Types, Wants,
     WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Memory, PM_BASE};
+use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Memory, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Durable, Options, SimCpu, System};
 
@@ -54,13 +54,7 @@ impl Types for Lists {
 impl Design for Scripted {
     type Own = Lists;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn visible(&mut self, hw: &mut dyn Services<Lists>, core: CoreId, store: Store) {
         let line = store.line();
@@ -248,13 +242,7 @@ impl Undo {
 impl Design for Undo {
     type Own = Undone;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
         Wants {

@@ -1,34 +1,22 @@
 //! The queues that limit how far dispatch runs ahead, on whole cores.
 
-use crate::common::{memory, preset, put, Plain};
-use std::cell::RefCell;
-use std::rc::Rc;
-use strandline_design::boxed;
+use crate::common::{self, preset, Reports};
 use strandline_isa::{Cpu, Primitive, PM_BASE};
-use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
-
-/// What a program reports: cycles.
-type Cycles = Rc<RefCell<Vec<u64>>>;
+use strandline_machine::{MachineConfig, SimCpu, Stats};
 
 /// Runs a program on a core of Table 2 with caches that hold nothing, changed by `change`; what it reported.
 fn reported(
     change: impl FnOnce(&mut MachineConfig),
-    program: impl FnOnce(&SimCpu<'_>, Cycles) + 'static,
+    program: impl FnOnce(&SimCpu<'_>, Reports) + 'static,
 ) -> (Vec<u64>, Stats) {
     let mut machine = preset("sp");
     change(&mut machine);
-    let cycles = Cycles::default();
-    let mut system = System::new(&machine, boxed(Plain), 1, memory(), Options::default());
-    let reports = cycles.clone();
-    put(&mut system, 0, move |cpu| program(cpu, reports));
-    let outcome = system.run().expect("the program ends");
-    let cycles = cycles.borrow().clone();
-    (cycles, outcome.stats)
+    common::reported(&machine, program)
 }
 
 /// Two loads that miss, then `third`: when the first load has its line, and when the op behind the third is dispatched.
 fn behind_two_loads(entries: u64, third_is_store: bool) -> (u64, u64) {
-    let program = move |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = move |cpu: &SimCpu<'_>, cycles: Reports| {
         let at = |line: u64| cpu.word(PM_BASE + line * 64);
         let first = at(0).load().tag();
         at(1).load();
@@ -57,7 +45,7 @@ fn a_full_load_store_queue_waits_for_its_oldest_load_to_retire() {
 fn a_full_load_store_queue_waits_for_its_oldest_store_to_leave() {
     // A store to a line that is not in the caches leaves when the line has arrived, a cycle after a load of it would
     // have its data, or when the load that requested it with the store has.
-    let program = |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = |cpu: &SimCpu<'_>, cycles: Reports| {
         cpu.word(PM_BASE).store(cpu.word(1));
         cpu.word(PM_BASE + 64).load();
         cycles.borrow_mut().push(cpu.cycles().bits());
@@ -75,7 +63,7 @@ fn a_full_load_store_queue_waits_for_its_oldest_store_to_leave() {
 /// `waiting` additions that depend on a load that misses, then an op that depends on nothing: when the load has its
 /// line, and the dispatch of the last op; with the fetch stalls of the program.
 fn behind_additions(waiting: u64, change: impl FnOnce(&mut MachineConfig)) -> (u64, u64, u64) {
-    let program = move |cpu: &SimCpu<'_>, cycles: Cycles| {
+    let program = move |cpu: &SimCpu<'_>, cycles: Reports| {
         cpu.start_line();
         let loaded = cpu.word(PM_BASE).load();
         (0..waiting).for_each(|_| _ = loaded + cpu.word(1));

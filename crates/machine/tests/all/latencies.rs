@@ -3,11 +3,10 @@
 //! The arithmetic behind the expectations: an op dispatched in cycle `d` issues in `d + 1`; a store or flush has retired in
 //! `d + 2` and may leave the store queue then, one a drain interval.
 
-use crate::common::{memory, preset, put, run_one, Plain};
-use strandline_design::boxed;
+use crate::common::{preset, put, run_one, system, Plain};
 use strandline_isa::{Cpu, Primitive, PM_BASE};
 use strandline_machine::config::Coherence;
-use strandline_machine::{MachineConfig, Options, System};
+use strandline_machine::MachineConfig;
 
 const PRESETS: [&str; 5] = ["cosplay", "strandweaver", "dpo", "asap", "sp"];
 
@@ -201,7 +200,7 @@ fn a_core_takes_another_cores_line_through_the_directory() {
     for name in PRESETS {
         let m = preset(name);
         let lines = 128u64;
-        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
+        let mut system = system(&m, Plain, 2);
         put(&mut system, 0, move |cpu| {
             for line in 0..lines {
                 cpu.word(PM_BASE + line * 64).store(cpu.word(0));
@@ -233,7 +232,7 @@ fn a_core_takes_another_cores_line_through_the_directory() {
 fn atomics_of_two_cores_lose_no_increment() {
     for name in PRESETS {
         let m = preset(name);
-        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
+        let mut system = system(&m, Plain, 2);
         for core in 0..2 {
             put(&mut system, core, move |cpu| {
                 for _ in 0..500 {
@@ -250,7 +249,7 @@ fn atomics_of_two_cores_lose_no_increment() {
 fn cores_that_write_different_words_of_one_line_all_get_on() {
     for name in PRESETS {
         let m = preset(name);
-        let mut system = System::new(&m, boxed(Plain), 4, memory(), Options::default());
+        let mut system = system(&m, Plain, 4);
         for core in 0..4 {
             put(&mut system, core, move |cpu| {
                 for i in 1..=200 {
@@ -284,7 +283,7 @@ fn a_clwb_that_keeps_ownership_spares_the_next_store_a_request() {
 fn a_clwb_is_broadcast_to_the_other_cores_where_misses_are() {
     for name in PRESETS {
         let m = preset(name);
-        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
+        let mut system = system(&m, Plain, 2);
         put(&mut system, 0, |cpu| {
             let address = cpu.word(PM_BASE);
             address.store(cpu.word(1));
@@ -314,7 +313,7 @@ fn a_line_whose_ownership_a_clwb_gave_up_is_handed_on() {
     for coherence in [Coherence::Directory, Coherence::Snoop] {
         let mut m = preset("dpo");
         m.interconnect.coherence = coherence;
-        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
+        let mut system = system(&m, Plain, 2);
         for core in 0..2u64 {
             put(&mut system, core as u16, move |cpu| {
                 for _ in 0..300 {

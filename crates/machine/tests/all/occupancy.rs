@@ -1,10 +1,10 @@
 //! How full store queue, write-back buffer and context table are, on whole cores, added up by hand.
 
-use crate::common::{memory, preset, put, Plain};
+use crate::common::{as_plain, memory, preset, put, system, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Admission, Checkpoint, Design, Never, RollsBack, Services, Store, Types, Wants};
-use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
+use strandline_design::{boxed, Admission, Checkpoint, Design, Never, RollsBack, Services, Store, Types, Wants};
+use strandline_isa::{CoreId, Cpu, Flush, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{factory, MachineConfig, Occupied, Options, SimCpu, Stats, System};
 
@@ -48,13 +48,7 @@ impl Types for Own {
 impl Design for Told {
     type Own = Own;
 
-    fn about(&self) -> About {
-        Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        Plain.lowering()
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
         Wants {
@@ -175,7 +169,7 @@ fn a_context_is_in_use_while_it_has_a_store_or_flush_pending() {
 
 #[test]
 fn designs_without_contexts_have_no_context_table() {
-    let mut system = System::new(&machine(), boxed(Plain), 1, memory(), Options::default());
+    let mut system = system(&machine(), Plain, 1);
     put(&mut system, 0, |cpu| store(cpu, A));
     assert_eq!(system.run().expect("ends").stats.context_table, None);
 }
@@ -188,7 +182,7 @@ fn stores_that_a_roll_back_voids_leave_with_it() {
         ..Told::default()
     };
     let visible = design.visible.clone();
-    let mut system = System::new(&machine(), boxed(design), 1, memory(), Options::default());
+    let mut system = system(&machine(), design, 1);
     let program = |cpu: &SimCpu<'_>| {
         store(cpu, A);
         cpu.primitive(Primitive::Pcommit);

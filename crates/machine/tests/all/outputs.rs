@@ -1,7 +1,7 @@
 //! When an output becomes visible to the outside world: not before the fences on which it may
 //! depend.
 
-use crate::common::preset;
+use crate::common::{observed, preset};
 use strandline_design::boxed;
 use strandline_isa::{Cpu, Flush, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -22,17 +22,13 @@ fn machine() -> MachineConfig {
 
 /// The times of the first acknowledgement and of the first output; and of the first durable write.
 fn times(program: impl FnOnce(&SimCpu<'_>) + 'static) -> (u64, u64, u64) {
-    use strandline_machine::{Options, System};
-    let options = Options {
-        journal: true,
-        ..Options::default()
-    };
+    use strandline_machine::System;
     let mut system = System::new(
         &machine(),
         boxed(crate::common::Plain),
         1,
         crate::common::memory(),
-        options,
+        observed(),
     );
     system.warm(PM_BASE..PM_BASE + 64);
     crate::common::put(&mut system, 0, program);

@@ -1,20 +1,10 @@
 //! What cores count while a `pcommit` is outstanding.
 
-use crate::common::{memory, preset, put};
+use crate::common::{as_plain, memory, preset, put, Untold};
 use std::collections::BTreeMap;
-use strandline_design::{boxed, About, ControllerId, Departure, Design, Never, Ordering, Services, Types};
-use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
+use strandline_design::{boxed, ControllerId, Departure, Design, Never, Ordering, Services};
+use strandline_isa::{CoreId, Cpu, Flush, Primitive, PM_BASE};
 use strandline_machine::{Options, SimCpu, Stats, System};
-
-/// Commits carry nothing.
-struct Own;
-
-impl Types for Own {
-    type Gate = Never;
-    type Message = Never;
-    type Tag = ();
-    type Note = Never;
-}
 
 /// A `pcommit` asks every controller, and completes when all have replied.
 #[derive(Default)]
@@ -23,17 +13,11 @@ struct Commits {
 }
 
 impl Design for Commits {
-    type Own = Own;
+    type Own = Untold;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
+    as_plain!();
 
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
-
-    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, ordering: Ordering, _: u8) -> Departure<Never> {
+    fn departs(&mut self, hw: &mut dyn Services<Untold>, core: CoreId, ordering: Ordering, _: u8) -> Departure<Never> {
         if ordering != Ordering::Primitive(Primitive::Pcommit) {
             return Departure::Go;
         }
@@ -43,7 +27,7 @@ impl Design for Commits {
         Departure::Keep
     }
 
-    fn committed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, (): ()) {
+    fn committed(&mut self, hw: &mut dyn Services<Untold>, core: CoreId, (): ()) {
         let replies = self.replies.entry(core).or_default();
         *replies += 1;
         if *replies % hw.controllers() == 0 {

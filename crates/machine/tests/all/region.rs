@@ -1,14 +1,17 @@
 //! The timed region: while all programs that have tasks run.
 
-use crate::common::{memory, preset, put, Plain};
+use crate::common::{memory, observed, preset, put, Plain};
 use strandline_design::boxed;
 use strandline_isa::{Cpu, Note, Primitive, PM_BASE};
 use strandline_machine::{Options, Outcome, System};
 
 /// The outcome of programs that each run so many tasks, each on lines of its own.
 fn ran(tasks: &[u64]) -> Outcome {
-    let machine = preset("cosplay");
-    let mut system = System::new(&machine, boxed(Plain), tasks.len(), memory(), Options::default());
+    ran_under(tasks, Options::default())
+}
+
+fn ran_under(tasks: &[u64], options: Options) -> Outcome {
+    let mut system = System::new(&preset("cosplay"), boxed(Plain), tasks.len(), memory(), options);
     for (core, &tasks) in tasks.iter().enumerate() {
         put(&mut system, core as u16, move |cpu| {
             cpu.start_line();
@@ -44,26 +47,7 @@ fn a_program_without_tasks_does_not_end_it() {
 
 #[test]
 fn the_run_itself_goes_on_to_its_end() {
-    let machine = preset("cosplay");
-    let options = Options {
-        journal: true,
-        ..Options::default()
-    };
-    let mut system = System::new(&machine, boxed(Plain), 2, memory(), options);
-    for core in 0..2 {
-        put(&mut system, core, move |cpu| {
-            cpu.start_line();
-            for task in 0..=(9 * core as u64) {
-                cpu.note(Note::TaskBegin);
-                let address = cpu.word(PM_BASE + (core as u64 * 512 + task) * 64);
-                address.store(cpu.word(1));
-                address.flush();
-                cpu.primitive(Primitive::Sfence);
-                cpu.note(Note::TaskEnd);
-            }
-        });
-    }
-    let outcome = system.run().expect("both end");
+    let outcome = ran_under(&[1, 10], observed());
     assert!(outcome.stats.tasks < 11, "{}", outcome.stats.tasks);
     let journal = outcome.journal.expect("it is kept");
     let ended = journal

@@ -1,12 +1,11 @@
 //! Replays of recorded code need more of a core than programs do: stores of many pieces, and waits
 //! for writes.
 
-use crate::common::{memory, preset, put, run_one, Plain};
+use crate::common::{preset, put, run_one, system, Plain};
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_design::boxed;
 use strandline_isa::{Addr, Alu, Cpu, Primitive, Replay, PM_BASE};
-use strandline_machine::{Options, Outcome, SimCpu, System};
+use strandline_machine::{Outcome, SimCpu};
 
 /// A store of 32 bytes at this address: four words.
 fn store_32(cpu: &SimCpu<'_>, addr: u64) {
@@ -64,7 +63,7 @@ fn further_pieces_leave_with_the_first() {
 fn a_load_sees_all_pieces_of_a_store_before_and_after_it_has_left() {
     let seen = Rc::new(Cell::new([0; 4]));
     let kept = seen.clone();
-    let mut system = System::new(&preset("cosplay"), boxed(Plain), 1, memory(), Options::default());
+    let mut system = system(&preset("cosplay"), Plain, 1);
     put(&mut system, 0, move |cpu| {
         store_32(cpu, PM_BASE);
         let mut words = [0; 4];
@@ -83,7 +82,7 @@ fn a_load_sees_all_pieces_of_a_store_before_and_after_it_has_left() {
 
 #[test]
 fn many_pieces_of_one_word_are_forwarded_and_leave() {
-    let mut system = System::new(&preset("cosplay"), boxed(Plain), 1, memory(), Options::default());
+    let mut system = system(&preset("cosplay"), Plain, 1);
     let seen = Rc::new(Cell::new(0));
     let kept = seen.clone();
     put(&mut system, 0, move |cpu| {
@@ -107,7 +106,7 @@ fn many_pieces_of_one_word_are_forwarded_and_leave() {
 fn waited(times: u32, work: u64) -> (Outcome, u64) {
     let went_on = Rc::new(Cell::new(0));
     let kept = went_on.clone();
-    let mut system = System::new(&preset("cosplay"), boxed(Plain), 2, memory(), Options::default());
+    let mut system = system(&preset("cosplay"), Plain, 2);
     put(&mut system, 0, move |cpu| {
         let mut busy = 0;
         for _ in 0..times {
@@ -139,7 +138,7 @@ fn who_waits_for_writes_goes_on_when_they_are_visible_at_no_cost() {
 
 #[test]
 fn a_locked_instruction_counts_as_a_write() {
-    let mut system = System::new(&preset("cosplay"), boxed(Plain), 2, memory(), Options::default());
+    let mut system = system(&preset("cosplay"), Plain, 2);
     put(&mut system, 0, |cpu| {
         cpu.count_next();
         cpu.rmw(Addr(64), 0, strandline_isa::Rmw::Merge(0xff00), 0x1234, 0);
@@ -155,7 +154,7 @@ fn a_locked_instruction_counts_as_a_write() {
 
 #[test]
 fn who_waits_for_writes_that_never_come_is_named() {
-    let mut system = System::new(&preset("cosplay"), boxed(Plain), 1, memory(), Options::default());
+    let mut system = system(&preset("cosplay"), Plain, 1);
     put(&mut system, 0, |cpu| cpu.written(Addr(128), 2));
     let stuck = system.run().expect_err("nobody writes");
     assert!(

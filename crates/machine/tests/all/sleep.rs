@@ -1,17 +1,12 @@
 //! Threads that sleep in the kernel.
 
-use crate::common::{memory, preset, put, Plain};
+use crate::common::{preset, put, system, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::boxed;
 use strandline_isa::{Addr, Alu, Cpu, Rmw, PM_BASE};
-use strandline_machine::{Options, SimCpu, System};
+use strandline_machine::SimCpu;
 
 const WORD: Addr = Addr(64);
-
-fn system(cores: usize) -> System {
-    System::new(&preset("cosplay"), boxed(Plain), cores, memory(), Options::default())
-}
 
 /// Arithmetic of so many cycles: when it is done.
 fn busy(cpu: &SimCpu<'_>, cycles: u64) -> u64 {
@@ -25,7 +20,7 @@ fn swap(cpu: &SimCpu<'_>, value: u64, ready: u64) {
 #[test]
 fn each_release_wakes_the_one_that_has_slept_longest_and_sleep_costs_no_instruction() {
     let woken = Rc::new(RefCell::new(Vec::new()));
-    let mut system = system(3);
+    let mut system = system(&preset("cosplay"), Plain, 3);
     // Two threads sleep, the one of core 2 first.
     for (core, begins) in [(1, 2000), (2, 1000)] {
         let woken = woken.clone();
@@ -58,7 +53,7 @@ fn each_release_wakes_the_one_that_has_slept_longest_and_sleep_costs_no_instruct
 
 #[test]
 fn nobody_sleeps_on_a_word_that_has_changed() {
-    let mut system = system(1);
+    let mut system = system(&preset("cosplay"), Plain, 1);
     put(&mut system, 0, |cpu| {
         swap(cpu, 1, 0);
         cpu.sleep(cpu.word(WORD.0), 2);
@@ -70,7 +65,7 @@ fn nobody_sleeps_on_a_word_that_has_changed() {
 
 #[test]
 fn who_sleeps_and_is_not_woken_is_named() {
-    let mut system = system(1);
+    let mut system = system(&preset("cosplay"), Plain, 1);
     put(&mut system, 0, |cpu| cpu.sleep(cpu.word(WORD.0), 0));
     let stuck = system.run().expect_err("nobody wakes it");
     assert!(

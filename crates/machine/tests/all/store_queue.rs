@@ -1,11 +1,11 @@
 //! The order and times of departures from the store queue: entries that lose their lines, and
 //! flushes that delay others.
 
-use crate::common::{memory, preset, put, Plain};
+use crate::common::{as_plain, memory, patient, preset, put, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Departure, Design, Never, Ordering, Services, Write};
-use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
+use strandline_design::{boxed, Departure, Design, Never, Ordering, Services, Write};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::config::Consistency;
 use strandline_machine::{Options, System, What};
@@ -25,13 +25,7 @@ impl Watching {
 impl Design for Watching {
     type Own = strandline_design::Plain;
 
-    fn about(&self) -> About {
-        Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        Plain.lowering()
-    }
+    as_plain!();
 
     fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, write: Write) -> Departure<Never> {
         self.note(hw, What::Write(write))
@@ -51,11 +45,7 @@ fn stores_that_drain_out_of_order_do_not_take_each_others_lines_for_ever() {
     machine.l2 = None;
     for store_prefetch in [false, true] {
         machine.core.store_prefetch = store_prefetch;
-        let options = Options {
-            patience: Cycles(1_000_000),
-            ..Options::default()
-        };
-        let mut system = System::new(&machine, boxed(Plain), 1, memory(), options);
+        let mut system = System::new(&machine, boxed(Plain), 1, memory(), patient(1_000_000));
         put(&mut system, 0, |cpu| {
             for line in 0..4 {
                 cpu.word(PM_BASE + line * 64).store(cpu.word(line + 1));

@@ -1,10 +1,10 @@
 //! Translation: which accesses miss, what their walks load, and when.
 
-use crate::common::{memory, preset, put, run_one, Plain};
+use crate::common::{as_plain, memory, preset, put, run_one, set_caches, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Access, Design, Eviction, Level, Services, Snoop, Supply};
-use strandline_isa::{CoreId, Cpu, Line, Lowering, Memory, PM_BASE};
+use strandline_design::{boxed, Access, Design, Eviction, Level, Never, Services, Snoop, Supply};
+use strandline_isa::{CoreId, Cpu, Line, Memory, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System, Traces};
 
@@ -243,50 +243,27 @@ fn a_page_fault_is_paid_once_a_page_without_data() {
     assert_eq!(faults, run(&machine, given) + 5000, "two cores walk, one finds no page");
 }
 
+type Hw<'a> = dyn Services<strandline_design::Plain> + 'a;
+
 /// Notes the lines that it is asked about.
 struct Notes(Rc<RefCell<Vec<Line>>>);
 
 impl Design for Notes {
     type Own = strandline_design::Plain;
 
-    fn about(&self) -> About {
-        Plain.about()
-    }
+    as_plain!();
 
-    fn lowering(&self) -> Lowering {
-        Plain.lowering()
-    }
-
-    fn snooped(
-        &mut self,
-        _: &mut dyn Services<Self::Own>,
-        _: CoreId,
-        _: CoreId,
-        line: Line,
-        _: Access,
-    ) -> Snoop<strandline_design::Never, strandline_design::Never> {
+    fn snooped(&mut self, _: &mut Hw<'_>, _: CoreId, _: CoreId, line: Line, _: Access) -> Snoop<Never, Never> {
         self.0.borrow_mut().push(line);
         Snoop::Grant(None)
     }
 
-    fn missed(
-        &mut self,
-        _: &mut dyn Services<Self::Own>,
-        _: CoreId,
-        line: Line,
-        _: Access,
-    ) -> Supply<strandline_design::Never> {
+    fn missed(&mut self, _: &mut Hw<'_>, _: CoreId, line: Line, _: Access) -> Supply<Never> {
         self.0.borrow_mut().push(line);
         Supply::Memory
     }
 
-    fn evicted(
-        &mut self,
-        _: &mut dyn Services<Self::Own>,
-        _: CoreId,
-        _: Level,
-        line: Line,
-    ) -> Eviction<strandline_design::Never> {
+    fn evicted(&mut self, _: &mut Hw<'_>, _: CoreId, _: Level, line: Line) -> Eviction<Never> {
         self.0.borrow_mut().push(line);
         Eviction::WriteBack
     }
@@ -296,9 +273,7 @@ impl Design for Notes {
 fn designs_are_asked_about_the_programs_lines_and_traces_have_its_accesses_alone() {
     let mut machine = machine(2);
     // So small that tables and data drive each other out.
-    (machine.l1.bytes, machine.l1.ways) = (1024, 2);
-    machine.l2 = None;
-    (machine.llc.bytes, machine.llc.ways) = (4096, 2);
+    set_caches(&mut machine, (1024, 2), (4096, 2));
     let asked = Rc::new(RefCell::new(Vec::new()));
     let options = Options {
         journal: true,

@@ -7,7 +7,7 @@ use strandline_design::{
     StoreId, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive};
-use strandline_kernel::{Cycles, Param, Params};
+use strandline_kernel::{forward, Cycles, Param, Params};
 
 /// The answer that is changed.
 #[derive(Clone, Copy)]
@@ -141,8 +141,53 @@ impl Altered {
 impl Design for Altered {
     type Own = Keys;
 
-    fn about(&self) -> About {
-        self.inner.about()
+    forward! { self.inner =>
+        fn about(&self) -> About;
+        fn params(&self) -> &'static [Param];
+        fn set(&mut self, params: &Params);
+        fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)>;
+        fn drain_bytes(&self, machine: &Sizes) -> u64;
+        fn is_shared(&self, requester: CoreId, line: Line) -> bool;
+        fn modes(&self) -> &'static [&'static str];
+        fn own_counters(&self) -> &'static [Counter];
+        fn counters(&self, now: Cycles) -> Counters;
+        fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering) -> Claim<Key>;
+        fn claimed(
+            &mut self,
+            hw: &mut dyn Services<Keys>,
+            core: CoreId,
+            ordering: Ordering,
+            context: u8,
+            retires: Cycles,
+        );
+        fn load(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, load: Load) -> Forward<Key>;
+        fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write, id: StoreId) -> Departure<Key>;
+        fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write) -> Departure<Key>;
+        fn watched(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line) -> Departure<Key>;
+        fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store);
+        fn performed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, id: StoreId);
+        fn replied(&mut self, hw: &mut dyn Services<Keys>, requester: CoreId, owner: CoreId, line: Line, note: Key);
+        fn tagged(
+            &mut self,
+            hw: &mut dyn Services<Keys>,
+            requester: CoreId,
+            line: Line,
+            access: Access,
+            tag: LineTag,
+        ) -> Option<Until<Key>>;
+        fn missed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, access: Access) -> Supply<Key>;
+        fn arrived(
+            &mut self,
+            hw: &mut dyn Services<Keys>,
+            controller: ControllerId,
+            write: &WriteRequest<Key>,
+        ) -> Acceptance<Key>;
+        fn may_coalesce(&self, controller: ControllerId, queued: &WriteRequest<Key>, write: &WriteRequest<Key>) -> bool;
+        fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Key>) -> bool;
+        fn coalesced(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>);
+        fn reached_media(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>);
+        fn rolled_back(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, checkpoint: Checkpoint);
+        fn waits(&self) -> Vec<String>;
     }
 
     fn wants(&self) -> Wants {
@@ -156,48 +201,12 @@ impl Design for Altered {
         wants
     }
 
-    fn params(&self) -> &'static [Param] {
-        self.inner.params()
-    }
-
-    fn set(&mut self, params: &Params) {
-        self.inner.set(params);
-    }
-
-    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
-        self.inner.storage(machine)
-    }
-
-    fn drain_bytes(&self, machine: &Sizes) -> u64 {
-        self.inner.drain_bytes(machine)
-    }
-
-    fn is_shared(&self, requester: CoreId, line: Line) -> bool {
-        self.inner.is_shared(requester, line)
-    }
-
-    fn modes(&self) -> &'static [&'static str] {
-        self.inner.modes()
-    }
-
-    fn own_counters(&self) -> &'static [Counter] {
-        self.inner.own_counters()
-    }
-
-    fn counters(&self, now: Cycles) -> Counters {
-        self.inner.counters(now)
-    }
-
     fn lowering(&self) -> Lowering {
         let mut lowering = self.inner.lowering();
         if let Change::Lowering(change) = self.change {
             change(&mut lowering);
         }
         lowering
-    }
-
-    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering) -> Claim<Key> {
-        self.inner.claim(hw, core, ordering)
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, primitive: Primitive) -> Admission<Key> {
@@ -215,13 +224,9 @@ impl Design for Altered {
         let admission = self.inner.primitive(hw, core, primitive);
         if matches!(self.change, Change::Primitive(..) | Change::SfenceLooksOnce) {
             // The inner design may not implement the hook.
-            hw.heed(Hook::Primitive);
+            hw.ask_again(Hook::Primitive);
         }
         admission
-    }
-
-    fn claimed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering, context: u8, retires: Cycles) {
-        self.inner.claimed(hw, core, ordering, context, retires);
     }
 
     fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Key>> {
@@ -229,22 +234,6 @@ impl Design for Altered {
             Change::LockedWaitsForNothing => None,
             _ => self.inner.locked_waits_for(core),
         }
-    }
-
-    fn load(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, load: Load) -> Forward<Key> {
-        self.inner.load(hw, core, load)
-    }
-
-    fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write, id: StoreId) -> Departure<Key> {
-        self.inner.keep(hw, core, write, id)
-    }
-
-    fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, write: Write) -> Departure<Key> {
-        self.inner.store(hw, core, write)
-    }
-
-    fn watched(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line) -> Departure<Key> {
-        self.inner.watched(hw, core, line)
     }
 
     fn departs(
@@ -260,14 +249,6 @@ impl Design for Altered {
             _ => None,
         };
         changed.unwrap_or_else(|| self.inner.departs(hw, core, ordering, context))
-    }
-
-    fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store) {
-        self.inner.visible(hw, core, store);
-    }
-
-    fn performed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, id: StoreId) {
-        self.inner.performed(hw, core, id);
     }
 
     fn acknowledged(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, tag: Key) {
@@ -290,56 +271,12 @@ impl Design for Altered {
         }
     }
 
-    fn replied(&mut self, hw: &mut dyn Services<Keys>, requester: CoreId, owner: CoreId, line: Line, note: Key) {
-        self.inner.replied(hw, requester, owner, line, note);
-    }
-
-    fn tagged(
-        &mut self,
-        hw: &mut dyn Services<Keys>,
-        requester: CoreId,
-        line: Line,
-        access: Access,
-        tag: LineTag,
-    ) -> Option<Until<Key>> {
-        self.inner.tagged(hw, requester, line, access, tag)
-    }
-
     fn evicted(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, level: Level, line: Line) -> Eviction<Key> {
         match self.change {
             Change::EvictionsDropped(dropped) if dropped == level => Eviction::Drop,
             Change::EvictionsWrittenBack(written) if written == level => Eviction::WriteBack,
             _ => self.inner.evicted(hw, core, level, line),
         }
-    }
-
-    fn missed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, access: Access) -> Supply<Key> {
-        self.inner.missed(hw, core, line, access)
-    }
-
-    fn arrived(
-        &mut self,
-        hw: &mut dyn Services<Keys>,
-        controller: ControllerId,
-        write: &WriteRequest<Key>,
-    ) -> Acceptance<Key> {
-        self.inner.arrived(hw, controller, write)
-    }
-
-    fn may_coalesce(&self, controller: ControllerId, queued: &WriteRequest<Key>, write: &WriteRequest<Key>) -> bool {
-        self.inner.may_coalesce(controller, queued, write)
-    }
-
-    fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Key>) -> bool {
-        self.inner.may_issue(controller, write)
-    }
-
-    fn coalesced(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
-        self.inner.coalesced(hw, controller, write);
-    }
-
-    fn reached_media(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
-        self.inner.reached_media(hw, controller, write);
     }
 
     fn committed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, tag: Key) {
@@ -363,14 +300,6 @@ impl Design for Altered {
             Some((core, line)) => hw.flush_line(core, line, Flush::Clwb, message),
             None => hw.open(message),
         }
-    }
-
-    fn rolled_back(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, checkpoint: Checkpoint) {
-        self.inner.rolled_back(hw, core, checkpoint);
-    }
-
-    fn waits(&self) -> Vec<String> {
-        self.inner.waits()
     }
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {

@@ -55,7 +55,7 @@ use strandline_design::{
     Ordering, OwnCounts, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
-use strandline_kernel::{Adds, Cycles, Param, Params};
+use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::broken;
 
 /// `--set design.table=N`: ASAP, Table II.
@@ -121,12 +121,11 @@ const fn with(last: Param) -> [Param; 7] {
 }
 
 /// Had such a flush waited for its epoch, at most as long as it took, its epoch would have paid no commit for it.
-const SAFE_IN_FLIGHT: Counter = Counter {
-    name: "early_flushes_safe_in_flight",
-    unit: "flushes",
-    adds: Adds::Sum,
-    help: "Early flushes whose epoch turned safe before they were acknowledged: they pay for a flush and for a commit.",
-};
+const SAFE_IN_FLIGHT: Counter = Counter::sum(
+    "early_flushes_safe_in_flight",
+    "flushes",
+    "Early flushes whose epoch turned safe before they were acknowledged: they pay for a flush and for a commit.",
+);
 
 /// Persist buffers, flushed eagerly, and controllers that undo what was flushed too early.
 #[derive(Clone, Debug)]
@@ -237,13 +236,7 @@ fn tag(epochs: &EpochTable, sent: Sent) -> Tag {
 impl Design for Asap {
     type Own = Own;
 
-    fn about(&self) -> About {
-        self.about
-    }
-
-    fn wants(&self) -> Wants {
-        PersistBuffers::wants()
-    }
+    hooks_of_buffers!();
 
     fn params(&self) -> &'static [Param] {
         match (self.buffers.commits(), self.buffers.persistency()) {
@@ -275,37 +268,6 @@ impl Design for Asap {
         self.recovery_storage().drained(self.buffers.settings(), machine)
     }
 
-    fn lowering(&self) -> Lowering {
-        self.buffers.persistency().lowering()
-    }
-
-    fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
-        admission(primitive, buffers::Gate::Fence(core).into())
-    }
-
-    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, write: Write) -> Departure<Gate> {
-        let gate = self.buffers.store(core, write);
-        self.advance(hw);
-        gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate.into())))
-    }
-
-    fn departs(
-        &mut self,
-        hw: &mut dyn Services<Own>,
-        core: CoreId,
-        ordering: Ordering,
-        context: u8,
-    ) -> Departure<Gate> {
-        let departure = self.buffers.departs(hw, core, ordering, context);
-        self.advance(hw);
-        departure
-    }
-
-    fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
-        self.buffers.visible(hw, core, store);
-        self.advance(hw);
-    }
-
     /// A write of a buffer, or the value of a delay record, is accepted by its controller.
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
         match tag {
@@ -320,24 +282,6 @@ impl Design for Asap {
                 }
             }
         }
-        self.advance(hw);
-    }
-
-    fn snooped(
-        &mut self,
-        hw: &mut dyn Services<Own>,
-        owner: CoreId,
-        requester: CoreId,
-        line: Line,
-        _: Access,
-    ) -> Snoop<Gate, EpochId> {
-        let answer = self.buffers.snooped(owner, requester, line);
-        self.advance(hw);
-        answer
-    }
-
-    fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, _: Line, note: EpochId) {
-        self.buffers.replied(requester, note);
         self.advance(hw);
     }
 

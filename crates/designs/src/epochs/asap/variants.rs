@@ -3,16 +3,13 @@
 use super::Asap;
 use crate::epochs::persistency::Persistency;
 use crate::parts::epochs::Commits;
-use strandline_design::{About, Drains, Needs};
+use strandline_design::{About, Needs};
 
 const ABOUT: About = About {
     name: "asap-ep",
     paper: "ASAP IV, V",
     summary: "ofence and dfence; persist buffers flush at once, controllers undo what was too early",
-    needs: Needs {
-        adr: true,
-        stores: Drains::InOrder,
-    },
+    needs: Needs::ADR_IN_ORDER,
     promises_recovery: true,
     model: "ep",
     intents: Some("intents"),

@@ -4,6 +4,7 @@ use super::super::*;
 use super::rig::{Rig, A, B, C, D};
 use crate::mock::{ONE, ZERO};
 use strandline_design::ControllerId;
+use strandline_isa::Flush;
 
 const HELD: Admission<Gate> = Admission::Hold(Until::Drained(None));
 const PROGRESS: Departure<Gate> = Departure::Wait(Until::Open(Gate::Progress(ZERO)));

@@ -5,7 +5,7 @@ use super::super::*;
 use crate::mock::{Both, X, Y, Z, ZERO};
 use std::collections::BTreeMap;
 use strandline_design::ControllerId;
-use strandline_isa::{Addr, LINE_BYTES};
+use strandline_isa::{Addr, Flush, LINE_BYTES};
 
 pub const A: Addr = X;
 pub const B: Addr = Y;

@@ -81,14 +81,14 @@ impl Untimed {
     pub fn write_nt(&mut self, core: CoreId, line: Line) {
         match self.nt_cached {
             true => self.write(core, line),
-            false => self.drive_out(line),
+            false => self.evict(line),
         }
     }
 
     /// A flush: the line is clean then, or in no cache.
     pub fn flush(&mut self, line: Line, flush: Flush) {
         if flush != Flush::Clwb {
-            return self.drive_out(line);
+            return self.evict(line);
         }
         let keeps = self.keeps_ownership;
         let sharers = self.llc.peek(line).map_or(Sharers::default(), |known| known.sharers);
@@ -133,7 +133,7 @@ impl Untimed {
         if !self.llc.has_room_for(line) {
             let victim = self.llc.victims_for(line).next();
             if let Some((victim, _)) = victim {
-                self.drive_out(victim);
+                self.evict(victim);
                 self.evicted += 1;
             }
         }
@@ -160,7 +160,7 @@ impl Untimed {
     }
 
     /// Removes a line from all caches.
-    fn drive_out(&mut self, line: Line) {
+    fn evict(&mut self, line: Line) {
         let Some(known) = self.llc.peek(line) else { return };
         for core in known.sharers.cores() {
             self.private[core.index()].remove(line);

@@ -9,7 +9,7 @@ impl Core {
     #[inline(never)]
     pub(super) fn computes(&self, op: Alu, ready: u64) -> u64 {
         let ready = (self.window.dispatch() + 1).max(ready);
-        let issue = self.window.finds(Port::Alu, ready);
+        let issue = self.window.issue_at_port(Port::Alu, ready);
         let done = issue + self.limits.latencies.of(op);
         self.window.execute(issue, done);
         done
@@ -18,7 +18,7 @@ impl Core {
     /// Executes a branch.
     pub(super) fn branches_on(&self, condition: u64, taken: bool, site: Site) {
         let ready = (self.window.dispatch() + 1).max(condition);
-        let issue = self.window.finds(Port::Branch, ready);
+        let issue = self.window.issue_at_port(Port::Branch, ready);
         self.window.branches(taken);
         if !self.branches.predictor.predict(site.0, taken) {
             self.mispredicted(issue + 1);
@@ -37,7 +37,7 @@ impl Core {
     #[inline(always)]
     pub(super) fn jumps(&self, target: u64, to: u64, site: Site) {
         let ready = (self.window.dispatch() + 1).max(target);
-        let issue = self.window.finds(Port::Branch, ready);
+        let issue = self.window.issue_at_port(Port::Branch, ready);
         self.window.branches(true);
         let done = issue + 1;
         count(&self.counts.jumps);

@@ -209,7 +209,7 @@ impl Core {
     /// Reads the time-stamp counter: the cycle, and when it is in its register.
     fn reads_counter(&self) -> (u64, u64) {
         let at = self.window.dispatch();
-        let issue = self.window.finds(Port::Alu, at + 1);
+        let issue = self.window.issue_at_port(Port::Alu, at + 1);
         self.window.execute(issue, issue + 1);
         self.replay_or(at, issue + 1)
     }

@@ -7,6 +7,7 @@ use crate::core::Core;
 use corosensei::Yielder;
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scope, Site, W};
+use strandline_kernel::forward;
 
 /// A simulated core as its program sees it, whose values lie on a stack. A value's tag is its number ([`Frame`]).
 pub struct StackCpu<'s> {
@@ -96,32 +97,25 @@ impl<'s> StackCpu<'s> {
 impl Cpu for StackCpu<'_> {
     type Tag = u64;
 
+    forward! { self.cpu =>
+        fn lowering(&self) -> &Lowering;
+        fn wants_point(&self) -> bool;
+        fn note(&self, note: Note);
+        fn interrupted(&self) -> bool;
+        fn wakes(&self);
+    }
+
+    forward! { self.frame =>
+        fn alu(&self, op: Alu, a: u64, b: u64) -> u64;
+        fn compare(&self, a: u64, b: u64) -> u64;
+        fn branch(&self, condition: u64, taken: bool, site: Site);
+        fn jump(&self, target: u64, to: u64, site: Site);
+        fn enter(&self, scope: Scope);
+        fn spins(&self);
+    }
+
     fn core(&self) -> CoreId {
         Cpu::core(&self.cpu)
-    }
-
-    fn lowering(&self) -> &Lowering {
-        self.cpu.lowering()
-    }
-
-    fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
-        self.frame.alu(op, a, b)
-    }
-
-    fn compare(&self, a: u64, b: u64) -> u64 {
-        self.frame.compare(a, b)
-    }
-
-    fn branch(&self, condition: u64, taken: bool, site: Site) {
-        self.frame.branch(condition, taken, site);
-    }
-
-    fn jump(&self, target: u64, to: u64, site: Site) {
-        self.frame.jump(target, to, site);
-    }
-
-    fn enter(&self, scope: Scope) {
-        self.frame.enter(scope);
     }
 
     fn leave(&self, scope: Scope) {
@@ -168,10 +162,6 @@ impl Cpu for StackCpu<'_> {
         )
     }
 
-    fn wants_point(&self) -> bool {
-        self.cpu.wants_point()
-    }
-
     fn add_point<'c>(&'c self, state: Vec<W<'c, Self>>) {
         let words = state.into_iter().map(|word| (word.bits(), word.tag()));
         self.cpu.core.add_point(words.chain([(self.frame.latest(), 0)]));
@@ -182,30 +172,14 @@ impl Cpu for StackCpu<'_> {
         W::new(self, at, self.frame.gives(done))
     }
 
-    fn note(&self, note: Note) {
-        self.cpu.note(note);
-    }
-
-    fn interrupted(&self) -> bool {
-        self.cpu.interrupted()
-    }
-
     fn fenced(&self) {
         self.settles();
         self.cpu.awaits_fences();
     }
 
-    fn spins(&self) {
-        self.frame.spins();
-    }
-
     fn sleep<'c>(&'c self, word: W<'c, Self>, value: u64) {
         self.settles();
         self.cpu.sleeps(Addr(word.bits()), value);
-    }
-
-    fn wakes(&self) {
-        self.cpu.wakes();
     }
 
     fn start_line(&self) {

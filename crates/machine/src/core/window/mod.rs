@@ -186,7 +186,7 @@ impl Window {
         restore_part(&self.decoder, decoder, Decoder::restore);
         restore_part(&self.ports, ports, Ports::restore);
         self.retirement.assign(retirement);
-        self.stalls.assign(stalls);
+        self.stalls.restore(stalls);
         for (to, from) in [
             (&self.cycle, cycle),
             (&self.in_cycle, in_cycle),
@@ -316,7 +316,7 @@ impl Window {
 
     /// When the op just dispatched, whose operands are ready at `ready`, finds a port.
     #[inline(always)]
-    pub fn finds(&self, port: Port, ready: u64) -> u64 {
+    pub fn issue_at_port(&self, port: Port, ready: u64) -> u64 {
         match &self.ports {
             None => ready,
             Some(ports) => ports.take(port, ready),

@@ -1,13 +1,11 @@
 //! Writes of some bytes of a line leave the others, on the media and in the write queue.
 
-use crate::common::{memory, preset, put};
+use crate::common::{as_plain, memory, preset, put, Untold};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{
-    boxed, About, Admission, ByteMask, ControllerId, Design, Never, Services, Types, Wants, WriteRequest,
-};
-use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Memory, Primitive, PM_BASE};
+use strandline_design::{boxed, Admission, ByteMask, ControllerId, Design, Never, Services, Wants, WriteRequest};
+use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Memory, Primitive, PM_BASE};
 use strandline_kernel::Rng;
 use strandline_machine::{Options, Outcome, System};
 
@@ -49,25 +47,10 @@ struct Sender {
     on_media: Rc<RefCell<Vec<(Line, LineData)>>>,
 }
 
-struct Own;
-
-impl Types for Own {
-    type Gate = Never;
-    type Message = Never;
-    type Tag = ();
-    type Note = Never;
-}
-
 impl Design for Sender {
-    type Own = Own;
+    type Own = Untold;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
         Wants {
@@ -76,14 +59,14 @@ impl Design for Sender {
         }
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, _: Primitive) -> Admission<Never> {
+    fn primitive(&mut self, hw: &mut dyn Services<Untold>, core: CoreId, _: Primitive) -> Admission<Never> {
         for packet in self.packets.drain(..) {
             hw.write_in_order(core, packet.line, packet.data, packet.bytes, ());
         }
         Admission::Pass
     }
 
-    fn reached_media(&mut self, hw: &mut dyn Services<Own>, _: ControllerId, write: &WriteRequest<()>) {
+    fn reached_media(&mut self, hw: &mut dyn Services<Untold>, _: ControllerId, write: &WriteRequest<()>) {
         let durable = hw.durable_line(write.line);
         self.on_media.borrow_mut().push((write.line, durable));
     }

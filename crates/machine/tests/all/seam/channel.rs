@@ -1,13 +1,13 @@
 //! The in-order channel from a core to all controllers.
 
-use crate::common::{memory, preset, put};
+use crate::common::{as_plain, memory, preset, put};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Acceptance, Admission, ByteMask, ControllerId, Design, Never, Services, Types, WriteRequest,
+    boxed, Acceptance, Admission, ByteMask, ControllerId, Design, Never, Services, Types, WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
+use strandline_isa::{Addr, CoreId, Cpu, Line, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{MachineConfig, Options, System};
 
@@ -104,13 +104,7 @@ impl Sender {
 impl Design for Sender {
     type Own = Own;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Primitive) -> Admission<Never> {
         for (index, packet) in self.packets.iter().enumerate() {

@@ -1,17 +1,12 @@
 //! Counters that only one design has.
 
-use crate::common::{memory, preset, put};
-use strandline_design::{boxed, About, Counter, Counters, Design, OwnCounts, Plain, Services, Store};
-use strandline_isa::{CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use crate::common::{as_plain, memory, preset, put, system};
+use strandline_design::{boxed, Counter, Counters, Design, OwnCounts, Plain, Services, Store};
+use strandline_isa::{CoreId, Cpu, Primitive, PM_BASE};
 use strandline_kernel::{Adds, Cycles};
 use strandline_machine::{Options, Stats, System};
 
-const STORES: Counter = Counter {
-    name: "stores_seen",
-    unit: "stores",
-    adds: Adds::Sum,
-    help: "Stores that became visible.",
-};
+const STORES: Counter = Counter::sum("stores_seen", "stores", "Stores that became visible.");
 
 const LARGEST: Counter = Counter {
     name: "largest_value",
@@ -30,13 +25,7 @@ struct Counts {
 impl Design for Counts {
     type Own = Plain;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn visible(&mut self, _: &mut dyn Services<Plain>, _: CoreId, store: Store) {
         self.stores += 1;
@@ -84,13 +73,7 @@ fn a_sum_is_of_the_timed_region_and_a_maximum_of_the_whole_run() {
 
 #[test]
 fn a_design_without_counters_of_its_own_has_none() {
-    let mut system = System::new(
-        &preset("cosplay"),
-        boxed(crate::common::Plain),
-        1,
-        memory(),
-        Options::default(),
-    );
+    let mut system = system(&preset("cosplay"), crate::common::Plain, 1);
     put(&mut system, 0, |cpu| {
         cpu.word(PM_BASE).store(cpu.word(1));
     });

@@ -1,17 +1,16 @@
 //! Stores and locked instructions that a design keeps before their core owns the line.
 
-use crate::common::{memory, preset, put, random_machine, Plain};
-use crate::trace::checker::{check_order, replay, told, words};
+use crate::common::{as_plain, memory, patient, preset, put, random_machine, set_caches, system, Plain};
+use crate::trace::checker::{check_order, deeds, replay, words};
 use crate::trace::programs::{run_under, Ran};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, ByteMask, Departure, Design, Forward, Load, Never, Services, Store, StoreId, Types, Until, Write,
-    WriteKind,
+    boxed, ByteMask, Departure, Design, Forward, Load, Never, Services, Store, StoreId, Types, Until, Write, WriteKind,
 };
-use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, LINE_BYTES, PM_BASE};
+use strandline_isa::{Addr, CoreId, Cpu, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{MachineConfig, Options, Seen, SimCpu, System, Trace, TraceOp, Traces};
 
@@ -103,13 +102,7 @@ impl Keeper {
 impl Design for Keeper {
     type Own = Own;
 
-    fn about(&self) -> About {
-        Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        Lowering::NOTHING
-    }
+    as_plain!();
 
     fn keep(&mut self, hw: &mut Hw<'_>, core: CoreId, write: Write, id: StoreId) -> Departure<KeepsNothing> {
         match write.kind {
@@ -295,7 +288,7 @@ fn a_kept_locked_instruction_reads_what_is_kept_and_writes_when_it_is_performed(
 #[test]
 fn another_core_sees_nothing_before_it_is_performed() {
     let design = Keeper::new(2, (5_000, 5_000));
-    let mut system = System::new(&preset("cosplay"), boxed(design), 2, memory(), Options::default());
+    let mut system = system(&preset("cosplay"), design, 2);
     put(&mut system, 0, |cpu| {
         cpu.word(PM_BASE).store(cpu.word(1));
         cpu.word(PM_BASE).swap(cpu.word(2));
@@ -337,7 +330,7 @@ fn run_random(design: Keeper, seed: u64, cores: u64, length: u64) -> Ran {
 fn check(ran: &Ran) {
     let trace = &ran.journal.trace;
     let (values, memory) = replay(trace);
-    assert_eq!(told(&ran.journal, &values), ran.deeds);
+    assert_eq!(deeds(&ran.journal, &values), ran.deeds);
     assert!(words(&memory) == words(&ran.memory), "memory in the end");
     check_order(trace, ran.in_order);
 }
@@ -378,13 +371,9 @@ fn random_programs_have_their_loads_and_locked_instructions_served_by_kept_store
 /// Core 0 stores to a line under a design that keeps the store. The last core loads two other lines of the set until the
 /// store is performed.
 fn run_crowded(machine: &MachineConfig, cores: u16) {
-    let options = Options {
-        patience: Cycles(1_000_000),
-        ..Options::default()
-    };
     let design = Keeper::new(cores.into(), (0, 0));
     let did = design.did.clone();
-    let mut system = System::new(machine, boxed(design), cores.into(), memory(), options);
+    let mut system = System::new(machine, boxed(design), cores.into(), memory(), patient(1_000_000));
     for core in 0..cores {
         let did = did.clone();
         put(&mut system, core, move |cpu| {
@@ -425,8 +414,7 @@ fn a_kept_store_does_not_lose_its_line_to_its_own_cores_loads_endlessly() {
 fn a_kept_store_does_not_lose_its_line_to_another_cores_loads_endlessly() {
     for llc_latency in 1..60 {
         let mut machine = crowded(llc_latency);
-        (machine.l1.bytes, machine.l1.ways) = (2 * LINE_BYTES, 2);
-        (machine.llc.bytes, machine.llc.ways) = (2 * LINE_BYTES, 2);
+        set_caches(&mut machine, (2 * LINE_BYTES, 2), (2 * LINE_BYTES, 2));
         run_crowded(&machine, 2);
     }
 }

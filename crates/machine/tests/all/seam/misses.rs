@@ -1,29 +1,13 @@
 //! Lines that miss in every cache: who supplies them, and with which bytes.
 
-use crate::common::{memory, preset, put};
+use super::script::{Gate, Own, Timer, SHUT};
+use crate::common::{as_plain, memory, put, tiny};
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Access, Design, Eviction, Level, Never, Services, Supply, Types, Until, Wants};
-use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Memory, Primitive, PM_BASE};
+use strandline_design::{boxed, Access, Design, Eviction, Level, Services, Supply, Wants};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Options, SimCpu, System};
-
-/// The only gate: misses are supplied from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Gate;
-
-/// The only message: the gate is to open.
-#[derive(Clone, Debug)]
-struct Open;
-
-struct Own;
-
-impl Types for Own {
-    type Gate = Gate;
-    type Message = Open;
-    type Tag = Never;
-    type Note = Never;
-}
+use strandline_machine::{Options, SimCpu, System};
 
 /// Supplies what misses, one way for all, and writes nothing back.
 struct Supplier {
@@ -50,13 +34,7 @@ impl Supplier {
 impl Design for Supplier {
     type Own = Own;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
         Wants {
@@ -70,14 +48,14 @@ impl Design for Supplier {
         match self.supply {
             Supply::Wait(_) if self.is_open => Supply::Memory,
             Supply::Wait(until) => {
-                hw.send(Cycles(OPENS), Open);
+                hw.send(Cycles(OPENS), Timer);
                 Supply::Wait(until)
             }
             supply => supply,
         }
     }
 
-    fn message(&mut self, hw: &mut dyn Services<Own>, _: Open) {
+    fn message(&mut self, hw: &mut dyn Services<Own>, _: Timer) {
         self.is_open = true;
         hw.open(Gate);
     }
@@ -87,16 +65,6 @@ impl Design for Supplier {
     }
 }
 
-/// Caches that hold few lines.
-fn machine() -> MachineConfig {
-    let mut machine = preset("cosplay");
-    machine.l2 = None;
-    machine.core.store_prefetch = false;
-    (machine.l1.bytes, machine.l1.ways) = (128, 2);
-    (machine.llc.bytes, machine.llc.ways) = (128, 2);
-    machine
-}
-
 fn system(supply: Supply<Gate>, cores: usize, journal: bool) -> System {
     let initial = memory();
     initial.write(Addr(PM_BASE), 8, 7);
@@ -104,7 +72,7 @@ fn system(supply: Supply<Gate>, cores: usize, journal: bool) -> System {
         journal,
         ..Options::default()
     };
-    System::new(&machine(), boxed(Supplier::new(supply)), cores, initial, options)
+    System::new(&tiny(), boxed(Supplier::new(supply)), cores, initial, options)
 }
 
 fn misses(system: &System) -> &[(Line, Access)] {
@@ -143,13 +111,13 @@ fn a_miss_waits_until_the_gate_opens() {
         cpu.primitive(Primitive::Sfence);
     }
     for (writes, access) in [(false, Access::Read), (true, Access::Own)] {
-        let mut system = system(Supply::Wait(Until::Open(Gate)), 1, false);
+        let mut system = system(Supply::Wait(SHUT), 1, false);
         put(&mut system, 0, move |cpu| match writes {
             true => store(cpu),
             false => load(cpu),
         });
         let stats = system.run().expect("the gate opens").stats;
-        let read = machine().pm.read_latency.0;
+        let read = tiny().pm.read_latency.0;
         let cycles = stats.cycles.0;
         assert!((OPENS + read..OPENS + 2 * read).contains(&cycles), "{cycles}");
         assert_eq!(misses(&system), [(Addr(PM_BASE).line(), access); 2], "asked again");
@@ -159,7 +127,7 @@ fn a_miss_waits_until_the_gate_opens() {
 
 #[test]
 fn a_miss_that_waits_lets_other_cores_go_on() {
-    let mut system = system(Supply::Wait(Until::Open(Gate)), 2, false);
+    let mut system = system(Supply::Wait(SHUT), 2, false);
     let ended = Rc::new(Cell::new([false; 2]));
     for core in 0..2 {
         let ended = ended.clone();

@@ -1,7 +1,7 @@
 //! Every place of the seam: a design that answers it, and what the machine then does.
 
 use super::script::{Note, Odd, Script, OPENS_AFTER};
-use crate::common::{memory, preset, put};
+use crate::common::{memory, preset, put, set_caches};
 use strandline_design::boxed;
 use strandline_isa::{Addr, CoreId, Cpu, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -172,9 +172,7 @@ fn an_owner_delays_a_request_and_annotates_its_reply() {
 /// Writes a line and drives it out of every cache by writing more lines than they hold.
 fn overflow(odd: Odd) -> Outcome {
     let mut m = machine();
-    m.l2 = None;
-    (m.l1.bytes, m.l1.ways) = (1024, 2);
-    (m.llc.bytes, m.llc.ways) = (4096, 4);
+    set_caches(&mut m, (1024, 2), (4096, 4));
     let mut s = system(&m, odd, 1);
     put(&mut s, 0, |cpu| {
         for line in 0..128 {
@@ -254,9 +252,7 @@ fn flush_what_was_evicted(cpu: &SimCpu<'_>) {
 
 fn flush_evicted_under(odd: Odd) -> Outcome {
     let mut m = machine();
-    m.l2 = None;
-    (m.l1.bytes, m.l1.ways) = (128, 1);
-    (m.llc.bytes, m.llc.ways) = (128, 1);
+    set_caches(&mut m, (128, 1), (128, 1));
     let mut s = system(&m, odd, 1);
     put(&mut s, 0, flush_what_was_evicted);
     s.run().expect("the program ends")

@@ -1,10 +1,11 @@
 //! A design that answers one place out of the ordinary.
 
+use crate::common::as_plain;
 use strandline_design::{
-    About, Acceptance, Access, Admission, Claim, ControllerId, Departure, Design, Eviction, Forward, Level, Load,
-    Ordering, Services, Snoop, StoreId, Supply, Types, Until, Wants, Write, WriteRequest,
+    Acceptance, Access, Admission, Claim, ControllerId, Departure, Design, Eviction, Forward, Level, Load, Ordering,
+    Services, Snoop, StoreId, Supply, Types, Until, Wants, Write, WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Lowering, Primitive, PM_BASE};
+use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 
 /// The only gate.
@@ -116,13 +117,7 @@ impl Script {
 impl Design for Script {
     type Own = Own;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
         Wants {

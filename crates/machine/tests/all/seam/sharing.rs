@@ -1,12 +1,11 @@
 //! Cores that no longer hold a line: what the directory remembers of them.
 
-use crate::common::{memory, preset, put};
+use crate::common::{as_plain, preset, put, system};
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Access, Design, Never, Services, Snoop, Types, Wants};
-use strandline_isa::{CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
+use strandline_design::{Access, Design, Never, Services, Snoop, Types, Wants};
+use strandline_isa::{CoreId, Cpu, Line, Primitive, PM_BASE};
 use strandline_machine::config::Coherence;
-use strandline_machine::{Options, System};
 
 struct Own;
 
@@ -29,13 +28,7 @@ struct Remembering {
 impl Design for Remembering {
     type Own = Own;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
         Wants {
@@ -70,7 +63,7 @@ fn load(coherence: Coherence, remembers: bool) -> u64 {
         remembers,
         ..Remembering::default()
     };
-    let mut system = System::new(&machine, boxed(design), 2, memory(), Options::default());
+    let mut system = system(&machine, design, 2);
     system.warm(PM_BASE..PM_BASE + 64);
     put(&mut system, 1, |cpu| {
         _ = cpu.word(PM_BASE).load();
@@ -98,7 +91,7 @@ fn a_core_without_the_only_copy_requests_the_line_to_store() {
             ..Remembering::default()
         };
         let owned = Rc::clone(&design.owned);
-        let mut system = System::new(&preset("cosplay"), boxed(design), 2, memory(), Options::default());
+        let mut system = system(&preset("cosplay"), design, 2);
         put(&mut system, 1, |cpu| {
             cpu.word(PM_BASE).load();
             cpu.primitive(Primitive::Mfence);

@@ -1,15 +1,14 @@
 //! What the machine does for designs that speculate: messages when a context is drained, flushes by instruction, and
 //! snoops of cores that have a checkpoint.
 
-use crate::common::{memory, preset, put, Plain};
+use crate::common::{as_plain, preset, put, system};
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Access, Admission, Checkpoint, Departure, Design, Never, Ordering, RollsBack, Services, Snoop, Store,
-    Types, Wants,
+    Access, Admission, Checkpoint, Departure, Design, Never, Ordering, RollsBack, Services, Snoop, Store, Types, Wants,
 };
-use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Primitive, PM_BASE};
-use strandline_machine::{factory, Options, Outcome, SimCpu, System};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Primitive, PM_BASE};
+use strandline_machine::{factory, Outcome, SimCpu, System};
 
 /// The context of this number is drained.
 #[derive(Clone, Debug)]
@@ -60,19 +59,10 @@ impl Contexts {
 impl Design for Contexts {
     type Own = Own;
 
-    fn about(&self) -> About {
-        Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        Lowering::NOTHING
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
-        Wants {
-            rolls_back: RollsBack::Always,
-            ..Wants::default()
-        }
+        rolls_back()
     }
 
     fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {
@@ -122,23 +112,29 @@ impl Design for Contexts {
     }
 }
 
+fn rolls_back() -> Wants {
+    Wants {
+        rolls_back: RollsBack::Always,
+        ..Wants::default()
+    }
+}
+
 const A: u64 = PM_BASE;
 const B: u64 = PM_BASE + 4096;
 
 /// What happened in a run of this program.
 fn run(program: fn(&SimCpu<'_>)) -> (Vec<(u64, Did)>, Outcome) {
-    let (mut system, did) = system(1);
+    let (mut system, did) = contexts(1);
     put(&mut system, 0, program);
     let outcome = system.run().expect("it ends");
     (did.take(), outcome)
 }
 
 /// A system of `cores` cores, and what happens in it.
-fn system(cores: usize) -> (System, Log) {
+fn contexts(cores: usize) -> (System, Log) {
     let design = Contexts::default();
     let did = design.did.clone();
-    let system = System::new(&preset("sp"), boxed(design), cores, memory(), Options::default());
-    (system, did)
+    (system(&preset("sp"), design, cores), did)
 }
 
 fn fence(cpu: &SimCpu<'_>) {
@@ -210,7 +206,7 @@ fn snoops_for_a_non_temporal_store(speculates: bool) -> Vec<Did> {
         }
         cpu.word(A).store_nt(value);
     };
-    let (mut system, did) = system(2);
+    let (mut system, did) = contexts(2);
     put(&mut system, 0, move |cpu| {
         if speculates {
             cpu.primitive(Primitive::Pcommit);
@@ -239,19 +235,10 @@ struct LosesOneOf {
 impl Design for LosesOneOf {
     type Own = Own;
 
-    fn about(&self) -> About {
-        Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        Lowering::NOTHING
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
-        Wants {
-            rolls_back: RollsBack::Always,
-            ..Wants::default()
-        }
+        rolls_back()
     }
 
     fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {
@@ -277,7 +264,7 @@ fn a_program_that_is_rolled_back_when_it_asks_ends_there() {
         lost: Some(0),
         checkpoints: Rc::default(),
     };
-    let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
+    let mut system = system(&preset("sp"), design, 1);
     let log = reached.clone();
     let program = move |cpu: &SimCpu<'_>| {
         let log = log.clone();
@@ -304,7 +291,7 @@ fn a_core_that_is_rolled_back_has_a_checkpoint_there_again_if_an_older_one_is_ke
             lost: Some(lost),
             checkpoints: Rc::clone(&checkpoints),
         };
-        let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
+        let mut system = system(&preset("sp"), design, 1);
         let program = |cpu: &SimCpu<'_>| {
             cpu.primitive(Primitive::Pcommit);
             cpu.word(A).load();
@@ -323,7 +310,7 @@ fn a_core_that_is_rolled_back_has_a_checkpoint_there_again_if_an_older_one_is_ke
 /// The machine is given back by a program that panics: its state can still be read.
 #[test]
 fn a_program_that_panics_gives_the_machine_back() {
-    let (mut system, _) = system(1);
+    let (mut system, _) = contexts(1);
     put(&mut system, 0, |cpu: &SimCpu<'_>| {
         cpu.word(A).load();
         panic!("a bug of the program");

@@ -1,10 +1,10 @@
 //! Runs that cannot go on, or go on and get nowhere.
 
 use super::script::{Gate, Hw, Odd, Own, Script, Timer, SHUT};
-use crate::common::{memory, preset, put};
+use crate::common::{as_plain, memory, patient, preset, put, set_caches, system, Plain};
 use std::sync::atomic::Ordering;
-use strandline_design::{boxed, About, Admission, Design};
-use strandline_isa::{sites, CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use strandline_design::{boxed, Admission, Design};
+use strandline_isa::{sites, CoreId, Cpu, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Heartbeat, Options, Remote, SimCpu, Standstill, Stuck, System};
 
@@ -14,41 +14,36 @@ sites! {
 
 /// Its fences wait for a gate that nobody opens.
 struct Shut {
-    /// It sends itself messages meanwhile.
-    polls: bool,
+    /// It sends itself messages meanwhile, so far apart.
+    polls: Option<u64>,
 }
 
 impl Design for Shut {
     type Own = Own;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
+
     fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Primitive) -> Admission<Gate> {
         self.message(hw, Timer);
         Admission::Hold(SHUT)
     }
+
     fn message(&mut self, hw: &mut Hw<'_>, timer: Timer) {
-        if self.polls {
-            hw.send(hw.now() + Cycles(100), timer);
+        if let Some(apart) = self.polls {
+            hw.send(hw.now() + Cycles(apart), timer);
         }
     }
 }
 
+fn stuck_under(polls: Option<u64>, options: Options) -> Stuck {
+    let mut system = System::new(&preset("cosplay"), boxed(Shut { polls }), 1, memory(), options);
+    put(&mut system, 0, persist_one_then_store);
+    system.run().expect_err("no gate is opened")
+}
+
 #[test]
 fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
-    let mut s = System::new(
-        &preset("cosplay"),
-        boxed(Shut { polls: false }),
-        1,
-        memory(),
-        Options::default(),
-    );
-    put(&mut s, 0, persist_one_then_store);
-    let stuck = s.run().expect_err("the fence waits for ever");
+    let stuck = stuck_under(None, Options::default());
     assert_eq!(stuck.how, Standstill::Dead);
     let text = stuck.to_string();
     assert!(
@@ -67,24 +62,17 @@ fn persist_one_then_store(cpu: &SimCpu<'_>) {
 #[test]
 fn a_run_in_which_only_a_designs_messages_go_on_is_given_up() {
     let options = Options {
-        patience: Cycles(200_000),
         heartbeat: Heartbeat::Instructions,
-        ..Options::default()
+        ..patient(200_000)
     };
-    let mut s = System::new(&preset("cosplay"), boxed(Shut { polls: true }), 1, memory(), options);
-    put(&mut s, 0, persist_one_then_store);
-    let stuck = s.run().expect_err("no gate is opened");
+    let stuck = stuck_under(Some(100), options);
     assert_eq!(stuck.how, Standstill::Idle);
     assert!(stuck.at < 1_000_000, "{stuck}");
 }
 
 #[test]
 fn a_core_that_spins_for_ever_is_given_up() {
-    let options = Options {
-        patience: Cycles(200_000),
-        ..Options::default()
-    };
-    let mut s = System::new(&preset("cosplay"), boxed(crate::common::Plain), 2, memory(), options);
+    let mut s = System::new(&preset("cosplay"), boxed(Plain), 2, memory(), patient(200_000));
     put(&mut s, 0, |cpu| {
         while !cpu.word(64).swap(cpu.word(1)).is(2).branch(SEES_TWO) {}
     });
@@ -105,11 +93,7 @@ fn store_for_laps(cpu: &SimCpu<'_>, laps: u64) {
 }
 
 fn stores(patience: u64, laps: u64, remote: Remote) -> Result<u64, Stuck> {
-    let options = Options {
-        patience: Cycles(patience),
-        ..Options::default()
-    };
-    let mut system = System::new(&preset("cosplay"), boxed(crate::common::Plain), 1, memory(), options);
+    let mut system = System::new(&preset("cosplay"), boxed(Plain), 1, memory(), patient(patience));
     system.follow(remote);
     put(&mut system, 0, move |cpu| store_for_laps(cpu, laps));
     system.run().map(|outcome| outcome.stats.cycles.0)
@@ -132,32 +116,10 @@ fn a_run_that_is_told_to_stop_stops() {
     assert_eq!(stuck.how, Standstill::Stopped);
 }
 
-/// A message that the design sends itself for the present, again and again.
-struct Hasty;
-
-impl Design for Hasty {
-    type Own = Own;
-
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
-    fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Primitive) -> Admission<Gate> {
-        hw.send(hw.now(), Timer);
-        Admission::Hold(SHUT)
-    }
-    fn message(&mut self, hw: &mut Hw<'_>, timer: Timer) {
-        hw.send(hw.now(), timer);
-    }
-}
-
 #[test]
 fn a_design_whose_messages_stop_time_is_given_up() {
-    let mut s = System::new(&preset("cosplay"), boxed(Hasty), 1, memory(), Options::default());
-    put(&mut s, 0, persist_one_then_store);
-    let stuck = s.run().expect_err("time stands still");
+    // Its messages are for the present, again and again.
+    let stuck = stuck_under(Some(0), Options::default());
     assert_eq!(stuck.how, Standstill::Instant, "{stuck}");
     assert!(
         stuck
@@ -194,11 +156,9 @@ fn a_gate_opened_again_and_again_though_it_stays_shut_is_given_up_whoever_waits_
     ];
     for (odd, waiter) in waiters {
         let mut m = preset("cosplay");
-        m.l2 = None;
         m.core.store_prefetch = false;
-        (m.l1.bytes, m.l1.ways) = (1024, 2);
-        (m.llc.bytes, m.llc.ways) = (4096, 4);
-        let mut s = System::new(&m, boxed(Script::reopening(odd)), 1, memory(), Options::default());
+        set_caches(&mut m, (1024, 2), (4096, 4));
+        let mut s = system(&m, Script::reopening(odd), 1);
         put(&mut s, 0, touch_many);
         let stuck = s.run().expect_err("the gate stays shut");
         assert_eq!(stuck.how, Standstill::Instant, "{stuck}");

@@ -1,29 +1,13 @@
 //! A design's tags of lines: where they go, and when the design is asked about them.
 
-use crate::common::{memory, preset, put};
+use super::script::{Gate, Own, Timer, SHUT};
+use crate::common::{as_plain, preset, put, system, tiny};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Access, Design, Eviction, Level, LineTag, Never, Services, Store, Types, Until};
-use strandline_isa::{Addr, CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
+use strandline_design::{Access, Design, Eviction, Level, LineTag, Services, Store, Until};
+use strandline_isa::{Addr, CoreId, Cpu, Line, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Options, SimCpu, System};
-
-/// The only gate. While it is shut, requests for lines with a tag wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Gate;
-
-/// The only message: the gate is to open.
-#[derive(Clone, Debug)]
-struct Open;
-
-struct Own;
-
-impl Types for Own {
-    type Gate = Gate;
-    type Message = Open;
-    type Tag = Never;
-    type Note = Never;
-}
+use strandline_machine::SimCpu;
 
 /// When the gate opens.
 const OPENS: u64 = 9_000;
@@ -48,13 +32,7 @@ struct Tagging {
 impl Design for Tagging {
     type Own = Own;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
         hw.tag_line(store.line(), LineTag(u64::from(core.0) + 1));
@@ -74,8 +52,8 @@ impl Design for Tagging {
         if !self.holds || tag.0 == u64::from(requester.0) + 1 {
             return None;
         }
-        hw.send(Cycles(OPENS), Open);
-        Some(Until::Open(Gate))
+        hw.send(Cycles(OPENS), Timer);
+        Some(SHUT)
     }
 
     fn evicted(&mut self, hw: &mut dyn Services<Own>, _: CoreId, level: Level, line: Line) -> Eviction<Gate> {
@@ -84,20 +62,10 @@ impl Design for Tagging {
         Eviction::WriteBack
     }
 
-    fn message(&mut self, hw: &mut dyn Services<Own>, _: Open) {
+    fn message(&mut self, hw: &mut dyn Services<Own>, _: Timer) {
         self.holds = false;
         hw.open(Gate);
     }
-}
-
-/// Caches of two lines each.
-fn tiny() -> MachineConfig {
-    let mut machine = preset("cosplay");
-    machine.l2 = None;
-    machine.core.store_prefetch = false;
-    (machine.l1.bytes, machine.l1.ways) = (128, 2);
-    (machine.llc.bytes, machine.llc.ways) = (128, 2);
-    machine
 }
 
 fn pm(line: u64) -> Addr {
@@ -121,7 +89,7 @@ fn a_request_for_a_line_with_a_tag_asks_the_design_wherever_the_line_is() {
     let asked = Rc::clone(&design.asked);
     let mut machine = preset("cosplay");
     machine.core.store_prefetch = false;
-    let mut system = System::new(&machine, boxed(design), 2, memory(), Options::default());
+    let mut system = system(&machine, design, 2);
     put(&mut system, 0, |cpu| {
         cpu.word(pm(0).0).store(cpu.word(1));
         cpu.word(pm(0).0).load();
@@ -153,7 +121,7 @@ fn a_request_waits_until_the_gate_opens() {
         ..Tagging::default()
     };
     let asked = Rc::clone(&design.asked);
-    let mut system = System::new(&preset("cosplay"), boxed(design), 2, memory(), Options::default());
+    let mut system = system(&preset("cosplay"), design, 2);
     put(&mut system, 0, |cpu| {
         cpu.word(volatile(1).0).store(cpu.word(7));
     });
@@ -171,7 +139,7 @@ fn a_request_waits_until_the_gate_opens() {
 fn a_line_takes_its_tag_along_when_it_leaves() {
     let design = Tagging::default();
     let asked = Rc::clone(&design.asked);
-    let mut system = System::new(&tiny(), boxed(design), 1, memory(), Options::default());
+    let mut system = system(&tiny(), design, 1);
     put(&mut system, 0, |cpu| {
         // A clean line, a volatile one, one without a tag.
         cpu.word(pm(0).0).store(cpu.word(1));

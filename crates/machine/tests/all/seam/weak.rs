@@ -1,12 +1,11 @@
 //! Cores whose stores become visible in any order: what orders them reaches the design.
 
-use crate::common::{memory, preset, put};
+use crate::common::{as_plain, preset, put, system};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{boxed, About, Admission, Departure, Design, Never, Ordering, Plain, Services, Store, Wants};
-use strandline_isa::{Addr, CoreId, Cpu, Lowering, Note, Primitive, PM_BASE};
+use strandline_design::{Admission, Departure, Design, Never, Ordering, Plain, Services, Store, Wants};
+use strandline_isa::{Addr, CoreId, Cpu, Note, Primitive, PM_BASE};
 use strandline_machine::config::Consistency;
-use strandline_machine::{Options, System};
 
 /// What the design has been asked or told, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +25,7 @@ struct Listening {
 impl Design for Listening {
     type Own = Plain;
 
-    fn about(&self) -> About {
-        crate::common::Plain.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        crate::common::Plain.lowering()
-    }
+    as_plain!();
 
     fn wants(&self) -> Wants {
         Wants {
@@ -76,7 +69,7 @@ fn heard_by(consistency: Consistency, barrier: bool, orders: bool) -> Vec<Heard>
         heard: Rc::clone(&heard),
         orders,
     };
-    let mut system = System::new(&machine, boxed(design), 1, memory(), Options::default());
+    let mut system = system(&machine, design, 1);
     put(&mut system, 0, move |cpu| {
         cpu.word(NEAR.0).load();
         cpu.primitive(Primitive::Mfence);
@@ -128,7 +121,7 @@ fn a_design_that_orders_by_store_barriers_gets_them_on_any_core() {
 fn takes(consistency: Consistency, barrier: bool) -> u64 {
     let mut machine = preset("dpo");
     machine.core.consistency = consistency;
-    let mut system = System::new(&machine, boxed(crate::common::Plain), 1, memory(), Options::default());
+    let mut system = system(&machine, crate::common::Plain, 1);
     put(&mut system, 0, move |cpu| {
         cpu.word(NEAR.0).load();
         cpu.primitive(Primitive::Mfence);

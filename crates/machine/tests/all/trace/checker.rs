@@ -102,7 +102,7 @@ pub fn replay(trace: &Trace) -> (HashMap<OpId, u64>, Memory) {
 }
 
 /// What the trace says that the programs did.
-pub fn told(journal: &Journal, values: &HashMap<OpId, u64>) -> Vec<Vec<Did>> {
+pub fn deeds(journal: &Journal, values: &HashMap<OpId, u64>) -> Vec<Vec<Did>> {
     let told = |core: usize, index: usize, op: &TraceOp| {
         let id = OpId {
             core: CoreId(core as u16),

@@ -19,10 +19,3 @@ fn with_contexts(contexts: u64) -> Cosplay {
     design.set(&params.expect("a right number"));
     design
 }
-
-/// COSPlay's machine with nothing running ahead.
-fn machine() -> MachineConfig {
-    let mut machine = MachineConfig::preset("cosplay").expect("a preset");
-    machine.simulation.slack = Cycles(0);
-    machine
-}

@@ -4,7 +4,7 @@ use super::spec;
 use super::tape::{access, Atomic, Load, Store, Tape, Update, DRAM, PM};
 use iced_x86::code_asm::{qword_ptr, rax, rdi, rsi};
 use std::path::{Path, PathBuf};
-use strandline_design::{boxed, About, Design, Needs, Plain};
+use strandline_design::{boxed, About, Design, Plain};
 use strandline_isa::{Lowering, Primitive};
 use strandline_kernel::Cycles;
 use strandline_machine::TraceOp;
@@ -22,13 +22,8 @@ impl Design for Marked {
     fn about(&self) -> About {
         About {
             name: "marked",
-            paper: "",
-            summary: "",
-            needs: Needs::default(),
-            promises_recovery: false,
             model: "none",
-            intents: None,
-            window: None,
+            ..About::default()
         }
     }
 
