@@ -1,5 +1,6 @@
 """`strandline crash`."""
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
@@ -51,3 +52,21 @@ def test_no_failure_is_too_few(strandline: Strandline) -> None:
     answer = strandline("crash", "sps", "-d", "unordered", "--max-failures", "0")
     assert (answer.code, answer.out) == (2, "")
     assert "--max-failures" in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("r.strand", "--help"),
+        ("r.strand", "--depth", "2", "--verify", "true"),
+        ("--verify", "sps", "--depth", "2", "./r"),
+        ("--depth", "0", "r.strand"),
+    ],
+)
+def test_a_recording_is_checked_by_the_other_command(strandline: Strandline, arguments: tuple[str, ...]) -> None:
+    assert strandline("crash", *arguments) == strandline("check", *arguments)
+
+
+def test_a_path_beside_a_workload_names_no_recording(strandline: Strandline, native: FakeNative) -> None:
+    assert strandline("crash", "sps", "-d", "x86", "-m", "./m.toml").code == 0
+    assert native.specs[0]["run"]["machine"] == "./m.toml"

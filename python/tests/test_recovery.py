@@ -211,7 +211,7 @@ def test_wrong_options_are_told_in_one_line(
     strandline: Strandline, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
 ) -> None:
     monkeypatch.setenv("STRANDLINE_RECORDER", "/nowhere")
-    answer = strandline("crash", "r.strand", *options)
+    answer = strandline("check", "r.strand", *options)
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
     assert answer.err.count("\n") == 1

@@ -188,7 +188,7 @@ def test_without_replays_the_audit_stays_as_it_is() -> None:
     ],
 )
 def test_wrong_options_are_told_in_one_line(strandline: Strandline, options: list[str], told: str) -> None:
-    answer = strandline("crash", "r.strand", "--weaken", *options)
+    answer = strandline("check", "r.strand", "--weaken", *options)
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
     assert answer.err.count("\n") == 1

@@ -184,7 +184,7 @@ class CrashesOfRecording(Result):
         return {**run, **own} if asked.orders is None else {**run, **own, "orders": asked.orders}
 
 
-def crash(session: Session, request: Request, designs: Sequence[str]) -> CrashesOfRecording:
+def check(session: Session, request: Request, designs: Sequence[str]) -> CrashesOfRecording:
     """Visits crash states of a recording under each design."""
     if request.verify is not None and not request.verify.strip():
         raise InputError("--verify: an empty command checks nothing: name a checker, or leave it out")
@@ -318,7 +318,7 @@ def _check_files(recording: str, plan: StatesPlan) -> None:
 def _again(result: Examined, verdict: Verdict, request: Request) -> str:
     """The arguments of `strandline` that reproduce a failure."""
     words = [
-        "crash",
+        "check",
         result.recording,
         "-d",
         result.design,

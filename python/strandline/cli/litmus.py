@@ -40,7 +40,7 @@ EXCLUDES = {
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@designs_option("run")
+@designs_option("run", "all")
 @click.option(
     "-M",
     "--model",

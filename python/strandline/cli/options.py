@@ -172,15 +172,15 @@ kept_options = several(
 )
 
 
-def designs_option(use: str) -> Callable[[Command], Command]:
-    """`-d` of a command that uses designs so."""
+def designs_option(use: str, *groups: str) -> Callable[[Command], Command]:
+    """`-d` of a command that uses designs so; `groups` are names of several."""
     return click.option(
         "-d",
         "--design",
         "designs",
         type=parsed(words.designs),
-        metavar="D1,D2|all",
-        shell_complete=names_of("designs", "all"),
+        metavar="|".join(("D1,D2", *groups)),
+        shell_complete=names_of("designs", *groups),
         help=f"Designs to {use}.",
     )
 
@@ -190,7 +190,7 @@ def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
     workload = click.argument(
         "workload", metavar="WORKLOAD", required=workload_required, shell_complete=name_of("workloads")
     )
-    return several(workload, designs_option("compare"), *_RUN_OPTIONS)
+    return several(workload, designs_option("compare", "all"), *_RUN_OPTIONS)
 
 
 def parameter(ctx: click.Context, name: str) -> click.Parameter:

@@ -82,7 +82,7 @@ def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> N
 @seed_option
 @click.pass_obj
 def record_(app: App, /, **given: Any) -> None:
-    """Run PROGRAM with its arguments, and write a recording for `run` and `crash`.
+    """Run PROGRAM with its arguments, and write a recording for `run` and `check`.
 
     Exits with 1 if the recording has no store to persistent memory, or if a --pm was never mapped. With --json, the
     program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server

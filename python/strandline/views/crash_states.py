@@ -1,4 +1,4 @@
-"""The output of `strandline crash` for a recording: crash states and the checker's findings."""
+"""The output of `strandline check`: crash states and the checker's findings."""
 
 from __future__ import annotations
 
