@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from strandline.api import recordings as api
+from strandline.checking.request import Request
 from strandline.cli.app import App
 from strandline.cli.crash_states import end, html_option, refuse_number, states_options
 from strandline.cli.options import AT_LEAST_ONE, designs_option, last_options
@@ -102,7 +103,7 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
     refuse_number(ctx)
     if not app.engine.is_recording(given["recording"]):
         raise InputError(f"{given['recording']}: is no recording; `strandline crash` takes workloads")
-    request = api.Request(**{field.name: given[field.name] for field in fields(api.Request)})
+    request = Request(**{field.name: given[field.name] for field in fields(Request)})
     found = api.check(app.session(given), request, given["designs"] or ())
     end(ctx, found, found.recovers and found.passes, lambda path: _draw(found, path))
 

@@ -114,8 +114,9 @@ def check(
     True
     """
     from strandline.api import recordings
+    from strandline.checking.request import Request
 
-    request = recordings.Request(
+    request = Request(
         os.fspath(recording),
         words.points(points),
         words.whole(seed, 0),
