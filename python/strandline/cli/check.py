@@ -13,12 +13,10 @@ from strandline.api import recordings as api
 from strandline.checking.request import Request
 from strandline.cli.app import App
 from strandline.cli.crash_states import end, html_option, refuse_number, states_options
-from strandline.cli.options import AT_LEAST_ONE, designs_option, last_options
+from strandline.cli.options import AT_LEAST_ONE, FOLDER, designs_option, last_options
 from strandline.errors import InputError
 from strandline.views import files
 from strandline.views.audit import FAIL_ON
-
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:

@@ -12,7 +12,7 @@ from strandline import words
 from strandline.api.crashes import Crashes
 from strandline.api.recordings import CrashesOfRecording
 from strandline.cli import output
-from strandline.cli.options import AT_LEAST_ONE, parsed, refuse, several
+from strandline.cli.options import AT_LEAST_ONE, FILE, parsed, refuse, several
 from strandline.errors import InterruptError
 
 states_options = several(
@@ -33,12 +33,7 @@ states_options = several(
 
 def html_option(cases: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
     """`--html` of a command that draws these cases."""
-    return click.option(
-        "--html",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        help=f"Draw on a page {cases}.",
-    )
+    return click.option("--html", type=FILE, metavar="FILE", help=f"Draw on a page {cases}.")
 
 
 def refuse_number(ctx: click.Context) -> None:
