@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from conftest import Strandline
 from made import states_of, states_plan, visit
 from strandline.checking import images
 from strandline.checking.examined import Examined
@@ -189,31 +188,6 @@ def test_the_recovery_is_a_program_with_its_words(monkeypatch: pytest.MonkeyPatc
     recovery = recovery_of("./sh -c 'a b' --pool={}")
     assert recovery.of(Path("/my pool")) == ["/usr/bin/sh", "-c", "a b", "--pool=/my pool"]
     assert recovery_of("sh x").of(Path("/p"))[1:] == ["x", "/p"]
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--recover", "true"], "--recover: needs --verify"),
-        (["--depth", "2", "--verify", "true"], "--depth: needs --recover"),
-        (["--replay", "2:all/r:1:all", "--verify", "true"], "a state inside recovery needs --recover"),
-        (
-            ["--recover", "no-such-program {}", "--verify", "true"],
-            "no-such-program: program not found: name one program",
-        ),
-        (["--recover", " ", "--verify", "true"], "--recover: an empty command recovers nothing"),
-        (["--recover", "'a", "--verify", "true"], "--recover: No closing quotation"),
-        (["--recover", "true", "--verify", "true"], "the recorder is not built"),
-    ],
-)
-def test_wrong_options_are_told_in_one_line(
-    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
-) -> None:
-    monkeypatch.setenv("STRANDLINE_RECORDER", "/nowhere")
-    answer = strandline("check", "r.strand", *options)
-    assert (answer.code, answer.out) == (2, "")
-    assert told in answer.err
-    assert answer.err.count("\n") == 1
 
 
 def test_the_verdict_says_what_was_crashed_inside_recovery() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from conftest import Strandline
 from made import states_of
 from strandline.api import costs
 from strandline.api.session import Quiet
@@ -179,22 +178,6 @@ def test_long_recordings_are_replayed_fewer_times(instructions: int, measured: i
 
 def test_without_replays_the_audit_stays_as_it_is() -> None:
     assert costed([idle(1, 1)], replays=False) == Judged([idle(1, 1)])
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["-d", "x86,eadr"], "--weaken: needs exactly one design"),
-        (["--dump", "states"], "--weaken: excludes --dump"),
-        (["--replay", "1:all"], "--weaken: excludes --replay"),
-        (["--max-failures", "1", "--verify", "true"], "--weaken: excludes --max-failures"),
-    ],
-)
-def test_wrong_options_are_told_in_one_line(strandline: Strandline, options: list[str], told: str) -> None:
-    answer = strandline("check", "r.strand", "--weaken", *options)
-    assert (answer.code, answer.out) == (2, "")
-    assert told in answer.err
-    assert answer.err.count("\n") == 1
 
 
 def test_a_verdict_is_an_image_of_its_files_if_they_are_told_apart(tmp_path: Path) -> None:
