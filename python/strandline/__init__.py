@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from strandline.api.public.crashes import crash, crash_recording
+    from strandline.api.public.crashes import check, crash, crash_recording
     from strandline.api.public.litmus import litmus, litmus_export, litmus_judge, litmus_random
     from strandline.api.public.names import designs, explain, listing, machines, workloads
     from strandline.api.public.runs import claims, figure, inputs, prune_store, repeat, run, store, sweep
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "errors": ("FaultError", "InputError", "StuckError"),
-    "api.public.crashes": ("crash", "crash_recording"),
+    "api.public.crashes": ("check", "crash", "crash_recording"),
     "api.public.litmus": ("litmus", "litmus_export", "litmus_judge", "litmus_random"),
     "api.public.names": ("designs", "explain", "listing", "machines", "workloads"),
     "api.public.runs": ("claims", "figure", "inputs", "prune_store", "repeat", "run", "store", "sweep"),
@@ -35,6 +35,7 @@ __all__ = [
     "FaultError",
     "InputError",
     "StuckError",
+    "check",
     "claims",
     "crash",
     "crash_recording",

@@ -144,21 +144,21 @@ class StateVisit:
     """A crash state of a recording, as files."""
 
     name: str
-    interval: int | None
+    interval: int | None = None
     """Intervals lie between moments at which a store became durable; `None` for `initial`, `final` and runs."""
-    tasks: int
+    tasks: int = 0
     """Tasks that had started, by the program's markers."""
-    differs: int
+    differs: int = 0
     """Lines that differ from all persisted, or from none, whichever are fewer; for a run, lines that lack a store."""
-    files: list[str]
-    began: dict[str, Any] | None
+    files: Sequence[str] = ()
+    began: dict[str, Any] | None = None
     """The instruction that started the interval."""
-    ends: dict[str, Any] | None
-    has: list[dict[str, Any]]
+    ends: dict[str, Any] | None = None
+    has: Sequence[dict[str, Any]] = ()
     """The first few stores that are durable and need not be."""
-    lacks: list[dict[str, Any]]
-    has_stores: int
-    lacks_stores: int
+    lacks: Sequence[dict[str, Any]] = ()
+    has_stores: int = 0
+    lacks_stores: int = 0
     run: dict[str, Any] | None = None
     """The simulated run that reached it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
     has_code: Sequence[int] = ()
@@ -191,6 +191,26 @@ class NativeStates(Protocol):
 
 
 @dataclass(frozen=True)
+class PoolFile:
+    """A file of a recording's persistent memory."""
+
+    name: str
+    """Among the files of a crash state."""
+    path: str
+    """Where the program had it."""
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Disorder:
+    """A state that the design's model forbids, and the run that reached it, as `StateVisit` has one."""
+
+    name: str
+    why: str
+    run: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class StatesPlan:
     """What crash states a recording has under a design. `_native.pyi` documents SITE."""
 
@@ -200,8 +220,7 @@ class StatesPlan:
     instructions: int
     persistent_stores: int
     tasks: int
-    files: list[dict[str, Any]]
-    """Of persistent memory: `{"name", "path", "bytes"}`."""
+    files: list[PoolFile]
     model: str
     promises_recovery: bool
     visits: int
@@ -225,13 +244,19 @@ class StatesPlan:
     """Runs that the model judged."""
     not_judged: str
     """Why others were left out."""
-    disorders: list[dict[str, Any]]
-    """Forbidden states: `{"name", "why", "run"}`, the last as `StateVisit` has it."""
+    disorders: list[Disorder]
     audit: list[dict[str, Any]]
     """`{"finding", "instruction", "count", "store": {SITE}, "callers": [{"site", "pc", "count"}], SITE}`. `store` is
     the other thread's store that a load of finding `read_undurable_then_persisted` read; else `None`. `callers` are
     calls of the program's own code, the most frequent first; a library's instruction has an entry for each of them.
     """
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> StatesPlan:
+        """The plan of a native document."""
+        files, disorders = document["files"], document["disorders"]
+        parts = {"files": [PoolFile(**each) for each in files], "disorders": [Disorder(**each) for each in disorders]}
+        return cls(**{**document, **parts})
 
 
 @dataclass(frozen=True)
@@ -419,7 +444,7 @@ class Engine:
     def crash_states(self, spec: StatesSpec) -> CrashStates:
         """Finds the crash states of a recording, by a model or by runs, and selects those to visit."""
         states = self._ask(lambda: self.native.RecordingStates(spec))
-        return CrashStates(StatesPlan(**states.plan()), lambda folder: self._ask(lambda: states.next(str(folder))))
+        return CrashStates(StatesPlan.of(states.plan()), lambda folder: self._ask(lambda: states.next(str(folder))))
 
     def recording_cycles(self, spec: CyclesSpec) -> int | None:
         """The cycles of a replay with changes; `None` if a finding has too many executions, or none."""

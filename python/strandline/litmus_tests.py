@@ -107,26 +107,28 @@ class ModelVerdict:
 
 
 @dataclass(frozen=True)
-class Violation:
-    """A state that a design reaches and its model forbids."""
+class _Wrong:
+    """What went wrong in a run of a test."""
 
-    state: State
     machine: str
     seed: int
-    """This seed and machine with one timing reproduce the state."""
+    """This seed and machine with one timing reproduce it."""
     detail: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class StuckRun:
+class Violation(_Wrong):
+    """A state that a design reaches and its model forbids."""
+
+    state: State
+
+
+@dataclass(frozen=True)
+class StuckRun(_Wrong):
     """A run of a test that did not end."""
 
     kind: str
     """`stuck`: a deadlock; `starved`: no thread ends."""
-    machine: str
-    seed: int
-    """This seed and machine with one timing reproduce the run."""
-    detail: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -219,12 +221,13 @@ def _design(fields: Mapping[str, Any]) -> DesignVerdict:
     return DesignVerdict(
         **{key: fields[key] for key in ("design", "model", "runs", "crash_states")},
         shown=frozenset(tuple(state) for state in fields["shown"]),
-        violations=tuple(
-            Violation(tuple(each["values"]), each["machine"], each["seed"], tuple(each["detail"]))
-            for each in fields["violations"]
-        ),
-        stuck=stuck and StuckRun(stuck["kind"], stuck["machine"], stuck["seed"], tuple(stuck["detail"])),
+        violations=tuple(Violation(*_wrong(each), tuple(each["values"])) for each in fields["violations"]),
+        stuck=stuck and StuckRun(*_wrong(stuck), stuck["kind"]),
     )
+
+
+def _wrong(fields: Mapping[str, Any]) -> tuple[str, int, tuple[str, ...]]:
+    return fields["machine"], fields["seed"], tuple(fields["detail"])
 
 
 @dataclass(frozen=True)

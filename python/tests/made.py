@@ -49,8 +49,7 @@ def visit(name: str, folder: Path, text: str, within: str = "", tasks_done: Sequ
     pool = folder / name.replace("/", "_") / "my pool"
     pool.parent.mkdir(parents=True)
     pool.write_text(text)
-    nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 1, "lacks_stores": 0}
-    return StateVisit(name, 0, 0, 0, [str(pool)], None, None, **nothing, tasks_done=tasks_done, within=within)
+    return StateVisit(name, 0, files=[str(pool)], has_stores=1, tasks_done=tasks_done, within=within)
 
 
 def states_of(contents: Iterable[str], done: Callable[[int], Sequence[int]] = lambda _: (1,)) -> CrashStates:

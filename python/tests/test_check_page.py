@@ -52,7 +52,7 @@ def test_the_workflow_installs_what_the_commands_need() -> None:
     ],
 )
 def test_only_what_differs_between_machines_may_differ(page: str, printed: str, same: bool) -> None:
-    assert says(Step("strandline crash a.strand", page), printed) is same
+    assert says(Step("strandline check a.strand", page), printed) is same
 
 
 def test_the_numbers_of_a_recording_may_differ() -> None:

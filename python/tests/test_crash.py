@@ -1,5 +1,8 @@
-"""`strandline crash`."""
+"""`strandline crash`, and what `strandline check` is asked."""
 
+import shlex
+
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
@@ -51,3 +54,55 @@ def test_no_failure_is_too_few(strandline: Strandline) -> None:
     answer = strandline("crash", "sps", "-d", "unordered", "--max-failures", "0")
     assert (answer.code, answer.out) == (2, "")
     assert "--max-failures" in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("r.strand", "--help"),
+        ("r.strand", "--depth", "2", "--verify", "true"),
+        ("--verify", "sps", "--depth", "2", "./r"),
+        ("--depth", "0", "r.strand"),
+    ],
+)
+def test_a_recording_is_checked_by_the_other_command(strandline: Strandline, arguments: tuple[str, ...]) -> None:
+    assert strandline("crash", *arguments) == strandline("check", *arguments)
+
+
+def test_a_path_beside_a_workload_names_no_recording(strandline: Strandline, native: FakeNative) -> None:
+    assert strandline("crash", "sps", "-d", "x86", "-m", "./m.toml").code == 0
+    assert native.specs[0]["run"]["machine"] == "./m.toml"
+
+
+BAD = {
+    "--threads 2": "No such option '--threads'",
+    "--points 0": "neither a number of crash states",
+    "--fail-on every": "--fail-on",
+    "--time-limit 0 --verify true": "--time-limit",
+    "--dump . --verify true": "--dump: needs exactly one design and no --verify",
+    "--dump . -d x86,eadr": "--dump: needs exactly one design and no --verify",
+    "--scratch .": "--scratch: needs --verify",
+    "--recover true": "--recover: needs --verify",
+    "--depth 2 --verify true": "--depth: needs --recover",
+    "--replay 2:all/r:1:all --verify true": "a state inside recovery needs --recover",
+    "--recover no-such-program --verify true": "no-such-program: program not found: name one program",
+    "--recover ' ' --verify true": "--recover: an empty command recovers nothing",
+    """--recover "'a" --verify true""": "--recover: No closing quotation",
+    "--recover true --verify true": "the recorder is not built",
+    "--weaken -d x86,eadr": "--weaken: needs exactly one design",
+    "--weaken --dump states": "--weaken: excludes --dump",
+    "--weaken --replay 1:all": "--weaken: excludes --replay",
+    "--weaken --max-failures 1 --verify true": "--weaken: excludes --max-failures",
+    "--replay 1:all --points 3": "--points excludes --replay",
+}
+
+
+@pytest.mark.parametrize("options", BAD)
+def test_what_does_not_go_together_is_told_in_a_line(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, options: str
+) -> None:
+    monkeypatch.setenv("STRANDLINE_RECORDER", "/nowhere")
+    answer = strandline("check", "r.strand", *shlex.split(options))
+    assert (answer.code, answer.out) == (2, "")
+    assert BAD[options] in answer.err
+    assert answer.err.count("\n") == 1

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from made import states_plan
+from strandline.checking.examined import Examined
 from strandline.checking.verdicts import End, Verdict
 from strandline.engine import StatesPlan, StateVisit
 from strandline.views import failure_groups
-from strandline.views.crash_states import WHY, Examined, circumstances, explain, found, store_lines
+from strandline.views.crash_states import WHY, circumstances, explain, found, store_lines
 from strandline.views.recorded_case import page
 
 

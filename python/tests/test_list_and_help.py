@@ -49,6 +49,7 @@ HELPED = (
     "figure",
     "claims",
     "crash",
+    "check",
     "litmus",
     "report",
     "store",

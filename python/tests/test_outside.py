@@ -98,5 +98,5 @@ def test_a_result_is_written_through_a_link(strandline: Strandline) -> None:
 def test_a_checker_that_is_no_command_is_refused(strandline: Strandline, checker: str) -> None:
     Path("it.strand").write_bytes(b"")
     assert "--verify: an empty command checks nothing" in said(
-        strandline, "crash", "it.strand", "-d", "x86", "--verify", checker
+        strandline, "check", "it.strand", "-d", "x86", "--verify", checker
     )

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from conftest import Strandline
 from made import states_of, states_plan, visit
 from strandline.checking import images
+from strandline.checking.examined import Examined
 from strandline.checking.in_order import Early
 from strandline.checking.inside import Exploration, Explorer, Inside, choose, shares
 from strandline.checking.processes import Processes
 from strandline.checking.recovering import Crasher, Overlay, Recorded, recovery_of
 from strandline.checking.verdicts import Checker, End, Recovery, Verdict
 from strandline.checking.verify import Checked, verify
-from strandline.engine import StatesSpec, StateVisit
+from strandline.engine import PoolFile, StatesSpec, StateVisit
 from strandline.errors import InputError
 from strandline.views import crash_states, failure_groups, recovered
-from strandline.views.crash_states import Examined
 
 RECOVER = "sed -i s/dirty/clean/"
 """A recovery that a shell starts here; it runs before the checker."""
@@ -154,8 +153,7 @@ def test_states_of_a_recovery_are_not_recorded_twice() -> None:
 
 
 def visit_in(name: str, **more: Any) -> StateVisit:
-    nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 1, "lacks_stores": 0}
-    return StateVisit(name, 0, 0, 0, ["pool"], None, None, **{**nothing, **more})
+    return StateVisit(name, 0, files=["pool"], has_stores=1, **more)
 
 
 ENDS = {
@@ -190,31 +188,6 @@ def test_the_recovery_is_a_program_with_its_words(monkeypatch: pytest.MonkeyPatc
     recovery = recovery_of("./sh -c 'a b' --pool={}")
     assert recovery.of(Path("/my pool")) == ["/usr/bin/sh", "-c", "a b", "--pool=/my pool"]
     assert recovery_of("sh x").of(Path("/p"))[1:] == ["x", "/p"]
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--recover", "true"], "--recover: needs --verify"),
-        (["--depth", "2", "--verify", "true"], "--depth: needs --recover"),
-        (["--replay", "2:all/r:1:all", "--verify", "true"], "a state inside recovery needs --recover"),
-        (
-            ["--recover", "no-such-program {}", "--verify", "true"],
-            "no-such-program: program not found: name one program",
-        ),
-        (["--recover", " ", "--verify", "true"], "--recover: an empty command recovers nothing"),
-        (["--recover", "'a", "--verify", "true"], "--recover: No closing quotation"),
-        (["--recover", "true", "--verify", "true"], "the recorder is not built"),
-    ],
-)
-def test_wrong_options_are_told_in_one_line(
-    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
-) -> None:
-    monkeypatch.setenv("STRANDLINE_RECORDER", "/nowhere")
-    answer = strandline("crash", "r.strand", *options)
-    assert (answer.code, answer.out) == (2, "")
-    assert told in answer.err
-    assert answer.err.count("\n") == 1
 
 
 def test_the_verdict_says_what_was_crashed_inside_recovery() -> None:
@@ -263,9 +236,9 @@ def test_what_recovery_did_not_map_stays(tmp_path: Path) -> None:
     (raw / "new.2").write_text("made")
     recorded = Recorded(outer, tmp_path, 1, ())
     files = [
-        {"name": "pool.2", "path": str(tmp_path / "pool" / "my pool")},
-        {"name": "new.2", "path": str(tmp_path / "pool" / "new")},
-        {"name": "elsewhere", "path": "/dev/shm/elsewhere"},  # noqa: S108 - it is not opened
+        PoolFile("pool.2", str(tmp_path / "pool" / "my pool"), 4096),
+        PoolFile("new.2", str(tmp_path / "pool" / "new"), 4),
+        PoolFile("elsewhere", "/dev/shm/elsewhere", 4),  # noqa: S108 - it is not opened
     ]
     overlay = Overlay.of(recorded, files, before)
     put = overlay.put(visit_in("1:all"), raw)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from conftest import Strandline
 from made import states_of
-from strandline.api import costs, weakest
-from strandline.api.session import Session
+from strandline.api import costs
+from strandline.api.session import Quiet
+from strandline.checking.means import Means
 from strandline.checking.verdicts import Checker, Verdict
 from strandline.checking.verify import verify
-from strandline.checking.weakening import DROP, MOST_PLACES, WEAKEN, Place, places
+from strandline.checking.weakening import DROP, MOST_PLACES, WEAKEN, Place, places, weakest
 from strandline.engine import CrashStates, CyclesSpec, Edit, StatesSpec
 from strandline.errors import InputError
 from strandline.views.audit import Judged
@@ -53,14 +53,16 @@ class FakeEngine:
         return 1000 - sum(pc for pc, _ in spec.edits)
 
 
+def means(engine: FakeEngine) -> Means:
+    return Means(engine, 2, Quiet().progress)  # type: ignore[arg-type]
+
+
 def weaken(engine: FakeEngine, tmp_path: Path, command: str | None) -> Weakened:
-    session = Session(engine, lambda: None, jobs=2)  # type: ignore[arg-type,return-value]
-    spec = StatesSpec("r.strand")
-    if command is None:
-        return weakest.weaken(session, spec, None, None, tmp_path)
-    checker = Checker(command, 60, tells_images=True)
-    verdicts = verify(engine.crash_states(spec), checker, tmp_path, 1, lambda: None).verdicts
-    return weakest.weaken(session, spec, checker, verdicts, tmp_path)
+    spec, checker, verdicts = StatesSpec("r.strand"), None, None
+    if command is not None:
+        checker = Checker(command, 60, tells_images=True)
+        verdicts = verify(engine.crash_states(spec), checker, tmp_path, 1, lambda: None).verdicts
+    return Weakened(weakest(means(engine), spec, checker, verdicts, tmp_path), "x86", checker is not None)
 
 
 def ways(found: Weakened) -> tuple[list[tuple[int, str, str | None]], list[tuple[int, str]]]:
@@ -85,8 +87,8 @@ def test_what_adds_a_failing_state_is_weakened_or_stays(tmp_path: Path) -> None:
         (4, DROP, None),
     ]
     assert together == [(2, WEAKEN), (4, DROP)]
-    assert (found.weakest.states, found.saved_together) == (5, 6)
-    assert {change.place.code: cycles for change, cycles in found.saved.items()} == {(2,): 2, (4,): 4}
+    assert (found.weakest.states, found.weakest.saved_together) == (5, 6)
+    assert {change.place.code: cycles for change, cycles in found.weakest.saved.items()} == {(2,): 2, (4,): 4}
 
 
 def test_the_printed_set_can_go_together(tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_places_are_those_of_the_source_the_most_executed_first() -> None:
 def test_a_recording_that_no_machine_replays_has_no_cycles(tmp_path: Path) -> None:
     engine = FakeEngine([fence(1)], lambda _edits: [], replays=False)
     found = weaken(engine, tmp_path, None)
-    assert (found.cycles, found.saved, found.saved_together) == (None, {}, None)
+    assert (found.weakest.cycles, found.weakest.saved, found.weakest.saved_together) == (None, {}, None)
     assert ways(found)[1] == [(1, DROP)]
     assert found.document()["cycles"] is None
 
@@ -146,8 +148,8 @@ def idle(pc: int, count: int, suppressed: bool = False) -> dict[str, Any]:
 
 
 def costed(entries: list[dict[str, Any]], instructions: int = 1000, replays: bool = True) -> Judged:
-    session = Session(FakeEngine([], lambda _edits: [], replays), lambda: None, jobs=2)  # type: ignore[arg-type,return-value]
-    return costs.costed(session, CyclesSpec("r.strand"), Judged(entries), instructions)
+    engine = FakeEngine([], lambda _edits: [], replays)
+    return costs.costed(means(engine), CyclesSpec("r.strand"), Judged(entries), instructions)
 
 
 def test_the_most_frequent_findings_have_their_cycles() -> None:
@@ -176,22 +178,6 @@ def test_long_recordings_are_replayed_fewer_times(instructions: int, measured: i
 
 def test_without_replays_the_audit_stays_as_it_is() -> None:
     assert costed([idle(1, 1)], replays=False) == Judged([idle(1, 1)])
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["-d", "x86,eadr"], "--weaken: needs exactly one design"),
-        (["--dump", "states"], "--weaken: excludes --dump"),
-        (["--replay", "1:all"], "--weaken: excludes --replay"),
-        (["--max-failures", "1", "--verify", "true"], "--weaken: excludes --max-failures"),
-    ],
-)
-def test_wrong_options_are_told_in_one_line(strandline: Strandline, options: list[str], told: str) -> None:
-    answer = strandline("crash", "r.strand", "--weaken", *options)
-    assert (answer.code, answer.out) == (2, "")
-    assert told in answer.err
-    assert answer.err.count("\n") == 1
 
 
 def test_a_verdict_is_an_image_of_its_files_if_they_are_told_apart(tmp_path: Path) -> None:

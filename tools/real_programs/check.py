@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks a pool after a crash: it must hold a prefix of the insertions, untorn.
 
-As a command of `strandline crash RECORDING --verify`: exit status 0 if the pool is right, 1 and one line if not.
+As a command of `strandline check RECORDING --verify`: exit status 0 if the pool is right, 1 and one line if not.
 
     check.py PROGRAMS map STRUCTURE KEYS BEFORE POOL     KEYS: a file of all keys, one a line, in the order of insertion
     check.py PROGRAMS queue TEXTS BEFORE POOL            TEXTS: a file of all texts, in the order of insertion

@@ -35,7 +35,7 @@ class Case:
     run: Run
     file: Path
     verify: str
-    """For `strandline crash --verify`: `{}` is replaced by the file."""
+    """For `strandline check --verify`: `{}` is replaced by the file."""
     max_instructions: int | None
 
 

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from strandline.api.session import Session
+from strandline.checking.means import Means
 from strandline.engine import CyclesSpec
-from strandline.errors import InputError, StuckError
-from strandline.pool import parallel
 from strandline.views.audit import PERFORMANCE, Judged, kind
 
 MOST_PLACES = 8
@@ -18,18 +16,17 @@ MOST_INSTRUCTIONS = 40_000_000
 """Instructions of all replays together."""
 
 
-def costed(session: Session, spec: CyclesSpec, judged: Judged, instructions: int) -> Judged:
+def costed(means: Means, spec: CyclesSpec, judged: Judged, instructions: int) -> Judged:
     """The audit with the cycles of its most frequent findings of performance: of the replay, less without them."""
     places = _measured([entry for entry in judged.entries if not entry["suppressed"]], instructions)
     if not places:
         return judged
     specs = [spec, *(replace(spec, finding=finding(entry)) for entry in places)]
-    try:
-        with session.display.progress("replays", len(specs)) as done:
-            whole, *without = parallel(session.engine.recording_cycles, specs, session.jobs, done)
-    except (InputError, StuckError):
+    found = means.cycles(specs)
+    if found is None:
         # The audit holds for recordings, too, that no machine replays.
         return judged
+    whole, *without = found
     cycles = {
         finding(entry): None if whole is None or less is None else whole - less
         for entry, less in zip(places, without, strict=True)

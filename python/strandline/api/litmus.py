@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from strandline.api.litmus_sources import sources, with_expected
 from strandline.api.result import Result
@@ -23,6 +23,21 @@ from strandline.views.table import Table
 
 EXPLAINED = 20
 """The number of failures that are explained; the document has all."""
+
+
+class Failure(Protocol):
+    """What is wrong of a test."""
+
+    def lines(self) -> list[str]:
+        """It in words."""
+
+
+def explained(failures: Sequence[Failure]) -> list[Line]:
+    """The first failures in words, and how many more there are."""
+    lines = [line for failure in failures[:EXPLAINED] for line in (Line(), *map(Line, failure.lines()))]
+    if len(failures) > EXPLAINED:
+        lines += [Line(), Line(f"and {len(failures) - EXPLAINED:,} more: --json has them all")]
+    return lines
 
 
 @dataclass(frozen=True)
@@ -66,7 +81,7 @@ class Litmus(Result):
             left_out = (Line(f"left out: {of}, which belong to none of the chosen models", DIM, folds=True),)
         tally = report.tally(report.totals(self.tests), bool(self.designs))
         last = Line(f"{tally}, {seconds(self.host_seconds)}", DIM, folds=True)
-        return Page((*head, *self._explained(), Line(), *left_out, last))
+        return Page((*head, *explained(self.failures), Line(), *left_out, last))
 
     def _overview(self) -> Table:
         ran = [name for name in self.designs if any(test.design(name) for test in self.tests)]
@@ -78,12 +93,6 @@ class Litmus(Result):
         condition = Line(f"condition: {test.condition}")
         states, verdicts = report.states(test, self.designs), report.verdicts(test)
         return (title, Line(), *program, Line(), states, Line(), condition, Line(), verdicts)
-
-    def _explained(self) -> list[Line]:
-        lines = [line for failure in self.failures[:EXPLAINED] for line in (Line(), *map(Line, failure.lines()))]
-        if len(self.failures) > EXPLAINED:
-            lines += [Line(), Line(f"and {len(self.failures) - EXPLAINED:,} more: --json has them all")]
-        return lines
 
     def columns(self) -> Columns:
         """A row a state of a test: `allowed_MODEL`, null if undefined, and `shown_DESIGN`."""

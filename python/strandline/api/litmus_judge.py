@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strandline.api.litmus import EXPLAINED
+from strandline.api.litmus import explained
 from strandline.api.litmus_sources import known_name, sources
 from strandline.api.result import Result
 from strandline.api.session import Session
@@ -130,12 +130,9 @@ class Judgement(Result):
         """The states of one test, or a row a test; then what is forbidden, and totals."""
         one = len(self.tests) == 1
         head = self._one(self.tests[0]) if one else (self._overview(),)
-        lines = [line for failure in self.failures[:EXPLAINED] for line in (Line(), *map(Line, failure.lines()))]
-        if len(self.failures) > EXPLAINED:
-            lines += [Line(), Line(f"and {len(self.failures) - EXPLAINED:,} more: --json has them all")]
         names = ", ".join(test.label for test in self.without)
         without = (Line(f"no results: {names}", folds=True), Line()) if self.without else ()
-        return Page((*head, *lines, Line(), *without, Line(self._tally(), DIM, folds=True)))
+        return Page((*head, *explained(self.failures), Line(), *without, Line(self._tally(), DIM, folds=True)))
 
     def _one(self, judged: Judged) -> tuple[Table | Line, ...]:
         test = judged.test

@@ -3,83 +3,29 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from strandline.api import costs, recoveries, suppressions, weakest
+from strandline.api import costs, suppressions
 from strandline.api.result import Result
-from strandline.api.session import Advance, Session
+from strandline.api.session import Session
+from strandline.checking.examined import Examined, kind
+from strandline.checking.examining import examine, weaken
 from strandline.checking.in_order import Early
-from strandline.checking.recovering import INSIDE, recovery_of
-from strandline.checking.verdicts import Checker, Verdict
-from strandline.checking.verify import Checked, dump, verify
-from strandline.engine import CrashStates, CyclesSpec, Engine, RunSpec, StatesPlan, StatesSpec, StateVisit
-from strandline.errors import InputError, InterruptError
+from strandline.checking.means import Means
+from strandline.checking.request import Request
+from strandline.checking.verdicts import Verdict
+from strandline.engine import CyclesSpec, Engine, RunSpec
 from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns
-from strandline.views.crash_states import Examined
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Table
 from strandline.views.weakened import Weakened
 
 DEFAULT_DESIGN = "x86"
-DISORDER = "Disorder"
-"""How a failure of the model, not of the checker, starts."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """Which crash states of a recording are visited, and what is done with them."""
-
-    recording: str
-    points: int | str = 1000
-    seed: int = 1
-    replay: str | None = None
-    max_failures: int | None = None
-    dump: Path | None = None
-    """The folder to write the states to."""
-    verify: str | None = None
-    """The checker's command."""
-    time_limit: float = 10
-    """Of the checker for one state, in seconds."""
-    scratch: Path | None = None
-    orders: int | None = None
-    """The number of orders of several threads; by default a few."""
-    fail_on: str | None = None
-    """The findings of the audit with which it fails; `None`: correctness if the audit is all that is asked for."""
-    suppress: tuple[str, ...] = ()
-    """Files with accepted findings, or names of shipped ones."""
-    recover: str | None = None
-    """The command that recovers a pool, whose crash states are checked in turn."""
-    depth: int | None = None
-    """How often recovery is interrupted; by default once."""
-    weaken: bool = False
-    """Whether to look for flushes and fences that can go."""
-
-    @property
-    def gate(self) -> str:
-        """The findings of the audit with which it fails."""
-        return self.fail_on or ("none" if self.visits else audit.CORRECTNESS)
-
-    @property
-    def visits(self) -> bool:
-        """Whether states are written at all."""
-        return bool(self.verify or self.dump or self.replay)
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether the state that is asked for by name lies inside a recovery."""
-        return INSIDE in (self.replay or "")
-
-    @property
-    def bounds(self) -> tuple[Path | None, int | None]:
-        """The folder for temporary files, and the number of failures after which it ends."""
-        return self.scratch, self.max_failures
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,9 +42,14 @@ class CrashesOfRecording(Result):
     """The flushes and fences that can go, if asked for."""
 
     @property
+    def gate(self) -> str:
+        """The findings of the audit with which it fails."""
+        return self.request.fail_on or ("none" if self.request.visits else audit.CORRECTNESS)
+
+    @property
     def passes(self) -> bool:
         """Whether the audit has no finding with which `--fail-on` fails."""
-        return not self.audit.failing(self.request.gate)
+        return not self.audit.failing(self.gate)
 
     @property
     def recovers(self) -> bool:
@@ -118,9 +69,9 @@ class CrashesOfRecording(Result):
             parts += self._notes(result)
         parts += self.audit.parts()
         parts += self.weakened.parts() if self.weakened else []
-        if failing := self.audit.places(self.request.gate):
+        if failing := self.audit.places(self.gate):
             places = counted(failing, "place")
-            said = f"the audit fails at {places}: mend the findings of {self.request.gate}, or --suppress them"
+            said = f"the audit fails at {places}: mend the findings of {self.gate}, or --suppress them"
             parts += [Line(), Line(said.replace("findings of all", "findings"), folds=True)]
         return Page(tuple(parts))
 
@@ -170,7 +121,7 @@ class CrashesOfRecording(Result):
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
             "audit": self.audit.document(),
             "weakest": self.weakened.document() if self.weakened else None,
-            "fail_on": self.request.gate,
+            "fail_on": self.gate,
             "audit_passes": self.passes,
             "unused_suppressions": self.audit.unused,
             "records": [],
@@ -184,141 +135,33 @@ class CrashesOfRecording(Result):
         return {**run, **own} if asked.orders is None else {**run, **own, "orders": asked.orders}
 
 
-def crash(session: Session, request: Request, designs: Sequence[str]) -> CrashesOfRecording:
+def check(session: Session, request: Request, designs: Sequence[str]) -> CrashesOfRecording:
     """Visits crash states of a recording under each design."""
-    if request.verify is not None and not request.verify.strip():
-        raise InputError("--verify: an empty command checks nothing: name a checker, or leave it out")
-    if request.dump and (request.verify or len(designs) > 1):
-        raise InputError("--dump: needs exactly one design and no --verify: run once for each")
-    if request.scratch and not request.verify:
-        raise InputError("--scratch: needs --verify: name a checker with --verify")
-    _check_recovery(request)
-    _check_weaken(request, designs)
+    request.refuse(designs)
     sources = suppressions.read(request.suppress)
+    means = Means(session.engine, session.jobs, session.display.progress)
     results: list[Examined] = []
     for design in designs or (DEFAULT_DESIGN,):
-        results.append(_examine(session, request, design))
+        results.append(examine(means, request, design))
         if results[-1].early is Early.INTERRUPTED:
             break
-    stopped = results[-1].early is Early.INTERRUPTED
+    first, stopped = results[0], results[-1].early is Early.INTERRUPTED
     said = crashes.interrupted(len(results), len(designs or (DEFAULT_DESIGN,))) if stopped else None
-    audited = suppressions.judge(results[0].plan.audit, sources)
+    audited = suppressions.judge(first.plan.audit, sources)
     if not request.visits and not stopped:
-        replay = CyclesSpec(request.recording, results[0].design, request.seed)
-        audited = costs.costed(session, replay, audited, results[0].plan.instructions)
+        replay = CyclesSpec(request.recording, first.design, request.seed)
+        audited = costs.costed(means, replay, audited, first.plan.instructions)
     weakened = None
     if request.weaken and not stopped:
-        weakened = _weaken(session, request, results[0])
+        weakened = Weakened(weaken(means, request, first), first.design, request.verify is not None)
         said = said or (crashes.interrupted(1, 1) if weakened.weakest.early else None)
     return CrashesOfRecording(request, results, said, audited, session.engine, weakened)
-
-
-def _check_recovery(request: Request) -> None:
-    """Refuses what does not go with `--recover`, and what needs it."""
-    if request.recover is None:
-        if request.depth is not None:
-            raise InputError("--depth: needs --recover: name the program that recovers a pool")
-        if request.is_inside:
-            raise InputError(f"--replay {request.replay}: a state inside recovery needs --recover: name its program")
-    elif not request.verify and not request.is_inside:
-        raise InputError("--recover: needs --verify, or the --replay of a state inside recovery: name a checker")
-
-
-def _check_weaken(request: Request, designs: Sequence[str]) -> None:
-    """Refuses what does not go with `--weaken`."""
-    if not request.weaken:
-        return
-    if len(designs) > 1:
-        raise InputError("--weaken: needs exactly one design: run once for each")
-    for option, value in (("dump", request.dump), ("replay", request.replay), ("max-failures", request.max_failures)):
-        if value is not None:
-            raise InputError(f"--weaken: excludes --{option}: it compares all states that are visited")
-
-
-def _weaken(session: Session, request: Request, result: Examined) -> Weakened:
-    checker = _checker(request)
-    if checker and result.early:
-        raise InputError(
-            f"--weaken: not all states were checked without changes ({result.early.value}): fix the checker"
-        )
-    return weakest.weaken(
-        session, _spec(request, result.design), checker, result.verdicts if checker else None, request.scratch
-    )
-
-
-def _spec(request: Request, design: str) -> StatesSpec:
-    return StatesSpec(request.recording, design, request.points, request.seed, request.replay, request.orders)
-
-
-def _checker(request: Request) -> Checker | None:
-    """The commands that judge a state."""
-    if not request.verify:
-        return None
-    recovery = None if request.recover is None else recovery_of(request.recover)
-    return Checker(request.verify, request.time_limit, recovery, recovery is not None or request.weaken)
-
-
-def _examine(session: Session, request: Request, design: str) -> Examined:
-    spec, checker = _spec(request, design), _checker(request)
-    if request.is_inside and request.recover:
-        recovery = recovery_of(request.recover)
-        states = recoveries.replayed(session.engine, spec, recovery, request.time_limit, request.scratch)
-    else:
-        states = session.engine.crash_states(spec)
-    if request.visits:
-        _check_files(spec.recording, states.plan)
-    with session.display.progress("crash states", states.plan.visits if request.visits else 0) as done:
-        found = _visit(states, request, checker, session.jobs, done)
-    # The state after the program belongs to the last interval, too.
-    visited = [verdict for verdict in found.verdicts if verdict.state.name != "final" or request.replay]
-    inside = None
-    if checker and checker.recovery and not request.replay:
-        found, inside = recoveries.explored(session, spec, checker, found, request.depth or 1, *request.bounds)
-    checked = found.verdicts if checker else None
-    disorders = _disorders(states.plan)
-    replayed = tuple(found.verdicts) if request.replay else ()
-    return Examined(
-        spec.recording, design, states.plan, len(visited), checked, disorders, found.early, replayed, inside
-    )
-
-
-def _disorders(plan: StatesPlan) -> list[Verdict]:
-    """States that the design's model forbids, whatever the checker's verdict."""
-
-    def verdict(disorder: dict[str, Any]) -> Verdict:
-        nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0, "files": []}
-        where: dict[str, Any] = {"interval": None, "tasks": 0, "differs": 0, "began": None, "ends": None}
-        state = StateVisit(name=disorder["name"], run=disorder["run"], **where, **nothing)
-        return Verdict(state, f"{DISORDER}: {disorder['why']}")
-
-    return [verdict(disorder) for disorder in plan.disorders]
-
-
-def _visit(states: CrashStates, request: Request, checker: Checker | None, jobs: int, done: Advance) -> Checked:
-    try:
-        if checker:
-            return verify(states, checker, request.scratch, jobs, done, request.max_failures)
-        if request.dump:
-            return Checked([Verdict(state, "") for state in dump(states, request.dump, done)])
-        if request.replay:
-            with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
-                return Checked([Verdict(state, "") for state in dump(states, Path(folder), done)])
-    except KeyboardInterrupt:
-        raise InterruptError from None
-    return Checked([])
-
-
-def _check_files(recording: str, plan: StatesPlan) -> None:
-    if not plan.files:
-        raise InputError(
-            f"{recording}: has no persistent memory: record again and name it: strandline record --pm PATH"
-        )
 
 
 def _again(result: Examined, verdict: Verdict, request: Request) -> str:
     """The arguments of `strandline` that reproduce a failure."""
     words = [
-        "crash",
+        "check",
         result.recording,
         "-d",
         result.design,
@@ -351,7 +194,7 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
         "within": state.within or None,
         "output": list(verdict.output),
         "hung": verdict.hung,
-        "kind": crash_states.kind(verdict),
+        "kind": kind(verdict),
         "tasks_done": list(state.tasks_done),
         **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks", "run")},
     }
@@ -361,7 +204,7 @@ def _groups(result: Examined, request: Request) -> list[dict[str, Any]]:
     return [
         {
             "design": result.design,
-            "kind": crash_states.kind(group.representative),
+            "kind": kind(group.representative),
             "why": group.representative.why,
             "state": group.representative.state.name,
             "replay": _again(result, group.representative, request),

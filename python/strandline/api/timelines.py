@@ -79,15 +79,8 @@ class Timelines(Result):
 
     def document(self) -> dict[str, Any]:
         """The part that is shown of each design, and the records."""
-        shown = [
-            {
-                "design": timeline.design,
-                "from_cycle": timeline.from_cycle,
-                "to_cycle": timeline.to_cycle,
-                "is_shortened": timeline.is_shortened,
-            }
-            for timeline in self.timelines
-        ]
+        keys = ("design", "from_cycle", "to_cycle", "is_shortened")
+        shown = [{key: getattr(timeline, key) for key in keys} for timeline in self.timelines]
         return {"timelines": shown, **named(self.left_out), "records": [record.fields for record in self.records]}
 
     def _repr_html_(self) -> str:

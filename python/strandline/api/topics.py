@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from strandline.api.settable import settable, settable_names
 from strandline.api.topic import FAMILIES, Entry, Sources, Topic, page, topic
@@ -27,64 +28,47 @@ def known(at: Sources) -> list[str]:
     return list(dict.fromkeys([*listed, *settable_names(at), *experiments]))
 
 
+def _entry(entry: Entry, kind: str, where: str, **rows: Any) -> Topic:
+    """What a listing says of an entry; `rows` is what only this kind has."""
+    return topic(entry["name"], kind, what=entry["summary"], paper=entry.get("paper"), **rows, page=where)
+
+
+def _own(entry: Entry, scope: str) -> list[str]:
+    return [f"{scope}.{each['key']}" for each in entry["parameters"]]
+
+
 def _design(entry: Entry) -> Topic:
-    return topic(
-        entry["name"],
+    return _entry(
+        entry,
         "design",
-        what=entry["summary"],
-        paper=entry["paper"],
+        page(entry["paper"], FAMILIES, "litmus"),
         needs=entry["needs"],
         model=entry["model"],
         storage=f"{entry['storage']:,} bytes a core" if entry["storage"] else None,
         promises_recovery=entry["promises_recovery"],
         counts=entry["counters"],
-        parameters=[f"design.{each['key']}" for each in entry["parameters"]],
-        page=page(entry["paper"], FAMILIES, "litmus"),
+        parameters=_own(entry, "design"),
     )
 
 
 def _workload(entry: Entry) -> Topic:
-    return topic(
-        entry["name"],
-        "workload",
-        what=entry["summary"],
-        paper=entry["paper"],
-        machine=entry["machine"],
-        runtime=entry["runtime"],
-        tasks=entry["tasks"],
-        parameters=[f"workload.{each['key']}" for each in entry["parameters"]],
-        page=page(entry["paper"], PROGRAMS, "twins"),
-    )
+    where, own = page(entry["paper"], PROGRAMS, "twins"), _own(entry, "workload")
+    rows = {key: entry[key] for key in ("machine", "runtime", "tasks")}
+    return _entry(entry, "workload", where, **rows, parameters=own)
 
 
 def _model(entry: Entry) -> Topic:
-    return topic(
-        entry["name"],
-        "persistency model",
-        what=entry["summary"],
-        paper=entry["paper"],
-        variants=entry["variants"],
-        designs=entry["designs"],
-        page="docs/litmus.md",
-    )
+    variants, designs = entry["variants"], entry["designs"]
+    return _entry(entry, "persistency model", "docs/litmus.md", variants=variants, designs=designs)
 
 
 def _key(entry: Entry) -> Topic:
-    return topic(
-        entry["name"],
-        "key of a record",
-        what=entry["summary"],
-        unit=entry["unit"],
-        type=entry["type"],
-        adds_up=entry["adds"],
-        page="docs/records.md",
-    )
+    rows = {"unit": entry["unit"], "type": entry["type"], "adds_up": entry["adds"]}
+    return _entry(entry, "key of a record", "docs/records.md", **rows)
 
 
 def _other(kind: str, other: str) -> Callable[[Entry], Topic]:
-    return lambda entry: topic(
-        entry["name"], kind, what=entry["summary"], paper=entry["paper"], page=page(entry["paper"], FAMILIES, other)
-    )
+    return lambda entry: _entry(entry, kind, page(entry["paper"], FAMILIES, other))
 
 
 LISTED: Mapping[str, Callable[[Entry], Topic]] = {

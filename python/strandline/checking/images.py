@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,6 +35,15 @@ def copy(source: Path, target: Path) -> None:
         for at, page in _pages(read):
             write.seek(at)
             write.write(page)
+
+
+def copies(sources: Sequence[str], folder: Path) -> list[str]:
+    """Copies files into a new folder; their paths there."""
+    folder.mkdir(parents=True)
+    targets = [folder / Path(source).name for source in sources]
+    for source, target in zip(sources, targets, strict=True):
+        copy(Path(source), target)
+    return [str(target) for target in targets]
 
 
 def patch(target: Path, before: Path, after: Path) -> None:

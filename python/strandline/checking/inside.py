@@ -5,16 +5,19 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from strandline.checking import images
 from strandline.checking.in_order import Early, InOrder
+from strandline.checking.means import Means
+from strandline.checking.processes import Processes
 from strandline.checking.recovering import INITIAL, Crasher
+from strandline.checking.request import Request
 from strandline.checking.verdicts import Checker, Said, Verdict, judge
-from strandline.checking.verify import Taken
-from strandline.engine import CrashStates, StateVisit
+from strandline.checking.verify import Checked, Taken, scratch_folder
+from strandline.engine import CrashStates, StatesSpec, StateVisit
 
 LEAST = 8
 """States inside a recovery that are worth its recording; with fewer points for each, recoveries are left out."""
@@ -171,6 +174,28 @@ class Exploration:
             if early := self._taken.take(verdict):
                 return early
         return None
+
+
+def explored(
+    means: Means, request: Request, spec: StatesSpec, checker: Checker, checked: Checked
+) -> tuple[Checked, Inside | None]:
+    """The verdicts on the checked states and on those inside their recoveries, if recovery is to be crashed."""
+    if checker.recovery is None:
+        return checked, None
+    spec = replace(spec, judged=False)
+    with scratch_folder(request.scratch) as root, Processes() as processes:
+        crasher = Crasher(means.engine, checker.recovery, spec, checker.seconds, processes)
+        explorer = Explorer(crasher, checker, root, request.depth or 1)
+        exploration = Exploration(explorer, checked.verdicts, request.max_failures)
+        early, number = checked.early, len(exploration.chosen.names)
+        if early is None and number:
+            try:
+                states = means.engine.crash_states(spec)
+                with means.progress("recoveries", number) as done:
+                    early = exploration.run(states, means.jobs, done)
+            except KeyboardInterrupt:
+                early = Early.INTERRUPTED
+    return Checked([*checked.verdicts, *exploration.verdicts], early), exploration.inside
 
 
 def choose(verdicts: Sequence[Verdict], points: int | str, seen: set[str]) -> tuple[Chosen, int | str]:

@@ -16,7 +16,7 @@ from strandline import recorder
 from strandline.checking import images
 from strandline.checking.processes import Call, Processes
 from strandline.checking.verdicts import Recovery, environment
-from strandline.engine import Engine, StatesSpec, StateVisit
+from strandline.engine import Engine, PoolFile, StatesSpec, StateVisit
 from strandline.errors import InputError
 
 INSIDE = "/r:"
@@ -74,9 +74,7 @@ class Crasher:
     def record(self, state: StateVisit, folder: Path) -> Recorded | None:
         """Records the recovery of a state, whose files stay as they are; `None` if it does not end well."""
         folder = folder.resolve()
-        (folder / POOL).mkdir()
-        for name in state.files:
-            images.copy(Path(name), folder / POOL / Path(name).name)
+        images.copies(state.files, folder / POOL)
         try:
             found = self._collected(state, folder)
         except InputError as error:
@@ -148,18 +146,15 @@ class Overlay:
     """Of the files that the recovery mapped, in its recording: their names among the state's files."""
 
     @classmethod
-    def of(cls, recorded: Recorded, files: Sequence[Mapping[str, Any]], before: Path) -> Overlay:
+    def of(cls, recorded: Recorded, files: Sequence[PoolFile], before: Path) -> Overlay:
         """Of the recovery's mapped files; those elsewhere are no part of the state."""
         pool = str(recorded.folder / POOL)
-        names = {file["name"]: Path(file["path"]).name for file in files if str(Path(file["path"]).parent) == pool}
+        names = {file.name: Path(file.path).name for file in files if str(Path(file.path).parent) == pool}
         return cls(recorded.state, recorded.folder / "state", before, names)
 
     def put(self, inside: StateVisit, raw: Path) -> StateVisit:
         """Writes the files; `raw` has those of the recording of the recovery."""
-        self.folder.mkdir()
-        files = [self.folder / Path(file).name for file in self.state.files]
-        for source, target in zip(self.state.files, files, strict=True):
-            images.copy(Path(source), target)
+        files = images.copies(self.state.files, self.folder)
         for name, own in self.names.items():
             target = self.folder / own
             if target.exists():
@@ -167,9 +162,8 @@ class Overlay:
             else:
                 images.copy(raw / name, target)
         name, done = f"{self.state.name}{INSIDE}{inside.name}", self.state.tasks_done
-        paths = [str(file) for file in files]
         return replace(
-            inside, name=name, files=paths, tasks_done=done, tasks=0, represents=False, within=self.state.name
+            inside, name=name, files=files, tasks_done=done, tasks=0, represents=False, within=self.state.name
         )
 
     def clear(self) -> None:

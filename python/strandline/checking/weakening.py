@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from strandline.checking import images
 from strandline.checking.in_order import Early, InOrder
+from strandline.checking.means import Means
 from strandline.checking.processes import Processes
 from strandline.checking.verdicts import Checker, Verdict, judge, scratch_of
-from strandline.engine import Edit, Engine, StatesSpec, StateVisit
+from strandline.checking.verify import scratch_folder
+from strandline.engine import CyclesSpec, Edit, Engine, StatesSpec, StateVisit
 
 MOST_PLACES = 32
 """Places that are tried, the most executed first."""
@@ -77,6 +79,11 @@ class Weakest:
     left_out: int
     """Places that were not tried."""
     early: Early | None = None
+    cycles: int | None = None
+    """Without changes; `None` if no machine replays the recording."""
+    saved: Mapping[Change, int] = field(default_factory=dict)
+    """By each change that can go alone."""
+    saved_together: int | None = None
 
 
 def places(fences: Sequence[dict[str, Any]]) -> tuple[list[Place], int]:
@@ -90,6 +97,36 @@ def places(fences: Sequence[dict[str, Any]]) -> tuple[list[Place], int]:
     ]
     found.sort(key=lambda place: (-place.count, place.code))
     return found[:MOST_PLACES], len(found[MOST_PLACES:])
+
+
+def weakest(
+    means: Means,
+    spec: StatesSpec,
+    checker: Checker | None,
+    verdicts: Sequence[Verdict] | None,
+    scratch: Path | None,
+) -> Weakest:
+    """Tries to leave out or weaken each flush and fence; `verdicts` are those of the checker without changes."""
+    found, left_out = places(means.engine.recording_fences(spec.recording))
+    with scratch_folder(scratch) as root:
+        search = Search(means.engine, spec, checker, means.jobs, root)
+        search.begin(verdicts)
+        with means.progress("places", len(found)) as done:
+            tried = replace(search.run(found, done), left_out=left_out)
+    return _costed(means, spec, tried)
+
+
+def _costed(means: Means, spec: StatesSpec, tried: Weakest) -> Weakest:
+    """With the cycles that each change and all together save."""
+    alone = [one.change for one in tried.tried if one.failing is None]
+    together = tuple(edit for change in tried.together for edit in change.edits)
+    edits: list[tuple[Edit, ...]] = [(), together, *(change.edits for change in alone)]
+    cycles = means.cycles([CyclesSpec(spec.recording, spec.design, spec.seed, each) for each in edits])
+    whole, rest, *less = cycles or (None, None)
+    if whole is None:
+        return tried
+    saved = {change: whole - one for change, one in zip(alone, less, strict=True) if one is not None}
+    return replace(tried, cycles=whole, saved=saved, saved_together=None if rest is None else whole - rest)
 
 
 class Search:

@@ -31,11 +31,16 @@ class Entry:
 
 
 ENTRIES: Mapping[str, Entry] = {
+    "check": Entry(
+        "check",
+        "check",
+        "Cut the power in a recorded program, check what its files hold, and audit its flushes and fences.",
+    ),
     "claims": Entry("claims", "claims", "Compare the papers' claims with measurements."),
     "completion": Entry(
         "completion", "completion", "Print a script that completes commands, options and names in SHELL."
     ),
-    "crash": Entry("crash", "crash", "Cut the power in WORKLOAD (or a recording), recover, and check the result."),
+    "crash": Entry("crash", "crash", "Cut the power in WORKLOAD, recover, and check the result."),
     "explain": Entry("explain", "explain", "Say what NAME is: its paper and section, its unit, its default, its page."),
     "explore": Entry(
         "explore.command",
@@ -55,7 +60,7 @@ ENTRIES: Mapping[str, Entry] = {
         "litmus", "litmus", "Print the crash states that models allow, and check the states that designs reach."
     ),
     "record": Entry(
-        "record", "record_", "Run PROGRAM with its arguments, and write a recording for `run` and `crash`."
+        "record", "record_", "Run PROGRAM with its arguments, and write a recording for `run` and `check`."
     ),
     "report": Entry("report", "report", "Show figures and records on one page, which needs no network."),
     "run": Entry("run", "run", "Run WORKLOAD under several designs and compare them."),

@@ -14,6 +14,7 @@ from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
 from strandline.cli.options import (
     AT_LEAST_ONE,
+    PATH,
     jobs_option,
     json_option,
     kept_options,
@@ -30,7 +31,7 @@ from strandline.views.plot_size import NO_PICTURE
 @click.command()
 @click.argument("figure_id", metavar="ID|FILE", shell_complete=name_of("figures"))
 @tasks_option
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the result. [default: out/ID]")
+@click.option("--out", type=PATH, metavar="DIR", help="Folder of the result. [default: out/ID]")
 @click.option("--force", is_flag=True, help="Replace another figure, or a longer run, in DIR.")
 @kept_options
 @picture_options

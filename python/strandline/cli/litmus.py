@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,14 +13,15 @@ from strandline.api.litmus_sources import sources
 from strandline.api.random_programs import RandomPrograms, random_programs
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.complete import names_of
 from strandline.cli.litmus_others import export, judge
 from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.options import (
     AT_LEAST_ONE,
+    PATH,
     designs_option,
     each_key_once,
     last_options,
+    names_option,
     parsed,
 )
 from strandline.engine import Engine
@@ -40,25 +40,9 @@ EXCLUDES = {
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@designs_option("run")
-@click.option(
-    "-M",
-    "--model",
-    "models",
-    type=parsed(words.models),
-    metavar="M1,M2",
-    shell_complete=names_of("models"),
-    help="Models, or variants of models.",
-)
-@click.option(
-    "-m",
-    "--machine",
-    "machines",
-    type=parsed(words.machines),
-    metavar="NAME|FILE,...",
-    shell_complete=names_of("machines"),
-    help="Machines of the designs.",
-)
+@designs_option("run", "all")
+@names_option("-M", "--model", "models", words.models, "M1,M2", "Models, or variants of models.")
+@names_option("-m", "--machine", "machines", words.machines, "NAME|FILE,...", "Machines of the designs.")
 @click.option(
     "--set",
     "settings",
@@ -82,11 +66,11 @@ EXCLUDES = {
     type=click.Choice(("herd", "c")),
     help="Write the tests for herd7, or as C programs for other simulators.",
 )
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the exported tests.")
+@click.option("--out", type=PATH, metavar="DIR", help="Folder of the exported tests.")
 @click.option(
     "--judge",
     "judging",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="RESULTS",
     help="Judge the states that another simulator has shown. [default model: px86]",
 )

@@ -50,6 +50,8 @@ class Whole(click.ParamType[int]):
 
 AT_LEAST_ONE = Whole(1)
 AT_LEAST_ZERO = Whole(0)
+PATH = click.Path(path_type=Path)
+FILE, FOLDER = click.Path(path_type=Path, dir_okay=False), click.Path(path_type=Path, file_okay=False)
 
 
 def several(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -149,10 +151,7 @@ def precision_option(usual: str) -> Callable[[Command], Command]:
 
 
 out_file_option = click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the records to a .json, .jsonl, .csv or .parquet file.",
+    "--out", type=FILE, metavar="FILE", help="Write the records to a .json, .jsonl, .csv or .parquet file."
 )
 from_option = click.option(
     "--from",
@@ -172,17 +171,18 @@ kept_options = several(
 )
 
 
-def designs_option(use: str) -> Callable[[Command], Command]:
-    """`-d` of a command that uses designs so."""
-    return click.option(
-        "-d",
-        "--design",
-        "designs",
-        type=parsed(words.designs),
-        metavar="D1,D2|all",
-        shell_complete=names_of("designs", "all"),
-        help=f"Designs to {use}.",
-    )
+def names_option(
+    short: str, long: str, kind: str, parse: Callable[[str], Any], metavar: str, use: str, *groups: str
+) -> Callable[[Command], Command]:
+    """An option that takes names of a kind with commas between them."""
+    complete = names_of(kind, *groups)
+    return click.option(short, long, kind, type=parsed(parse), metavar=metavar, shell_complete=complete, help=use)
+
+
+def designs_option(use: str, *groups: str) -> Callable[[Command], Command]:
+    """`-d` of a command that uses designs so; `groups` are names of several."""
+    metavar = "|".join(("D1,D2", *groups))
+    return names_option("-d", "--design", "designs", words.designs, metavar, f"Designs to {use}.", *groups)
 
 
 def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
@@ -190,7 +190,7 @@ def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
     workload = click.argument(
         "workload", metavar="WORKLOAD", required=workload_required, shell_complete=name_of("workloads")
     )
-    return several(workload, designs_option("compare"), *_RUN_OPTIONS)
+    return several(workload, designs_option("compare", "all"), *_RUN_OPTIONS)
 
 
 def parameter(ctx: click.Context, name: str) -> click.Parameter:

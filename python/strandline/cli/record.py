@@ -11,7 +11,7 @@ import click
 
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
+from strandline.cli.options import AT_LEAST_ONE, PATH, json_option, seed_option
 from strandline.cli.progress import counter
 from strandline.recorder import INCLUDE, Recorded, RecordSpec, record, shortcomings, stem
 from strandline.views import recordings
@@ -26,11 +26,11 @@ def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> N
 
 @click.command("record", context_settings={"ignore_unknown_options": False})
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="The recording. [default: PROGRAM.strand]")
+@click.option("-o", "--out", type=PATH, help="The recording. [default: PROGRAM.strand]")
 @click.option(
     "--pm",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="PATH",
     help="A file, or a folder of files, whose mappings are persistent memory (repeatable).",
 )
@@ -82,7 +82,7 @@ def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> N
 @seed_option
 @click.pass_obj
 def record_(app: App, /, **given: Any) -> None:
-    """Run PROGRAM with its arguments, and write a recording for `run` and `crash`.
+    """Run PROGRAM with its arguments, and write a recording for `run` and `check`.
 
     Exits with 1 if the recording has no store to persistent memory, or if a --pm was never mapped. With --json, the
     program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server

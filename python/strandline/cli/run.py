@@ -48,7 +48,7 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
 
     WORKLOAD is a name (`strandline list workloads`) or a recording's path. The first design is the baseline of the
     speedup column. `-d all` runs all designs that the machine and the workload support. The column `recovers` shows
-    whether crash states recover; for a recording, use `strandline crash`. For a recording, a second table shows the
+    whether crash states recover; for a recording, use `strandline check`. For a recording, a second table shows the
     source lines whose fences stall the first design. Another table shows what a design counts that no other does.
 
     --out writes the records when all runs have finished. Runs in the run store are not repeated.

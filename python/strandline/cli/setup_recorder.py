@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from strandline.cli import output
-from strandline.cli.options import ignored_seed_option, json_option
+from strandline.cli.options import PATH, ignored_seed_option, json_option
 from strandline.recorder_setup import set_up
 
 
 @click.command("setup-recorder")
 @click.option(
     "--source",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="DIR",
     help="The root of strandline's sources. [default: those that this command runs from]",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from strandline.api.workers import working
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.options import (
+    PATH,
     kept_options,
     last_options,
     out_file_option,
@@ -23,7 +23,7 @@ from strandline.sweeps.cluster import LOCAL
 
 
 @click.command()
-@click.argument("file", metavar="SPEC.toml", type=click.Path(path_type=Path))
+@click.argument("file", metavar="SPEC.toml", type=PATH)
 @click.option(
     "--part", type=parsed(plan.part), default="1/1", metavar="I/N", help="Run the I-th of N parts. [default: all]"
 )
@@ -34,7 +34,7 @@ from strandline.sweeps.cluster import LOCAL
 )
 @click.option(
     "--slurm",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="TEMPLATE.toml",
     help="Run on workers that SLURM starts as jobs. Needs strandline[cluster].",
 )

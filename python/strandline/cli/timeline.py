@@ -10,7 +10,17 @@ import click
 from strandline.api import timelines as api
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.options import AT_LEAST_ONE, AT_LEAST_ZERO, OF_PROGRAMS, base_run, demand, refuse, run_options_of
+from strandline.cli.options import (
+    AT_LEAST_ONE,
+    AT_LEAST_ZERO,
+    FILE,
+    OF_PROGRAMS,
+    PATH,
+    base_run,
+    demand,
+    refuse,
+    run_options_of,
+)
 from strandline.timelines import Part
 from strandline.views.timeline.names import PAGE, TRACE
 
@@ -25,16 +35,11 @@ ONLY_RUNS = (*OF_PROGRAMS, "first", "last", "first_tasks", "kanata")
 @click.option("--first-tasks", type=AT_LEAST_ONE, metavar="N", help="End when N tasks have ended.")
 @click.option(
     "--kanata",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Write the instructions of one design as a Kanata log, for the viewer Konata.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of the result. [default: out/timeline-WORKLOAD]",
-)
+@click.option("--out", type=PATH, metavar="DIR", help="Folder of the result. [default: out/timeline-WORKLOAD]")
 @click.pass_obj
 @click.pass_context
 def timeline(ctx: click.Context, app: App, /, **given: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from strandline.api.validation import validate as compare
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
-from strandline.cli.options import AT_LEAST_ONE, ignored_seed_option, json_option, refuse, set_option
+from strandline.cli.options import AT_LEAST_ONE, PATH, ignored_seed_option, json_option, refuse, set_option
 from strandline.cli.picture import picture_options
 from strandline.views.plot_size import NO_PICTURE, Style
 
@@ -37,7 +36,7 @@ from strandline.views.plot_size import NO_PICTURE, Style
     help="How often each case is measured; the fastest counts.",
 )
 @click.option("--measure/--no-measure", default=True, help="Measure, or simulate only. [default: measure]")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of table, numbers and pictures.")
+@click.option("--out", type=PATH, metavar="DIR", help="Folder of table, numbers and pictures.")
 @picture_options
 @json_option
 @ignored_seed_option

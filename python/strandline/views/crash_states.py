@@ -1,15 +1,12 @@
-"""The output of `strandline crash` for a recording: crash states and the checker's findings."""
+"""The output of `strandline check`: crash states and the checker's findings."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from strandline.checking.in_order import Early
-from strandline.checking.inside import Inside
-from strandline.checking.verdicts import End, Verdict
+from strandline.checking.examined import Examined
+from strandline.checking.verdicts import End
 from strandline.engine import StatesPlan, StateVisit
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
@@ -48,79 +45,6 @@ WHY = {
 """Why a store is not durable at a crash."""
 EXACT = 10**12
 """Up to this number, the count of states is shown exactly."""
-
-
-@dataclass(frozen=True)
-class Examined:
-    """The crash states of a recording under one design."""
-
-    recording: str
-    design: str
-    plan: StatesPlan
-    visited: int
-    verdicts: list[Verdict] | None
-    """`None` without a checker."""
-
-    disorders: list[Verdict] = field(default_factory=list)
-    """States that the design's model forbids."""
-    early: Early | None = None
-    """Why not all states were checked."""
-    replayed: tuple[Verdict, ...] = ()
-    """The state that was asked for by name."""
-    inside: Inside | None = None
-    """The recoveries that were crashed in turn, if any were asked for."""
-
-    @property
-    def failures(self) -> list[Verdict]:
-        """States that the checker rejects or the model forbids, the clearest first: see `_size`."""
-        failing = [verdict for verdict in self.verdicts or [] if verdict.why and verdict.state.name != "initial"]
-        without = hopeless(failing)
-        return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state, without))
-
-    @property
-    def classes_visited(self) -> int:
-        """Number of classes of states with a visited representative."""
-        return sum(verdict.state.represents for verdict in self.verdicts or [])
-
-    @property
-    def initial(self) -> Verdict | None:
-        """The verdict on memory before the program, if the checker rejects it."""
-        initial = (verdict for verdict in self.verdicts or [] if verdict.state.name == "initial")
-        return next((verdict for verdict in initial if verdict.why), None)
-
-
-Interval = tuple[str, int | None]
-"""An interval of the program, or of the recovery of a state."""
-
-
-def interval(state: StateVisit) -> Interval:
-    """The interval of a state."""
-    return state.within, state.interval
-
-
-def hopeless(failing: Sequence[Verdict]) -> set[Interval]:
-    """The intervals whose state with all stores fails, too."""
-    return {interval(verdict.state) for verdict in failing if not verdict.state.lacks_stores}
-
-
-def kind(verdict: Verdict) -> str:
-    """How the state fails: how the checker ended, or that the model forbids the state."""
-    return "forbidden" if verdict.end is End.ACCEPTS else verdict.end.value
-
-
-def _size(state: StateVisit, hopeless: set[Interval]) -> tuple[int, int, int, float]:
-    """The size of a state's explanation: its stores beyond the durable ones, or the stores that it lacks.
-
-    In `hopeless` intervals, the state with all stores fails, too, so missing stores explain nothing. Among equals,
-    stores of the program come before stores of a library, then the earlier. For simulated runs, the earliest state is
-    the clearest.
-    """
-    if state.run:
-        return 0, state.run["event"], state.run["run"], 0
-    by_lacks = interval(state) not in hopeless and state.lacks_stores < state.has_stores
-    total, shown = (state.lacks_stores, state.lacks) if by_lacks else (state.has_stores, state.has)
-    earliest = math.inf if state.interval is None else state.interval
-    return total, sum(store["in_library"] for store in shown), state.differs, earliest
 
 
 def states(plan: StatesPlan) -> str:
@@ -244,7 +168,7 @@ def stores(state: StateVisit) -> list[str]:
     return [line for side in sorted(sides, key=lambda side: side[2]) for line in _stores(*side)]
 
 
-def _stores(verb: str, shown: list[dict[str, Any]], total: int) -> list[str]:
+def _stores(verb: str, shown: Sequence[dict[str, Any]], total: int) -> list[str]:
     lines = [f"{verb:5} {line}" for line in store_lines(shown[:MOST_STORES])]
     more = total - len(lines)
     return [*lines, f"{verb:5} the stores of {more:,} more"] if more > 0 else lines

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from strandline.checking.examined import Examined, Interval, hopeless, interval, kind
 from strandline.checking.verdicts import Verdict
 from strandline.views import crash_states
-from strandline.views.crash_states import Examined, Interval
 from strandline.views.numbers import counted
 
 MOST_GROUPS = 8
@@ -56,10 +56,10 @@ class _Key:
 def groups(result: Examined) -> list[Group]:
     """The groups, in the order of their representatives: the clearest first."""
     failures = result.failures
-    hopeless = crash_states.hopeless(failures)
+    without = hopeless(failures)
     alike: dict[_Key, list[int]] = {}
     for index, verdict in enumerate(failures):
-        alike.setdefault(_key(verdict, hopeless), []).append(index)
+        alike.setdefault(_key(verdict, without), []).append(index)
     least: dict[_Key, list[int]] = {}
     for key in sorted(alike, key=lambda key: (len(key.code), alike[key][0])):
         covering = next((other for other in least if other.covers(key)), key)
@@ -69,12 +69,12 @@ def groups(result: Examined) -> list[Group]:
     return [Group([failures[index] for index in indices], key.side, key.code) for indices, key in found]
 
 
-def _key(verdict: Verdict, hopeless: set[Interval]) -> _Key:
+def _key(verdict: Verdict, without: set[Interval]) -> _Key:
     state = verdict.state
-    side = "has" if crash_states.interval(state) in hopeless and not state.run else "lacks"
+    side = "has" if interval(state) in without and not state.run else "lacks"
     code = frozenset(state.has_code if side == "has" else state.lacks_code)
     where = " in recovery" if state.within else ""
-    return _Key(f"{crash_states.kind(verdict)}{where}", side, code)
+    return _Key(f"{kind(verdict)}{where}", side, code)
 
 
 def others(found: Sequence[Group], again: Callable[[Verdict], str]) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from strandline.checking.examined import Examined
 from strandline.checking.inside import Inside
-from strandline.views.crash_states import Examined
 from strandline.views.numbers import counted
 
 MOST_WARNINGS = 4

@@ -26,15 +26,10 @@ CAVEAT = (
 
 @dataclass(frozen=True)
 class Weakened:
-    """What can go, and the cycles of replays."""
+    """What can go, under a design."""
 
     weakest: Weakest
     design: str
-    cycles: int | None
-    """Without changes; `None` if no machine replays the recording."""
-    saved: dict[Change, int]
-    """By each change that can go alone."""
-    saved_together: int | None
     has_checker: bool
 
     def document(self) -> dict[str, Any]:
@@ -43,7 +38,7 @@ class Weakened:
 
         def change(of: Change) -> dict[str, Any]:
             place = of.place
-            code = {"code": list(place.code), "saved_cycles": self.saved.get(of)}
+            code = {"code": list(place.code), "saved_cycles": weakest.saved.get(of)}
             return {
                 "site": place.site,
                 "instruction": place.instruction,
@@ -58,8 +53,8 @@ class Weakened:
             ],
             "together": [change(of) for of in weakest.together],
             "states": weakest.states,
-            "saved_cycles": self.saved_together,
-            "cycles": self.cycles,
+            "saved_cycles": weakest.saved_together,
+            "cycles": weakest.cycles,
             "left_out": weakest.left_out,
             "complete": weakest.early is None,
         }
@@ -77,7 +72,7 @@ class Weakened:
 
     def _row(self, one: Tried) -> tuple[str, ...]:
         place = one.change.place
-        saved = self.saved.get(one.change)
+        saved = self.weakest.saved.get(one.change)
         cycles = "-" if saved is None else whole(saved)
         ways = {change.place: change for change in self.weakest.together}
         together = ways.get(place)
@@ -93,8 +88,8 @@ class Weakened:
             return f"nothing can go without a {found}; {kept}"
         changes = counted(len(weakest.together), "change")
         cycles = ""
-        if self.cycles is not None and self.saved_together is not None:
-            cycles = f", {whole(self.saved_together)} of {whole(self.cycles)} cycles saved under {self.design}"
+        if weakest.cycles is not None and weakest.saved_together is not None:
+            cycles = f", {whole(weakest.saved_together)} of {whole(weakest.cycles)} cycles saved under {self.design}"
         return f"{changes} together without a {found}, {counted(weakest.states, 'state')} checked{cycles}; {kept}"
 
     def _notes(self) -> list[str]:

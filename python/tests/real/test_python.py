@@ -38,9 +38,9 @@ CALLS: dict[str, tuple[Callable[[], Result], str]] = {
         lambda: sl.crash("sps", "x86,unordered", tasks=20, points=20, max_failures=1),
         "crash sps -d x86,unordered --tasks 20 --points 20 --max-failures 1",
     ),
-    "crash of a recording": (
-        lambda: sl.crash_recording(LIST, "x86", verify=f"{CHECK} {{}}", points="all"),
-        f"crash {LIST} -d x86 --points all --verify '{CHECK} {{}}'",
+    "check": (
+        lambda: sl.check(LIST, "x86", verify=f"{CHECK} {{}}", points="all"),
+        f"check {LIST} -d x86 --points all --verify '{CHECK} {{}}'",
     ),
     "litmus": (
         lambda: sl.litmus("classic/2+2w+clwb.sfence", "x86", timings=50),
@@ -227,20 +227,8 @@ RENAMED = {
 }
 NOT_IN_PYTHON = {
     "run": {"record", "fences"},  # `sl.repeat`; `set={"recording.fences": "flush"}`
-    # All but two: `sl.crash_recording`, whose result has the audit.
-    "crash": {
-        "html",
-        "fail_on",
-        "dump",
-        "verify",
-        "time_limit",
-        "scratch",
-        "suppress",
-        "orders",
-        "recover",
-        "depth",
-        "weaken",
-    },
+    "crash": {"html"},
+    "check": {"html", "fail_on"},  # The result has the audit.
     "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`
     "figure": set(),
     "claims": set(),

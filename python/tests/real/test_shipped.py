@@ -60,7 +60,7 @@ def test_the_list_has_the_flushes_and_fences_of_its_source(installed: Installed,
 
 def checked(installed: Installed, name: str, *more: str) -> tuple[int, dict[str, Any]]:
     checker = f"{shlex.quote(sys.executable)} {shlex.quote(str(RECORDINGS / 'check_list.py'))} {{}}"
-    done = installed("crash", str(RECORDINGS / f"{name}.strand"), "--verify", checker, "--json", *more)
+    done = installed("check", str(RECORDINGS / f"{name}.strand"), "--verify", checker, "--json", *more)
     assert done.err == ""
     return done.code, done.document
 
@@ -82,7 +82,7 @@ def test_the_good_list_is_never_broken(installed: Installed) -> None:
 
 def test_a_dumped_pool_is_a_file_that_the_checker_reads(installed: Installed, tmp_path: Path) -> None:
     folder = tmp_path / "all states"
-    done = installed("crash", str(RECORDINGS / "list-good.strand"), "--dump", str(folder), "--points", "all")
+    done = installed("check", str(RECORDINGS / "list-good.strand"), "--dump", str(folder), "--points", "all")
     assert (done.code, done.err) == (0, "")
     pools = sorted(folder.glob("*/list-good.pm"))
     # And the pool as the program left it. The first node's `next` is zero, as if it had not been stored.

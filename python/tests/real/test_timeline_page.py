@@ -252,7 +252,7 @@ def test_the_page_of_a_recording_says_that_its_checker_is_another_program(
     browser: Browser, installed: Installed, tmp_path: Path
 ) -> None:
     checker = f"{shlex.quote(sys.executable)} {shlex.quote(str(RECORDINGS / 'check_list.py'))} {{}}"
-    arguments = ("crash", str(RECORDINGS / "list-bad.strand"), "--verify", checker, "--html", "a case.html")
+    arguments = ("check", str(RECORDINGS / "list-bad.strand"), "--verify", checker, "--html", "a case.html")
     done = installed(*arguments)
     assert done.code == 1
     assert "drawn in a case.html" in done.out

@@ -41,7 +41,7 @@ def test_the_last_state_is_what_the_program_left(name: str, shm: Path, tmp_path:
     subprocess.run([found, *flags, *threads, "-o", program, PROGRAMS / source], check=True, cwd=tmp_path)
     recorded = record(Run((str(program), str(pool))), tmp_path / f"{name}.strand", pool)
     assert recorded.totals["persistent_stores"] > 0
-    command = ["crash", str(recorded.path), "-d", "x86", "--json"]
+    command = ["check", str(recorded.path), "-d", "x86", "--json"]
     counted = json.loads(strandline(command).stdout)["results"][0]
     # All stores before the only fence, behind which there is none.
     states = tmp_path / "states"

@@ -40,7 +40,7 @@ def asked(*words: str) -> dict[str, Any]:
 
 
 def test_the_audit_tells_which_callers_of_a_helper_it_is_about(recording: Path) -> None:
-    audit = asked("crash", str(recording))["audit"]
+    audit = asked("check", str(recording))["audit"]
     (clean,) = [entry for entry in audit if entry["finding"] == "flush_of_clean_line"]
     assert (clean["symbol"], clean["count"], clean["caller"]) == ("persist", 2, None)
     told = f"search (callers.c:{line('superfluous')})"
@@ -48,7 +48,7 @@ def test_the_audit_tells_which_callers_of_a_helper_it_is_about(recording: Path) 
 
 
 def test_a_librarys_store_is_the_programs_own_call(recording: Path) -> None:
-    audit = asked("crash", str(recording))["audit"]
+    audit = asked("check", str(recording))["audit"]
     stores = [entry for entry in audit if entry["finding"] == "stored_never_flushed"]
     assert stores
     for store in stores:
@@ -67,7 +67,7 @@ def test_a_failing_state_tells_who_called(recording: Path, tmp_path: Path) -> No
     checker = tmp_path / "check"
     checker.write_text(CHECKER)
     checker.chmod(0o755)
-    failures = asked("crash", str(recording), "--verify", f"{checker} {{}}", "--points", "100")["failures"]
+    failures = asked("check", str(recording), "--verify", f"{checker} {{}}", "--points", "100")["failures"]
     stores = [store for failure in failures for store in [*failure["has"], *failure["lacks"]]]
     own = [store for store in stores if store["symbol"] == "insert"]
     assert own

@@ -29,7 +29,7 @@ def crash(name: str, built: Built, shm: Path, tmp_path: Path, points: str) -> tu
     of = case(name, built, shm)
     recorded = record_case(of, tmp_path)
     assert recorded.totals["persistent_stores"] > 0
-    command = ["crash", str(recorded.path), "-d", "x86", "--points", points, "--verify", of.verify, "--json"]
+    command = ["check", str(recorded.path), "-d", "x86", "--points", points, "--verify", of.verify, "--json"]
     done = strandline([*command, "--time-limit", SECONDS])
     assert done.returncode in (0, 1), done.stderr
     return done.returncode, json.loads(done.stdout)
@@ -40,7 +40,7 @@ def test_the_bad_list_is_broken_and_its_state_can_be_had_again(built: Built, shm
     assert code == 1
     state = answer["failures"][0]["state"]
     verify = case("list-bad", built, shm).verify
-    command = ["crash", str(tmp_path / "list-bad.strand"), "-d", "x86", "--replay", state, "--verify", verify, "--json"]
+    command = ["check", str(tmp_path / "list-bad.strand"), "-d", "x86", "--replay", state, "--verify", verify, "--json"]
     again = strandline([*command, "--time-limit", SECONDS])
     assert again.returncode == 1
     assert [failure["state"] for failure in json.loads(again.stdout)["failures"]] == [state]
@@ -77,7 +77,7 @@ def test_the_end_of_a_program_fences_nothing(
     compiler = shutil.which("gcc") or "gcc"
     subprocess.run([compiler, "-O1", "-g", "-mclwb", "-o", program, PROGRAMS / "leaves.c"], check=True)
     recorded = record(Run((str(program), str(pool), *words), begin="main"), tmp_path / "leaves.strand", pool)
-    done = strandline(["crash", str(recorded.path), "-d", "x86", "--json"])
+    done = strandline(["check", str(recorded.path), "-d", "x86", "--json"])
     assert done.returncode == 1
     assert sorted(entry["finding"] for entry in json.loads(done.stdout)["audit"]) == findings
 
@@ -87,7 +87,7 @@ def test_an_instruction_behind_a_functions_end_is_not_the_functions(shm: Path, t
     compiler = shutil.which("gcc") or "gcc"
     subprocess.run([compiler, "-O1", "-o", program, PROGRAMS / "behind.c"], check=True)
     recorded = record(Run((str(program), str(pool))), tmp_path / "behind.strand", pool)
-    done = strandline(["crash", str(recorded.path), "-d", "x86", "--json"])
+    done = strandline(["check", str(recorded.path), "-d", "x86", "--json"])
     flushes = [entry for entry in json.loads(done.stdout)["audit"] if entry["instruction"] == "clwb"]
     flushes.sort(key=lambda entry: int(entry["pc"]))
     assert [entry["symbol"] for entry in flushes] == ["flush", None]
@@ -110,7 +110,7 @@ def test_a_masked_store_writes_what_its_mask_selects(
     recorded = record(Run((str(program), str(pool), *words)), tmp_path / "masked.strand", pool)
     # The first line's bytes 60 to 63 are in every state behind the fence, and byte 64 in none.
     states = tmp_path / "states"
-    done = strandline(["crash", str(recorded.path), "-d", design, "--dump", str(states), "--json"])
+    done = strandline(["check", str(recorded.path), "-d", design, "--dump", str(states), "--json"])
     answer = json.loads(done.stdout)
     assert [entry["finding"] for entry in answer["audit"]] == ["stored_never_flushed"] * unflushed
     images = [image.read_bytes()[60:72] for image in states.glob("**/pool")]

@@ -33,7 +33,7 @@ def test_a_list_on_the_heap_is_judged(kind: str, fails: bool, tmp_path: Path) ->
     root, recording = tmp_path / "root", tmp_path / "heap.strand"
     done = strandline(["record", "--pm-heap", "-o", str(recording), "--", str(program), str(root), kind])
     assert done.returncode == 0, done.stderr
-    command = ["crash", str(recording), "-d", "x86", "--points", "all", "--json"]
+    command = ["check", str(recording), "-d", "x86", "--points", "all", "--json"]
     judged = strandline([*command, "--verify", f"{checker} {root} {{}}", "--time-limit", "3600"])
     answer = json.loads(judged.stdout)
     assert (judged.returncode, bool(answer["failures"])) == (int(fails), fails)

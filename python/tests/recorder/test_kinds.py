@@ -28,7 +28,7 @@ PERFORMANCE = {"fence_orders_nothing", "flush_of_clean_line", "line_flushed_twic
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `strandline crash` says of a program."""
+    """What `strandline check` says of a program."""
 
     code: int
     answer: dict[str, Any]
@@ -53,7 +53,7 @@ def verdict(name: str, shm: Path, folder: Path, *flags: str) -> Verdict:
     )
     recorded = record(Run((str(program), str(pool)), begin="main"), folder / f"{name}.strand", pool)
     check = f"'{program}' {{}} check"
-    command = ["crash", str(recorded.path), "-d", "x86", "--points", "all", "--verify", check, "--json"]
+    command = ["check", str(recorded.path), "-d", "x86", "--points", "all", "--verify", check, "--json"]
     done = strandline([*command, "--time-limit", SECONDS])
     assert done.returncode in (0, 1), done.stderr
     return Verdict(done.returncode, json.loads(done.stdout))

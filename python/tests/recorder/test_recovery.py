@@ -29,7 +29,7 @@ class Pair:
 
     def crash(self, *options: str) -> tuple[int, dict[str, Any]]:
         """Crashes it; the exit status and the answer."""
-        command = ["crash", str(self.recording), *options, "--verify", f"{self.program} check {{}}", "--json"]
+        command = ["check", str(self.recording), *options, "--verify", f"{self.program} check {{}}", "--json"]
         done = strandline(command)
         assert done.returncode in (0, 1), done.stderr
         return done.returncode, json.loads(done.stdout)
@@ -51,7 +51,7 @@ def pair(shm: Path, tmp_path: Path) -> Pair:
 
 def test_a_recovery_that_is_not_idempotent_fails_only_inside_itself(pair: Pair) -> None:
     whole = f"{pair.program} recover-bad {{}} && {pair.program} check {{}}"
-    done = strandline(["crash", str(pair.recording), "--points", "all", "--verify", whole])
+    done = strandline(["check", str(pair.recording), "--points", "all", "--verify", whole])
     assert done.returncode == 0, done.stdout
     code, answer = pair.crash("--points", "all", *pair.recover("recover-bad"))
     assert code == 1
@@ -84,7 +84,7 @@ def test_a_state_inside_recovery_comes_again_by_its_name_alone(pair: Pair, tmp_p
     assert again.returncode == 1
     assert [each["state"] for each in json.loads(again.stdout)["failures"]] == [failure["state"]]
     dump = [
-        "crash",
+        "check",
         str(pair.recording),
         "--replay",
         failure["state"],
@@ -110,7 +110,7 @@ def test_what_the_recorder_refuses_is_bad_input(pair: Pair, tmp_path: Path) -> N
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\nexit 0\n")
     script.chmod(0o755)
-    command = ["crash", str(pair.recording), "--verify", f"{pair.program} recover {{}} && {pair.program} check {{}}"]
+    command = ["check", str(pair.recording), "--verify", f"{pair.program} recover {{}} && {pair.program} check {{}}"]
     done = strandline([*command, "--recover", str(script)])
     assert (done.returncode, "a script cannot be recorded" in done.stderr) == (2, True)
     assert done.stderr.startswith("strandline: --recover: ")

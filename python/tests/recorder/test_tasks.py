@@ -69,11 +69,11 @@ def test_a_task_ends_behind_what_its_function_calls_last(level: str, shm: Path, 
     )
     verify = f"python3 '{tmp_path / 'check.py'}' # {{}}"
     done = strandline(
-        ["crash", str(tmp_path / "tasks.strand"), "-d", "x86", "--points", "all", "--json", "--verify", verify]
+        ["check", str(tmp_path / "tasks.strand"), "-d", "x86", "--points", "all", "--json", "--verify", verify]
     )
     assert (done.returncode, json.loads(done.stdout)["failures"]) == (0, []), done.stderr
     folder = tmp_path / "states"
-    strandline(["crash", str(tmp_path / "tasks.strand"), "-d", "x86", "--points", "all", "--dump", str(folder)])
+    strandline(["check", str(tmp_path / "tasks.strand"), "-d", "x86", "--points", "all", "--dump", str(folder)])
     assert {path.read_text().strip() for path in folder.glob("*.tasks_done")} == {"0", "1", "2", "3"}
 
 

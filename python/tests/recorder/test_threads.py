@@ -44,7 +44,7 @@ def replay(recording: Path) -> list[dict[str, Any]]:
 
 def dump(recording: Path, folder: Path) -> dict[str, bytes]:
     """Crash states as files, by their names."""
-    done = strandline(["crash", str(recording), "-d", "x86", "--points", "100", "--dump", str(folder)])
+    done = strandline(["check", str(recording), "-d", "x86", "--points", "100", "--dump", str(folder)])
     assert done.returncode == 0, done.stderr
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

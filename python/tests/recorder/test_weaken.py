@@ -34,7 +34,7 @@ def recording(shm: Path, tmp_path: Path) -> Path:
 
 
 def answer(recording: Path, *options: str) -> dict[str, Any]:
-    done = strandline(["crash", str(recording), "-d", "x86", "--json", *options])
+    done = strandline(["check", str(recording), "-d", "x86", "--json", *options])
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found

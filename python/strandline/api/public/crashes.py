@@ -1,4 +1,4 @@
-"""Crash tests."""
+"""Crash tests of workloads, and the check of recordings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def crash(
 ) -> Crashes:
     """Cuts the power in a workload at `points` states, recovers, and judges each by invariant and model.
 
-    `crash_recording` does so for a recording. An interrupt returns what was found until then.
+    `check` does so for a recording. An interrupt returns what was found until then.
 
     The arguments:
 
@@ -70,7 +70,7 @@ def crash(
 
 
 @suggesting
-def crash_recording(
+def check(
     recording: Place,
     design: Names = "x86",
     *,
@@ -109,13 +109,14 @@ def crash_recording(
 
     An `InputError` if the file is no recording or an argument is wrong.
 
-    >>> crash = sl.crash_recording("recordings/list-good.strand", points=10)
-    >>> crash.recovers
+    >>> found = sl.check("recordings/list-good.strand", points=10)
+    >>> found.recovers
     True
     """
     from strandline.api import recordings
+    from strandline.checking.request import Request
 
-    request = recordings.Request(
+    request = Request(
         os.fspath(recording),
         words.points(points),
         words.whole(seed, 0),
@@ -131,4 +132,8 @@ def crash_recording(
         weaken=weaken,
         depth=at_least(1, depth),
     )
-    return recordings.crash(session(jobs), request, words.designs(design))
+    return recordings.check(session(jobs), request, words.designs(design))
+
+
+crash_recording = check
+"""The same under its longer name."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+from strandline.checking.examined import Examined
 from strandline.checking.verdicts import Verdict
 from strandline.engine import StateVisit
 from strandline.views import crash_states, failure_groups, template
-from strandline.views.crash_states import Examined
 from strandline.views.failure_groups import MOST_GROUPS, Group
 from strandline.views.numbers import counted
 

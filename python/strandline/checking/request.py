@@ -1,0 +1,93 @@
+"""What is asked of a recording's crash states, and what of it goes together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from strandline.checking.recovering import INSIDE, recovery_of
+from strandline.checking.verdicts import Checker, Recovery
+from strandline.engine import StatesSpec
+from strandline.errors import InputError
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which crash states of a recording are visited, and what is done with them."""
+
+    recording: str
+    points: int | str = 1000
+    seed: int = 1
+    replay: str | None = None
+    max_failures: int | None = None
+    dump: Path | None = None
+    """The folder to write the states to."""
+    verify: str | None = None
+    """The checker's command."""
+    time_limit: float = 10
+    """Of the checker for one state, in seconds."""
+    scratch: Path | None = None
+    orders: int | None = None
+    """The number of orders of several threads; by default a few."""
+    fail_on: str | None = None
+    """The findings of the audit with which it fails; `None`: correctness if the audit is all that is asked for."""
+    suppress: tuple[str, ...] = ()
+    """Files with accepted findings, or names of shipped ones."""
+    recover: str | None = None
+    """The command that recovers a pool, whose crash states are checked in turn."""
+    depth: int | None = None
+    """How often recovery is interrupted; by default once."""
+    weaken: bool = False
+    """Whether to look for flushes and fences that can go."""
+
+    @property
+    def visits(self) -> bool:
+        """Whether states are written at all."""
+        return bool(self.verify or self.dump or self.replay)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the state that is asked for by name lies inside a recovery."""
+        return INSIDE in (self.replay or "")
+
+    def states(self, design: str) -> StatesSpec:
+        """The crash states under a design."""
+        return StatesSpec(self.recording, design, self.points, self.seed, self.replay, self.orders)
+
+    @property
+    def recovery(self) -> Recovery | None:
+        """The program that recovers a pool."""
+        return None if self.recover is None else recovery_of(self.recover)
+
+    @property
+    def checker(self) -> Checker | None:
+        """The commands that judge a state."""
+        if not self.verify:
+            return None
+        recovery = self.recovery
+        return Checker(self.verify, self.time_limit, recovery, recovery is not None or self.weaken)
+
+    def refuse(self, designs: Sequence[str]) -> None:
+        """An `InputError` for the first options that do not go together."""
+        if why := next(self._conflicts(len(designs) > 1), None):
+            raise InputError(why)
+
+    def _conflicts(self, has_several: bool) -> Iterator[str]:
+        if self.verify is not None and not self.verify.strip():
+            yield "--verify: an empty command checks nothing: name a checker, or leave it out"
+        if self.dump and (self.verify or has_several):
+            yield "--dump: needs exactly one design and no --verify: run once for each"
+        if self.scratch and not self.verify:
+            yield "--scratch: needs --verify: name a checker with --verify"
+        if self.recover is None and self.depth is not None:
+            yield "--depth: needs --recover: name the program that recovers a pool"
+        if self.recover is None and self.is_inside:
+            yield f"--replay {self.replay}: a state inside recovery needs --recover: name its program"
+        if self.recover is not None and not self.verify and not self.is_inside:
+            yield "--recover: needs --verify, or the --replay of a state inside recovery: name a checker"
+        if self.weaken and has_several:
+            yield "--weaken: needs exactly one design: run once for each"
+        for option in ("dump", "replay", "max_failures") if self.weaken else ():
+            if getattr(self, option) is not None:
+                yield f"--weaken: excludes --{option.replace('_', '-')}: it compares all states that are visited"
