@@ -205,7 +205,9 @@ def test_the_tables_of_the_page_are_read_from_the_charts() -> None:
     assert not any(bound in row for row in won for bound in ("freeswitch", "unordered", "non-atomic", "volatile"))
 
 
-@pytest.mark.parametrize(("figure", "marks"), [("all-1", {"rect", "text"}), ("all-2", {"rule", "point", "text"})])
+@pytest.mark.parametrize(
+    ("figure", "marks"), [("all-1", {"rect", "text"}), ("all-2", {"rule", "line", "point", "text"})]
+)
 def test_a_page_draws_cells_and_points(figure: str, marks: set[str]) -> None:
     chart = charted(figure)
     whole = specification(chart)

@@ -35,9 +35,9 @@ from strandline.figures.experiments import repository_experiments
 from strandline.views import plot
 from strandline.views.chart import Panel, Series
 from strandline.views.plot_lines import nested
-from strandline.views.plot_scale import cut
 from strandline.views.plot_size import Format, Style, Width, layout, line_columns
 from strandline.views.plot_style import Look
+from strandline.views.scale import cut
 
 
 @pytest.mark.parametrize("width", Width)

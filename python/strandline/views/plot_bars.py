@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, log10
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,10 +12,11 @@ from matplotlib.ticker import FuncFormatter
 from strandline.views import plot_paper
 from strandline.views.chart import Chart, Panel, Series
 from strandline.views.numbers import number
+from strandline.views.palette import INK
 from strandline.views.plot_place import Place
-from strandline.views.plot_scale import cut
 from strandline.views.plot_size import turns
-from strandline.views.plot_style import INK, TINY
+from strandline.views.plot_style import TINY
+from strandline.views.scale import cut, powers
 
 FULL = 0.84
 """The bars' share of a group's width."""
@@ -79,8 +79,7 @@ def _limit(place: Place, top: float | None, turned: bool) -> None:
     high = _highest(panels) if top is None else top
     share = min(0.5, _length(place, turned) / place.inches[1])
     if chart.log_y:
-        positive = [value for panel in panels for each in panel.series for value in each.values if value > 0]
-        low = 10.0 ** floor(log10(min(positive, default=1)))
+        low = powers(chart, place.piece.panel)[0]
         axes.set_yscale("log")
         axes.set_ylim(low, low * (high / low) ** (1 / (1 - share)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))

@@ -17,9 +17,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from strandline.errors import InputError
+from strandline.views.palette import COLOURS, INK
 from strandline.views.plot_file import write
 from strandline.views.plot_size import Style, Width
-from strandline.views.plot_style import COLOURS, FAINT, INK, RC
+from strandline.views.plot_style import FAINT, RC
 from strandline.views.state_grid import GridPanel, Mark, Row, StateGrid
 
 # The layout is in inches, downwards from the top left.

@@ -14,9 +14,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from strandline.views.palette import COLOURS, INK
 from strandline.views.plot_file import write
 from strandline.views.plot_size import Style
-from strandline.views.plot_style import COLOURS, FAINT, INK, RC, SMALL, TINY
+from strandline.views.plot_style import FAINT, RC, SMALL, TINY
 from strandline.views.plot_words import Words
 from strandline.views.timeline_chart import Bar, Panel, Row, TimelineChart, What
 
