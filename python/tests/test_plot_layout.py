@@ -32,7 +32,7 @@ from pictures import (
 from strandline.engine import RunSpec
 from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
-from strandline.views import plot
+from strandline.views import plot, plot_file
 from strandline.views.chart import Panel, Series
 from strandline.views.plot_lines import nested
 from strandline.views.plot_size import Format, Style, Width, layout, line_columns
@@ -230,7 +230,7 @@ def test_titles_can_be_left_out_and_remarks_stay() -> None:
 def test_a_picture_has_the_same_bytes_every_time(tmp_path: Path) -> None:
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
-        plot.save(of_bars((1.0, 2.0)), folder, Style(formats=tuple(Format)))
+        plot_file.write(of_bars((1.0, 2.0)), folder, Style(formats=tuple(Format)))
     for each in Format:
         one, two = ((tmp_path / name / f"plot.{each.value}").read_bytes() for name in ("one", "two"))
         assert one == two

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
@@ -19,11 +17,10 @@ from matplotlib.transforms import Bbox
 from strandline.views import plot_bars, plot_grid, plot_lines, plot_scatter
 from strandline.views.chart import Chart, Kind
 from strandline.views.palette import INK
-from strandline.views.plot_file import write
 from strandline.views.plot_legend import Legends
 from strandline.views.plot_place import WIDE, Place
 from strandline.views.plot_size import Layout, Style, layout
-from strandline.views.plot_style import BODY, FAINT, RC, Look
+from strandline.views.plot_style import BODY, FAINT, Look
 from strandline.views.plot_words import Words
 
 DECIMALS = 5
@@ -42,12 +39,6 @@ DRAW: Mapping[Kind, Callable[[Place], None]] = {
     Kind.GRID: plot_grid.grid,
     Kind.SCATTER: plot_scatter.scatter,
 }
-
-
-def save(chart: Chart, folder: Path, style: Style, name: str = "plot") -> None:
-    """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
-    with matplotlib.rc_context(RC):
-        write(draw(chart, style), folder, style.formats, name)
 
 
 def draw(chart: Chart, style: Style) -> Figure:

@@ -28,6 +28,7 @@ RC = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
+    "hatch.linewidth": 0.6,
     # A dollar sign in a title is literal.
     "text.parse_math": False,
     "svg.hashsalt": "strandline",
