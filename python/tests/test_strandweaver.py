@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 import made
-from made import Fields, measured
+from made import Fields, broken, judged, measured
 from strandline.engine import RunSpec
 from strandline.figures import drawing
-from strandline.figures.claims import holds
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options, plan
@@ -23,10 +22,6 @@ GAINS = {"tpcc": 1.2, "nstore-wr": 2.0}
 USUAL = 1.4
 BOUND = 1.05
 """Of non-atomic over strandweaver."""
-
-
-def judged(claim: str, fields: Fields) -> bool | None:
-    return holds(repository_experiments().claims()[claim], measured(claim, fields))
 
 
 Place = str | tuple[str, str]
@@ -51,13 +46,6 @@ def gaining(gains: Mapping[Place, float] | None = None, bounds: Mapping[str, flo
         return {"cycles": 1000 / gain / bound}
 
     return fields
-
-
-def broken(claim: str, fields: Fields) -> list[str]:
-    result = measured(claim, fields)
-    parts = {statement: part["holds"] for statement, part in result.value.items()}
-    assert result.holds is all(parts.values())
-    return [statement for statement, part in parts.items() if not part]
 
 
 def test_the_average_of_figure_7_is_geometric_and_the_arithmetic_stands_beside_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -97,6 +97,12 @@ class Measure:
     take: Callable[[FigureData], Measured]
     keep: Callable[[Labels], bool] = lambda _labels: True
     """The points that the claim needs; only these run if nothing else needs the figure."""
+
+
+def only(**kept: str | Sequence[str]) -> Callable[[Labels], bool]:
+    """The points that have one of these labels on each of these axes."""
+    wanted = {axis: (labels,) if isinstance(labels, str) else labels for axis, labels in kept.items()}
+    return lambda found: all(found[axis] in labels for axis, labels in wanted.items())
 
 
 @dataclass(frozen=True)
