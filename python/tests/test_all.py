@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
 import made
+import pictures
 from docs.all_designs import FIGURES, designs, winners
 from pictures import laid_out, lines, texts, up
 from strandline.engine import RunSpec
 from strandline.engine import load as load_engine
 from strandline.errors import InputError
-from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure_file import load
 from strandline.figures.scatter import front
@@ -103,8 +103,7 @@ def fields(spec: RunSpec) -> dict[str, float]:
 
 
 def charted(figure: str) -> Chart:
-    spec = repository_experiments().figure(figure)
-    return drawing.chart(made.data(spec, fields), repository_experiments().claims())
+    return pictures.charted(figure, fields)
 
 
 @pytest.mark.parametrize("figure", ["all-2", "all-5"])

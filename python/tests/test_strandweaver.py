@@ -9,6 +9,7 @@ import pytest
 
 import made
 from made import Fields, broken, judged, measured
+from pictures import charted
 from strandline.engine import RunSpec
 from strandline.figures import drawing
 from strandline.figures.evaluate import MEASURES
@@ -277,11 +278,7 @@ def test_stalls_by_cause_are_shares_of_all_of_x86s() -> None:
 
 
 def test_the_papers_rates_of_table_2_stand_beside_one_column() -> None:
-    experiments = repository_experiments()
-    made_up = made.data(
-        experiments.figure("strandweaver-table-2"), lambda _spec: {"cycles": 1000, "flushes": 8, "cores": 8}
-    )
-    table = drawing.table(drawing.chart(made_up, experiments.claims()))
+    table = drawing.table(charted("strandweaver-table-2", lambda _spec: {"cycles": 1000, "flushes": 8, "cores": 8}))
     titles = [column.title for column in table.columns]
     assert titles[1:] == ["txn, all cores", "sfr, all cores", "paper", *titles[4:]]
     assert "paper" not in titles[4:]

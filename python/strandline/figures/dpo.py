@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from statistics import fmean, geometric_mean
+from statistics import geometric_mean
 
-from strandline.figures.claims import Measure, Measured, Part, only, together
+from strandline.figures.claims import Measure, Measured, Part, average, only, together
 from strandline.figures.figure import FigureData
 from strandline.figures.plot_spec import METRICS
 from strandline.figures.values import numbers, values
@@ -25,13 +25,8 @@ def _slowdowns(data: FigureData, memory: str, model: str) -> list[float]:
 
 
 def _average(model: str) -> Callable[[FigureData], Measured]:
-    """Figure 7 on PCM: the geometric mean over the workloads; the paper says "average"."""
-
-    def take(data: FigureData) -> Measured:
-        found = _slowdowns(data, "PCM", model)
-        return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
-
-    return take
+    """Figure 7 on PCM: the average over the workloads."""
+    return lambda data: average(_slowdowns(data, "PCM", model))
 
 
 def _order(data: FigureData) -> Measured:

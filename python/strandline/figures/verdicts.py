@@ -8,6 +8,7 @@ from typing import Any
 
 from strandline.figures.evaluate import Outcome, State
 from strandline.views.numbers import give_or_take, number, significant
+from strandline.views.runs import VERDICTS
 from strandline.views.table import NOTHING, Column, Table
 
 MECHANISM_MAX = 90
@@ -24,7 +25,6 @@ CLAIM_COLUMNS = (
 
 CLOSE = 1.15
 """The factor up to which a residual is said in per cent."""
-VERDICTS = {True: "yes", False: "NO", None: "-"}
 
 
 def outcomes(claims: Sequence[Outcome]) -> Table:

@@ -28,7 +28,7 @@ MARK = 0.2
 """Half the height of the paper's mark, as a share of a text's."""
 BREAK = 0.9, 0.03
 """Where a cut bar is broken, and how slanted, as shares of its height."""
-WHISKER: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 0.8, "capsize": 1.5, "zorder": 3}
+WHISKER: dict[str, Any] = {"fmt": "none", "elinewidth": 0.8, "capsize": 1.5, "zorder": 3}
 
 
 def bars(place: Place) -> None:
@@ -62,14 +62,25 @@ def _draw(place: Place, series: Series, places: Sequence[float], width: float, t
             at, slant = BREAK
             ends = [(at - slant) * top, (at + slant) * top]
             place.axes.plot([x - width * 0.6, x + width * 0.6], ends, color="white", linewidth=2, gid="break")
-    for x, value, interval in zip(places, values, series.whiskers[piece.start : piece.stop], strict=False):
-        if interval is not None and (top is None or value <= top):
-            place.axes.errorbar([x], [value], yerr=_arms(value, interval), **WHISKER)
+    shown = [
+        None if top is not None and value > top else interval
+        for value, interval in zip(values, series.whiskers[piece.start : piece.stop], strict=False)
+    ]
+    whiskers(place.axes, places, values, shown, INK)
 
 
-def _arms(value: float, interval: tuple[float, float]) -> list[list[float]]:
-    low, high = interval
-    return [[value - low], [high - value]]
+def whiskers(
+    axes: Axes,
+    across: Sequence[float],
+    values: Sequence[float],
+    intervals: Sequence[tuple[float, float] | None],
+    colour: str,
+) -> None:
+    """The intervals of values, as upright lines."""
+    for x, value, interval in zip(across, values, intervals, strict=False):
+        if interval is not None:
+            arms = [[value - interval[0]], [interval[1] - value]]
+            axes.errorbar([x], [value], yerr=arms, ecolor=colour, **WHISKER)
 
 
 def _limit(place: Place, top: float | None, turned: bool) -> None:

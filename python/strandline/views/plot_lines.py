@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocato
 from strandline.views import plot_labels, plot_paper
 from strandline.views.chart import Series
 from strandline.views.palette import INK
-from strandline.views.plot_bars import WHISKER
+from strandline.views.plot_bars import whiskers
 from strandline.views.plot_place import Place
 from strandline.views.plot_style import LINES, SMALL, Look
 
@@ -48,7 +48,7 @@ def lines(place: Place) -> None:
     for series, aside, depth in zip(panel.series, asides, depths, strict=True):
         beside = [each + aside for each in across]
         _line(axes, beside, series.values, series, place.look, depth, step)
-        _whiskers(axes, beside, series, place.look)
+        whiskers(axes, beside, series.values, series.whiskers, place.look.colour(series))
         plot_paper.marks(axes, across, series.paper)
         plot_paper.bounds(axes, series, place.look.colour(series))
     plot_paper.spreads(axes, panel, dict(zip(chart.places, across, strict=True)))
@@ -69,13 +69,6 @@ def lines(place: Place) -> None:
 def _asides(lines: int) -> list[float]:
     """How far each line is aside of its places, so that none covers another."""
     return [DODGE * (number / max(lines - 1, 1) - 0.5) for number in range(lines)]
-
-
-def _whiskers(axes: Axes, across: Sequence[float], series: Series, look: Look) -> None:
-    for x, value, interval in zip(across, series.values, series.whiskers, strict=False):
-        if interval is not None:
-            arms = [[value - interval[0]], [interval[1] - value]]
-            axes.errorbar([x], [value], yerr=arms, **{**WHISKER, "ecolor": look.colour(series)})
 
 
 def _step(depths: Sequence[int]) -> float:
