@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strandline.errors import InputError
 from strandline.figures import toml_file
 
 from .build import HERE, ROOT, Built
 from .count import Run
 from .drive import SHM, List, Map, Queue
-from .errors import InputError
 from .keys import keys
 from .recorder import Recorded, record
 
