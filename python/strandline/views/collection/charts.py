@@ -30,6 +30,8 @@ DASHES = ((1, 0), (5, 3), (2, 2), (6, 2, 1, 2))
 SHOWN = "indexof(hidden, datum.series) < 0"
 """The filter of series that the reader has hidden."""
 BROKEN = [5, 3]
+WHOLE = {"nice": False, "padding": 12}
+"""Of a scale that ends at its ticks."""
 
 CONFIG: Mapping[str, Any] = {
     "background": "transparent",
@@ -99,6 +101,14 @@ def _least(chart: Chart) -> int:
     return max(NARROWEST, int((LETTER * max(words) + 4) * len(words)))
 
 
+def _name(field: str, **more: Any) -> Part:
+    return {"field": field, "type": "nominal", **more}
+
+
+def _number(field: str, **more: Any) -> Part:
+    return {"field": field, "type": "quantitative", **more}
+
+
 @dataclass(frozen=True)
 class _Drawing:
     """How the layers of a panel place their rows."""
@@ -112,95 +122,62 @@ class _Drawing:
         return any(key in row for row in self.rows)
 
     @property
+    def labels(self) -> list[str]:
+        """The names of the series."""
+        return [series.label for series in self.panel.series]
+
+    @property
     def x(self) -> Part:
-        """The x axis."""
-        return {"title": self.chart.x_title, **X[self.chart.kind](self.chart, self.panel)}
+        """The x axis: a quantity, or places, which are numbers or names of a word on each line."""
+        chart, title = self.chart, self.chart.x_title
+        if chart.kind is Kind.CDF:
+            return _number("value", title=title, scale={"zero": True})
+        if chart.kind is Kind.SCATTER:
+            powers = scale.costs(self.panel)
+            axis: Part = {"values": [0.0, *powers], "labelExpr": "format(datum.value, '~s')"}
+            return _number("right", title=title, scale={"type": "symlog", "constant": powers[0], **WHOLE}, axis=axis)
+        if chart.kind is Kind.LINES and chart.numbers is not None:
+            kind: Part = {"type": "log", "base": 2} if chart.log_x else {"zero": False}
+            axis = {"values": chart.numbers, "labelOverlap": True, "labelFlush": False}
+            return _number("place", title=title, scale={**kind, **WHOLE}, axis=axis)
+        axis = {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')", "labelOverlap": False, "ticks": False}
+        return _name("place", title=title, sort=list(chart.places), axis=axis)
 
     @property
     def at(self) -> Part:
         """The place of a row along x. Bars stand side by side."""
-        if self.chart.kind is not Kind.BARS:
-            return {"x": self.x}
-        labels = [series.label for series in self.panel.series]
-        return {"x": self.x, "xOffset": {"field": "series", "type": "nominal", "sort": labels}}
+        beside = {"xOffset": _name("series", sort=self.labels)} if self.chart.kind is Kind.BARS else {}
+        return {"x": self.x, **beside}
 
     def y(self, field: str) -> Part:
         """The y axis, for what stands in a field of the rows."""
         if self.chart.kind is Kind.GRID:
-            italic = f"indexof({json.dumps(self.bounds)}, datum.value) < 0 ? 'normal' : 'italic'"
-            labels = [series.label for series in self.panel.series]
-            return {**_names("series", None, labels), "axis": {"labelFontStyle": {"expr": italic}}}
+            bounds = json.dumps([series.label for series in self.panel.series if series.bound])
+            italic = f"indexof({bounds}, datum.value) < 0 ? 'normal' : 'italic'"
+            return _name("series", title=None, sort=self.labels, axis={"labelFontStyle": {"expr": italic}})
         title = wrap(self.chart.title_of(self.panel), LINE) or [""]
         if self.chart.kind is Kind.CDF:
-            return {**_number("place", {"domain": [0, 100]}), "title": title}
+            return _number("place", title=title, scale={"domain": [0, 100]})
         if not self.chart.log_y:
-            return {**_number(field, {"zero": True}), "title": title}
+            return _number(field, title=title, scale={"zero": True})
         powers = scale.powers(self.chart, self.panel)
-        log = _number(field, {"type": "log", "domainMin": powers[0]}, {"values": powers})
-        return {**log, "title": title}
-
-    @property
-    def bounds(self) -> list[str]:
-        """The labels of what nobody can build."""
-        return [series.label for series in self.panel.series if series.bound]
+        return _number(field, title=title, scale={"type": "log", "domainMin": powers[0]}, axis={"values": powers})
 
     @property
     def told(self) -> Part:
         """What the pointer and the keyboard tell of a value."""
-        tips = [{**_name(key), "title": title} for key, title in told(self.chart).items()]
+        tips = [_name(key, title=title) for key, title in told(self.chart).items()]
         return {"tooltip": tips, "description": _name("words")}
 
     @property
     def colour(self) -> Part:
         """The colour of a row's series."""
-        known = colours(self.chart)
-        return {**_name("series"), "scale": {"domain": [*known], "range": [*known.values()]}, "legend": None}
+        return _of_series(colours(self.chart))
 
 
-def _name(field: str) -> Part:
-    return {"field": field, "type": "nominal"}
-
-
-def _names(field: str, title: str | None, sort: list[str]) -> Part:
-    return {**_name(field), "title": title, "sort": sort}
-
-
-def _number(field: str, scale: Part, axis: Part | None = None) -> Part:
-    return {"field": field, "type": "quantitative", "scale": scale, **({"axis": axis} if axis else {})}
-
-
-def _of_words(chart: Chart, _: Panel) -> Part:
-    """An axis of places, a word of a name on each line."""
-    axis = {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')", "labelOverlap": False, "ticks": False}
-    return {**_names("place", chart.x_title, list(chart.places)), "axis": axis}
-
-
-def _of_places(chart: Chart, panel: Panel) -> Part:
-    """An axis of numbers if all places are some."""
-    if chart.numbers is None:
-        return _of_words(chart, panel)
-    kind: Part = {"type": "log", "base": 2} if chart.log_x else {"zero": False}
-    axis = {"values": chart.numbers, "labelOverlap": True, "labelFlush": False}
-    return _number("place", {**kind, "nice": False, "padding": 12}, axis)
-
-
-def _of_latencies(_: Chart, __: Panel) -> Part:
-    return _number("value", {"zero": True})
-
-
-def _of_costs(_: Chart, panel: Panel) -> Part:
-    powers = scale.costs(panel)
-    symlog = {"type": "symlog", "constant": powers[0], "nice": False, "padding": 12}
-    return _number("right", symlog, {"values": [0.0, *powers], "labelExpr": "format(datum.value, '~s')"})
-
-
-X: Mapping[Kind, Callable[[Chart, Panel], Part]] = {
-    Kind.BARS: _of_words,
-    Kind.LINES: _of_places,
-    Kind.CDF: _of_latencies,
-    Kind.GRID: _of_words,
-    Kind.SCATTER: _of_costs,
-}
+def _of_series(looks: Mapping[str, Any]) -> Part:
+    """What each series looks like; the page's own legend tells it."""
+    return _name("series", scale={"domain": [*looks], "range": [*looks.values()]}, legend=None)
 
 
 def _layer(mark: str, encoding: Part, needs: str | None = None, /, **look: Any) -> Part:
@@ -238,11 +215,10 @@ def _lines(drawing: _Drawing) -> list[Part]:
     """Lines with a point at each value, which tells it."""
     chart, at = drawing.chart, {"x": drawing.x, "y": drawing.y("value")}
     dash = _dashes(chart) if chart.dashes else {"value": DASHES[0]}
-    order = {"order": {"field": "place", "type": "quantitative"}} if chart.kind is Kind.CDF else {}
+    order = {"order": _number("place")} if chart.kind is Kind.CDF else {}
     stroke = {"strokeDash": {**dash, "condition": {"test": "datum.bound", "value": DASHES[DOTTED]}}}
     lines = _layer("line", {**at, "color": drawing.colour, "detail": _name("series"), **stroke, **order}, aria=False)
-    shapes = {label: SHAPES[shape] for label, shape in Palette(chart).shapes.items()}
-    shape = {**_name("series"), "scale": {"domain": [*shapes], "range": [*shapes.values()]}, "legend": None}
+    shape = _of_series({label: SHAPES[number] for label, number in Palette(chart).shapes.items()})
     points = {**at, "color": drawing.colour, "shape": shape, **drawing.told}
     return [lines, *_whiskers(drawing), _layer("point", points, filled=True, size=36, opacity=1, cursor="pointer")]
 
@@ -250,20 +226,20 @@ def _lines(drawing: _Drawing) -> list[Part]:
 def _dashes(chart: Chart) -> Part:
     found = {dash: DASHES[number % len(DASHES)] for number, dash in enumerate(chart.dashes)}
     legend = {"title": chart.headings[2], "symbolStrokeColor": TEXT, "symbolType": "stroke"}
-    return {**_name("dash"), "scale": {"domain": [*found], "range": [*found.values()]}, "legend": legend}
+    return _name("dash", scale={"domain": [*found], "range": [*found.values()]}, legend=legend)
 
 
 def _cells(drawing: _Drawing) -> list[Part]:
     """A cell a value, with its number."""
     at = {**drawing.at, "y": drawing.y("value")}
-    cells = _layer("rect", {**at, "color": {**_name("fill"), "scale": None}, **drawing.told}, cursor="pointer")
+    cells = _layer("rect", {**at, "color": _name("fill", scale=None), **drawing.told}, cursor="pointer")
     return [cells, _layer("text", {**at, "text": _name("text")}, fontSize=9, color=INK, aria=False)]
 
 
 def _points(drawing: _Drawing) -> list[Part]:
     """A point a series, with its name, hollow for a bound; a line along the front."""
     at = {**drawing.at, "y": drawing.y("value")}
-    order = {"order": {"field": "right", "type": "quantitative"}}
+    order = {"order": _number("right")}
     front = _layer("line", {**at, **order}, "front", interpolate="step-after", color=DIM, aria=False)
     fill = {**drawing.colour, "condition": {"test": "datum.bound", "value": BACK}}
     look = {"stroke": drawing.colour, "fill": fill, **drawing.told}
@@ -296,7 +272,7 @@ def _paper(drawing: _Drawing) -> list[Part]:
         at = {**drawing.at, "y": drawing.y("paper"), "tooltip": drawing.told["tooltip"]}
         found.append(_layer("point", at, "paper", aria=False, **diamond))
     if ends := extremes(panel):
-        tips = [{**_name("series"), "title": told(chart)["series"]}, _tip("paper", "extreme")]
+        tips = [_name("series", title=told(chart)["series"]), _tip("paper", "extreme")]
         rule = {"y": drawing.y("paper"), "color": drawing.colour, "tooltip": tips}
         found.append({**_broken(ends, rule), "transform": [{"filter": SHOWN}]})
     if places := spreads(chart, panel):
@@ -312,4 +288,4 @@ def _broken(its: list[Row], encoding: Part, **look: Any) -> Part:
 
 
 def _tip(field: str, word: str) -> Part:
-    return {"field": field, "type": "quantitative", "title": f"Paper's {word}"}
+    return _number(field, title=f"Paper's {word}")
