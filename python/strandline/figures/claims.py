@@ -15,7 +15,7 @@ from strandline.figures import toml_file
 from strandline.figures.figure import FigureData
 from strandline.figures.schema import KeyPath, Names, Table, says
 from strandline.figures.spec import Labels
-from strandline.figures.toml_file import DocumentError, no_twice, require
+from strandline.figures.toml_file import no_twice, require
 
 
 class Kind(Enum):
@@ -130,12 +130,10 @@ def load(path: Path) -> dict[str, Claim]:
     """Reads `claims.toml`."""
     file = toml_file.read(path)
     loaded = file.convert(ClaimsFile).claim
-    try:
+    with file.checked():
         no_twice(("claim",), [claim.id for claim in loaded])
         for number, claim in enumerate(loaded):
             _check(claim, ("claim", number))
-    except DocumentError as error:
-        raise file.error(error) from error
     return {claim.id: claim for claim in loaded}
 
 
