@@ -21,11 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.engine import CrashSpec, RunSpec
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from strandline.figures import toml_file
 
 ROOT = Path(__file__).resolve().parents[1]
 COUNTED = re.compile(r"I\s+refs:\s+([\d,]+)")
@@ -115,7 +111,7 @@ def main() -> int:
     if shutil.which("valgrind") is None:
         print("strandline: valgrind not found: install it, e.g. apt-get install valgrind", file=sys.stderr)
         return 2
-    file = tomllib.loads((ROOT / "benches" / "gate.toml").read_text())
+    file = toml_file.read(ROOT / "benches" / "gate.toml").document
     cases = [case(kind, keys) for kind in ("run", "growth", "crash") for keys in file[kind]]
     # The crash tests take longest: they start first.
     with ThreadPoolExecutor(os.cpu_count()) as pool:

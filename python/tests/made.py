@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.engine import CrashStates, RunSpec, StatesPlan, StateVisit
-from strandline.figures.claims import Measured
+from strandline.figures.claims import Measured, holds
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import FigureData, Options, gather, plan
@@ -37,6 +37,19 @@ def measured(claim: str, fields: Fields) -> Measured:
     measure = MEASURES[claim]
     figure = repository_experiments().figure(measure.figure)
     return measure.take(data(figure, fields).where(measure.keep))
+
+
+def judged(claim: str, fields: Fields) -> bool | None:
+    """The claim's verdict on records of `fields`."""
+    return holds(repository_experiments().claims()[claim], measured(claim, fields))
+
+
+def broken(claim: str, fields: Fields) -> list[str]:
+    """The statements of the claim that do not hold on records of `fields`; the claim holds exactly if all do."""
+    result = measured(claim, fields)
+    parts = {statement: part["holds"] for statement, part in result.value.items()}
+    assert result.holds is all(parts.values())
+    return [statement for statement, is_so in parts.items() if not is_so]
 
 
 def states_plan(**known: Any) -> StatesPlan:

@@ -35,9 +35,10 @@ def fields(spec: RunSpec) -> dict[str, Any]:
     return {"cycles": 100 + 3 * away, **latencies, "fence_stall_cycles": away, "buffer_stall_cycles": 1}
 
 
-def charted(figure: str) -> Chart:
-    spec = repository_experiments().figure(figure)
-    return drawing.chart(made.data(spec, fields), repository_experiments().claims())
+def charted(figure: str, fields: made.Fields = fields, seeds: int = 1) -> Chart:
+    """The chart of a figure over invented records."""
+    experiments = repository_experiments()
+    return drawing.chart(made.data(experiments.figure(figure), fields, seeds), experiments.claims())
 
 
 def drawn(figure: str, style: Style = Style()) -> Figure:  # noqa: B008

@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
 import made
+import pictures
 from docs.all_designs import FIGURES, designs, winners
 from pictures import laid_out, lines, texts, up
 from strandline.engine import RunSpec
 from strandline.engine import load as load_engine
 from strandline.errors import InputError
-from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure_file import load
 from strandline.figures.scatter import front
@@ -103,8 +103,7 @@ def fields(spec: RunSpec) -> dict[str, float]:
 
 
 def charted(figure: str) -> Chart:
-    spec = repository_experiments().figure(figure)
-    return drawing.chart(made.data(spec, fields), repository_experiments().claims())
+    return pictures.charted(figure, fields)
 
 
 @pytest.mark.parametrize("figure", ["all-2", "all-5"])
@@ -205,7 +204,9 @@ def test_the_tables_of_the_page_are_read_from_the_charts() -> None:
     assert not any(bound in row for row in won for bound in ("freeswitch", "unordered", "non-atomic", "volatile"))
 
 
-@pytest.mark.parametrize(("figure", "marks"), [("all-1", {"rect", "text"}), ("all-2", {"rule", "point", "text"})])
+@pytest.mark.parametrize(
+    ("figure", "marks"), [("all-1", {"rect", "text"}), ("all-2", {"rule", "line", "point", "text"})]
+)
 def test_a_page_draws_cells_and_points(figure: str, marks: set[str]) -> None:
     chart = charted(figure)
     whole = specification(chart)

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 import made
-from made import Fields, measured
+from made import Fields, broken, judged, measured
 from strandline.engine import RunSpec
 from strandline.errors import InputError
-from strandline.figures.claims import holds
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.values import values
 from strandline.records import Record, quantity
@@ -20,16 +19,8 @@ GAINS = {"hops-ep": 1.4, "hops-rp": 1.9, "asap-ep": 2.2, "asap-rp": 2.3, "eadr":
 """Over x86, of every workload."""
 
 
-def judged(claim: str, fields: Fields) -> bool | None:
-    return holds(repository_experiments().claims()[claim], measured(claim, fields))
-
-
 def gaining(gains: Mapping[str, float]) -> Fields:
     return lambda spec: {"cycles": 1000 / {"x86": 1.0, **GAINS, **gains}[spec.design]}
-
-
-def broken(claim: str, fields: Fields) -> list[str]:
-    return [statement for statement, part in measured(claim, fields).value.items() if not part["holds"]]
 
 
 @pytest.mark.parametrize(("gain", "verdict"), [(2.29, True), (1.98, True), (1.96, False), (2.6, True), (2.62, False)])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
 
 from pictures import charted, of_bars
 from strandline.views import chart_file
@@ -16,8 +17,8 @@ from strandline.views.collection import interactive
 from strandline.views.collection.chart_rows import rows
 from strandline.views.collection.charts import colours, specification
 
-#: Lines, lines in panels and with dashes, a distribution, bars in panels, bars whose series are steps.
-FIGURES = ("cosplay-1", "cosplay-9", "cosplay-12", "strandweaver-7", "asap-9")
+#: Lines, lines in panels and with dashes, a distribution, bars in panels, bars whose series are steps, a grid.
+FIGURES = ("cosplay-1", "cosplay-9", "cosplay-12", "strandweaver-7", "asap-9", "all-1")
 
 
 def marks(spec: dict[str, Any]) -> list[str]:
@@ -31,10 +32,10 @@ def test_a_chart_has_the_values_of_its_picture(figure: str) -> None:
     spec = specification(chart)
     assert [panel.get("title") for panel in spec["concat"]] == [panel.title for panel in chart.panels]
     for panel, drawn in zip(chart.panels, spec["concat"], strict=True):
-        data = drawn.get("data") or spec["data"]  # Altair moves what all panels share up.
-        found = [row["value"] for row in spec["datasets"][data["name"]]]
+        found = [row["value"] for row in drawn["data"]["values"]]
         assert found == [value for series in panel.series for value in series.values]
     assert len(json.dumps(spec)) < 150_000
+    assert vl_convert.vegalite_to_vega(spec)["marks"], "Vega-Lite takes it"
 
 
 def test_a_bar_that_dwarfs_the_others_is_drawn_cut_and_told_whole() -> None:

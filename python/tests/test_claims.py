@@ -157,9 +157,7 @@ def test_r_squared() -> None:
 def test_a_missing_file_is_told(strandline: Strandline, tmp_path: Path) -> None:
     from strandline.figures.experiments import Experiments
 
-    answer = strandline("claims", experiments=Experiments(tmp_path))
-    assert answer.code == 2
-    assert "claims.toml: cannot be read" in answer.err
+    assert "claims.toml: cannot be read" in strandline("claims", experiments=Experiments(tmp_path)).refusal
 
 
 CLAIM = """[[claim]]

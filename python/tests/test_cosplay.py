@@ -7,28 +7,14 @@ from typing import Any
 
 import pytest
 
-from made import Fields, benchmark, measured
+from made import Fields, benchmark, broken, judged, measured
 from strandline.engine import RunSpec
-from strandline.figures.claims import holds
-from strandline.figures.experiments import repository_experiments
 from strandline.records import QUANTILES
 
 LATENCIES = (0, 100, 200, 700, 1000)
 GAINS = {"sps": 3.0, "pc": 2.5, "tatp": 2.0, "tpcc": 1.3, "cq4": 1.1, "cq16": 1.1, "cq64": 1.2}
 BEST = (2, 3, 4, 8, 10)
 """Windows, by latency."""
-
-
-def verdicts(claim: str, fields: Fields) -> dict[str, bool]:
-    """The verdict of each part; the claim holds exactly if all do."""
-    result = measured(claim, fields)
-    parts = {statement: part["holds"] for statement, part in result.value.items()}
-    assert result.holds is all(parts.values())
-    return parts
-
-
-def broken(claim: str, fields: Fields) -> list[str]:
-    return [statement for statement, part in verdicts(claim, fields).items() if not part]
 
 
 def gaining(gains: Mapping[tuple[str, int], float], best: Mapping[tuple[str, int], int]) -> Fields:
@@ -168,8 +154,7 @@ def test_table_1_is_judged_by_the_example_of_its_section(storage: int, verdict: 
         example = {"machine.core.store_queue_entries=32", "design.contexts=16"} <= set(spec.set)
         return {"cycles": 1, "storage_bytes": storage if example else 1}
 
-    claim = repository_experiments().claims()["cosplay-table1"]
-    assert holds(claim, measured("cosplay-table1", fields)) is verdict
+    assert judged("cosplay-table1", fields) is verdict
 
 
 @pytest.mark.parametrize(("slowdown", "verdict"), [(10.1, True), (10.0, False)])

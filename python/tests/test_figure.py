@@ -90,9 +90,7 @@ def test_a_full_disk_is_told(strandline: Strandline, monkeypatch: pytest.MonkeyP
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files, "write_records", full)
-    answer = strandline("figure", "cosplay-table-3")
-    assert (answer.code, answer.out) == (2, "")
-    assert "No space left on device: choose another folder" in answer.err
+    assert "No space left on device: choose another folder" in strandline("figure", "cosplay-table-3").refusal
 
 
 def test_an_old_result_is_replaced(strandline: Strandline, tmp_path: Path) -> None:
@@ -136,9 +134,7 @@ def test_a_number_of_the_paper_that_is_not_there_is_told(
     file = Path(copied(tmp_path / "study" / "fences.toml"))
     old = '{ claim = "cosplay-table3", at = { metric = "cki" }, entry = "cki" }'
     file.write_text(file.read_text().replace(old, f"{{ {paper} }}"))
-    answer = strandline("figure", str(file), "--tasks", "5")
-    assert answer.code == 2
-    assert problem in answer.err
+    assert problem in strandline("figure", str(file), "--tasks", "5").refusal
 
 
 def test_the_file_of_a_papers_figure_is_that_figure(strandline: Strandline) -> None:
@@ -150,18 +146,16 @@ def test_the_file_of_a_papers_figure_is_that_figure(strandline: Strandline) -> N
 
 
 def test_a_figures_file_that_is_not_there_is_bad_input(strandline: Strandline) -> None:
-    answer = strandline("figure", "no/such.toml")
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.endswith("no/such.toml: cannot be read: No such file or directory\n")
+    said = strandline("figure", "no/such.toml").refusal
+    assert said.endswith("no/such.toml: cannot be read: No such file or directory\n")
 
 
 def test_an_unknown_claim_of_a_figures_file_is_told(strandline: Strandline, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     copied(path)
     path.write_text(path.read_text().replace('"cosplay-table3"', '"cosplay-tabl3"'))
-    answer = strandline("figure", str(path))
-    assert (answer.code, answer.out) == (2, "")
-    assert "mine.toml: unknown claim `cosplay-tabl3`: did you mean `cosplay-table3`?" in answer.err
+    said = strandline("figure", str(path)).refusal
+    assert "mine.toml: unknown claim `cosplay-tabl3`: did you mean `cosplay-table3`?" in said
 
 
 def test_the_formats_are_those_that_are_asked_for(strandline: Strandline) -> None:
@@ -177,9 +171,8 @@ def test_the_formats_are_those_that_are_asked_for(strandline: Strandline) -> Non
 
 
 def test_an_unknown_format_is_told(strandline: Strandline) -> None:
-    answer = strandline("figure", "cosplay-table-3", "--format", "gif")
-    assert (answer.code, answer.out) == (2, "")
-    assert "`gif` is no format of a picture: use svg, png, pdf, or several" in answer.err
+    said = strandline("figure", "cosplay-table-3", "--format", "gif").refusal
+    assert "`gif` is no format of a picture: use svg, png, pdf, or several" in said
     assert not Path("out").exists()
 
 

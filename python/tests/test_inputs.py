@@ -139,9 +139,7 @@ def test_a_figure_of_a_paper_without_inputs_says_so(tmp_path: Path, strandline: 
 def test_the_papers_are_listed_and_others_refused(strandline: Strandline) -> None:
     assert strandline("inputs").out.split() == PAPERS
     assert strandline("inputs", "--json").document == {"papers": PAPERS}
-    answer = strandline("inputs", "cosplai")
-    assert answer.code == 2
-    assert "unknown paper with inputs `cosplai`: did you mean `cosplay`?" in answer.err
+    assert "unknown paper with inputs `cosplai`: did you mean `cosplay`?" in strandline("inputs", "cosplai").refusal
 
 
 def test_it_exits_with_1_if_figures_take_something_else(strandline: Strandline) -> None:

@@ -120,9 +120,8 @@ def test_the_native_module_is_asked_for_the_figures_designs_timings_and_seed(
 
 
 def test_litmus_tests_have_no_tasks(strandline: Strandline, tmp_path: Path) -> None:
-    answer = strandline("figure", "paper-2", "--tasks", "5", experiments=experiments(tmp_path))
-    assert (answer.code, answer.out) == (2, "")
-    assert "--tasks: paper-2 is a figure of litmus tests, which have no tasks: leave it out" in answer.err
+    said = strandline("figure", "paper-2", "--tasks", "5", experiments=experiments(tmp_path)).refusal
+    assert "--tasks: paper-2 is a figure of litmus tests, which have no tasks: leave it out" in said
 
 
 @pytest.mark.parametrize(

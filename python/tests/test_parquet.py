@@ -10,7 +10,8 @@ from typing import Any
 import polars
 import pytest
 
-from strandline.views.parquet import Kind, table
+from strandline.views.columns import Columns, Kind
+from strandline.views.parquet import table
 
 TYPES = {
     Kind.BOOL: polars.Boolean,
@@ -22,7 +23,7 @@ TYPES = {
 
 
 def read(columns: dict[str, list[Any]], empty: dict[str, Kind] | None = None) -> polars.DataFrame:
-    return polars.read_parquet(BytesIO(table(columns, empty or {})))
+    return polars.read_parquet(BytesIO(table(Columns(columns, empty or {}))))
 
 
 @pytest.mark.parametrize(
@@ -80,4 +81,4 @@ def test_random_tables_come_back() -> None:
 
 def test_a_file_says_nothing_of_when_it_was_written() -> None:
     gzip_without_time = b"\x1f\x8b\x08" + bytes(5)
-    assert gzip_without_time in table({"x": [1, 2]}, {})
+    assert gzip_without_time in table(Columns({"x": [1, 2]}))

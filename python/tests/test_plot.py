@@ -23,8 +23,9 @@ from pictures import (
 from strandline.figures.experiments import repository_experiments
 from strandline.records import QUANTILES
 from strandline.views.chart import Chart, Kind, Panel, Series
+from strandline.views.palette import COLOURS
 from strandline.views.plot_legend import FORM, fitting
-from strandline.views.plot_style import COLOURS, Look
+from strandline.views.plot_style import Look
 
 
 def test_the_best_window_stands_above_each_bar_but_the_means() -> None:

@@ -14,7 +14,6 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-import made
 from pictures import (
     WINDOWS,
     charted,
@@ -30,14 +29,13 @@ from pictures import (
     up,
 )
 from strandline.engine import RunSpec
-from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
-from strandline.views import plot
+from strandline.views import plot, plot_file
 from strandline.views.chart import Panel, Series
 from strandline.views.plot_lines import nested
-from strandline.views.plot_scale import cut
 from strandline.views.plot_size import Format, Style, Width, layout, line_columns
 from strandline.views.plot_style import Look
+from strandline.views.scale import cut
 
 
 @pytest.mark.parametrize("width", Width)
@@ -130,7 +128,7 @@ def test_normalised_figures_have_a_line_at_1(figure: str, normalised: bool) -> N
     """Stalls over another quantity of the baseline are no ratio around 1."""
     spec = repository_experiments().figure(figure)
     assert all(metric.normalised for metric in spec.metrics) is normalised
-    for axes in laid_out(drawing.chart(made.data(spec, everything), repository_experiments().claims())).axes:
+    for axes in laid_out(charted(figure, everything)).axes:
         units = [line for line in axes.lines if line.get_gid() == plot.UNIT["gid"]]
         assert [up(line) for line in units] == ([[1, 1]] if normalised else [])
 
@@ -171,9 +169,8 @@ def test_labels_at_the_ends_of_lines_do_not_overlap() -> None:
 
 
 def test_metrics_of_several_units_have_an_axis_each() -> None:
-    spec = repository_experiments().figure("cosplay-table-3")
     counts = {"cycles": 1, "instructions": 1000, "flushes": 30, "fences": 20}
-    chart = drawing.chart(made.data(spec, lambda _: counts), repository_experiments().claims())
+    chart = charted("cosplay-table-3", lambda _: counts)
     assert [[series.label for series in panel.series] for panel in chart.panels] == [
         ["clwb", "sfence"],
         ["instructions, cosplay over x86"],
@@ -185,29 +182,26 @@ def test_metrics_of_several_units_have_an_axis_each() -> None:
 
 
 def test_the_papers_ratio_of_two_bars_stands_above_the_bar_below() -> None:
-    claims = repository_experiments().claims()
-    spec = repository_experiments().figure("asap-12")
 
     def bandwidth(run: RunSpec) -> dict[str, Any]:
         sets = {"workload.writes": "64", "workload.bytes": "256", "clock_ghz": 2.0}
         return {"cycles": 1000 // int(run.threads or 1), "params": sets}
 
-    chart = drawing.chart(made.data(spec, bandwidth), claims)
+    chart = charted("asap-12", bandwidth)
     hops, asap = chart.panels[0].series
     assert hops.bounds == ()
-    ratio = claims["asap-fig12"].value
+    ratio = repository_experiments().claims()["asap-fig12"].value
     assert ratio is not None
     assert asap.bounds == (ratio * max(hops.values),)
 
 
 def test_whiskers_are_the_interval_over_seeds() -> None:
-    spec = repository_experiments().figure("asap-7")
     cycles = {1: 10, 2: 12, 3: 14}
 
     def run(each: RunSpec) -> dict[str, Any]:
         return {"cycles": 100 if each.design == "x86" else cycles[each.seed]}
 
-    chart = drawing.chart(made.data(spec, run, seeds=3), repository_experiments().claims())
+    chart = charted("asap-7", run, seeds=3)
     series = chart.panels[0].series[0]
     speedups = [100 / each for each in cycles.values()]
     # Student's t of two degrees of freedom.
@@ -230,7 +224,7 @@ def test_titles_can_be_left_out_and_remarks_stay() -> None:
 def test_a_picture_has_the_same_bytes_every_time(tmp_path: Path) -> None:
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
-        plot.save(of_bars((1.0, 2.0)), folder, Style(formats=tuple(Format)))
+        plot_file.write(of_bars((1.0, 2.0)), folder, Style(formats=tuple(Format)))
     for each in Format:
         one, two = ((tmp_path / name / f"plot.{each.value}").read_bytes() for name in ("one", "two"))
         assert one == two

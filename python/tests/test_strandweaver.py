@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import made
-from made import Fields, measured
+from made import Fields, broken, judged, measured
+from pictures import charted
 from strandline.engine import RunSpec
 from strandline.figures import drawing
-from strandline.figures.claims import holds
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options, plan
@@ -23,10 +23,6 @@ GAINS = {"tpcc": 1.2, "nstore-wr": 2.0}
 USUAL = 1.4
 BOUND = 1.05
 """Of non-atomic over strandweaver."""
-
-
-def judged(claim: str, fields: Fields) -> bool | None:
-    return holds(repository_experiments().claims()[claim], measured(claim, fields))
 
 
 Place = str | tuple[str, str]
@@ -51,13 +47,6 @@ def gaining(gains: Mapping[Place, float] | None = None, bounds: Mapping[str, flo
         return {"cycles": 1000 / gain / bound}
 
     return fields
-
-
-def broken(claim: str, fields: Fields) -> list[str]:
-    result = measured(claim, fields)
-    parts = {statement: part["holds"] for statement, part in result.value.items()}
-    assert result.holds is all(parts.values())
-    return [statement for statement, part in parts.items() if not part]
 
 
 def test_the_average_of_figure_7_is_geometric_and_the_arithmetic_stands_beside_it() -> None:
@@ -289,11 +278,7 @@ def test_stalls_by_cause_are_shares_of_all_of_x86s() -> None:
 
 
 def test_the_papers_rates_of_table_2_stand_beside_one_column() -> None:
-    experiments = repository_experiments()
-    made_up = made.data(
-        experiments.figure("strandweaver-table-2"), lambda _spec: {"cycles": 1000, "flushes": 8, "cores": 8}
-    )
-    table = drawing.table(drawing.chart(made_up, experiments.claims()))
+    table = drawing.table(charted("strandweaver-table-2", lambda _spec: {"cycles": 1000, "flushes": 8, "cores": 8}))
     titles = [column.title for column in table.columns]
     assert titles[1:] == ["txn, all cores", "sfr, all cores", "paper", *titles[4:]]
     assert "paper" not in titles[4:]

@@ -7,21 +7,17 @@ sizes are those of figure `asap-2`.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import strandline
+from strandline.engine import RunSpec, load
+from strandline.figures.experiments import repository_experiments
+from strandline.figures.figure import divided
+from strandline.records import Record
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from .twins import short
 
-FIGURE = Path(strandline.__file__).parent / "experiments" / "asap" / "2.toml"
 OF_ONE = ("instructions", "loads", "stores", "flushes", "fences")
 OF_FOUR = ("cross_dependences", "blocking_dependences", "dependence_wait_cycles")
 TITLES = (
@@ -39,37 +35,25 @@ TITLES = (
 
 def main() -> int:
     """Runs all, and prints a line for each."""
-    points = tomllib.loads(FIGURE.read_text())["axes"][0]["points"]
+    programs = repository_experiments().figure("asap-2").axes[0].points
     print("| workload | " + " | ".join(TITLES) + " |")
     print("|---" * (1 + len(TITLES)) + "|")
-    for point in points:
-        one, four = run(point["settings"], "x86", 1), run(point["settings"], "asap-rp", 4)
-        costs = [each(one, name) for name in OF_ONE] + [each(four, name) for name in OF_FOUR]
-        print(f"| `{point['label']}` | {' | '.join(map(short, costs))} | {short(one['host_mips'])} |", flush=True)
+    for each in programs:
+        one, four = run(each.settings, "x86", 1), run(each.settings, "asap-rp", 4)
+        costs = [a_task(one, name) for name in OF_ONE] + [a_task(four, name) for name in OF_FOUR]
+        print(f"| `{each.label}` | {' | '.join(map(short, costs))} | {short(one.number('host_mips'))} |", flush=True)
     return 0
 
 
-def run(settings: Mapping[str, Any], design: str, threads: int) -> Mapping[str, Any]:
-    """The record of a run on the machine of ASAP's figures."""
-    command = ["strandline", "run", settings["workload"], "-m", "asap", "-d", design, "--json"]
-    # The speed of this host is measured.
-    command.append("--fresh")
-    command += ["--threads", str(threads), "--tasks", str(settings["tasks"])]
-    command += ["--runtime", settings["runtime"]] if "runtime" in settings else []
-    command += [f"--set={key}={value}" for key, value in settings.items() if "." in key]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    record: Mapping[str, Any] = json.loads(done.stdout)["records"][0]
-    return record
+def run(settings: Mapping[str, Any], design: str, threads: int) -> Record:
+    """The record of a run on the machine of ASAP's figures, made anew: the speed of this host is measured."""
+    keys, overrides = divided(settings)
+    return load().run(RunSpec(**keys, design=design, machine="asap", threads=threads, set=overrides))
 
 
-def each(record: Mapping[str, Any], name: str) -> float:
-    """An operation's."""
-    return float(record[name]) / float(record["tasks"])
-
-
-def short(number: float) -> str:
-    """Three digits."""
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+def a_task(record: Record, name: str) -> float:
+    """A count, of an operation."""
+    return record.number(name) / record.number("tasks")
 
 
 if __name__ == "__main__":

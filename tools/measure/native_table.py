@@ -8,21 +8,22 @@ marks a difference of more than 15 %; the exit status is then 1. `docs/native.md
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from strandline.engine import RunSpec, load
 
 ROOT = Path(__file__).resolve().parents[2]
 STRANDLINE = Path(sys.executable).parent / "strandline"
 MACHINE = "cosplay"
 MOST = 0.15
 
-Record = dict[str, Any]
+Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,9 @@ def call(*command: str | Path) -> str:
     return done.stdout
 
 
-def simulate(program: str | Path, *options: str) -> Record:
+def simulate(program: str, tasks: int | None = None, settings: tuple[str, ...] = ()) -> Record:
     """The record of a run under x86."""
-    output = call(STRANDLINE, "run", program, "-d", "x86", "-m", MACHINE, "--json", *options)
-    record: Record = json.loads(output)["records"][0]
-    return record
+    return load().run(RunSpec(program, "x86", machine=MACHINE, tasks=tasks, set=settings)).fields
 
 
 def recorded(row: Row, native: Path, folder: Path) -> Record:
@@ -96,12 +95,12 @@ def recorded(row: Row, native: Path, folder: Path) -> Record:
     pool, recording = folder / f"{row.workload}.pm", folder / f"{row.workload}.strand"
     program: tuple[str | Path, ...] = (native, row.workload, *row.options, "--pm", pool)
     call(STRANDLINE, "record", "--from", "marker", "--pm", pool, "-o", recording, "--", *program)
-    return simulate(recording)
+    return simulate(str(recording))
 
 
 def compare(row: Row, native: Path, folder: Path) -> bool:
     """Prints a workload's row; returns whether all differences are small."""
-    built_in = simulate(row.workload, *row.options)
+    built_in = simulate(row.workload, row.tasks, row.settings)
     real = recorded(row, native, folder)
     fine: bool = built_in["tasks"] == real["tasks"]
     cells = [row.name]

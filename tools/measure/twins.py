@@ -19,13 +19,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from strandline.engine import RunSpec, load
 from strandline.errors import InputError
+from strandline.figures import toml_file
 from strandline.twins import TWINS, Twin, compile_twin
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -141,19 +138,9 @@ def count_ours(twin: Twin, form: Form) -> Counts | None:
 
 def run_ours(name: str, design: str, runtime: str, tasks: int, sets: Sequence[str]) -> Mapping[str, Any]:
     """The record of a run, which begins with the structure as it is built, as the twin's does."""
-    command = [str(Path(sys.executable).parent / "strandline"), "run", name, "-m", MACHINE, "-d", design]
-    command += [
-        "--runtime",
-        runtime,
-        "--threads",
-        "1",
-        "--tasks",
-        str(tasks),
-        "--json",
-        *(f"--set={value}" for value in ["machine.simulation.warm=footprint", *sets]),
-    ]
-    record: Mapping[str, Any] = json.loads(run(*command))["records"][0]
-    return record
+    settings = ("machine.simulation.warm=footprint", *sets)
+    spec = RunSpec(name, design, machine=MACHINE, runtime=runtime, threads=1, tasks=tasks, set=settings)
+    return load().run(spec).fields
 
 
 @cache
@@ -220,7 +207,7 @@ def table(kind: str, measured: Mapping[str, Measured]) -> Iterator[str]:
 
 def listed() -> Mapping[str, Mapping[str, Any]]:
     """The listed differences, by workload: the cause, and the ratios by form."""
-    return tomllib.loads(DIFFERENCES.read_text(encoding="utf-8"))
+    return toml_file.read(DIFFERENCES).document
 
 
 def differences(measured: Mapping[str, Measured]) -> Iterator[str]:

@@ -12,10 +12,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from strandline.errors import InputError
+
 from .build import DEFAULT_EXAMPLES, DEFAULT_OUT, Built, build
 from .count import Run, count
 from .drive import SHM, STRUCTURES, table_run
-from .errors import InputError
 from .recordings import DEFAULT_OUT as RECORDINGS
 from .recordings import make
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import InputError
+from strandline.errors import InputError
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

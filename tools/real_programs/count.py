@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from strandline.errors import InputError
+
 from .build import Built
-from .errors import InputError
 
 Method = Literal["qemu", "step"]
 

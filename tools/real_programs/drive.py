@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from strandline.errors import InputError
+
 from .build import Built
 from .count import Run
-from .errors import InputError
 from .keys import inserts, keys
 
 STRUCTURES = ("btree", "rbtree", "hashmap_tx", "hashmap_atomic", "hashmap_rp", "skiplist", "rtree")

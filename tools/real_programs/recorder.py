@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strandline.errors import InputError
+
 from .build import ROOT
 from .count import Run
-from .errors import InputError
 
 STRANDLINE = ROOT / ".venv" / "bin" / "strandline"
 

@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strandline.errors import InputError
+from strandline.figures import toml_file
+
 from .build import HERE, ROOT, Built
 from .count import Run
 from .drive import SHM, List, Map, Queue
-from .errors import InputError
 from .keys import keys
 from .recorder import Recorded, record
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SPECIFICATION = HERE / "recordings.toml"
 DEFAULT_OUT = ROOT / "recordings"
@@ -110,4 +107,4 @@ def _check(built: Built, *arguments: str) -> str:
 
 
 def _specification() -> dict[str, Any]:
-    return tomllib.loads(SPECIFICATION.read_text())
+    return toml_file.read(SPECIFICATION).document

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from statistics import fmean, geometric_mean
 
-from strandline.figures.claims import Measure, Measured, Part, together
+from strandline.figures.claims import Measure, Measured, Part, average, only, together
 from strandline.figures.figure import FigureData
-from strandline.figures.spec import Labels
-from strandline.figures.values import values
+from strandline.figures.plot_spec import METRICS
+from strandline.figures.values import means_by, numbers, values
 
 NEAR_IDEAL = 0.08
 """The claim's 8 %: how much slower than eADR the mean may be."""
@@ -23,22 +23,14 @@ ABOUT = 0.05
 """Tolerance of "about": the paper rounds, and does not define a KB as 1000 or 1024 bytes."""
 
 
-def _speedups(data: FigureData) -> dict[str, list[float]]:
-    """Figure 7: for each design, one value per workload."""
-    found: dict[str, list[float]] = {}
-    for value in values(data):
-        found.setdefault(value.labels["design"], []).append(value.value)
-    return found
-
-
 def _means(data: FigureData) -> dict[str, float]:
-    return {design: geometric_mean(each) for design, each in _speedups(data).items()}
+    """Figure 7: for each design, the geometric mean over the workloads."""
+    return means_by(values(data), "design")
 
 
 def _fig7_rp(data: FigureData) -> Measured:
-    """Figure 7: the geometric mean over the workloads; the paper says "average"."""
-    found = _speedups(data)["asap-rp"]
-    return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
+    """Figure 7: the average over the workloads."""
+    return average(numbers(values(data), "design", "workload")["asap-rp"].values())
 
 
 def _fig7_ideal(data: FigureData) -> Measured:
@@ -53,7 +45,7 @@ def _fig7_ideal(data: FigureData) -> Measured:
 def _fig7_order(data: FigureData) -> Measured:
     """Figure 7: the order of the means, and what vacation gains."""
     means = {"x86": 1.0, **_means(data)}
-    vacation = _of_workload(data, "vacation")
+    vacation = numbers(values(data), "workload", "design")["vacation"]
     eager = vacation["asap-rp"] / vacation["hops-rp"]
     gaps = {name: means[f"{name}-rp"] / means[f"{name}-ep"] for name in ("asap", "hops")}
     return together(
@@ -66,11 +58,6 @@ def _fig7_order(data: FigureData) -> Measured:
             "vacation gains less from eager flushing than the mean", eager < MEAN_GAIN, {"asap-rp over hops-rp": eager}
         ),
     )
-
-
-def _of_workload(data: FigureData, workload: str) -> dict[str, float]:
-    """Figure 7: the speedups of one workload."""
-    return {value.labels["design"]: value.value for value in values(data) if value.labels["workload"] == workload}
 
 
 def _ep(data: FigureData) -> Measured:
@@ -96,9 +83,7 @@ def _scaling(data: FigureData) -> Measured:
 
 def _reads_writes(data: FigureData) -> Measured:
     """Figure 8: reads, as a mean of those for each line that hops-rp writes, and the workloads that write more."""
-    found: dict[str, dict[str, float]] = {}
-    for value in values(data):
-        found.setdefault(value.metric, {})[value.labels["workload"]] = value.value
+    found = numbers(values(data), METRICS, "workload")
     writes = found["writes"]
     more = fmean(found["reads"].values()) / fmean(found["reads-hops"].values())
     least = [workload for workload, ratio in writes.items() if ratio < 1]
@@ -120,9 +105,7 @@ def _of(means: Mapping[str, float], *designs: str) -> dict[str, float]:
 
 def _fig12(data: FigureData) -> Measured:
     """Figure 12: bandwidth of asap-rp over hops-rp: the largest, and that of each number of threads."""
-    found: dict[str, dict[str, float]] = {}
-    for value in values(data):
-        found.setdefault(value.labels["design"], {})[value.labels["threads"]] = value.value
+    found = numbers(values(data), "design", "threads")
     hops, asap = found["hops-rp"], found["asap-rp"]
     each = {f"{threads} threads": asap[threads] / hops[threads] for threads in hops}
     return Measured(max(asap.values()) / max(hops.values()), beside=each)
@@ -130,7 +113,7 @@ def _fig12(data: FigureData) -> Measured:
 
 def _drain(data: FigureData) -> Measured:
     """Section VI-D: bytes saved on reserve power, for a machine of 32 cores."""
-    saved = {value.labels["design"]: value.value for value in values(data) if value.metric == "drain"}
+    saved = numbers(values(data), METRICS, "design")["drain"]
     return together(
         Part("asap-rp saves less than 4 KB", saved["asap-rp"] < ASAP_BYTES, {"bytes": saved["asap-rp"]}),
         Part("bbb saves about 64 KB", _about(saved["bbb"], BBB_BYTES), {"bytes": saved["bbb"]}),
@@ -142,19 +125,17 @@ def _about(found: float, said: float) -> bool:
     return abs(found - said) <= ABOUT * said
 
 
-def _only(*designs: str) -> Callable[[Labels], bool]:
-    return lambda labels: labels["design"] in designs
-
-
 FIGURE_7 = "asap-7"
 
 MEASURES: Mapping[str, Measure] = {
-    "asap-fig7-rp": Measure(FIGURE_7, _fig7_rp, _only("x86", "asap-rp")),
-    "asap-fig7-ideal": Measure(FIGURE_7, _fig7_ideal, _only("x86", "asap-rp", "eadr")),
-    "asap-fig7-order": Measure(FIGURE_7, _fig7_order, _only("x86", "hops-ep", "hops-rp", "asap-ep", "asap-rp", "eadr")),
-    "asap-ep": Measure(FIGURE_7, _ep, _only("x86", "hops-ep", "hops-rp", "asap-ep", "asap-rp")),
+    "asap-fig7-rp": Measure(FIGURE_7, _fig7_rp, only(design=("x86", "asap-rp"))),
+    "asap-fig7-ideal": Measure(FIGURE_7, _fig7_ideal, only(design=("x86", "asap-rp", "eadr"))),
+    "asap-fig7-order": Measure(
+        FIGURE_7, _fig7_order, only(design=("x86", "hops-ep", "hops-rp", "asap-ep", "asap-rp", "eadr"))
+    ),
+    "asap-ep": Measure(FIGURE_7, _ep, only(design=("x86", "hops-ep", "hops-rp", "asap-ep", "asap-rp"))),
     "asap-scaling": Measure("asap-9", _scaling),
     "asap-reads-writes": Measure("asap-8", _reads_writes),
     "asap-fig12": Measure("asap-12", _fig12),
-    "asap-drain": Measure("asap-table-5", _drain, _only("asap-rp", "bbb", "eadr")),
+    "asap-drain": Measure("asap-table-5", _drain, only(design=("asap-rp", "bbb", "eadr"))),
 }

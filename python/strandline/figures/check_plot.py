@@ -14,9 +14,10 @@ from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
 
 def check(spec: FigureSpec) -> None:
     """A `DocumentError` if the plot hides something."""
+    labels = {axis.key: axis.labels for axis in spec.axes}
     for number, metric in enumerate(spec.metrics):
-        _check_place(spec, number, "only", metric.only)
-        _check_place(spec, number, "baseline", metric.baseline)
+        for name, place in (("only", metric.only), ("baseline", metric.baseline)):
+            _check_place(("metrics", number, name), place, labels, "add it or name another")
         require(
             bool(metric.baseline) or metric.baseline_quantity is None,
             ("metrics", number, "baseline_quantity"),
@@ -41,29 +42,16 @@ def _check_paper(spec: FigureSpec) -> None:
     for number, each in enumerate(spec.paper):
         bare = isinstance(spec.plot, Cdf | Grid | Scatter)
         require(not bare, ("paper", number), f"{spec.plot.kind.value} shows no numbers of a paper: leave it out")
-        for key, label in each.at.items():
-            require(
-                label in labels.get(key, ()),
-                ("paper", number, "at"),
-                f"no axis `{key}` has a point `{label}`: name an axis and its point, or `{METRICS}` and its key",
-                *_meant(key, label, labels),
-            )
+        mend = f"name an axis and its point, or `{METRICS}` and its key"
+        _check_place(("paper", number, "at"), each.at, labels, mend)
 
 
-def _check_place(spec: FigureSpec, number: int, name: str, place: Labels) -> None:
-    labels = {axis.key: axis.labels for axis in spec.axes}
+def _check_place(path: KeyPath, place: Labels, labels: Mapping[str, Sequence[str]], mend: str) -> None:
+    """Each axis has the point."""
     for key, label in place.items():
-        require(
-            label in labels.get(key, ()),
-            ("metrics", number, name),
-            f"no axis `{key}` has a point `{label}`: add it or name another",
-            *_meant(key, label, labels),
-        )
-
-
-def _meant(key: str, label: str, labels: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[str]]:
-    """The unknown one of an axis and its label, and the names that may be meant."""
-    return (label, labels[key]) if key in labels else (key, list(labels))
+        # The unknown one of an axis and its label, and the names that may be meant.
+        meant = (label, labels[key]) if key in labels else (key, list(labels))
+        require(label in labels.get(key, ()), path, f"no axis `{key}` has a point `{label}`: {mend}", *meant)
 
 
 def _check_quantities(spec: FigureSpec) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from statistics import fmean, geometric_mean
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -14,7 +15,7 @@ from strandline.figures import toml_file
 from strandline.figures.figure import FigureData
 from strandline.figures.schema import KeyPath, Names, Table, says
 from strandline.figures.spec import Labels
-from strandline.figures.toml_file import DocumentError, no_twice, require
+from strandline.figures.toml_file import no_twice, require
 
 
 class Kind(Enum):
@@ -89,6 +90,11 @@ class Measured:
     """Values that are shown and not judged, such as another mean."""
 
 
+def average(found: Collection[float]) -> Measured:
+    """The geometric mean, which papers call an average; the arithmetic one stands beside it."""
+    return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
+
+
 @dataclass(frozen=True)
 class Measure:
     """How a claim is measured: by a part of one figure."""
@@ -97,6 +103,12 @@ class Measure:
     take: Callable[[FigureData], Measured]
     keep: Callable[[Labels], bool] = lambda _labels: True
     """The points that the claim needs; only these run if nothing else needs the figure."""
+
+
+def only(**kept: str | Sequence[str]) -> Callable[[Labels], bool]:
+    """The points that have one of these labels on each of these axes."""
+    wanted = {axis: (labels,) if isinstance(labels, str) else labels for axis, labels in kept.items()}
+    return lambda found: all(found[axis] in labels for axis, labels in wanted.items())
 
 
 @dataclass(frozen=True)
@@ -118,12 +130,10 @@ def load(path: Path) -> dict[str, Claim]:
     """Reads `claims.toml`."""
     file = toml_file.read(path)
     loaded = file.convert(ClaimsFile).claim
-    try:
+    with file.checked():
         no_twice(("claim",), [claim.id for claim in loaded])
         for number, claim in enumerate(loaded):
             _check(claim, ("claim", number))
-    except DocumentError as error:
-        raise file.error(error) from error
     return {claim.id: claim for claim in loaded}
 
 

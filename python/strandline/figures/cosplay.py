@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
 
 from strandline.figures import cosplay_order
-from strandline.figures.claims import Measure, Measured
+from strandline.figures.claims import Measure, Measured, only
 from strandline.figures.figure import FigureData
-from strandline.figures.values import values
+from strandline.figures.plot_spec import METRICS
+from strandline.figures.values import numbers, values
 
 ADDED_LATENCIES = ("0", "100", "200", "700", "1000")
 """Cycles of the paper's five backend memory operations, none included (section 5)."""
 QUEUES = ("cq4", "cq16", "cq64")
 """CQ with its numbers of queues: where the paper reports one number, their geometric mean is compared."""
+STRANDS = (cosplay_order.STRANDS_44, cosplay_order.STRANDS_88)
 TABLE_1_EXAMPLE = "32, 32, 16"
 """Entries of store queue and write-back buffer, and contexts, in the example of section 4.3."""
 
@@ -26,10 +28,7 @@ def _table1(data: FigureData) -> Measured:
 
 def _table3(data: FigureData) -> Measured:
     """Table 3: clwb and sfence per 1000 instructions, and the instruction increase of COSPlay."""
-    rows: dict[str, dict[str, float]] = {}
-    for value in values(data):
-        rows.setdefault(value.labels["workload"], {})[value.metric] = value.value
-    return Measured(rows)
+    return Measured(numbers(values(data), "workload", METRICS))
 
 
 def _largest(data: FigureData) -> Measured:
@@ -82,10 +81,10 @@ def _fig10_cosplay(data: FigureData) -> Measured:
 
 def _fig13_enc(data: FigureData) -> Measured:
     """Figure 13, encryption: COSPlay over x86, and free switches over COSPlay; SPS, PC and TATP are shown."""
-    found = {(value.labels["design"], value.labels["workload"]): value.value for value in values(data)}
+    found = numbers(values(data), "design", "workload")
     workloads = data.spec.labels("workload")
-    gains = {workload: found["cosplay", workload] / found["x86", workload] for workload in workloads}
-    free = {workload: found["freeswitch", workload] / found["cosplay", workload] for workload in workloads}
+    gains = {workload: found["cosplay"][workload] / found["x86"][workload] for workload in workloads}
+    free = {workload: found["freeswitch"][workload] / found["cosplay"][workload] for workload in workloads}
     for each in (gains, free):
         each["cq"] = geometric_mean([each[name] for name in QUEUES])
     judged = {name: gains[name] for name in ("tpcc", "cq")}
@@ -99,25 +98,27 @@ def _fig13_enc(data: FigureData) -> Measured:
 
 
 MEASURES: Mapping[str, Measure] = {
-    "cosplay-table1": Measure("cosplay-table-1", _table1, lambda labels: labels["structures"] == TABLE_1_EXAMPLE),
+    "cosplay-table1": Measure("cosplay-table-1", _table1, only(structures=TABLE_1_EXAMPLE)),
     "cosplay-table3": Measure("cosplay-table-3", _table3),
-    "cosplay-fig1-adr": Measure("cosplay-1", _extremes, lambda labels: labels["bmo"] == "0"),
-    "cosplay-fig1-linear": Measure("cosplay-1", _fig1_linear, lambda labels: labels["bmo"] in ADDED_LATENCIES),
-    "cosplay-fig1-tatp-comb": Measure("cosplay-1", cosplay_order.fig1_tatp, cosplay_order.is_fig1_tatp),
-    "cosplay-fig8-adr": Measure("cosplay-8", _largest, lambda labels: labels["bmo"] == "ADR"),
-    "cosplay-fig8-enc": Measure("cosplay-8", _extremes, lambda labels: labels["bmo"] == "Enc"),
-    "cosplay-fig8-hd": Measure("cosplay-8", _extremes, lambda labels: labels["bmo"] == "HD"),
-    "cosplay-fig8-comb": Measure("cosplay-8", _extremes, lambda labels: labels["bmo"] == "Comb"),
+    "cosplay-fig1-adr": Measure("cosplay-1", _extremes, only(bmo="0")),
+    "cosplay-fig1-linear": Measure("cosplay-1", _fig1_linear, only(bmo=ADDED_LATENCIES)),
+    "cosplay-fig1-tatp-comb": Measure("cosplay-1", cosplay_order.fig1_tatp, only(workload="tatp", bmo="1000")),
+    "cosplay-fig8-adr": Measure("cosplay-8", _largest, only(bmo="ADR")),
+    "cosplay-fig8-enc": Measure("cosplay-8", _extremes, only(bmo="Enc")),
+    "cosplay-fig8-hd": Measure("cosplay-8", _extremes, only(bmo="HD")),
+    "cosplay-fig8-comb": Measure("cosplay-8", _extremes, only(bmo="Comb")),
     "cosplay-fig8-order": Measure("cosplay-8", cosplay_order.fig8),
-    "cosplay-fig9-enc": Measure("cosplay-9", cosplay_order.fig9_enc, lambda labels: labels["bmo"] == "Enc"),
-    "cosplay-fig9-hd-knee": Measure("cosplay-9", cosplay_order.fig9_hd, cosplay_order.is_fig9_hd),
-    "cosplay-fig10-adr": Measure("cosplay-10", _fig10_adr, lambda labels: labels["bmo"] == "ADR"),
-    "cosplay-fig10-depth": Measure("cosplay-10", _fig10_depth, cosplay_order.is_fig10_depth),
-    "cosplay-fig10-44": Measure("cosplay-10", cosplay_order.fig10_44, cosplay_order.is_fig10_44),
-    "cosplay-fig10-hd-comb": Measure("cosplay-10", _fig10_cosplay, lambda labels: labels["bmo"] in ("HD", "Comb")),
-    "cosplay-fig11a-adr": Measure("cosplay-11a", _extremes, lambda labels: labels["bmo"] == "ADR"),
-    "cosplay-fig11a-comb": Measure("cosplay-11a", _extremes, lambda labels: labels["bmo"] == "Comb"),
+    "cosplay-fig9-enc": Measure("cosplay-9", cosplay_order.fig9_enc, only(bmo="Enc")),
+    "cosplay-fig9-hd-knee": Measure(
+        "cosplay-9", cosplay_order.fig9_hd, only(bmo="HD", design=("unordered", "cosplay"))
+    ),
+    "cosplay-fig10-adr": Measure("cosplay-10", _fig10_adr, only(bmo="ADR")),
+    "cosplay-fig10-depth": Measure("cosplay-10", _fig10_depth, only(bmo=("HD", "Comb"), design=("x86", *STRANDS))),
+    "cosplay-fig10-44": Measure("cosplay-10", cosplay_order.fig10_44, only(bmo="Comb", design=("x86", STRANDS[0]))),
+    "cosplay-fig10-hd-comb": Measure("cosplay-10", _fig10_cosplay, only(bmo=("HD", "Comb"))),
+    "cosplay-fig11a-adr": Measure("cosplay-11a", _extremes, only(bmo="ADR")),
+    "cosplay-fig11a-comb": Measure("cosplay-11a", _extremes, only(bmo="Comb")),
     "cosplay-fig12": Measure("cosplay-12", cosplay_order.fig12),
-    "cosplay-fig13-enc": Measure("cosplay-13", _fig13_enc, lambda labels: labels["bmo"] == "Enc"),
+    "cosplay-fig13-enc": Measure("cosplay-13", _fig13_enc, only(bmo="Enc")),
     "cosplay-fig14": Measure("cosplay-14", cosplay_order.fig14),
 }

@@ -13,8 +13,7 @@ from typing import Any
 from strandline.figures.claims import Measured, Part, together
 from strandline.figures.figure import FigureData
 from strandline.figures.plot_spec import QUANTILE
-from strandline.figures.spec import Labels
-from strandline.figures.values import Value, means, values
+from strandline.figures.values import Value, means, numbers, table, values
 
 GAIN_MOST = ("sps", "pc", "tatp")
 KNEE = 0.95
@@ -35,13 +34,6 @@ STRANDS_44, STRANDS_88 = "strandweaver (4,4)", "strandweaver (8,8)"
 Table = Mapping[str, Mapping[str, Value]]
 
 
-def _table(found: Sequence[Value], outer: str, inner: str) -> Table:
-    rows: dict[str, dict[str, Value]] = {}
-    for value in found:
-        rows.setdefault(value.labels[outer], {})[value.labels[inner]] = value
-    return rows
-
-
 def fig8(data: FigureData) -> Measured:
     """Figure 8, at each of the five latencies: which benchmarks gain most and least, and that best windows grow.
 
@@ -49,7 +41,7 @@ def fig8(data: FigureData) -> Measured:
     queues) are all the others, so the statement that they gain least is the same. Best windows are judged per
     benchmark: none may shrink from one latency to the next longer, and the last must be larger than the first.
     """
-    rows = _table(values(data), "bmo", "workload")
+    rows = table(values(data), "bmo", "workload")
     least_of_most = {bmo: min(row[name].value for name in GAIN_MOST) for bmo, row in rows.items()}
     most_of_rest = {bmo: max(row[name].value for name in row if name not in GAIN_MOST) for bmo, row in rows.items()}
     apart = all(least_of_most[bmo] > most_of_rest[bmo] for bmo in rows)
@@ -61,7 +53,7 @@ def fig8(data: FigureData) -> Measured:
         ),
         Part("pc gains more than tatp", all(pc[bmo] > tatp[bmo] for bmo in rows), {"pc": pc, "tatp": tatp}),
         Part("tpcc and cq gain least", apart, {"most of them": most_of_rest, "least of the others": least_of_most}),
-        _windows_grow(_table(values(data), "workload", "bmo")),
+        _windows_grow(table(values(data), "workload", "bmo")),
     )
 
 
@@ -115,19 +107,9 @@ def _by_design(data: FigureData) -> dict[str, Table]:
     found = values(data)
     designs = dict.fromkeys(value.labels["design"] for value in found)
     return {
-        design: _table([value for value in found if value.labels["design"] == design], "workload", "window")
+        design: table([value for value in found if value.labels["design"] == design], "workload", "window")
         for design in designs
     }
-
-
-def is_fig1_tatp(labels: Labels) -> bool:
-    """The point that the claim about TATP needs."""
-    return labels["workload"] == "tatp" and labels["bmo"] == "1000"
-
-
-def is_fig9_hd(labels: Labels) -> bool:
-    """The points that the claim about heavy deduplication needs: performance is relative to unordered."""
-    return labels["bmo"] == "HD" and labels["design"] != "x86"
 
 
 def fig9_hd(data: FigureData) -> Measured:
@@ -155,18 +137,7 @@ def _knee(curve: Mapping[int, float]) -> int:
 
 def gains(data: FigureData) -> dict[str, dict[str, float]]:
     """Figure 10: speedups over x86 of each design, by latency."""
-    table = _table(values(data), "bmo", "design")
-    return {bmo: {design: value.value for design, value in row.items()} for bmo, row in table.items()}
-
-
-def is_fig10_depth(labels: Labels) -> bool:
-    """The points that compare the two sizes of strand buffers, without COSPlay."""
-    return labels["bmo"] in ("HD", "Comb") and labels["design"] != "cosplay"
-
-
-def is_fig10_44(labels: Labels) -> bool:
-    """The point that compares x86 with four strand buffers of four entries."""
-    return labels["bmo"] == "Comb" and labels["design"] in ("x86", STRANDS_44)
+    return numbers(values(data), "bmo", "design")
 
 
 def fig10_44(data: FigureData) -> Measured:
@@ -177,7 +148,7 @@ def fig10_44(data: FigureData) -> Measured:
 
 def fig12(data: FigureData) -> Measured:
     """Figure 12: how much longer the median task takes under sbatch, for each benchmark and at both windows."""
-    medians = _table([value for value in values(data) if value.labels[QUANTILE] == MEDIAN], "design", "workload")
+    medians = table([value for value in values(data) if value.labels[QUANTILE] == MEDIAN], "design", "workload")
     longer = {
         design: {workload: value.value / medians["cosplay"][workload].value for workload, value in row.items()}
         for design, row in medians.items()
@@ -201,7 +172,7 @@ def fig14(data: FigureData) -> Measured:
     speedups = [value for value in values(data) if value.metric == "speedup"]
     rows = {
         workload: [value.value for value in row.values()]
-        for workload, row in _table([*speedups, *means(speedups, "workload")], "workload", "threads").items()
+        for workload, row in table([*speedups, *means(speedups, "workload")], "workload", "threads").items()
     }
     judged = {workload: row for workload, row in rows.items() if workload in data.spec.labels("workload")}
     falls = all(before > after for row in judged.values() for before, after in pairwise(row))

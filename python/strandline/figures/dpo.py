@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from statistics import fmean, geometric_mean
+from statistics import geometric_mean
 
-from strandline.figures.claims import Measure, Measured, Part, together
+from strandline.figures.claims import Measure, Measured, Part, average, only, together
 from strandline.figures.figure import FigureData
-from strandline.figures.spec import Labels
-from strandline.figures.values import values
+from strandline.figures.plot_spec import METRICS
+from strandline.figures.values import numbers, values
 
 MEMORIES = ("PWQ", "DRAM", "PCM")
 CLOSE = 0.10
@@ -25,13 +25,8 @@ def _slowdowns(data: FigureData, memory: str, model: str) -> list[float]:
 
 
 def _average(model: str) -> Callable[[FigureData], Measured]:
-    """Figure 7 on PCM: the geometric mean over the workloads; the paper says "average"."""
-
-    def take(data: FigureData) -> Measured:
-        found = _slowdowns(data, "PCM", model)
-        return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
-
-    return take
+    """Figure 7 on PCM: the average over the workloads."""
+    return lambda data: average(_slowdowns(data, "PCM", model))
 
 
 def _order(data: FigureData) -> Measured:
@@ -54,7 +49,7 @@ def _beats(memory: str, so: float, rcbsp: float) -> Part:
 
 def _table3(data: FigureData) -> Measured:
     """Table III: clwb per 1000 cycles and core on PCM; the other memories stand in the figure."""
-    return Measured({value.labels["workload"]: value.value for value in values(data) if value.metric == "pcm"})
+    return Measured(numbers(values(data), METRICS, "workload")["pcm"])
 
 
 def _cost(data: FigureData) -> Measured:
@@ -66,17 +61,12 @@ def _cost(data: FigureData) -> Measured:
     return Measured(bytes_["as published"], beside={"ours": bytes_["ours"]})
 
 
-def _pcm(*models: str) -> Callable[[Labels], bool]:
-    """The runs of these models on PCM."""
-    return lambda labels: labels["memory"] == "PCM" and labels["design"] in models
-
-
 FIGURE_7 = "dpo-7"
 
 MEASURES: Mapping[str, Measure] = {
-    "dpo-table3": Measure("dpo-table-3", _table3, lambda labels: labels["memory"] == "PCM"),
-    "dpo-so-pcm": Measure(FIGURE_7, _average("SO"), _pcm("volatile", "SO")),
-    "dpo-rcbsp-pcm": Measure(FIGURE_7, _average("RCBSP"), _pcm("volatile", "RCBSP")),
+    "dpo-table3": Measure("dpo-table-3", _table3, only(memory="PCM")),
+    "dpo-so-pcm": Measure(FIGURE_7, _average("SO"), only(memory="PCM", design=("volatile", "SO"))),
+    "dpo-rcbsp-pcm": Measure(FIGURE_7, _average("RCBSP"), only(memory="PCM", design=("volatile", "RCBSP"))),
     "dpo-order": Measure(FIGURE_7, _order),
     "dpo-cost": Measure("dpo-cost", _cost),
 }

@@ -95,9 +95,7 @@ def _groups(values: Sequence[Value], key: Callable[[Value], str]) -> list[list[V
 
 
 def _label(key: str | None, value: Value) -> str:
-    if key is None:
-        return ""
-    return value.metric if key == METRICS else value.labels[key]
+    return "" if key is None else value.label(key)
 
 
 def _title(spec: FigureSpec, key: str, value: Value) -> str:

@@ -11,6 +11,7 @@ from strandline.engine import Engine, RunSpec, load
 from strandline.errors import InputError
 from strandline.figures.spec import RUN_KEYS, FigureSpec, Labels, Point
 from strandline.records import RECOVERS, Record, quantity
+from strandline.words import word
 
 USUAL_PRECISION = 0.01
 """Half the interval of a run's cycles per task, as a share of them: a speedup is then known to 1.4 %."""
@@ -198,9 +199,8 @@ def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options
 
 
 def run_of(settings: Mapping[str, Any], options: Options, recovers: bool = False) -> RunSpec:
-    """The settings that are keys of a run, and the others as overrides `key=value`."""
-    keys = {key: value for key, value in settings.items() if key in RUN_KEYS}
-    overrides = tuple(f"{key}={_word(value)}" for key, value in settings.items() if key not in RUN_KEYS)
+    """The run of these settings."""
+    keys, overrides = divided(settings)
     if "workload" not in keys or "design" not in keys:
         raise InputError("a figure's runs need a workload and a design: name both in [fixed] or an axis")
     if options.tasks is not None:
@@ -216,8 +216,10 @@ def _precision(workload: str, options: Options) -> float | None:
     return USUAL_PRECISION if options.precision is None else options.precision
 
 
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def divided(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The settings that are keys of a run, and the others as overrides `key=value`."""
+    keys = {key: value for key, value in settings.items() if key in RUN_KEYS}
+    return keys, tuple(f"{key}={word(value)}" for key, value in settings.items() if key not in RUN_KEYS)
 
 
 def gather(spec: FigureSpec, planned: list[Planned], records: Mapping[RunSpec, Record]) -> FigureData:

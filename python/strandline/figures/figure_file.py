@@ -17,11 +17,10 @@ from strandline.figures.spec import (
     FigureSpec,
     LitmusFigure,
     LitmusFile,
-    LitmusRuns,
     TimelineFigure,
     TimelineFile,
 )
-from strandline.figures.toml_file import DocumentError, TomlFile, no_twice, require
+from strandline.figures.toml_file import TomlFile, no_twice, require
 
 FILE = "file"
 """In place of the keys of an axis, the file that has them."""
@@ -47,13 +46,11 @@ def _id(path: Path) -> str:
 def _of_runs(file: TomlFile) -> FigureSpec:
     file = _with_axes(file)
     spec = FigureSpec(**asdict(file.convert(FigureFile)), id=_id(file.path))
-    try:
+    with file.checked():
         spec = spec if spec.inputs is None else _with_inputs(spec, spec.inputs, file.path.parent)
         _check_names(spec)
         check_settings.check(spec)
         check_plot.check(spec)
-    except DocumentError as error:
-        raise file.error(error) from error
     return spec
 
 
@@ -74,10 +71,8 @@ def _with_axes(file: TomlFile) -> TomlFile:
     axes = file.document.get("axes")
     if not isinstance(axes, list):
         return file
-    try:
+    with file.checked():
         found = [_axis(file.path, number, axis) for number, axis in enumerate(axes)]
-    except DocumentError as error:
-        raise file.error(error) from error
     return replace(file, document={**file.document, "axes": found})
 
 
@@ -100,24 +95,15 @@ def _check_names(spec: FigureSpec) -> None:
 
 def _of_litmus(file: TomlFile) -> LitmusFigure:
     figure = LitmusFigure(**asdict(file.convert(LitmusFile)), id=_id(file.path))
-    try:
-        _check_litmus(figure.litmus)
-    except DocumentError as error:
-        raise file.error(error) from error
+    with file.checked():
+        for key in ("tests", "models", "designs"):
+            no_twice(("litmus", key), getattr(figure.litmus, key))
     return figure
 
 
 def _of_timelines(file: TomlFile) -> TimelineFigure:
     figure = TimelineFigure(**asdict(file.convert(TimelineFile)), id=_id(file.path))
-    try:
+    with file.checked():
         check_settings.check_timeline(figure)
         no_twice(("timeline", "runs"), [run.label for run in figure.timeline.runs])
-    except DocumentError as error:
-        raise file.error(error) from error
     return figure
-
-
-def _check_litmus(litmus: LitmusRuns) -> None:
-    no_twice(("litmus", "tests"), litmus.tests)
-    no_twice(("litmus", "models"), litmus.models)
-    no_twice(("litmus", "designs"), litmus.designs)

@@ -19,7 +19,7 @@ from msgspec import Meta, field
 from strandline.figures import toml_file
 from strandline.figures.schema import Table, says
 from strandline.figures.spec import RUN_KEYS, Settings
-from strandline.figures.toml_file import DocumentError, TomlFile, no_twice, require
+from strandline.figures.toml_file import TomlFile, no_twice, require
 
 FILE, CHOSEN = "inputs.toml", "chosen.toml"
 THINK = "runtime.think"
@@ -344,7 +344,7 @@ def load(folder: Path) -> Inputs | None:
 
 def _check(file: TomlFile, inputs: InputsFile) -> None:
     programs = [each.label for each in inputs.programs]
-    try:
+    with file.checked():
         no_twice(("programs",), programs)
         no_twice(("inputs",), [each.key for each in inputs.inputs])
         for number, each in enumerate(inputs.inputs):
@@ -360,8 +360,6 @@ def _check(file: TomlFile, inputs: InputsFile) -> None:
             for key in settings:
                 known = key in RUN_KEYS or "." in key
                 require(known, (*path, key), "unknown setting: use a key of a run, or a quoted one", key, RUN_KEYS)
-    except DocumentError as error:
-        raise file.error(error) from error
 
 
 def _settings(inputs: InputsFile) -> Iterable[tuple[tuple[str | int, ...], Settings]]:

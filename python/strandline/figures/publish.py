@@ -12,7 +12,7 @@ from strandline.figures.figure import FigureData
 from strandline.figures.spec import LitmusFigure, TimelineFigure
 from strandline.figures.timeline_figure import Shown
 from strandline.litmus_tests import LitmusTest
-from strandline.views import chart_file, files
+from strandline.views import chart_file, files, plot_file
 from strandline.views.chart import Chart
 from strandline.views.plot_size import Style
 from strandline.views.table import Table
@@ -32,21 +32,14 @@ def write(
     files.write_records(data.records, folder, keys)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
     chart_file.write(shown, folder)
-    if style.formats:
-        # Importing matplotlib takes a second, and it may not be installed.
-        from strandline.views import plot
-
-        plot.save(shown, folder, style)
+    plot_file.write(shown, folder, style)
 
 
 def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path, style: Style) -> None:
     """The same for a figure of litmus tests: a record is a state of a test."""
     files.write_records(litmus_figure.records(figure, tests), folder)
     (folder / "table.md").write_text(litmus_figure.markdown(figure, tests), encoding="utf-8")
-    if style.formats:
-        from strandline.views import plot_states
-
-        plot_states.save(litmus_figure.grid(figure, tests), folder, style)
+    plot_file.write(litmus_figure.grid(figure, tests), folder, style)
 
 
 def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path, style: Style) -> None:
@@ -55,10 +48,7 @@ def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path
 
     files.write_records(timeline_figure.records(figure, shown), folder)
     (folder / "table.md").write_text(timeline_figure.markdown(figure, shown), encoding="utf-8")
-    if style.formats:
-        from strandline.views import plot_timeline
-
-        plot_timeline.save(timeline_figure.chart(figure, shown), folder, style)
+    plot_file.write(timeline_figure.chart(figure, shown), folder, style)
     names = [each.label for each in shown]
     drawn = page.page([each.timeline for each in shown], figure.title, names=names)
     (folder / PAGE).write_text(drawn, encoding="utf-8")

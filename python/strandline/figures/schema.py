@@ -23,6 +23,8 @@ from msgspec.inspect import (
     VarTupleType,
 )
 
+from strandline.words import word
+
 Sort = TypeVar("Sort")
 
 KeyPath = tuple[str | int, ...]
@@ -143,7 +145,7 @@ def _allows(kind: Type, value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     """A value as TOML writes it; tables and arrays are approximate."""
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    return f"`{word(value)}`"
 
 
 def words(kind: Type) -> str:

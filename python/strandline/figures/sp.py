@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from statistics import fmean, geometric_mean
 
-from strandline.figures.claims import Measure, Measured, Part, together
+from strandline.figures.claims import Measure, Measured, Part, only, together
 from strandline.figures.figure import FigureData
-from strandline.figures.values import values
+from strandline.figures.values import means_by, numbers, values
 
 TREES = ("AT", "BT", "RT")
 OTHERS = ("GH", "HM", "LL", "SS")
@@ -26,10 +26,7 @@ Ratios = Mapping[str, Mapping[str, float]]
 
 
 def _ratios(data: FigureData) -> Ratios:
-    found: dict[str, dict[str, float]] = {}
-    for value in values(data):
-        found.setdefault(value.labels["variant"], {})[value.labels["workload"]] = value.value
-    return found
+    return numbers(values(data), "variant", "workload")
 
 
 def _average(data: FigureData) -> Measured:
@@ -71,7 +68,7 @@ def _shape(data: FigureData) -> Measured:
 
 def _instructions(data: FigureData) -> Measured:
     """Figure 9: the steps between the variants, of the means over the benchmarks."""
-    mean = {variant: geometric_mean(each.values()) for variant, each in _ratios(data).items()}
+    mean = means_by(values(data), "variant")
     pmem, fences = mean["Log+P"] / mean["Log"], mean["Log+P+Sf"] / mean["Log+P"]
     return together(
         Part("Logging adds instructions", mean["Log"] > 1, {"Log": mean["Log"]}),
@@ -83,7 +80,7 @@ def _instructions(data: FigureData) -> Measured:
 FIGURE_8 = "sp-8"
 
 MEASURES: Mapping[str, Measure] = {
-    "sp-fig8-average": Measure(FIGURE_8, _average, lambda labels: labels["variant"] in ("none", "Log+P+Sf", "SP256")),
+    "sp-fig8-average": Measure(FIGURE_8, _average, only(variant=("none", "Log+P+Sf", "SP256"))),
     "sp-fig8-shape": Measure(FIGURE_8, _shape),
-    "sp-fig9": Measure("sp-9", _instructions, lambda labels: labels["variant"] != "SP256"),
+    "sp-fig9": Measure("sp-9", _instructions, only(variant=("none", "Log", "Log+P", "Log+P+Sf"))),
 }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from statistics import fmean, geometric_mean
 
-from strandline.figures.claims import Measure, Measured, Part, together
+from strandline.figures.claims import Measure, Measured, Part, average, only, together
 from strandline.figures.figure import FigureData
-from strandline.figures.spec import Labels
-from strandline.figures.values import Value, values
+from strandline.figures.plot_spec import METRICS
+from strandline.figures.values import Value, means_by, numbers, values
 
 MICROBENCHMARKS = ("queue", "hashmap", "array-swap", "rb-tree", "tpcc")
 """Section VI-A includes TPCC: queue and TPCC "are the least write-intensive microbenchmarks"."""
@@ -21,18 +21,9 @@ def _speedups(data: FigureData, design: str) -> list[Value]:
     return [value for value in values(data) if value.labels["design"] == design]
 
 
-def _by(found: Iterable[Value], axis: str) -> dict[str, float]:
-    """The geometric mean of the values at each place of an axis."""
-    rows: dict[str, list[float]] = {}
-    for value in found:
-        rows.setdefault(value.labels[axis], []).append(value.value)
-    return {label: geometric_mean(each) for label, each in rows.items()}
-
-
 def _fig7_x86(data: FigureData) -> Measured:
-    """Figure 7: the geometric mean of the speedups of all benchmarks under all models."""
-    found = [value.value for value in _speedups(data, "strandweaver")]
-    return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
+    """Figure 7: the average speedup of all benchmarks under all models."""
+    return average([value.value for value in _speedups(data, "strandweaver")])
 
 
 def _fig7_max(data: FigureData) -> Measured:
@@ -68,7 +59,7 @@ def _where(value: Value) -> tuple[str, str]:
 
 def _fig7_least(data: FigureData) -> Measured:
     """Figure 7: which benchmark gains least and most (geometric mean over all models). A tie breaks the claim."""
-    means = _by(_speedups(data, "strandweaver"), "workload")
+    means = means_by(_speedups(data, "strandweaver"), "workload")
     least = all(means["tpcc"] < mean for workload, mean in means.items() if workload != "tpcc")
     most = all(means["nstore-wr"] > mean for workload, mean in means.items() if workload != "nstore-wr")
     return together(Part("tpcc gains least", least, means), Part("nstore-wr gains most", most, means))
@@ -83,12 +74,12 @@ def _npq(data: FigureData) -> Measured:
 
 def _benchmarks(data: FigureData) -> Measured:
     """Figure 7: the geometric mean over all models of each benchmark."""
-    return Measured(_by(_speedups(data, "strandweaver"), "workload"))
+    return Measured(means_by(_speedups(data, "strandweaver"), "workload"))
 
 
 def _fig9(data: FigureData) -> Measured:
     """Figure 9: the geometric mean of all benchmarks for each shape of the strand buffers."""
-    means = _by(values(data), "design")
+    means = means_by(values(data), "design")
     further = means["(4,4)"] / means["(2,4)"] - 1
     more = means["(8,8)"] / means["(4,4)"] - 1
     return together(
@@ -106,10 +97,7 @@ def _fig9(data: FigureData) -> Measured:
 
 def _table2(data: FigureData) -> Measured:
     """Table II: clwb per 1000 cycles under each model, for all cores and for each core."""
-    rows: dict[str, dict[str, float]] = {}
-    for value in values(data):
-        rows.setdefault(value.labels["workload"], {})[value.metric] = value.value
-    return Measured(rows)
+    return Measured(numbers(values(data), "workload", METRICS))
 
 
 def _cost(data: FigureData) -> Measured:
@@ -124,22 +112,19 @@ def _cost(data: FigureData) -> Measured:
     return Measured({"persist queue": bytes_["strandweaver, 16"] - without, "strand buffers": without - tails})
 
 
-def _only(*designs: str) -> Callable[[Labels], bool]:
-    """The runs of these designs; Figure 7's speedups also need x86."""
-    return lambda labels: labels["design"] in designs
-
-
 FIGURE_7 = "strandweaver-7"
-GAINS = _only("x86", "strandweaver")
+GAINS = only(design=("x86", "strandweaver"))
 
 MEASURES: Mapping[str, Measure] = {
     "strandweaver-table2": Measure("strandweaver-table-2", _table2),
     "strandweaver-fig7-x86": Measure(FIGURE_7, _fig7_x86, GAINS),
     "strandweaver-fig7-max": Measure(FIGURE_7, _fig7_max, GAINS),
-    "strandweaver-fig7-nonatomic": Measure(FIGURE_7, _fig7_nonatomic, _only("x86", "strandweaver", "non-atomic")),
+    "strandweaver-fig7-nonatomic": Measure(
+        FIGURE_7, _fig7_nonatomic, only(design=("x86", "strandweaver", "non-atomic"))
+    ),
     "strandweaver-fig7-least": Measure(FIGURE_7, _fig7_least, GAINS),
-    "strandweaver-npq": Measure(FIGURE_7, _npq, _only("x86", "no-persist-queue", "strandweaver")),
+    "strandweaver-npq": Measure(FIGURE_7, _npq, only(design=("x86", "no-persist-queue", "strandweaver"))),
     "strandweaver-benchmarks": Measure(FIGURE_7, _benchmarks, GAINS),
-    "strandweaver-fig9": Measure("strandweaver-9", _fig9, _only("x86", "(2,4)", "(4,4)", "(8,8)")),
+    "strandweaver-fig9": Measure("strandweaver-9", _fig9, only(design=("x86", "(2,4)", "(4,4)", "(8,8)"))),
     "strandweaver-cost": Measure("strandweaver-cost", _cost),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,21 +15,12 @@ from strandline.pool import Done, parallel
 from strandline.records import Record
 from strandline.timelines import Part, Timeline
 from strandline.views.numbers import percent, whole
-from strandline.views.table import Column, Table
+from strandline.views.table import Column, Table, tabulated
 from strandline.views.timeline.names import MOST_ROWS
 from strandline.views.timeline_chart import Panel, TimelineChart
 
 MOST_BARS = 2_000
 """Of a picture."""
-
-COLUMNS = (
-    Column("run", numeric=False),
-    Column("workload", numeric=False),
-    Column("design", numeric=False),
-    Column("cycles"),
-    Column("fence stalls"),
-    Column("PM writes"),
-)
 
 
 @dataclass(frozen=True)
@@ -89,14 +80,22 @@ def records(figure: TimelineFigure, shown: Sequence[Shown]) -> list[Record]:
 
 def table(shown: Sequence[Shown]) -> Table:
     """A row a run."""
-    return Table(COLUMNS, tuple(_row(each.label, each.timeline.record) for each in shown))
+    return tabulated(shown, COLUMNS)
 
 
-def _row(label: str, record: Record) -> tuple[str, ...]:
-    cycles, stalls = record.number("cycles"), record.number("fence_stall_cycles")
-    share = percent(stalls, cycles * record.number("cores"))
-    numbers = (whole(cycles), f"{whole(stalls)} ({share})", whole(record.number("pm_writes")))
-    return (label, record.text("workload"), record.text("design"), *numbers)
+COLUMNS: Mapping[Column, Callable[[Shown], str]] = {
+    Column("run", numeric=False): lambda each: each.label,
+    Column("workload", numeric=False): lambda each: each.timeline.record.text("workload"),
+    Column("design", numeric=False): lambda each: each.timeline.record.text("design"),
+    Column("cycles"): lambda each: whole(each.timeline.record.number("cycles")),
+    Column("fence stalls"): lambda each: _stalls(each.timeline.record),
+    Column("PM writes"): lambda each: whole(each.timeline.record.number("pm_writes")),
+}
+
+
+def _stalls(record: Record) -> str:
+    stalls = record.number("fence_stall_cycles")
+    return f"{whole(stalls)} ({percent(stalls, record.number('cycles') * record.number('cores'))})"
 
 
 def markdown(figure: TimelineFigure, shown: Sequence[Shown]) -> str:

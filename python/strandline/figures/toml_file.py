@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,12 +65,18 @@ class TomlFile:
         suggestion = f"; did you mean `{meant}`?" if meant else ""
         return InputError(f"{where}: {_last_key(found.path)}: {found}{suggestion}")
 
-    def convert(self, kind: type[Value]) -> Value:
-        """The document as a typed table; an `InputError` if it does not match."""
+    @contextmanager
+    def checked(self) -> Iterator[None]:
+        """In the block, an error in the document is an `InputError`."""
         try:
-            return convert(self.document, kind)
+            yield
         except DocumentError as error:
             raise self.error(error) from error
+
+    def convert(self, kind: type[Value]) -> Value:
+        """The document as a typed table; an `InputError` if it does not match."""
+        with self.checked():
+            return convert(self.document, kind)
 
 
 def read(path: Path) -> TomlFile:

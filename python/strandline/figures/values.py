@@ -10,7 +10,7 @@ from typing import Any
 from strandline.errors import InputError
 from strandline.figures import chance
 from strandline.figures.figure import Cell, FigureData, place
-from strandline.figures.plot_spec import MEAN, QUANTILE, Lines, Scatter
+from strandline.figures.plot_spec import MEAN, METRICS, QUANTILE, Lines, Scatter
 from strandline.figures.spec import Labels, Metric
 from strandline.records import QUANTILES, comparable, quantile, quantity
 from strandline.views.chart import Kind
@@ -35,6 +35,10 @@ class Value:
     """The confidence interval: of a mean over seeds, or of the runs if the figure shows theirs."""
     tasks: int | None = None
     """The tasks of the run; `None` for a mean over places."""
+
+    def label(self, axis: str) -> str:
+        """Its label on an axis; its metric in place of `METRICS`."""
+        return self.metric if axis == METRICS else self.labels[axis]
 
     def keys(self, searched: str | None) -> dict[str, Any]:
         """The value as JSON shows it; `searched` is the searched key."""
@@ -178,3 +182,25 @@ def _mean(group: list[Value]) -> float:
     if any(value.value <= 0 for value in group):
         raise InputError(f"metric {group[0].metric}: values of 0 have no geometric mean: leave mean out of [plot]")
     return geometric_mean([value.value for value in group])
+
+
+def table(found: Iterable[Value], outer: str, inner: str) -> dict[str, dict[str, Value]]:
+    """The values by their labels on two axes, one of which may be `METRICS`."""
+    rows: dict[str, dict[str, Value]] = {}
+    for value in found:
+        rows.setdefault(value.label(outer), {})[value.label(inner)] = value
+    return rows
+
+
+def numbers(found: Iterable[Value], outer: str, inner: str) -> dict[str, dict[str, float]]:
+    """The numbers of such a table."""
+    rows = table(found, outer, inner).items()
+    return {label: {other: value.value for other, value in row.items()} for label, row in rows}
+
+
+def means_by(found: Iterable[Value], axis: str) -> dict[str, float]:
+    """The geometric mean of the values at each label of an axis."""
+    rows: dict[str, list[float]] = {}
+    for value in found:
+        rows.setdefault(value.label(axis), []).append(value.value)
+    return {label: geometric_mean(each) for label, each in rows.items()}

@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from strandline.figures.claims import Claim
 from strandline.figures.evaluate import Outcome, State
 from strandline.views.numbers import give_or_take, number, significant
-from strandline.views.table import NOTHING, Column, Table
+from strandline.views.runs import VERDICTS
+from strandline.views.table import NOTHING, Column, Table, tabulated
 
 MECHANISM_MAX = 90
 """Characters of a mechanism, which is one line where there is room."""
 
-CLAIM_COLUMNS = (
-    Column("claim", numeric=False),
-    Column("paper", numeric=False, prose=True),
-    Column("measured", numeric=False, prose=True),
-    Column("state", numeric=False, folds=False),
-    Column("inputs", numeric=False, prose=True, narrowest=14),
-    Column("mechanism", numeric=False, prose=True, widest=MECHANISM_MAX),
-)
+COLUMNS: Mapping[Column, Callable[[Outcome], str]] = {
+    Column("claim", numeric=False): lambda outcome: outcome.claim.id,
+    Column("paper", numeric=False, prose=True): lambda outcome: _paper(outcome.claim),
+    Column("measured", numeric=False, prose=True): lambda outcome: _measured(outcome),
+    Column("state", numeric=False, folds=False): lambda outcome: state(outcome),
+    Column("inputs", numeric=False, prose=True, narrowest=14): lambda outcome: residual(outcome),
+    Column("mechanism", numeric=False, prose=True, widest=MECHANISM_MAX): lambda outcome: (
+        outcome.claim.mechanism or NOTHING
+    ),
+}
 
 CLOSE = 1.15
 """The factor up to which a residual is said in per cent."""
-VERDICTS = {True: "yes", False: "NO", None: "-"}
 
 
 def outcomes(claims: Sequence[Outcome]) -> Table:
     """One row a claim."""
-    return Table(CLAIM_COLUMNS, tuple(_outcome(outcome) for outcome in claims))
+    return tabulated(claims, COLUMNS)
 
 
-def _outcome(outcome: Outcome) -> tuple[str, ...]:
-    paper = brief(outcome.claim.paper_value) if outcome.claim.paper_value is not None else outcome.claim.text
+def _paper(claim: Claim) -> str:
+    return claim.text if claim.paper_value is None else brief(claim.paper_value)
+
+
+def _measured(outcome: Outcome) -> str:
     measured = outcome.reason or brief(outcome.measured, outcome.error)
-    if outcome.beside:
-        measured = f"{measured} ({brief(outcome.beside)})"
-    return outcome.claim.id, paper, measured, state(outcome), residual(outcome), outcome.claim.mechanism or NOTHING
+    return f"{measured} ({brief(outcome.beside)})" if outcome.beside else measured
 
 
 def state(outcome: Outcome) -> str:

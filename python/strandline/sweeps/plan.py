@@ -8,10 +8,11 @@ from itertools import product
 
 from strandline.engine import RunSpec
 from strandline.errors import InputError
-from strandline.figures.spec import RUN_KEYS, Setting
+from strandline.figures.figure import divided
+from strandline.figures.spec import Setting
 from strandline.records import RECOVERS
 from strandline.sweeps.spec import Sweep
-from strandline.words import LARGEST, word
+from strandline.words import LARGEST
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def plan(sweep: Sweep, first_seed: int, mine: Part = WHOLE) -> list[Point]:
         runs = {}
         for seed in every:
             if number % mine.of == mine.number - 1:
-                runs[seed] = _run({**sweep.file.fixed, **settings}, seed, recovers)
+                keys, overrides = divided({**sweep.file.fixed, **settings})
+                runs[seed] = RunSpec(**keys, set=overrides, seed=seed, recovers=recovers)
             number += 1
         planned.append(Point(settings, runs))
     return planned
@@ -78,9 +80,3 @@ def _settings(sweep: Sweep) -> list[dict[str, Setting]]:
         for point in sweep.file.points or ({},)
         for values in product(*axes.values())
     ]
-
-
-def _run(settings: Mapping[str, Setting], seed: int, recovers: bool) -> RunSpec:
-    keys = {key: value for key, value in settings.items() if key in RUN_KEYS}
-    overrides = tuple(f"{key}={word(value)}" for key, value in settings.items() if key not in RUN_KEYS)
-    return RunSpec(**keys, set=overrides, seed=seed, recovers=recovers)  # type: ignore[arg-type]

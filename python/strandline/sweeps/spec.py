@@ -81,11 +81,8 @@ class Sweep:
         return product
 
 
-class _Document:
+class _Document(TomlFile):
     """A document of Python, whose errors name no line."""
-
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self.path, self.document = "sweep", dict(document)
 
     def error(self, found: DocumentError) -> InputError:
         where = ".".join(str(step) for step in found.path)
@@ -103,7 +100,7 @@ def read(path: Path, engine: Engine, instead: Mapping[str, Any] | None = None) -
 
 def of(document: Mapping[str, Any], engine: Engine) -> Sweep:
     """The sweep of a mapping with the keys of a file; an `InputError` for what is wrong."""
-    return _checked(_Document(_lists(document)), engine)
+    return _checked(_Document(Path("sweep"), "", _lists(document)), engine)
 
 
 def _lists(value: Any) -> Any:
@@ -115,14 +112,12 @@ def _lists(value: Any) -> Any:
     return value
 
 
-def _checked(document: TomlFile | _Document, engine: Engine) -> Sweep:
-    try:
-        for key in document.document:
+def _checked(file: TomlFile, engine: Engine) -> Sweep:
+    with file.checked():
+        for key in file.document:
             _known((key,), key, SweepFile.__struct_fields__, "key", engine)
-        sweep = Sweep(convert(document.document, SweepFile), str(document.path))
+        sweep = Sweep(convert(file.document, SweepFile), str(file.path))
         _check(sweep, engine)
-    except DocumentError as error:
-        raise document.error(error) from error
     return sweep
 
 

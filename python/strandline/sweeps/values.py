@@ -15,6 +15,7 @@ from strandline.sweeps.spec import SPEEDUP, Sweep
 from strandline.views.interval import Interval, interval
 from strandline.views.numbers import significant
 from strandline.views.table import NOTHING, Column, Table
+from strandline.words import word
 
 Records = Mapping[RunSpec, Record]
 
@@ -107,7 +108,7 @@ def _title(name: str) -> str:
 
 
 def _setting(value: Any) -> str:
-    return NOTHING if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return NOTHING if value is None else word(value)
 
 
 def _cell(name: str, value: Interval | None) -> str:

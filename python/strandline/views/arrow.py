@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from strandline.views.columns import Columns
-from strandline.views.parquet import Kind, kind_of
+from strandline.views.columns import Columns, Kind
 
 
 def stream(columns: Columns, requested_schema: object = None) -> object:
@@ -17,14 +16,8 @@ def stream(columns: Columns, requested_schema: object = None) -> object:
         Kind.FLOAT: arrow.float64(),
         Kind.TEXT: arrow.string(),
     }
-    kinds = {name: kind_of(values, columns.empty.get(name, Kind.TEXT)) for name, values in columns.values.items()}
-    arrays = [
-        arrow.c_array(
-            [str(value) if kind is Kind.TEXT and value is not None else value for value in values], types[kind]
-        )
-        for kind, values in zip(kinds.values(), columns.values.values(), strict=True)
-    ]
-    rows = len(next(iter(columns.values.values()), ()))
-    schema = arrow.struct({name: types[kind] for name, kind in kinds.items()})
-    batch = arrow.c_array_from_buffers(schema, rows, [None], children=arrays)
+    typed = columns.typed()
+    arrays = [arrow.c_array(values, types[kind]) for kind, values in typed.values()]
+    schema = arrow.struct({name: types[kind] for name, (kind, _) in typed.items()})
+    batch = arrow.c_array_from_buffers(schema, columns.rows, [None], children=arrays)
     return arrow.ArrayStream(batch).__arrow_c_stream__(requested_schema)

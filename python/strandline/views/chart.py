@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import isfinite
 
 PAPER = "paper"
 """Label of the paper's values in legends and tables."""
@@ -106,9 +107,14 @@ class Chart:
     """What a reader must know to read the picture, such as that the runs were short."""
 
     @property
+    def every(self) -> tuple[Series, ...]:
+        """The series of all panels."""
+        return tuple(series for panel in self.panels for series in panel.series)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The labels of all series, each once."""
-        return tuple(dict.fromkeys(series.label for panel in self.panels for series in panel.series))
+        return tuple(dict.fromkeys(series.label for series in self.every))
 
     @property
     def crowded(self) -> bool:
@@ -118,5 +124,33 @@ class Chart:
     @property
     def dashes(self) -> tuple[str, ...]:
         """The labels of dash patterns, each once."""
-        found = dict.fromkeys(series.dash for panel in self.panels for series in panel.series)
+        found = dict.fromkeys(series.dash for series in self.every)
         return tuple(dash for dash in found if dash is not None)
+
+    @property
+    def numbers(self) -> tuple[float, ...] | None:
+        """The places on an axis of numbers; `None` where they are words, at equal distances."""
+        try:
+            found = tuple(map(float, self.places))
+        except ValueError:
+            return None
+        return found if all(map(isfinite, found)) else None
+
+    @property
+    def marks_of_paper(self) -> tuple[str, ...]:
+        """The labels of what is drawn of the paper."""
+        extremes = any(series.bounds for series in self.every) or any(panel.spreads for panel in self.panels)
+        there = {PAPER: any(series.has_paper for series in self.every), EXTREMES: extremes}
+        return tuple(label for label, is_there in there.items() if is_there)
+
+    def scaled_with(self, panel: Panel) -> tuple[Panel, ...]:
+        """The panels that share the scale of one."""
+        return self.panels if self.shared_y else (panel,)
+
+    def title_of(self, panel: Panel) -> str:
+        """The title of a panel's y axis."""
+        return panel.y_title or self.y_title
+
+    def has_unit(self, panel: Panel) -> bool:
+        """Whether a panel has a line at 1, where its baseline is."""
+        return panel.normalised and self.kind not in (Kind.CDF, Kind.GRID)

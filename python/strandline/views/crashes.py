@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from strandline.engine import CrashFailure, CrashResult
 from strandline.views.numbers import counted, whole
-from strandline.views.table import Column, Table
+from strandline.views.table import Column, Table, tabulated
 
-COLUMNS = (
-    Column("design", numeric=False),
-    Column("crash states"),
-    Column("durable events"),
-    Column("runs"),
-    Column("verdict", numeric=False),
-)
+VERDICTS = {True: "recovers", False: "FAILS", None: "not finished"}
+COLUMNS: Mapping[Column, Callable[[CrashResult], str]] = {
+    Column("design", numeric=False): lambda result: result.design,
+    Column("crash states"): lambda result: whole(result.points),
+    Column("durable events"): lambda result: whole(result.durable_events),
+    Column("runs"): lambda result: whole(result.runs),
+    Column("verdict", numeric=False): lambda result: VERDICTS[recovers(result)],
+}
 
 
 def verdicts(results: Sequence[CrashResult]) -> Table:
     """One row a design."""
-    return Table(COLUMNS, tuple(_row(result) for result in results))
-
-
-VERDICTS = {True: "recovers", False: "FAILS", None: "not finished"}
+    return tabulated(results, COLUMNS)
 
 
 def recovers(result: CrashResult) -> bool | None:
     """Whether all crash states are right; `None` if none is wrong so far."""
     return False if result.failures else True if result.complete else None
-
-
-def _row(result: CrashResult) -> tuple[str, ...]:
-    verdict = VERDICTS[recovers(result)]
-    return result.design, whole(result.points), whole(result.durable_events), whole(result.runs), verdict
 
 
 def interrupted(reported: int, designs: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import tempfile
@@ -160,7 +159,5 @@ def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mappin
 
     A column without any value has the type that `keys`, the listing of that name, defines.
     """
-    lines = [json.dumps(record.fields, allow_nan=False) for record in records]
-    (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    found = columns.of_records(records, keys)
-    (folder / "records.parquet").write_bytes(parquet.table(found.values, found.empty))
+    (folder / "records.jsonl").write_text(columns.lines(records), encoding="utf-8")
+    (folder / "records.parquet").write_bytes(parquet.table(columns.of_records(records, keys)))

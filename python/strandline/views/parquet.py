@@ -9,54 +9,29 @@ import gzip
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import TypeAlias
 
-Value: TypeAlias = bool | int | float | str | None
+from strandline.views.columns import Columns, Kind, Value
 
 MAGIC = b"PAR1"
 BY = b"strandline"
 
 
-class Kind(Enum):
-    """A column's type: its number in Parquet, and the converted type that says more, if any."""
-
-    BOOL = (0, None)
-    INT = (2, None)
-    UNSIGNED = (2, 14)
-    FLOAT = (5, None)
-    TEXT = (6, 0)
-
-
-MOST_INT = 2**63 - 1
+TYPES: Mapping[Kind, tuple[int, int | None]] = {
+    Kind.BOOL: (0, None),
+    Kind.INT: (2, None),
+    Kind.UNSIGNED: (2, 14),
+    Kind.FLOAT: (5, None),
+    Kind.TEXT: (6, 0),
+}
+"""By the type of a column: its number in Parquet, and the converted type that says more, if any."""
 
 
-def kind_of(values: Sequence[Value], empty: Kind) -> Kind:
-    """The type that holds the values: `empty` if there are none; text if they have nothing else in common."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return empty
-    types = {type(value) for value in known}
-    if types == {bool}:
-        return Kind.BOOL
-    if types == {int}:
-        low, high = min(known), max(known)
-        unsigned = isinstance(high, int) and high > MOST_INT
-        if not unsigned:
-            return Kind.INT
-        return Kind.UNSIGNED if isinstance(low, int) and low >= 0 else Kind.TEXT
-    return Kind.FLOAT if types <= {int, float} else Kind.TEXT
-
-
-def table(columns: Mapping[str, Sequence[Value]], empty: Mapping[str, Kind]) -> bytes:
-    """The file of a table of equally long columns. A column without a value has the type in `empty`, or is text."""
+def table(columns: Columns) -> bytes:
+    """The file of a table."""
     out = bytearray(MAGIC)
-    chunks = []
-    for name, values in columns.items():
-        kind = kind_of(values, empty.get(name, Kind.TEXT))
-        chunks.append(_chunk(out, name, kind, values))
-    rows = len(next(iter(columns.values()), ()))
-    footer = _metadata(chunks, rows)
+    chunks = [_chunk(out, name, kind, values) for name, (kind, values) in columns.typed().items()]
+    footer = _metadata(chunks, columns.rows)
     return bytes(out) + footer + struct.pack("<I", len(footer)) + MAGIC
 
 
@@ -146,7 +121,7 @@ def _metadata(chunks: Sequence[_Chunk], rows: int) -> bytes:
 
 
 def _element(chunk: _Chunk) -> bytes:
-    number, converted = chunk.kind.value
+    number, converted = TYPES[chunk.kind]
     fields: list[_Field] = [(1, _i32(number)), (3, _i32(OPTIONAL)), (4, _text(chunk.name))]
     if converted is not None:
         fields.append((6, _i32(converted)))
@@ -155,7 +130,7 @@ def _element(chunk: _Chunk) -> bytes:
 
 def _column(chunk: _Chunk) -> bytes:
     meta = _struct(
-        (1, _i32(chunk.kind.value[0])),
+        (1, _i32(TYPES[chunk.kind][0])),
         (2, _list(I32, [_zigzag(PLAIN), _zigzag(RLE)])),
         (3, _list(BINARY, [_sized(chunk.name.encode())])),
         (4, _i32(GZIP)),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
@@ -18,11 +16,11 @@ from matplotlib.transforms import Bbox
 
 from strandline.views import plot_bars, plot_grid, plot_lines, plot_scatter
 from strandline.views.chart import Chart, Kind
-from strandline.views.plot_file import write
+from strandline.views.palette import INK
 from strandline.views.plot_legend import Legends
 from strandline.views.plot_place import WIDE, Place
 from strandline.views.plot_size import Layout, Style, layout
-from strandline.views.plot_style import BODY, FAINT, INK, RC, Look
+from strandline.views.plot_style import BODY, FAINT, Look
 from strandline.views.plot_words import Words
 
 DECIMALS = 5
@@ -41,12 +39,6 @@ DRAW: Mapping[Kind, Callable[[Place], None]] = {
     Kind.GRID: plot_grid.grid,
     Kind.SCATTER: plot_scatter.scatter,
 }
-
-
-def save(chart: Chart, folder: Path, style: Style, name: str = "plot") -> None:
-    """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
-    with matplotlib.rc_context(RC):
-        write(draw(chart, style), folder, style.formats, name)
 
 
 def draw(chart: Chart, style: Style) -> Figure:
@@ -117,7 +109,7 @@ def _frame(place: Place) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
-    if piece.panel.normalised and place.chart.kind not in (Kind.CDF, Kind.GRID):
+    if place.chart.has_unit(piece.panel):
         axes.axhline(1, **UNIT)
 
 
@@ -126,7 +118,7 @@ def _titles(figure: SubFigure, chart: Chart, parts: Layout) -> Text | None:
 
     The title that plots share is returned.
     """
-    titles = {piece.panel.y_title or chart.y_title for piece in parts.pieces}
+    titles = {chart.title_of(piece.panel) for piece in parts.pieces}
     room = parts.rows * parts.row if len(titles) == 1 else parts.row
     letters = int((room - OUTSIDE) / LETTER)
     letters_x = int((figure.bbox.width / figure.get_dpi() / parts.columns - WIDE) / LETTER)
@@ -135,5 +127,5 @@ def _titles(figure: SubFigure, chart: Chart, parts: Layout) -> Text | None:
     if len(titles) == 1:
         return figure.supylabel(fill(titles.pop(), letters), fontsize=BODY, multialignment="center")
     for axes, piece in zip(figure.axes, parts.pieces, strict=True):
-        axes.set_ylabel(fill(piece.panel.y_title or chart.y_title, letters), multialignment="center")
+        axes.set_ylabel(fill(chart.title_of(piece.panel), letters), multialignment="center")
     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, log10
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,10 +12,11 @@ from matplotlib.ticker import FuncFormatter
 from strandline.views import plot_paper
 from strandline.views.chart import Chart, Panel, Series
 from strandline.views.numbers import number
+from strandline.views.palette import INK
 from strandline.views.plot_place import Place
-from strandline.views.plot_scale import cut
 from strandline.views.plot_size import turns
-from strandline.views.plot_style import INK, TINY
+from strandline.views.plot_style import TINY
+from strandline.views.scale import cut, powers
 
 FULL = 0.84
 """The bars' share of a group's width."""
@@ -28,7 +28,7 @@ MARK = 0.2
 """Half the height of the paper's mark, as a share of a text's."""
 BREAK = 0.9, 0.03
 """Where a cut bar is broken, and how slanted, as shares of its height."""
-WHISKER: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 0.8, "capsize": 1.5, "zorder": 3}
+WHISKER: dict[str, Any] = {"fmt": "none", "elinewidth": 0.8, "capsize": 1.5, "zorder": 3}
 
 
 def bars(place: Place) -> None:
@@ -62,14 +62,25 @@ def _draw(place: Place, series: Series, places: Sequence[float], width: float, t
             at, slant = BREAK
             ends = [(at - slant) * top, (at + slant) * top]
             place.axes.plot([x - width * 0.6, x + width * 0.6], ends, color="white", linewidth=2, gid="break")
-    for x, value, interval in zip(places, values, series.whiskers[piece.start : piece.stop], strict=False):
-        if interval is not None and (top is None or value <= top):
-            place.axes.errorbar([x], [value], yerr=_arms(value, interval), **WHISKER)
+    shown = [
+        None if top is not None and value > top else interval
+        for value, interval in zip(values, series.whiskers[piece.start : piece.stop], strict=False)
+    ]
+    whiskers(place.axes, places, values, shown, INK)
 
 
-def _arms(value: float, interval: tuple[float, float]) -> list[list[float]]:
-    low, high = interval
-    return [[value - low], [high - value]]
+def whiskers(
+    axes: Axes,
+    across: Sequence[float],
+    values: Sequence[float],
+    intervals: Sequence[tuple[float, float] | None],
+    colour: str,
+) -> None:
+    """The intervals of values, as upright lines."""
+    for x, value, interval in zip(across, values, intervals, strict=False):
+        if interval is not None:
+            arms = [[value - interval[0]], [interval[1] - value]]
+            axes.errorbar([x], [value], yerr=arms, ecolor=colour, **WHISKER)
 
 
 def _limit(place: Place, top: float | None, turned: bool) -> None:
@@ -79,8 +90,7 @@ def _limit(place: Place, top: float | None, turned: bool) -> None:
     high = _highest(panels) if top is None else top
     share = min(0.5, _length(place, turned) / place.inches[1])
     if chart.log_y:
-        positive = [value for panel in panels for each in panel.series for value in each.values if value > 0]
-        low = 10.0 ** floor(log10(min(positive, default=1)))
+        low = powers(chart, place.piece.panel)[0]
         axes.set_yscale("log")
         axes.set_ylim(low, low * (high / low) ** (1 / (1 - share)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from strandline.views.plot_size import Format
+from strandline.views.chart import Chart
+from strandline.views.plot_size import Format, Style
+from strandline.views.state_grid import StateGrid
+from strandline.views.timeline_chart import TimelineChart
 
 DPI = 300
 """Dots per inch of a PNG, as printers ask for."""
@@ -21,7 +22,22 @@ TIMELESS: Mapping[Format, Mapping[str, Any]] = {
 """Files must not contain the time of writing."""
 
 
-def write(figure: Figure, folder: Path, formats: Iterable[Format], name: str = "plot") -> None:
-    """Writes `NAME.FORMAT` for each format."""
-    for each in formats:
-        figure.savefig(folder / f"{name}.{each.value}", **TIMELESS[each])
+def write(shown: Chart | StateGrid | TimelineChart, folder: Path, style: Style, name: str = "plot") -> None:
+    """Writes `NAME.svg`, `NAME.png` or whichever formats are asked for."""
+    if not style.formats:
+        return
+    # Importing matplotlib takes a second, and it may not be installed.
+    from matplotlib import rc_context
+
+    from strandline.views import plot, plot_states, plot_timeline
+    from strandline.views.plot_style import RC
+
+    with rc_context(RC):
+        if isinstance(shown, Chart):
+            figure = plot.draw(shown, style)
+        elif isinstance(shown, StateGrid):
+            figure = plot_states.draw(shown, style)
+        else:
+            figure = plot_timeline.draw(shown, style)
+        for each in style.formats:
+            figure.savefig(folder / f"{name}.{each.value}", **TIMELESS[each])

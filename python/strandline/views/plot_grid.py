@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from math import log2
 from typing import Any
 
-from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
-from strandline.views.chart import Panel
 from strandline.views.numbers import number
+from strandline.views.palette import INK, of_ratio
 from strandline.views.plot_place import Place
-from strandline.views.plot_style import INK, SMALL, TINY
+from strandline.views.plot_style import SMALL, TINY
 
-HUES, FAR = "RdBu", 3.0
-"""Red where a ratio is worse than 1, blue where it is better; and the power of two from which on all are alike."""
-PALE = 0.6
-"""The part of the hues that a number in ink can be read on."""
 APART = 0.3
 """Of a cell: the space before bounds, and before the mean."""
 EDGE: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.6}
@@ -31,8 +25,8 @@ def grid(place: Place) -> None:
     heights = _heights(place)
     for series, y in zip(piece.panel.series, heights, strict=True):
         for x, value in enumerate(series.values[piece.start : piece.stop]):
-            face = colour(value, piece.panel)
-            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor="white", linewidth=0.6))
+            face = of_ratio(value, piece.panel)
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, **EDGE))
             axes.text(x, y, text(value), fontsize=TINY - 0.5, color=INK, ha="center", va="center_baseline")
     axes.set_xlim(-0.5, len(place.names) - 0.5)
     axes.set_ylim(heights[-1] + 0.5, -0.5)
@@ -51,14 +45,6 @@ def _heights(place: Place) -> list[float]:
         below = below or (APART if series.bound and index else 0.0)
         found.append(index + below)
     return found
-
-
-def colour(value: float, panel: Panel) -> tuple[float, float, float, float]:
-    """The colour of a ratio; 0 is as far below 1 as any."""
-    power = max(-FAR, min(FAR, log2(value))) if value > 0 else -FAR
-    better = -power if panel.less_is_better else power
-    red, green, blue, _ = colormaps[HUES](0.5 + PALE * better / FAR / 2)
-    return red, green, blue, 1.0
 
 
 def text(value: float) -> str:

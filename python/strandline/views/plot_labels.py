@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, log10
+from typing import Any
 
 from matplotlib.axes import Axes
 
+from strandline.views.chart import Series
 from strandline.views.plot_place import Place
 from strandline.views.plot_style import SMALL
 
@@ -22,47 +24,45 @@ SAME = 0.2
 
 def ends(place: Place, end: float) -> None:
     """Labels each line at its right end; a label that must move aside is joined to its line."""
-    axes = place.axes
-    axes.margins(x=0.02)
-    low, high = axes.get_ylim()
+    place.axes.margins(x=0.02)
     gap = LINE / place.inches[1]
-    heights = [_share(series.values[-1], low, high, place.chart.log_y) for series in place.piece.panel.series]
+    heights = _heights(place)
     for series, own, height in zip(place.piece.panel.series, heights, spread(heights, gap), strict=True):
         moved = abs(own - height) > SAME * gap
-        colour = place.look.colour(series)
-        axes.annotate(
-            series.label,
-            (end, series.values[-1]),
-            xytext=(MOVED if moved else RIGHT, (height - own) * place.inches[1] * POINTS),
-            textcoords="offset points",
-            color=colour,
-            fontsize=SMALL,
-            va="center",
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "relpos": (0, 0.5)} if moved else None,
-        )
+        aside = MOVED if moved else RIGHT, (height - own) * place.inches[1] * POINTS
+        _label(place, series, end, aside, "offset points", {"linewidth": 0.6} if moved else None)
 
 
 def crowded_ends(place: Place, ends_: Sequence[float]) -> None:
     """Labels lines that end side by side, at `ends_`: one below the other beside the plot, each joined to its line."""
-    axes, panel = place.axes, place.piece.panel
-    low, high = axes.get_ylim()
-    heights = [_share(series.values[-1], low, high, place.chart.log_y) for series in panel.series]
     right = 1 + MOVED / POINTS / place.inches[0]
-    places = spread(heights, LINE / place.inches[1], (0, 1))
-    for series, end, height in zip(panel.series, ends_, places, strict=True):
-        colour = place.look.colour(series)
-        axes.annotate(
-            series.label,
-            (end, series.values[-1]),
-            xytext=(right, height),
-            textcoords="axes fraction",
-            color=colour,
-            fontsize=SMALL,
-            va="center",
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.4, "relpos": (0, 0.5), "shrinkB": 2},
-        )
+    heights = spread(_heights(place), LINE / place.inches[1], (0, 1))
+    for series, end, height in zip(place.piece.panel.series, ends_, heights, strict=True):
+        _label(place, series, end, (right, height), "axes fraction", {"linewidth": 0.4, "shrinkB": 2})
+
+
+def _label(
+    place: Place, series: Series, end: float, at: tuple[float, float], by: str, thin: dict[str, Any] | None
+) -> None:
+    """A label in the colour of its line, `at` a place measured `by` something; a thin line may join them."""
+    colour = place.look.colour(series)
+    place.axes.annotate(
+        series.label,
+        (end, series.values[-1]),
+        xytext=at,
+        textcoords=by,
+        color=colour,
+        fontsize=SMALL,
+        va="center",
+        annotation_clip=False,
+        arrowprops=thin and {"arrowstyle": "-", "color": colour, "relpos": (0, 0.5), **thin},
+    )
+
+
+def _heights(place: Place) -> list[float]:
+    """Where lines end along the axis, from 0 to 1."""
+    low, high = place.axes.get_ylim()
+    return [_share(series.values[-1], low, high, place.chart.log_y) for series in place.piece.panel.series]
 
 
 def _share(value: float, low: float, high: float, log: bool) -> float:

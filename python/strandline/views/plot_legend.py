@@ -12,7 +12,8 @@ from matplotlib.figure import SubFigure
 
 from strandline.views import plot_paper
 from strandline.views.chart import Chart, Kind
-from strandline.views.plot_style import INK, SMALL, Look
+from strandline.views.palette import INK
+from strandline.views.plot_style import SMALL, Look
 
 MARK, LETTER, LINE, PAD = 0.5, 0.058, 0.155, 0.1
 """Inches of an entry's mark with its space, of a letter, of a row of entries, and around a legend."""

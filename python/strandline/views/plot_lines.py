@@ -9,9 +9,10 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocato
 
 from strandline.views import plot_labels, plot_paper
 from strandline.views.chart import Series
-from strandline.views.plot_bars import WHISKER
+from strandline.views.palette import INK
+from strandline.views.plot_bars import whiskers
 from strandline.views.plot_place import Place
-from strandline.views.plot_style import DASHES, INK, SMALL, Look
+from strandline.views.plot_style import LINES, SMALL, Look
 
 THIN, BOUND, MARKER, NEST = 1.3, 1.0, 3.2, 1.5
 """Points of a line, of a bound, of a marker, and by how much each is wider for every line on top of it."""
@@ -33,7 +34,7 @@ def lines(place: Place) -> None:
     """A line for each series."""
     axes, panel, chart = place.axes, place.piece.panel, place.chart
     crowded = chart.crowded
-    across = [float(number) for number in range(len(chart.places))] if crowded else _positions(chart.places)
+    across = (None if crowded else chart.numbers) or [float(number) for number in range(len(chart.places))]
     if chart.log_x and not crowded:
         axes.set_xscale("log", base=2)
     if chart.log_y:
@@ -47,7 +48,7 @@ def lines(place: Place) -> None:
     for series, aside, depth in zip(panel.series, asides, depths, strict=True):
         beside = [each + aside for each in across]
         _line(axes, beside, series.values, series, place.look, depth, step)
-        _whiskers(axes, beside, series, place.look)
+        whiskers(axes, beside, series.values, series.whiskers, place.look.colour(series))
         plot_paper.marks(axes, across, series.paper)
         plot_paper.bounds(axes, series, place.look.colour(series))
     plot_paper.spreads(axes, panel, dict(zip(chart.places, across, strict=True)))
@@ -70,13 +71,6 @@ def _asides(lines: int) -> list[float]:
     return [DODGE * (number / max(lines - 1, 1) - 0.5) for number in range(lines)]
 
 
-def _whiskers(axes: Axes, across: Sequence[float], series: Series, look: Look) -> None:
-    for x, value, interval in zip(across, series.values, series.whiskers, strict=False):
-        if interval is not None:
-            arms = [[value - interval[0]], [interval[1] - value]]
-            axes.errorbar([x], [value], yerr=arms, **{**WHISKER, "ecolor": look.colour(series)})
-
-
 def _step(depths: Sequence[int]) -> float:
     """Points by which a line is wider for every line on top of it."""
     return min(NEST, WIDEST / max(1, *depths)) if depths else NEST
@@ -86,8 +80,8 @@ def _line(
     axes: Axes, across: Sequence[float], up: Sequence[float], series: Series, look: Look, depth: int, step: float
 ) -> None:
     """A line; one that others cover stays visible: on both sides of them, or in the gaps between their dashes."""
-    dash: str | tuple[float, tuple[float, float]] = look.dash(series)
-    if dash == DASHES[1]:
+    dash: str | tuple[float, tuple[float, float]] = look.line(series)
+    if dash == LINES[1]:
         dash, depth = (GAP * depth, (GAP, GAP)), depth // 2
     axes.plot(
         across,
@@ -96,7 +90,7 @@ def _line(
         marker=look.marker(series),
         linestyle=dash,
         markersize=MARKER + step * depth,
-        linewidth=(THIN if dash == DASHES[0] else BOUND) + step * depth,
+        linewidth=(THIN if dash == LINES[0] else BOUND) + step * depth,
         solid_capstyle="round",
     )
 
@@ -114,14 +108,6 @@ def nested(curves: Sequence[Sequence[float]]) -> list[int]:
         over = [depths[other] + 1 for other in range(index + 1, len(curves)) if covers(curves[other], curves[index])]
         depths[index] = max(over, default=0)
     return depths
-
-
-def _positions(places: Sequence[str]) -> list[float]:
-    """Numbers are at their position on the axis, words at equal distances."""
-    try:
-        return [float(place) for place in places]
-    except ValueError:
-        return [float(number) for number in range(len(places))]
 
 
 def cdf(place: Place) -> None:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from strandline.views.chart import EXTREMES, PAPER, Chart, Panel, Series
-from strandline.views.plot_style import INK
+from strandline.views.palette import INK
 
 DIAMOND: dict[str, Any] = {
     "marker": "D",
@@ -50,10 +50,5 @@ def spreads(axes: Axes, panel: Panel, across: Mapping[str, float]) -> None:
 
 def handles(chart: Chart) -> list[Line2D]:
     """The legend's entries of what is drawn."""
-    all_series = [series for panel in chart.panels for series in panel.series]
-    found = []
-    if any(series.has_paper for series in all_series):
-        found.append(Line2D([], [], linestyle="", markeredgecolor=INK, **DIAMOND, label=PAPER))
-    if any(series.bounds for series in all_series) or any(panel.spreads for panel in chart.panels):
-        found.append(Line2D([], [], color=INK, markeredgecolor=INK, **BROKEN | DIAMOND, label=EXTREMES))
-    return found
+    looks = {PAPER: {"linestyle": "", **DIAMOND}, EXTREMES: {"color": INK, **BROKEN, **DIAMOND}}
+    return [Line2D([], [], markeredgecolor=INK, **looks[label], label=label) for label in chart.marks_of_paper]

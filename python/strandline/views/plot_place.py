@@ -33,7 +33,7 @@ class Place:
     @property
     def panels(self) -> tuple[Panel, ...]:
         """The panels that share the scale."""
-        return self.chart.panels if self.chart.shared_y else (self.piece.panel,)
+        return self.chart.scaled_with(self.piece.panel)
 
     @property
     def names(self) -> tuple[str, ...]:

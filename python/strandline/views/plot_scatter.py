@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import floor, log10
 
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from strandline.views.chart import Series
+from strandline.views.chart import Panel, Series
+from strandline.views.palette import INK
 from strandline.views.plot_labels import POINTS, spread
 from strandline.views.plot_place import Place
-from strandline.views.plot_style import FAINT, GREY, INK, SMALL
+from strandline.views.plot_style import FAINT, GREY, SMALL
+from strandline.views.scale import costs
 
 LETTER, LINE = 0.054, 0.105
 """Inches of a letter of a name, and of its height."""
@@ -54,7 +55,7 @@ class Box:
 def scatter(place: Place) -> None:
     """A point for each series, hollow for a bound; a line along the front."""
     axes, panel = place.axes, place.piece.panel
-    _scale(axes, [series.values[0] for series in panel.series])
+    _scale(axes, panel)
     on_front = sorted(series.values for series in panel.series if any(series.notes))
     axes.plot(*zip(*on_front, strict=True), drawstyle="steps-post", color=GREY, linewidth=1, zorder=1.8)
     for series in panel.series:
@@ -74,16 +75,16 @@ def scatter(place: Place) -> None:
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
 
 
-def _scale(axes: Axes, costs: Sequence[float]) -> None:
+def _scale(axes: Axes, panel: Panel) -> None:
     """A logarithmic axis, with a place for 0 one power of ten before the least."""
-    least = 10.0 ** floor(log10(min((cost for cost in costs if cost > 0), default=1.0)))
-    free = sum(cost == 0 for cost in costs)
-    axes.set_xscale("symlog", linthresh=least, linscale=ROOMY if free > FEW else NARROW)
-    powers = range(round(log10(least)), floor(log10(max(*costs, least))) + 2)
-    axes.set_xticks([0.0, *(10.0**power for power in powers)])
+    powers = costs(panel)
+    free = sum(series.values[0] == 0 for series in panel.series)
+    axes.set_xscale("symlog", linthresh=powers[0], linscale=ROOMY if free > FEW else NARROW)
+    axes.set_xticks([0.0, *powers])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _bytes(value)))
-    axes.set_xlim((-0.1 if free > FEW else -0.35) * least, 6 * max(*costs, least))
+    most = max(powers[0], *(series.values[0] for series in panel.series))
+    axes.set_xlim((-0.1 if free > FEW else -0.35) * powers[0], 6 * most)
 
 
 def _bytes(value: float) -> str:

@@ -129,12 +129,19 @@ def layout(chart: Chart, width: Width) -> Layout:
 
 def _grid(chart: Chart, width: Width) -> Layout:
     """Rows of cells below each other; a panel with too many places for one row of the picture takes several."""
-    places, series = len(chart.places), max(len(panel.series) for panel in chart.panels)
+    series = max(len(panel.series) for panel in chart.panels)
     fit = max(1, int((width.inches - CELL_NAMES) / CELL[0]))
+    height = CELL[1] * series + TURN * LETTER * max(map(len, chart.places)) + CELL_TITLES
+    return Layout(tuple(_cut(chart, fit)), 1, height)
+
+
+def _cut(chart: Chart, fit: int) -> list[Piece]:
+    """The panels in equal pieces of at most `fit` places."""
+    places = len(chart.places)
     step = -(-places // -(-places // fit))
-    cuts = [(start, min(start + step, places)) for start in range(0, places, step)]
-    pieces = tuple(Piece(panel, *cut) for panel in chart.panels for cut in cuts)
-    return Layout(pieces, 1, CELL[1] * series + TURN * LETTER * max(map(len, chart.places)) + CELL_TITLES)
+    return [
+        Piece(panel, start, min(start + step, places)) for panel in chart.panels for start in range(0, places, step)
+    ]
 
 
 def turns(names: Sequence[str], inches: float) -> bool:
@@ -160,11 +167,8 @@ def _bars(chart: Chart, width: Width) -> tuple[list[Piece], int]:
     places = len(chart.places)
     group = BAR * max(len(panel.series) for panel in chart.panels) + GAP
     fit = max(1, int((width.inches - AXIS) / group))
-    rows = -(-places // fit)
-    if rows > 1:
-        step = -(-places // rows)
-        cuts = [(start, min(start + step, places)) for start in range(0, places, step)]
-        return [Piece(panel, *cut) for panel in chart.panels for cut in cuts], 1
+    if places > fit:
+        return _cut(chart, fit), 1
     columns = max(1, min(len(chart.panels), int(width.inches / (AXIS + group * places))))
     even = -(-len(chart.panels) // -(-len(chart.panels) // columns))
     return [Piece(panel, 0, places) for panel in chart.panels], even

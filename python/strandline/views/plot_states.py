@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -17,9 +15,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from strandline.errors import InputError
-from strandline.views.plot_file import write
+from strandline.views.palette import COLOURS, INK
 from strandline.views.plot_size import Style, Width
-from strandline.views.plot_style import COLOURS, FAINT, INK, RC
+from strandline.views.plot_style import FAINT
 from strandline.views.state_grid import GridPanel, Mark, Row, StateGrid
 
 # The layout is in inches, downwards from the top left.
@@ -63,12 +61,6 @@ class Size:
 
 
 Sized = tuple[GridPanel, Size]
-
-
-def save(grid: StateGrid, folder: Path, style: Style) -> None:
-    """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
-    with matplotlib.rc_context(RC):
-        write(draw(grid, style), folder, style.formats)
 
 
 def draw(grid: StateGrid, style: Style) -> Figure:

@@ -1,24 +1,17 @@
-"""Colours, markers and dashes, and their assignment to series."""
+"""Markers, dashes, sizes and legends of pictures."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from matplotlib import colormaps
 from matplotlib.artist import Artist
-from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from strandline.views.chart import Chart, Kind, Series
+from strandline.views.chart import Kind, Series
+from strandline.views.palette import INK, Palette
 
-#: Okabe and Ito's palette, its yellow left out: too pale on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#888888")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES = ("-", "--", ":", "-.")
-INK, FAINT, GREY = "#333333", "#DDDDDD", "#666666"
-HUE, LIGHT, DARK = "Blues", 0.35, 1.0
-"""The hue of ordered series, and the part of it that is visible on white."""
+LINES = ("-", "--", ":", "-.")
+FAINT, GREY = "#DDDDDD", "#666666"
 BODY, SMALL, TINY = 8.0, 7.0, 6.0
 """Points of titles of axes; of names on axes and in legends; of values above bars."""
 
@@ -35,6 +28,7 @@ RC = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
+    "hatch.linewidth": 0.6,
     # A dollar sign in a title is literal.
     "text.parse_math": False,
     "svg.hashsalt": "strandline",
@@ -44,34 +38,24 @@ RC = {
 }
 
 
-@dataclass(frozen=True)
-class Look:
-    """The styles of a chart's series, equal in all panels."""
-
-    chart: Chart
+class Look(Palette):
+    """The styles of a chart's series in a picture."""
 
     def colour(self, series: Series) -> str:
-        """The colour of a series' label: one of a palette, or a step from light to dark."""
-        labels = self.chart.labels
-        index = labels.index(series.label)
-        if not self.chart.ordered:
-            return COLOURS[index % len(COLOURS)]
-        return to_hex(colormaps[HUE](LIGHT + (DARK - LIGHT) * index / max(len(labels) - 1, 1)))
+        """The colour of a series."""
+        return self.colours[series.label]
 
     def marker(self, series: Series) -> str:
-        """The marker of a series' label; none on a dashed line, which is a bound."""
-        return self.shape(series) if self.dash(series) == "-" else ""
+        """The marker of a series; none on a dashed line, which is a bound."""
+        return self.shape(series) if self.line(series) == "-" else ""
 
     def shape(self, series: Series) -> str:
-        """The marker of a series' label; labels of one colour have different ones."""
-        index = self.chart.labels.index(series.label)
-        return MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]
+        """The marker of a series' label."""
+        return MARKERS[self.shapes[series.label]]
 
-    def dash(self, series: Series) -> str:
+    def line(self, series: Series) -> str:
         """The dash pattern of a series' line."""
-        if series.bound:
-            return DASHES[2]
-        return "-" if series.dash is None else DASHES[self.chart.dashes.index(series.dash) % len(DASHES)]
+        return LINES[self.dash(series)]
 
     @property
     def needs_legend(self) -> bool:
@@ -90,7 +74,7 @@ class Look:
         heading = self.chart.headings[2]
         return [
             Line2D([], [], color=GREY, linestyle=style, label=dash if number else f"{heading}: {dash}")
-            for number, (dash, style) in enumerate(zip(self.chart.dashes, DASHES, strict=False))
+            for number, (dash, style) in enumerate(zip(self.chart.dashes, LINES, strict=False))
         ]
 
     def _handle(self, series: Series) -> Artist:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-import matplotlib
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from strandline.views.plot_file import write
+from strandline.views.palette import COLOURS, INK
 from strandline.views.plot_size import Style
-from strandline.views.plot_style import COLOURS, FAINT, INK, RC, SMALL, TINY
+from strandline.views.plot_style import FAINT, SMALL, TINY
 from strandline.views.plot_words import Words
 from strandline.views.timeline_chart import Bar, Panel, Row, TimelineChart, What
 
@@ -46,12 +44,6 @@ LOOKS: dict[What, dict[str, Any]] = {
 }
 HUES = COLOURS[:4]
 """Of epochs, in turn."""
-
-
-def save(chart: TimelineChart, folder: Path, style: Style) -> None:
-    """Writes `plot.svg`, `plot.png` or whichever formats are asked for."""
-    with matplotlib.rc_context({**RC, "hatch.linewidth": 0.6}):
-        write(draw(chart, style), folder, style.formats)
 
 
 def draw(chart: TimelineChart, style: Style) -> Figure:

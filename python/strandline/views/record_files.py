@@ -35,24 +35,15 @@ def _csv(records: Sequence[Record]) -> str:
     return text.getvalue()
 
 
-def _jsonl(records: Sequence[Record]) -> str:
-    return "".join(f"{json.dumps(record.fields, allow_nan=False)}\n" for record in records)
-
-
 def _json(records: Sequence[Record]) -> str:
     return f"{json.dumps({'records': [record.fields for record in records]}, indent=2, allow_nan=False)}\n"
 
 
-def _parquet(records: Sequence[Record]) -> bytes:
-    found = columns.of_records(records)
-    return parquet.table(found.values, found.empty)
-
-
 FORMATS: Mapping[str, Callable[[Sequence[Record]], str | bytes]] = {
     ".json": _json,
-    ".jsonl": _jsonl,
+    ".jsonl": columns.lines,
     ".csv": _csv,
-    ".parquet": _parquet,
+    ".parquet": lambda records: parquet.table(columns.of_records(records)),
 }
 
 

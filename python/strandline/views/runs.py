@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from strandline.records import Record, comparable, quantity, ratio_error
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import counted, give_or_take, percent, significant, whole
-from strandline.views.table import Column, Table
+from strandline.views.table import Column, Table, tabulated
 
-COUNTS = {
-    "cycles": "cycles",
-    "instructions": "instructions",
-    "pm_writes": "PM writes",
+Cells = Mapping[Column, Callable[[Record], str]]
+"""Columns, with what each says of a run."""
+
+SHARED: Cells = {
+    Column("window"): lambda record: whole(record.number("window")),
+    Column("latency p50"): lambda record: _latency(record, "p50"),
+    Column("p99"): lambda record: _latency(record, "p99"),
 }
-"""Counts of the table, with their titles."""
-
-SHARED = (Column("window"), Column("latency p50"), Column("p99"))
 """Further columns if tasks share a thread: their number, and the cycles of each."""
 
 VERDICTS = {True: "yes", False: "NO", None: "-"}
@@ -25,51 +25,37 @@ VERDICTS = {True: "yes", False: "NO", None: "-"}
 def comparison(records: Sequence[Record]) -> Table:
     """One row per design; speedups are relative to the first. Counts are per task if the numbers of tasks differ."""
     shared = any(record.fields.get("switch_instructions") is not None for record in records)
+    return tabulated(records, {**_columns(records), **(SHARED if shared else {})})
+
+
+def _columns(records: Sequence[Record]) -> Cells:
     each = len({record.number("tasks") for record in records}) > 1
-    rows = ((*_row(record, records[0], each), *(_sharing(record) if shared else ())) for record in records)
-    return Table((*_columns(each), *(SHARED if shared else ())), tuple(rows))
+
+    def count(title: str, key: str) -> Cells:
+        if each:
+            return {Column(f"{title}/task"): lambda record: significant(comparable(record, key))}
+        return {Column(title): lambda record: whole(record.number(key))}
+
+    return {
+        Column("design", numeric=False): lambda record: record.text("design"),
+        Column("M tasks/s"): _throughput,
+        Column("speedup"): lambda record: _speedup(record, records[0]),
+        **count("cycles", "cycles"),
+        **count("instructions", "instructions"),
+        Column("fence stalls"): lambda record: percent(record.number("fence_stall_cycles"), _of_all_cores(record)),
+        **count("PM writes", "pm_writes"),
+        Column("recovers", numeric=False): lambda record: VERDICTS[record.fields.get("recovers")],
+    }
 
 
-def _columns(per_task: bool) -> tuple[Column, ...]:
-    counts = {key: Column(f"{title}/task" if per_task else title) for key, title in COUNTS.items()}
-    return (
-        Column("design", numeric=False),
-        Column("M tasks/s"),
-        Column("speedup"),
-        counts["cycles"],
-        counts["instructions"],
-        Column("fence stalls"),
-        counts["pm_writes"],
-        Column("recovers", numeric=False),
-    )
-
-
-def _sharing(record: Record) -> tuple[str, ...]:
-    return (whole(record.number("window")), *(_latency(record, share) for share in ("p50", "p99")))
+def _of_all_cores(record: Record) -> float:
+    """The cycles of all cores together."""
+    return record.number("cycles") * record.number("cores")
 
 
 def _latency(record: Record, share: str) -> str:
     latency, half = (record.fields.get(f"task_latency_{share}{of}_cycles") for of in ("", "_error"))
     return "-" if latency is None else give_or_take(latency, half, decimals=0)
-
-
-def _row(record: Record, baseline: Record, per_task: bool) -> tuple[str, ...]:
-    counts = {key: _count(record, key, per_task) for key in COUNTS}
-    stalls = percent(record.number("fence_stall_cycles"), record.number("cycles") * record.number("cores"))
-    return (
-        record.text("design"),
-        _throughput(record),
-        _speedup(record, baseline),
-        counts["cycles"],
-        counts["instructions"],
-        stalls,
-        counts["pm_writes"],
-        VERDICTS[record.fields.get("recovers")],
-    )
-
-
-def _count(record: Record, key: str, per_task: bool) -> str:
-    return significant(comparable(record, key)) if per_task else whole(record.number(key))
 
 
 def _throughput(record: Record) -> str:
@@ -98,7 +84,7 @@ STALLS = (
 def stalls(record: Record) -> Table | None:
     """The fences that stall a recorded program most, the most expensive first; nothing if none stalls."""
     found = record.fields.get("params", {}).get("recording_stalls") or ()
-    cycles = record.number("cycles") * record.number("cores")
+    cycles = _of_all_cores(record)
     rows = [
         (
             str(number),

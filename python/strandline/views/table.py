@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from textwrap import wrap
+from typing import TypeVar
 
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
+
+Item = TypeVar("Item")
 
 BETWEEN = 3
 """Characters between columns."""
@@ -170,6 +173,11 @@ class Table:
             for column, cell in zip(self.columns, row, strict=True):
                 console.print(Text(f"{column.title}: ") + _text(cell), soft_wrap=True)
             console.print()
+
+
+def tabulated(items: Iterable[Item], columns: Mapping[Column, Callable[[Item], str]]) -> Table:
+    """A row an item: each column with what its cells say."""
+    return Table(tuple(columns), tuple(tuple(cell(item) for cell in columns.values()) for item in items))
 
 
 def _html_cell(tag: str, look: Callable[[str, str], str]) -> Callable[[str, str], str]:

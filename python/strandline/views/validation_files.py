@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.validations import LOGGED_TWINS, TWINS_FAMILY, Timed
-from strandline.views import files
+from strandline.views import files, plot_file
 from strandline.views.chart import Chart, Kind, Panel, Series
 from strandline.views.plot_size import Format, Style
 from strandline.views.table import Table
@@ -37,17 +37,14 @@ def write(
     document: Mapping[str, Any],
     style: Style,
 ) -> None:
-    """Writes them; a picture only if `style` has a format and there is something to draw."""
+    """Writes them; a picture only if there is something to draw."""
     text = "\n\n".join((f"# {TITLE}", *remarks, table.markdown()))
     (folder / TABLE).write_text(text, encoding="utf-8")
     (folder / NUMBERS).write_text(f"{json.dumps(document, indent=2)}\n", encoding="utf-8")
     charts = {POINTS: points(timed, remarks), CURVES: curves(timed, remarks), TWINS: twins(timed, remarks)}
     for name, chart in charts.items():
-        if style.formats and chart is not None:
-            # Importing matplotlib takes a second, and it may not be installed.
-            from strandline.views import plot
-
-            plot.save(chart, folder, style, name)
+        if chart is not None:
+            plot_file.write(chart, folder, style, name)
 
 
 def points(timed: Sequence[Timed], remarks: Sequence[str]) -> Chart | None:

@@ -1,32 +1,16 @@
 """The installed command over the compiled module."""
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from conftest import Answer
 
-@dataclass(frozen=True)
-class Finished:
-    """What a process came to."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> Any:
-        """The JSON document on stdout."""
-        return json.loads(self.out)
-
-
-Installed = Callable[..., Finished]
+Installed = Callable[..., Answer]
 
 
 @pytest.fixture
@@ -39,9 +23,9 @@ def installed_in(folder: Path) -> Installed:
     """Runs the installed command in a folder."""
     command = Path(sys.executable).parent / "strandline"
 
-    def run(*arguments: str) -> Finished:
+    def run(*arguments: str) -> Answer:
         done = subprocess.run([command, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-        return Finished(done.returncode, done.stdout, done.stderr)
+        return Answer(done.returncode, done.stdout, done.stderr)
 
     return run
 

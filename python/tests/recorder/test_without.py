@@ -13,8 +13,8 @@ from amounts import KILLS
 from real_programs.build import HERE, Built, build
 from real_programs.count import Run, count, symbol
 from real_programs.drive import ENVIRONMENT, STRUCTURES, List, Map, Queue, run_to_end
-from real_programs.errors import InputError
 from real_programs.keys import keys
+from strandline.errors import InputError
 
 pytestmark = pytest.mark.recorder
 

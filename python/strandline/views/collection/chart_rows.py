@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from strandline.views.chart import Chart, Kind, Panel, Series
+from strandline.views.chart import PAPER, Chart, Kind, Panel, Series
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import number
-from strandline.views.plot_scale import cut
+from strandline.views.palette import of_ratio
+from strandline.views.scale import cut
 from strandline.views.table import NOTHING
 
 Row = Mapping[str, Any]
@@ -17,16 +18,15 @@ Row = Mapping[str, Any]
 def told(chart: Chart) -> dict[str, str]:
     """What is shown of each value: the rows' keys of texts, and their titles."""
     cdf = chart.kind is Kind.CDF
-    every = [series for panel in chart.panels for series in panel.series]
     found = {
         "series": chart.headings[1] or "Series",
         "dash": chart.headings[2] if chart.dashes else "",
         "place": chart.y_title if cdf else chart.x_title,
         "text": chart.x_title if cdf else "Value",
-        "theirs": "Paper" if any(series.has_paper for series in every) else "",
-        "interval": f"{PER_CENT} % interval" if any(series.whiskers for series in every) else "",
+        "theirs": "Paper" if PAPER in chart.marks_of_paper else "",
+        "interval": f"{PER_CENT} % interval" if any(series.whiskers for series in chart.every) else "",
         "note": chart.note or "",
-        "tasks": "Tasks" if any(series.tasks for series in every) else "",
+        "tasks": "Tasks" if any(series.tasks for series in chart.every) else "",
     }
     return {key: title for key, title in found.items() if title}
 
@@ -35,13 +35,15 @@ def rows(chart: Chart, panel: Panel) -> list[Row]:
     """A row a value, of all series of a panel; a row a point of a scatter plot."""
     if chart.kind is Kind.SCATTER:
         return [_point(series) for series in panel.series]
-    top = cut(chart, chart.panels if chart.shared_y else [panel]) if chart.kind is Kind.BARS else None
-    return [
+    top = cut(chart, chart.scaled_with(panel)) if chart.kind is Kind.BARS else None
+    found = [
         _row(chart, series, index, top)
         for series in panel.series
         for index, value in enumerate(series.values)
         if value > 0 or not chart.log_y
     ]
+    filled = chart.kind is Kind.GRID
+    return [{**row, "fill": of_ratio(row["value"], panel)} for row in found] if filled else found
 
 
 def _row(chart: Chart, series: Series, index: int, top: float | None) -> Row:
@@ -56,6 +58,7 @@ def _row(chart: Chart, series: Series, index: int, top: float | None) -> Row:
         "top": top if beyond else value,
         "above": " ".join(each for each in (note, f"↑ {number(value)}" if beyond else None) if each) or None,
         "paper": theirs,
+        "bound": series.bound or None,
         "low": None if interval is None or beyond else _end(chart, interval[0], value),
         "high": None if interval is None or beyond else interval[1],
     }
@@ -74,7 +77,9 @@ def _row(chart: Chart, series: Series, index: int, top: float | None) -> Row:
 def _point(series: Series) -> Row:
     right, up = series.values
     shown = {"place": number(right), "text": number(up), "note": series.notes[1] or NOTHING}
-    return {"series": series.label, "right": right, "value": up, **shown}
+    marks = {"bound": series.bound, "front": any(series.notes)}
+    kinds = {key: True for key, is_so in marks.items() if is_so}
+    return {"series": series.label, "right": right, "value": up, **shown, **kinds}
 
 
 def _end(chart: Chart, low: float, value: float) -> float:

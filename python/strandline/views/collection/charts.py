@@ -1,4 +1,4 @@
-"""Charts that a page draws: Vega-Lite's specifications, made by Altair.
+"""Charts that a page draws, as Vega-Lite's specifications.
 
 Colours are words of the page's style, so that a chart is dark or light with its page.
 """
@@ -8,33 +8,109 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
 from textwrap import wrap
 from typing import Any
 
-import altair as alt
-from matplotlib import colormaps
-from matplotlib.colors import to_hex
-
+from strandline.views import scale
 from strandline.views.chart import Chart, Kind, Panel
-from strandline.views.collection import cells
 from strandline.views.collection.chart_rows import Row, extremes, rows, spreads, told
-from strandline.views.plot_style import COLOURS, DARK, HUE, LIGHT
+from strandline.views.palette import BLUES, DOTTED, INK, Palette, on_scale
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
 HEIGHT, NARROWEST = 240, 260
 """Pixels of a panel's axes. The page makes panels wider where there is room."""
+CELL = 17
+"""Pixels of a row of cells."""
 LETTER, LINE = 6.0, 38
 """Pixels of a letter of a place's name, and letters of a line of a vertical title."""
-INK, DIM, BACK, RULE = "var(--text)", "var(--dim)", "var(--back)", "var(--rule)"
+TEXT, DIM, BACK, RULE = "var(--text)", "var(--dim)", "var(--back)", "var(--rule)"
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "stroke")
 DASHES = ((1, 0), (5, 3), (2, 2), (6, 2, 1, 2))
 SHOWN = "indexof(hidden, datum.series) < 0"
 """The filter of series that the reader has hidden."""
 BROKEN = [5, 3]
+WHOLE = {"nice": False, "padding": 12}
+"""Of a scale that ends at its ticks."""
+
+CONFIG: Mapping[str, Any] = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": TEXT,
+        "labelFontSize": 11,
+        "titleColor": TEXT,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "gridColor": RULE,
+        "domainColor": DIM,
+        "tickColor": DIM,
+    },
+    "axisX": {"grid": False},
+    "title": {"color": TEXT, "fontSize": 12, "anchor": "start"},
+    "legend": {"labelColor": TEXT, "titleColor": TEXT, "orient": "top"},
+}
+
+Part = dict[str, Any]
+"""A part of a specification."""
+
+
+def specification(chart: Chart) -> Part:
+    """The chart for Vega-Lite: panels side by side, and a parameter `hidden` of the labels that are not shown."""
+    shared = chart.shared_y or chart.kind is Kind.CDF
+    return {
+        "$schema": SCHEMA,
+        "config": CONFIG,
+        "params": [{"name": "hidden", "value": []}],
+        "columns": len(chart.panels),
+        "concat": [_panel(chart, panel) for panel in chart.panels],
+        "resolve": {"scale": {"y": "shared" if shared else "independent", "color": "shared", "strokeDash": "shared"}},
+    }
+
+
+def colours(chart: Chart) -> dict[str, str]:
+    """The colour of each label, as a style says it: as in the picture, or readable on a dark page."""
+    palette = Palette(chart)
+    if not chart.ordered:
+        return {label: TEXT if colour == "#000000" else colour for label, colour in palette.colours.items()}
+    dark = {label: on_scale(BLUES, 1 - 0.9 * step) for label, step in palette.steps.items()}
+    return {label: f"light-dark({light}, {dark[label]})" for label, light in palette.colours.items()}
+
+
+def _panel(chart: Chart, panel: Panel) -> Part:
+    drawing = _Drawing(chart, panel, rows(chart, panel))
+    # What the keyboard tells of a value is what the pointer shows.
+    words = " + '; ' + ".join(f"{json.dumps(title + ': ')} + datum.{key}" for key, title in told(chart).items())
+    title = {"title": panel.title} if panel.title else {}
+    return {
+        **title,
+        "width": _least(chart),
+        "height": CELL * len(panel.series) if chart.kind is Kind.GRID else HEIGHT,
+        "data": {"values": drawing.rows},
+        "transform": [{"filter": SHOWN}, {"as": "words", "calculate": words}],
+        "layer": [*_unit(drawing), *MAIN[chart.kind](drawing), *_paper(drawing)],
+    }
+
+
+def _least(chart: Chart) -> int:
+    """Pixels of a panel in which the names of places do not overlap."""
+    if chart.kind not in (Kind.BARS, Kind.GRID):
+        return NARROWEST
+    words = [max(map(len, place.split(" "))) for place in chart.places]
+    return max(NARROWEST, int((LETTER * max(words) + 4) * len(words)))
+
+
+def _name(field: str, **more: Any) -> Part:
+    return {"field": field, "type": "nominal", **more}
+
+
+def _number(field: str, **more: Any) -> Part:
+    return {"field": field, "type": "quantitative", **more}
 
 
 @dataclass(frozen=True)
-class _Axes:
+class _Drawing:
     """How the layers of a panel place their rows."""
 
     chart: Chart
@@ -46,185 +122,137 @@ class _Axes:
         return any(key in row for row in self.rows)
 
     @property
-    def x(self) -> Any:
-        if self.chart.kind is Kind.CDF:
-            return alt.X("value:Q", title=self.chart.x_title, scale=alt.Scale(zero=True))
-        numbers = self.chart.kind is Kind.LINES and all(map(_is_number, self.chart.places))
-        if not numbers:
-            axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')", labelOverlap=False, ticks=False)
-            return alt.X("place:N", title=self.chart.x_title, sort=list(self.chart.places), axis=axis)
-        axis = alt.Axis(values=[float(place) for place in self.chart.places], labelOverlap=True, labelFlush=False)
-        kind: dict[str, Any] = {"type": "log", "base": 2} if self.chart.log_x else {"zero": False}
-        scale = alt.Scale(**kind, nice=False, padding=12)
-        return alt.X("place:Q", title=self.chart.x_title, scale=scale, axis=axis)
+    def labels(self) -> list[str]:
+        """The names of the series."""
+        return [series.label for series in self.panel.series]
 
     @property
-    def at(self) -> dict[str, Any]:
+    def x(self) -> Part:
+        """The x axis: a quantity, or places, which are numbers or names of a word on each line."""
+        chart, title = self.chart, self.chart.x_title
+        if chart.kind is Kind.CDF:
+            return _number("value", title=title, scale={"zero": True})
+        if chart.kind is Kind.SCATTER:
+            powers = scale.costs(self.panel)
+            axis: Part = {"values": [0.0, *powers], "labelExpr": "format(datum.value, '~s')"}
+            return _number("right", title=title, scale={"type": "symlog", "constant": powers[0], **WHOLE}, axis=axis)
+        if chart.kind is Kind.LINES and chart.numbers is not None:
+            kind: Part = {"type": "log", "base": 2} if chart.log_x else {"zero": False}
+            axis = {"values": chart.numbers, "labelOverlap": True, "labelFlush": False}
+            return _number("place", title=title, scale={**kind, **WHOLE}, axis=axis)
+        axis = {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')", "labelOverlap": False, "ticks": False}
+        return _name("place", title=title, sort=list(chart.places), axis=axis)
+
+    @property
+    def at(self) -> Part:
         """The place of a row along x. Bars stand side by side."""
-        if self.chart.kind is not Kind.BARS:
-            return {"x": self.x}
-        return {"x": self.x, "xOffset": alt.XOffset("series:N", sort=[series.label for series in self.panel.series])}
+        beside = {"xOffset": _name("series", sort=self.labels)} if self.chart.kind is Kind.BARS else {}
+        return {"x": self.x, **beside}
 
-    def y(self, field: str) -> Any:
-        title = wrap(self.panel.y_title or self.chart.y_title, LINE) or [""]
+    def y(self, field: str) -> Part:
+        """The y axis, for what stands in a field of the rows."""
+        if self.chart.kind is Kind.GRID:
+            bounds = json.dumps([series.label for series in self.panel.series if series.bound])
+            italic = f"indexof({bounds}, datum.value) < 0 ? 'normal' : 'italic'"
+            return _name("series", title=None, sort=self.labels, axis={"labelFontStyle": {"expr": italic}})
+        title = wrap(self.chart.title_of(self.panel), LINE) or [""]
         if self.chart.kind is Kind.CDF:
-            return alt.Y("place:Q", title=title, scale=alt.Scale(domain=[0, 100]))
+            return _number("place", title=title, scale={"domain": [0, 100]})
         if not self.chart.log_y:
-            return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=True))
-        scale = alt.Scale(type="log", domainMin=self.powers[0])
-        return alt.Y(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(values=self.powers))
+            return _number(field, title=title, scale={"zero": True})
+        powers = scale.powers(self.chart, self.panel)
+        return _number(field, title=title, scale={"type": "log", "domainMin": powers[0]}, axis={"values": powers})
 
     @property
-    def powers(self) -> list[float]:
-        """The powers of ten from below all values to above them; bars begin at the first."""
-        panels = self.chart.panels if self.chart.shared_y else (self.panel,)
-        found = [value for panel in panels for series in panel.series for value in series.values if value > 0] or [1.0]
-        return [10.0**power for power in range(floor(log10(min(found))), ceil(log10(max(found))) + 1)]
-
-    @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> Part:
         """What the pointer and the keyboard tell of a value."""
-        titles = told(self.chart)
-        return {
-            "tooltip": [alt.Tooltip(f"{key}:N", title=title) for key, title in titles.items()],
-            "description": "words:N",
-        }
+        tips = [_name(key, title=title) for key, title in told(self.chart).items()]
+        return {"tooltip": tips, "description": _name("words")}
+
+    @property
+    def colour(self) -> Part:
+        """The colour of a row's series."""
+        return _of_series(colours(self.chart))
 
 
-def specification(chart: Chart) -> dict[str, Any]:
-    """The chart for Vega-Lite: panels side by side, and a parameter `hidden` of the labels that are not shown."""
-    panels = [_panel(chart, panel) for panel in chart.panels]
-    shared = chart.shared_y or chart.kind is Kind.CDF
-    whole = (
-        alt.concat(*panels, columns=len(panels))
-        .resolve_scale(y="shared" if shared else "independent", color="shared", strokeDash="shared")
-        .add_params(alt.param(name="hidden", value=[]))
-        .configure(background="transparent", font="system-ui, sans-serif")
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            labelFontSize=11,
-            titleColor=INK,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            gridColor=RULE,
-            domainColor=DIM,
-            tickColor=DIM,
-        )
-        .configure_axisX(grid=False)
-        .configure_title(color=INK, fontSize=12, anchor="start")
-        .configure_legend(labelColor=INK, titleColor=INK, orient="top")
-    )
-    found: dict[str, Any] = whole.to_dict()
-    return found
+def _of_series(looks: Mapping[str, Any]) -> Part:
+    """What each series looks like; the page's own legend tells it."""
+    return _name("series", scale={"domain": [*looks], "range": [*looks.values()]}, legend=None)
 
 
-def colours(chart: Chart) -> dict[str, str]:
-    """The colour of each label, as a style says it: as in the picture, or lighter on a dark page."""
-    labels = chart.labels
-    if not chart.ordered:
-        return {label: _readable(COLOURS[index % len(COLOURS)]) for index, label in enumerate(labels)}
-    steps = [LIGHT + (DARK - LIGHT) * index / max(len(labels) - 1, 1) for index in range(len(labels))]
-    of_step = colormaps[HUE]
-    shades = [(to_hex(of_step(step)), to_hex(of_step(1 - 0.9 * step))) for step in steps]
-    return {label: f"light-dark({light}, {dark})" for label, (light, dark) in zip(labels, shades, strict=True)}
+def _layer(mark: str, encoding: Part, needs: str | None = None, /, **look: Any) -> Part:
+    """Marks at the rows that have what they need."""
+    found = {"mark": {"type": mark, **look}, "encoding": encoding}
+    return {**found, "transform": [{"filter": f"isValid(datum.{needs})"}]} if needs else found
 
 
-def _readable(colour: str) -> str:
-    return INK if colour == "#000000" else colour
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return isfinite(float(text))
-    except ValueError:
-        return False
-
-
-def _panel(chart: Chart, panel: Panel) -> Any:
-    found_rows = rows(chart, panel)
-    axes = _Axes(chart, panel, cells.filled(panel, found_rows) if chart.kind is Kind.GRID else found_rows)
-    main = MAIN[chart.kind](axes)
-    layers = [*_unit(axes), *main, *_paper(axes)]
-    found = alt.layer(*layers, data=_data(axes.rows)).transform_filter(SHOWN)
-    # What the keyboard tells of a value is what the pointer shows.
-    words = " + '; ' + ".join(f"{json.dumps(title + ': ')} + datum.{key}" for key, title in told(chart).items())
-    height = cells.height(panel) if chart.kind is Kind.GRID else HEIGHT
-    shown = found.transform_calculate(words=words).properties(height=height, width=_least(chart))
-    return shown.properties(title=panel.title) if panel.title else shown
-
-
-def _least(chart: Chart) -> int:
-    """Pixels of a panel in which the names of places do not overlap."""
-    if chart.kind not in (Kind.BARS, Kind.GRID):
-        return NARROWEST
-    words = [max(map(len, place.split(" "))) for place in chart.places]
-    return max(NARROWEST, int((LETTER * max(words) + 4) * len(words)))
-
-
-def _data(found: list[Row]) -> Any:
-    return alt.InlineData(values=[dict(row) for row in found])
-
-
-def _colour(chart: Chart) -> Any:
-    known = colours(chart)
-    return alt.Color("series:N", scale=alt.Scale(domain=list(known), range=list(known.values())), legend=None)
-
-
-def _unit(axes: _Axes) -> list[Any]:
+def _unit(drawing: _Drawing) -> list[Part]:
     """The line at 1 of normalised values."""
-    if not axes.panel.normalised or axes.chart.kind in (Kind.CDF, Kind.GRID):
+    if not drawing.chart.has_unit(drawing.panel):
         return []
-    line = alt.Chart(alt.InlineData(values=[{"value": 1}])).mark_rule(color=INK, aria=False)
-    return [line.encode(y=axes.y("value"))]
+    rule = _layer("rule", {"y": drawing.y("value")}, color=TEXT, aria=False)
+    return [{**rule, "data": {"values": [{"value": 1}]}}]
 
 
-def _bars(axes: _Axes) -> list[Any]:
-    at = axes.at
-    base = {"y2": alt.datum(axes.powers[0])} if axes.chart.log_y else {}
-    color = _colour(axes.chart)
-    bars = alt.Chart().mark_bar(cursor="pointer").encode(**at, y=axes.y("top"), **base, color=color, **axes.told)
-    if not axes.have("above"):
-        return [bars, *_whiskers(axes)]
-    words = alt.Chart().transform_filter("isValid(datum.above)").mark_text(dy=-7, color=INK, fontSize=9, aria=False)
-    return [bars, *_whiskers(axes), words.encode(**at, y=axes.y("top"), text="above:N")]
+def _bars(drawing: _Drawing) -> list[Part]:
+    """Bars, and above them what does not fit or is noted."""
+    at = {**drawing.at, "y": drawing.y("top")}
+    base = {"y2": {"datum": scale.powers(drawing.chart, drawing.panel)[0]}} if drawing.chart.log_y else {}
+    bars = _layer("bar", {**at, **base, "color": drawing.colour, **drawing.told}, cursor="pointer")
+    words = {**at, "text": _name("above")}
+    above = _layer("text", words, "above", dy=-7, color=TEXT, fontSize=9, aria=False)
+    return [bars, *_whiskers(drawing), *([above] if drawing.have("above") else [])]
 
 
-def _whiskers(axes: _Axes) -> list[Any]:
-    if axes.chart.kind is Kind.CDF or not axes.have("low"):
+def _whiskers(drawing: _Drawing) -> list[Part]:
+    if drawing.chart.kind is Kind.CDF or not drawing.have("low"):
         return []
-    rule = alt.Chart().transform_filter("isValid(datum.low)").mark_rule(color=INK, aria=False)
-    return [rule.encode(**axes.at, y=axes.y("low"), y2="high:Q")]
+    ends = {"y": drawing.y("low"), "y2": {"field": "high"}}
+    return [_layer("rule", {**drawing.at, **ends}, "low", color=TEXT, aria=False)]
 
 
-def _lines(axes: _Axes) -> list[Any]:
+def _lines(drawing: _Drawing) -> list[Part]:
     """Lines with a point at each value, which tells it."""
-    chart, at = axes.chart, {"x": axes.x, "y": axes.y("value")}
-    look: dict[str, Any] = {"color": _colour(chart), "detail": "series:N"}
-    dashes = chart.dashes
-    if dashes:
-        scale = alt.Scale(domain=list(dashes), range=[list(each) for each in DASHES[: len(dashes)]])
-        legend = alt.Legend(title=chart.headings[2], symbolStrokeColor=INK, symbolType="stroke")
-        look["strokeDash"] = alt.StrokeDash("dash:N", scale=scale, legend=legend)
-    if chart.kind is Kind.CDF:
-        look["order"] = alt.Order("place:Q")
-    lines = alt.Chart().mark_line(aria=False).encode(**at, **look)
-    # Labels of one colour have different shapes.
-    shapes = [SHAPES[(index + index // len(COLOURS)) % len(SHAPES)] for index in range(len(chart.labels))]
-    shape = alt.Shape("series:N", scale=alt.Scale(domain=list(chart.labels), range=shapes), legend=None)
-    points = alt.Chart().mark_point(filled=True, size=36, opacity=1, cursor="pointer")
-    return [lines, *_whiskers(axes), points.encode(**at, color=_colour(chart), shape=shape, **axes.told)]
+    chart, at = drawing.chart, {"x": drawing.x, "y": drawing.y("value")}
+    dash = _dashes(chart) if chart.dashes else {"value": DASHES[0]}
+    order = {"order": _number("place")} if chart.kind is Kind.CDF else {}
+    stroke = {"strokeDash": {**dash, "condition": {"test": "datum.bound", "value": DASHES[DOTTED]}}}
+    lines = _layer("line", {**at, "color": drawing.colour, "detail": _name("series"), **stroke, **order}, aria=False)
+    shape = _of_series({label: SHAPES[number] for label, number in Palette(chart).shapes.items()})
+    points = {**at, "color": drawing.colour, "shape": shape, **drawing.told}
+    return [lines, *_whiskers(drawing), _layer("point", points, filled=True, size=36, opacity=1, cursor="pointer")]
 
 
-def _cells(axes: _Axes) -> list[Any]:
-    return cells.cells(axes.panel, axes.x, axes.told)
+def _dashes(chart: Chart) -> Part:
+    found = {dash: DASHES[number % len(DASHES)] for number, dash in enumerate(chart.dashes)}
+    legend = {"title": chart.headings[2], "symbolStrokeColor": TEXT, "symbolType": "stroke"}
+    return _name("dash", scale={"domain": [*found], "range": [*found.values()]}, legend=legend)
 
 
-def _points(axes: _Axes) -> list[Any]:
-    return cells.points(axes.chart, axes.y("value"), _colour(axes.chart), axes.told)
+def _cells(drawing: _Drawing) -> list[Part]:
+    """A cell a value, with its number."""
+    at = {**drawing.at, "y": drawing.y("value")}
+    cells = _layer("rect", {**at, "color": _name("fill", scale=None), **drawing.told}, cursor="pointer")
+    return [cells, _layer("text", {**at, "text": _name("text")}, fontSize=9, color=INK, aria=False)]
 
 
-MAIN: Mapping[Kind, Callable[[_Axes], list[Any]]] = {
+def _points(drawing: _Drawing) -> list[Part]:
+    """A point a series, with its name, hollow for a bound; a line along the front."""
+    at = {**drawing.at, "y": drawing.y("value")}
+    order = {"order": _number("right")}
+    front = _layer("line", {**at, **order}, "front", interpolate="step-after", color=DIM, aria=False)
+    fill = {**drawing.colour, "condition": {"test": "datum.bound", "value": BACK}}
+    look = {"stroke": drawing.colour, "fill": fill, **drawing.told}
+    dots = _layer("point", {**at, **look}, size=36, strokeWidth=1.2, opacity=1, cursor="pointer")
+    font = {
+        "fontStyle": {"expr": "datum.bound ? 'italic' : 'normal'"},
+        "fontWeight": {"expr": "datum.front ? 'bold' : 'normal'"},
+    }
+    words = {**at, "color": drawing.colour, "text": _name("series")}
+    return [front, dots, _layer("text", words, dx=7, align="left", fontSize=9, aria=False, **font)]
+
+
+MAIN: Mapping[Kind, Callable[[_Drawing], list[Part]]] = {
     Kind.BARS: _bars,
     Kind.LINES: _lines,
     Kind.CDF: _lines,
@@ -233,31 +261,31 @@ MAIN: Mapping[Kind, Callable[[_Axes], list[Any]]] = {
 }
 
 
-def _paper(axes: _Axes) -> list[Any]:
+def _paper(drawing: _Drawing) -> list[Part]:
     """The paper's values: diamonds, and broken lines at extremes whose place or series it does not name."""
-    chart, panel = axes.chart, axes.panel
+    chart, panel = drawing.chart, drawing.panel
     if chart.kind is Kind.CDF:
         return []
-    diamond: dict[str, Any] = {
-        "shape": "diamond",
-        "filled": True,
-        "fill": BACK,
-        "stroke": INK,
-        "size": 44,
-        "opacity": 1,
-    }
-    found: list[Any] = []
+    found = []
     if any(series.has_paper for series in panel.series):
-        points = alt.Chart().transform_filter("isValid(datum.paper)").mark_point(**diamond, aria=False)
-        found.append(points.encode(**axes.at, y=axes.y("paper"), tooltip=axes.told["tooltip"]))
+        diamond = {"shape": "diamond", "filled": True, "fill": BACK, "stroke": TEXT, "size": 44, "opacity": 1}
+        at = {**drawing.at, "y": drawing.y("paper"), "tooltip": drawing.told["tooltip"]}
+        found.append(_layer("point", at, "paper", aria=False, **diamond))
     if ends := extremes(panel):
-        rule = alt.Chart(_data(ends)).transform_filter(SHOWN).mark_rule(strokeDash=BROKEN, aria=False)
-        tip = [alt.Tooltip("series:N", title=told(chart)["series"]), alt.Tooltip("paper:Q", title="Paper's extreme")]
-        found.append(rule.encode(y=axes.y("paper"), color=_colour(chart), tooltip=tip))
+        tips = [_name("series", title=told(chart)["series"]), _tip("paper", "extreme")]
+        rule = {"y": drawing.y("paper"), "color": drawing.colour, "tooltip": tips}
+        found.append({**_broken(ends, rule), "transform": [{"filter": SHOWN}]})
     if places := spreads(chart, panel):
-        rule = alt.Chart(_data(places)).mark_rule(strokeDash=BROKEN, color=INK, aria=False)
-        tip = [
-            alt.Tooltip(f"{end}:Q", title=f"Paper's {word}") for end, word in (("low", "smallest"), ("high", "largest"))
-        ]
-        found.append(rule.encode(x=axes.x, y=axes.y("low"), y2="high:Q", tooltip=tip))
+        ends_of = {"y": drawing.y("low"), "y2": {"field": "high"}}
+        tips = [_tip("low", "smallest"), _tip("high", "largest")]
+        found.append(_broken(places, {"x": drawing.x, **ends_of, "tooltip": tips}, color=TEXT))
     return found
+
+
+def _broken(its: list[Row], encoding: Part, **look: Any) -> Part:
+    """Broken lines at rows of their own."""
+    return {**_layer("rule", encoding, strokeDash=BROKEN, aria=False, **look), "data": {"values": its}}
+
+
+def _tip(field: str, word: str) -> Part:
+    return _number(field, title=f"Paper's {word}")

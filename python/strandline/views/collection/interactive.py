@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from html import escape
 
-from strandline.views.chart import EXTREMES, PAPER, Chart, Kind
+from strandline.views.chart import EXTREMES, PAPER, Chart
+from strandline.views.collection.charts import colours, specification
+
+SIGNS = {PAPER: "◇", EXTREMES: "┄"}
+"""The paper's marks in a legend."""
 
 
 def figure(chart: Chart, title: str) -> str:
     """The chart with a legend whose buttons hide series, and a line that tells what the keyboard points at."""
-    from strandline.views.collection.charts import specification  # It imports Altair and matplotlib.
-
     document = json.dumps(specification(chart), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     label = f"{escape(title)}. Arrow keys read the values"
     remarks = "".join(f'<p class="dim">{escape(remark)}</p>' for remark in chart.remarks)
@@ -30,8 +32,6 @@ def _harmless(document: str) -> str:
 
 def _legend(chart: Chart) -> str:
     """A button a series, and what the paper's marks are; nothing where there is one series and no mark."""
-    from strandline.views.collection.charts import colours
-
     heading = escape(chart.legend or chart.headings[1] or "Series")
     buttons = [
         f'<button type="button" aria-pressed="true" value="{escape(label)}"><i style="background: {colour}"></i>'
@@ -39,16 +39,8 @@ def _legend(chart: Chart) -> str:
         for label, colour in colours(chart).items()
     ]
     entries = [_dim(heading), *buttons] if len(buttons) > 1 else []
-    entries += [_dim(mark) for mark in _marks(chart)]
+    entries += [_dim(f"{SIGNS[mark]} {mark}") for mark in chart.marks_of_paper]
     return f'<div class="legend" role="group" aria-label="{heading}">{"".join(entries)}</div>' if entries else ""
-
-
-def _marks(chart: Chart) -> list[str]:
-    every = [series for panel in chart.panels for series in panel.series]
-    extremes = any(series.bounds for series in every) or any(panel.spreads for panel in chart.panels)
-    drawn = chart.kind is not Kind.CDF
-    marks = {f"◇ {PAPER}": any(series.has_paper for series in every), f"┄ {EXTREMES}": extremes}
-    return [mark for mark, is_there in marks.items() if is_there and drawn]
 
 
 def _dim(text: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from strandline.crash_cases import CrashCase
-from strandline.timelines import Timeline, persists_and_primitives, place
+from strandline.timelines import Table, Timeline, persists_and_primitives, place
 from strandline.views import template
 from strandline.views.timeline.crash import case_of
 
@@ -37,6 +37,17 @@ SHOWN = (
     "coalesced",
 )
 """Keys of the record in a design's heading."""
+
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "stalls": ("core", "cause"),
+    "waits": ("core", "who", "why", "op", "write", "by_op", "by_write"),
+    "counts": ("name", "by", "op", "write"),
+    "spans": ("core", "lane", "what", "number"),
+    "speculations": ("core", "rolled_back"),
+}
+"""Of a timeline's tables, beside times."""
+TEXTS, OPERATIONS = ("cause", "who", "why", "name", "what"), ("op", "by_op")
+"""Those of texts, and those of operations, which the page counts by itself."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ def _shown_from(begins: Iterable[int], start: int) -> list[int]:
 
 
 def _number(values: Iterable[int | None]) -> list[int]:
-    return [-1 if value is None else value for value in values]
+    return [-1 if value is None else int(value) for value in values]
 
 
 def _design(timeline: Timeline) -> dict[str, Any]:
@@ -121,11 +132,7 @@ def _design(timeline: Timeline) -> dict[str, Any]:
         "shown": shown,
         "ops": operations,
         "writes": _writes(timeline),
-        "stalls": _stalls(timeline, names),
-        "waits": _waits(timeline, names, numbers),
-        "counts": _counts(timeline, names, numbers),
-        "spans": _spans(timeline, names),
-        "speculations": _speculations(timeline),
+        **{name: _table(getattr(timeline, name), name, timeline.start, names, numbers) for name in COLUMNS},
         "names": names.known(),
         "locations": {place(address): name for address, name in timeline.names.items()},
     }
@@ -158,7 +165,7 @@ def _operations(timeline: Timeline, names: _Names) -> tuple[dict[str, list[int]]
         "done": _after(begins, column("done")),
         "durable": _after(begins, durable),
         "write": _number(column("write")),
-        "void": [int(void) for void in column("void")],
+        "void": _number(column("void")),
     }
     return columns, {op: number for number, op in enumerate(kept)}
 
@@ -173,61 +180,26 @@ def _writes(timeline: Timeline) -> dict[str, list[int]]:
         "begin": _delta(at - timeline.start for at in sent),
         **{name: _after(sent, writes[name]) for name in ("arrived", "accepted", "issued", "media")},
         "into": _number(writes["into"]),
-        "refused": [int(refused) for refused in writes["refused"]],
+        "refused": _number(writes["refused"]),
     }
 
 
-def _begins(table: dict[str, list[Any]], begins: list[int], ends: Iterable[int | None], start: int) -> dict[str, Any]:
-    shown = _shown_from(begins, start)
-    return {**table, "begin": _delta(begin - start for begin in shown), "end": _after(shown, ends)}
+def _table(table: Table, name: str, start: int, names: _Names, numbers: Mapping[int, int]) -> dict[str, list[int]]:
+    """A table of what lasted from one time to another, or happened at one."""
+
+    def column(name: str) -> list[int]:
+        if name in TEXTS:
+            return [names(text) for text in table[name]]
+        return [numbers.get(op, -1) for op in table[name]] if name in OPERATIONS else _number(table[name])
+
+    found = {_camel(each): column(each) for each in COLUMNS[name]}
+    if "at" in table.columns:
+        return {**found, "begin": _delta(at - start for at in table["at"])}
+    begins = _shown_from(table["from"], start)
+    return {**found, "begin": _delta(begin - start for begin in begins), "end": _after(begins, table["to"])}
 
 
-def _stalls(timeline: Timeline, names: _Names) -> dict[str, list[int]]:
-    stalls = timeline.stalls
-    table = {"core": stalls["core"], "cause": [names(cause) for cause in stalls["cause"]]}
-    return _begins(table, stalls["from"], stalls["to"], timeline.start)
-
-
-def _waits(timeline: Timeline, names: _Names, numbers: dict[int, int]) -> dict[str, list[int]]:
-    waits = timeline.waits
-    table = {
-        "core": _number(waits["core"]),
-        "who": [names(who) for who in waits["who"]],
-        "why": [names(why) for why in waits["why"]],
-        "op": [numbers.get(op, -1) for op in waits["op"]],
-        "write": _number(waits["write"]),
-        "byOp": [numbers.get(op, -1) for op in waits["by_op"]],
-        "byWrite": _number(waits["by_write"]),
-    }
-    return _begins(table, waits["from"], waits["to"], timeline.start)
-
-
-def _counts(timeline: Timeline, names: _Names, numbers: dict[int, int]) -> dict[str, list[int]]:
-    counts = timeline.counts
-    return {
-        "begin": _delta(at - timeline.start for at in counts["at"]),
-        "name": [names(name) for name in counts["name"]],
-        "by": counts["by"],
-        "op": [numbers.get(op, -1) for op in counts["op"]],
-        "write": _number(counts["write"]),
-    }
-
-
-def _spans(timeline: Timeline, names: _Names) -> dict[str, list[int]]:
-    spans = timeline.spans
-    table = {
-        "core": spans["core"],
-        "lane": spans["lane"],
-        "what": [names(what) for what in spans["what"]],
-        "number": spans["number"],
-    }
-    return _begins(table, spans["from"], spans["to"], timeline.start)
-
-
-def _speculations(timeline: Timeline) -> dict[str, list[int]]:
-    speculations = timeline.speculations
-    table = {
-        "core": speculations["core"],
-        "rolledBack": [int(rolled) for rolled in speculations["rolled_back"]],
-    }
-    return _begins(table, speculations["from"], speculations["to"], timeline.start)
+def _camel(name: str) -> str:
+    """A column's name as JavaScript writes it."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))

@@ -1,8 +1,9 @@
-"""The scale of the y axis: where it is cut because few bars dwarf the others."""
+"""The scales of axes: powers of ten, and where that of bars is cut because few of them dwarf the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, log10
 
 from strandline.views.chart import Chart, Panel
 
@@ -36,3 +37,21 @@ def _of_paper(panels: Iterable[Panel]) -> list[float]:
         for series in panel.series:
             found += [*series.bounds, *(value for value in series.paper if value is not None)]
     return found
+
+
+def powers(chart: Chart, panel: Panel) -> list[float]:
+    """The powers of ten from below all values of a logarithmic y axis to above them; bars begin at the first."""
+    found = [value for each in chart.scaled_with(panel) for series in each.series for value in series.values]
+    positive = [value for value in found if value > 0] or [1.0]
+    return _powers(floor(log10(min(positive))), ceil(log10(max(positive))))
+
+
+def costs(panel: Panel) -> list[float]:
+    """The powers of ten on the x axis of a scatter plot, which is logarithmic from the least on, with a place for 0."""
+    found: Sequence[float] = [series.values[0] for series in panel.series if series.values[0] > 0] or [1.0]
+    least = floor(log10(min(found)))
+    return _powers(least, floor(log10(max(found))) + 1)
+
+
+def _powers(first: int, last: int) -> list[float]:
+    return [10.0**power for power in range(first, last + 1)]
