@@ -53,7 +53,7 @@ def _workload(entry: Entry) -> Topic:
         runtime=entry["runtime"],
         tasks=entry["tasks"],
         parameters=[f"workload.{each['key']}" for each in entry["parameters"]],
-        page=page(entry["paper"], PROGRAMS, "twins"),
+        page=page(entry["paper"], PROGRAMS, "programs"),
     )
 
 
