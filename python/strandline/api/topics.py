@@ -90,7 +90,7 @@ def _other(kind: str, other: str) -> Callable[[Entry], Topic]:
 LISTED: Mapping[str, Callable[[Entry], Topic]] = {
     "designs": _design,
     "workloads": _workload,
-    "machines": _other("machine", "translation"),
+    "machines": _other("machine", "machine"),
     "runtimes": _other("runtime", "strands"),
     "models": _model,
     "keys": _key,
