@@ -7,11 +7,7 @@ from collections.abc import Callable, Mapping
 from strandline.api.settable import settable, settable_names
 from strandline.api.topic import FAMILIES, Entry, Sources, Topic, page, topic
 
-PROGRAMS = (
-    ("Atlas", "atlas"),
-    *((paper, "maps") for paper in ("CCEH", "Dash", "FAST", "RECIPE")),
-    *((paper, "applications") for paper in ("WHISPER", "STAMP")),
-)
+PROGRAMS = tuple((paper, "workloads") for paper in ("Atlas", "CCEH", "Dash", "FAST", "RECIPE", "WHISPER", "STAMP"))
 """The page of a workload; others are beside their textbook programs."""
 
 

@@ -13,13 +13,10 @@ from .conftest import Installed
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 CRASHES = {
-    "maps.md": 4,
-    "atlas.md": 2,
-    "applications.md": 2,
+    "workloads.md": 8,
     "programs.md": 1,
     "machine.md": 0,
     "coroutines.md": 0,
-    "asap-programs.md": 0,
     "sweeps.md": 0,
     "figures.md": 0,
     "inputs.md": 0,
