@@ -62,7 +62,10 @@ REGIONS = (
     Region(SWEEPS, "slurm", partial(table, SlurmFile)),
     Region("docs/publications.md", "papers", publications.papers),
     Region("docs/validation.md", "designs", validation.index),
-    *(Region(f"docs/validation-{name}.md", "validation", partial(validation.page, name)) for name in validation.PAGES),
+    *(
+        Region(f"docs/{page}.md", "validation", partial(validation.of_paper, paper))
+        for paper, page in validation.PAGES.items()
+    ),
     Region("docs/python.md", "python", functions.functions),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),
