@@ -19,7 +19,7 @@ CRASHES = {
     "coroutines.md": 0,
     "sweeps.md": 0,
     "figures.md": 0,
-    "inputs.md": 0,
+    "papers.md": 0,
     "all.md": 0,
     "litmus.md": 0,
     "see-a-run.md": 2,
