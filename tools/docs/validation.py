@@ -1,6 +1,6 @@
 """Validation of designs: what of a paper is built, what is simplified, and which of its results are met.
 
-Each text has one source: the head of a design's source file, `claims.toml`, and the headings of `DEVIATIONS.md`.
+Each text has one source: the head of a design's source file, `claims.toml`, and the tables of `DEVIATIONS.md`.
 """
 
 from __future__ import annotations
@@ -74,10 +74,11 @@ COLUMNS = tuple(Column(title, numeric=False) for title in ("claim", "the paper s
 
 @dataclass(frozen=True)
 class Deviation:
-    """What a heading of `DEVIATIONS.md` says of its claims, and where."""
+    """What a row of `DEVIATIONS.md` says of its claims, and where."""
 
-    words: str
+    ours: str
     anchor: str
+    """Of the heading above the table."""
 
 
 def of_paper(paper: str) -> str:
@@ -119,20 +120,21 @@ def _command(claims: Sequence[Claim]) -> str:
 
 
 def _ours(claim: Claim) -> str:
-    """The heading of `DEVIATIONS.md` about a claim; without one it is met."""
-    if found := _deviations().get(claim.id):
-        return f"[{found.words}](../experiments/DEVIATIONS.md#{found.anchor})"
+    """What `DEVIATIONS.md` has of a claim; without a row it is met."""
+    if found := deviations().get(claim.id):
+        return f"{found.ours} ([why](../experiments/DEVIATIONS.md#{found.anchor}))"
     return "as the paper's, within 15 %" if claim.kind is Kind.INPUT else f"met: {claim.mechanism}"
 
 
 @cache
-def _deviations() -> Mapping[str, Deviation]:
+def deviations() -> Mapping[str, Deviation]:
+    """By claim, what the tables of `DEVIATIONS.md` say."""
     text = (ROOT / "experiments" / "DEVIATIONS.md").read_text(encoding="utf-8")
     found = {}
-    for heading in re.findall(r"^### (.+)$", text, re.MULTILINE):
-        ids, _, words = heading.partition(": ")
-        for name in ids.split(", "):
-            found[name] = Deviation(words, _anchor(heading))
+    for section in text.split("\n## ")[1:]:
+        anchor = _anchor(section.partition("\n")[0])
+        for ids, ours in re.findall(r"^\| (`.+?`) \| .+? \| (.+?) \| .+ \|$", section, re.MULTILINE):
+            found.update(dict.fromkeys(re.findall("`(.+?)`", ids), Deviation(ours, anchor)))
     return found
 
 
