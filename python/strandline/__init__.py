@@ -3,7 +3,7 @@
     import strandline as sl
     sl.run("sps", "x86,eadr", tasks=500)
 
-`docs/python.md` shows what there is. A function is imported at its first use, so that the command line starts fast.
+`docs/sweeps.md` shows what there is. A function is imported at its first use, so that the command line starts fast.
 """
 
 from __future__ import annotations

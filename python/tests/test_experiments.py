@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from docs.validation import deviations
+from strandline.engine import load
 from strandline.figures.claims import Claim
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
@@ -20,14 +21,8 @@ from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
 EXPERIMENTS = repository_experiments()
 CLAIMS = EXPERIMENTS.claims()
 FIGURES = {figure_id: EXPERIMENTS.any_figure(figure_id) for figure_id in EXPERIMENTS.figure_ids()}
+KEYS = load().names("keys")
 OF_RUNS = {figure_id: figure for figure_id, figure in FIGURES.items() if isinstance(figure, FigureSpec)}
-RECORDS = Path(__file__).parents[2] / "docs" / "records.md"
-
-
-def record_keys() -> set[str]:
-    """The keys that the table of `docs/records.md` lists in its first column."""
-    rows = [line for line in RECORDS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    return {key for row in rows for key in re.findall(r"`(\w+)`", row.split("|")[1])}
 
 
 def quantities(figure: FigureSpec) -> Iterator[tuple[str, str]]:
@@ -123,20 +118,17 @@ def test_a_claim_gives_its_mechanism_in_one_line(claim: Claim) -> None:
 
 
 def test_deviations_discuss_claims() -> None:
-    deviations = (EXPERIMENTS.folder / "DEVIATIONS.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^### (.+)$", deviations, re.MULTILINE)
-    discussed = [name for heading in headings for name in heading.split(":")[0].split(", ")]
-    assert discussed, "DEVIATIONS.md: a paragraph has the heading `### CLAIM, CLAIM: ...`"
-    for name in discussed:
+    assert deviations(), "DEVIATIONS.md: a table has the row `| CLAIM, CLAIM | the paper | ours | mechanism |`"
+    for name in deviations():
         assert name in CLAIMS, f"DEVIATIONS.md: `{name}` is no claim of claims.toml: name one"
 
 
 @pytest.mark.parametrize("name", OF_RUNS)
 def test_quantities_of_a_figure_are_numbers_of_a_record(name: str) -> None:
     for quantity, where in quantities(OF_RUNS[name]):
-        known = {*record_keys(), *DERIVED, *(DISTRIBUTIONS if isinstance(OF_RUNS[name].plot, Cdf) else ())}
+        known = {*KEYS, *DERIVED, *(DISTRIBUTIONS if isinstance(OF_RUNS[name].plot, Cdf) else ())}
         found = quantity in known or quantity.startswith(STORAGE_OF)
-        assert found, f"{name}: {where}: `{quantity}` is no key of docs/records.md and not in record.DERIVED: add it"
+        assert found, f"{name}: {where}: `{quantity}` is no key of a record and not in record.DERIVED: add it"
 
 
 @pytest.mark.parametrize("name", OF_RUNS)

@@ -102,7 +102,8 @@ def test_a_key_of_designs_is_told_once_for_those_that_say_the_same() -> None:
 def test_a_key_of_the_runtime_has_its_words_and_its_page() -> None:
     (topic,) = topics(installed(), "runtime.code")
     rows = dict(topic.rows)
-    assert (rows["default"], rows["values"], rows["page"]) == ("optimized", "optimized (0), plain (1)", "docs/code.md")
+    found = (rows["default"], rows["values"], rows["page"])
+    assert found == ("optimized", "optimized (0), plain (1)", "docs/programs.md")
 
 
 def test_every_parameter_of_a_design_and_of_the_runtime_has_a_source() -> None:

@@ -57,7 +57,7 @@ def test_a_reference_has_an_author_a_place_and_a_year() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_that_has_a_paper_is_on_the_page(kind: str) -> None:
-    page = (ROOT / "docs" / "publications.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
     named = {
         name
         for found in re.findall(rf"\b{kind}\s+((?:`[^`]+`(?:,\s+)?)+)", page)

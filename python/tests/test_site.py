@@ -60,7 +60,7 @@ def test_what_pages_link_to_is_gathered(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("book.GATHERED", tmp_path)
     gather()
     assert [page for page in pages() if not (tmp_path / page.replace(".ipynb", ".md")).is_file()] == []
-    assert "](notebook.md)" in (tmp_path / "docs" / "python.md").read_text(encoding="utf-8")
+    assert "](notebook.md)" in (tmp_path / "docs" / "sweeps.md").read_text(encoding="utf-8")
     assert (tmp_path / "docs" / "img" / "question-clflush.svg").is_file()
     assert (tmp_path / "models" / "px86.cat").is_file()
 

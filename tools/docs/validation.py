@@ -1,6 +1,6 @@
-"""Validation pages: what of a paper is built, what is simplified, and which of its results are met.
+"""Validation of designs: what of a paper is built, what is simplified, and which of its results are met.
 
-Each text has one source: the head of a design's source file, `claims.toml`, and the headings of `DEVIATIONS.md`.
+Each text has one source: the head of a design's source file, `claims.toml`, and the tables of `DEVIATIONS.md`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,17 @@ WIDTH = 138
 
 Designs = tuple[str, ...]
 
-PAGES: Mapping[str, Mapping[str, Designs]] = {
+PAGES: Mapping[str, str] = {
+    "cosplay": "coroutines",
+    "strandweaver": "strands",
+    "dpo": "dpo",
+    "asap": "epochs",
+    "sp": "speculative-persistence",
+    "pmem-spec": "pmem-spec",
+}
+"""The page of a paper's designs, in `docs`."""
+
+DESIGNS: Mapping[str, Mapping[str, Designs]] = {
     "cosplay": {
         "coroutines/cosplay.rs": ("cosplay",),
         "coroutines/freeswitch.rs": ("freeswitch",),
@@ -55,7 +65,7 @@ PAGES: Mapping[str, Mapping[str, Designs]] = {
     "sp": {"speculative/mod.rs": ("sp", "sp-adr")},
     "pmem-spec": {"pmem_spec/mod.rs": ("pmem-spec",)},
 }
-"""For each page, the source files of its designs, and the designs of each."""
+"""For each paper, the source files of its designs, and the designs of each."""
 
 NO_RESULTS = "No result of a paper about it is checked."
 
@@ -64,16 +74,17 @@ COLUMNS = tuple(Column(title, numeric=False) for title in ("claim", "the paper s
 
 @dataclass(frozen=True)
 class Deviation:
-    """What a heading of `DEVIATIONS.md` says of its claims, and where."""
+    """What a row of `DEVIATIONS.md` says of its claims, and where."""
 
-    words: str
+    ours: str
     anchor: str
+    """Of the heading above the table."""
 
 
-def page(name: str) -> str:
-    """A page's claims, and a section for each source file."""
-    claims = [claim for claim in repository_experiments().claims().values() if claim.paper == name]
-    parts = [_claims(claims), *(_section(source, designs) for source, designs in PAGES[name].items())]
+def of_paper(paper: str) -> str:
+    """A paper's claims, and a section for each source file."""
+    claims = [claim for claim in repository_experiments().claims().values() if claim.paper == paper]
+    parts = [_claims(claims), *(_section(source, designs) for source, designs in DESIGNS[paper].items())]
     return "\n" + "\n".join(part for part in parts if part) + "\n"
 
 
@@ -85,11 +96,11 @@ def index() -> str:
 
 def _link(design: str) -> str:
     """A link to a design's section, which may have others in its heading; a `ValueError` if it has none."""
-    for name, sources in PAGES.items():
+    for paper, sources in DESIGNS.items():
         for designs in sources.values():
             if design in designs:
-                return f"[`{design}`](validation-{name}.md#{_anchor(_heading(designs))})"
-    raise ValueError(f"design `{design}` has no validation page: add it to PAGES of tools/docs/validation.py")
+                return f"[`{design}`]({PAGES[paper]}.md#{_anchor(_heading(designs))})"
+    raise ValueError(f"design `{design}` has no validation: add it to DESIGNS of tools/docs/validation.py")
 
 
 def _heading(designs: Designs) -> str:
@@ -100,7 +111,7 @@ def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
     rows = tuple((f"`{claim.id}`", claim.text, brief(claim.paper_value), _ours(claim)) for claim in claims)
-    return f"## Its results\n\nOne command measures all:\n\n{_command(claims)}\n\n{Table(COLUMNS, rows).markdown()}"
+    return f"### Its results\n\nOne command measures all:\n\n{_command(claims)}\n\n{Table(COLUMNS, rows).markdown()}"
 
 
 def _command(claims: Sequence[Claim]) -> str:
@@ -109,20 +120,21 @@ def _command(claims: Sequence[Claim]) -> str:
 
 
 def _ours(claim: Claim) -> str:
-    """The heading of `DEVIATIONS.md` about a claim; without one it is met."""
-    if found := _deviations().get(claim.id):
-        return f"[{found.words}](../experiments/DEVIATIONS.md#{found.anchor})"
+    """What `DEVIATIONS.md` has of a claim; without a row it is met."""
+    if found := deviations().get(claim.id):
+        return f"{found.ours} ([why](../experiments/DEVIATIONS.md#{found.anchor}))"
     return "as the paper's, within 15 %" if claim.kind is Kind.INPUT else f"met: {claim.mechanism}"
 
 
 @cache
-def _deviations() -> Mapping[str, Deviation]:
+def deviations() -> Mapping[str, Deviation]:
+    """By claim, what the tables of `DEVIATIONS.md` say."""
     text = (ROOT / "experiments" / "DEVIATIONS.md").read_text(encoding="utf-8")
     found = {}
-    for heading in re.findall(r"^### (.+)$", text, re.MULTILINE):
-        ids, _, words = heading.partition(": ")
-        for name in ids.split(", "):
-            found[name] = Deviation(words, _anchor(heading))
+    for section in text.split("\n## ")[1:]:
+        anchor = _anchor(section.partition("\n")[0])
+        for ids, ours in re.findall(r"^\| (`.+?`) \| .+? \| (.+?) \| .+ \|$", section, re.MULTILINE):
+            found.update(dict.fromkeys(re.findall("`(.+?)`", ids), Deviation(ours, anchor)))
     return found
 
 
@@ -135,11 +147,10 @@ def _section(source: str, designs: Designs) -> str:
     known = {entry["name"]: entry for entry in engine.load().listing("designs")}
     papers = "; ".join(dict.fromkeys(part for design in designs for part in str(known[design]["paper"]).split("; ")))
     link = f"[`{source}`](../crates/designs/src/{source})"
-    run = f"    strandline run sps -d {','.join(dict.fromkeys(('x86', *designs)))} -m common"
     claims = [each for each in repository_experiments().claims().values() if set(each.designs) & set(designs)]
     results = f"The results that it takes part in:\n\n{_command(claims)}\n" if claims else f"{NO_RESULTS}\n"
     text = head((SOURCES / source).read_text(encoding="utf-8"))
-    return f"## {_heading(designs)}\n\n{papers}. Source: {link}.\n\n{run}\n\n{text}\n{results}"
+    return f"### {_heading(designs)}\n\n{papers}. Source: {link}.\n\n{text}\n{results}"
 
 
 def head(source: str) -> str:

@@ -2,7 +2,7 @@
 
 For each workload, with one thread under x86: flushes, fences, instructions and cycles per task, and flushes (CKI) and
 fences (SKI) per thousand instructions. Each cell has the built-in number, the recording's number, and their ratio. `!`
-marks a difference of more than 15 %; the exit status is then 1. `docs/native.md` explains the differences.
+marks a difference of more than 15 %; the exit status is then 1. `docs/programs.md` explains the differences.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ HEAD = """# Designs
 
 Use this page to look up a design: its paper and section, what it needs of a machine, the model that it promises, and
 the storage that it adds to a core, in bytes on its paper's machine. `strandline explain NAME` names its page.
-[Settings](settings.md#designs) has its parameters, [Publications](../publications.md) the papers.
+[Settings](settings.md#designs) has its parameters, [Publications](../papers.md#publications) the papers.
 """
 
 

@@ -15,8 +15,8 @@ from .markdown import table
 
 HEAD = """# Python interface
 
-Use this page to look up a function of `import strandline as sl`, and what its result offers. [Python](../python.md)
-shows them in use.
+Use this page to look up a function of `import strandline as sl`, and what its result offers.
+[Python](../sweeps.md#python) shows them in use.
 """
 
 

@@ -8,8 +8,8 @@ from strandline.api.topic import FAMILIES, Entry, Sources, Topic, page, text, to
 
 KIND = "parameter, for --set"
 
-RUNTIME_PAGES = {"lock": "locks", "library": "library", "code": "code", "think": "code"}
-"""The page of a runtime's parameter; those of logs are beside the runtimes."""
+OF_PROGRAMS = ("lock", "library", "code", "think")
+"""A runtime's parameters that change its programs; those of logs are beside the runtimes."""
 
 Owned = dict[str, list[tuple[str, Entry]]]
 """By key, the owners' names and what each says of it."""
@@ -36,7 +36,7 @@ def settable(at: Sources, name: str) -> Iterator[Topic]:
                 yield _of_owners(name, entry, where, owners)
         case "runtime":
             for _, entry in _alike(_owned(at, "runtime").get(name, [])):
-                yield _of_owners(name, entry, f"docs/{RUNTIME_PAGES.get(entry['key'], 'strands')}.md")
+                yield _of_owners(name, entry, f"docs/{'programs' if entry['key'] in OF_PROGRAMS else 'strands'}.md")
 
 
 def _owned(at: Sources, scope: str) -> Owned:

@@ -42,7 +42,7 @@ class Topic:
 
 FAMILIES = (
     ("asap-frontier", "asap-frontier"),
-    ("LB++", "lb-pp"),
+    ("LB++", "epochs"),
     ("PMEM-Spec", "pmem-spec"),
     ("Delegated", "dpo"),
     ("Speculative Persistence", "speculative-persistence"),

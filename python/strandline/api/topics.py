@@ -8,11 +8,7 @@ from typing import Any
 from strandline.api.settable import settable, settable_names
 from strandline.api.topic import FAMILIES, Entry, Sources, Topic, page, topic
 
-PROGRAMS = (
-    ("Atlas", "atlas"),
-    *((paper, "maps") for paper in ("CCEH", "Dash", "FAST", "RECIPE")),
-    *((paper, "applications") for paper in ("WHISPER", "STAMP")),
-)
+PROGRAMS = tuple((paper, "workloads") for paper in ("Atlas", "CCEH", "Dash", "FAST", "RECIPE", "WHISPER", "STAMP"))
 """The page of a workload; others are beside their textbook programs."""
 
 
@@ -52,7 +48,7 @@ def _design(entry: Entry) -> Topic:
 
 
 def _workload(entry: Entry) -> Topic:
-    where, own = page(entry["paper"], PROGRAMS, "twins"), _own(entry, "workload")
+    where, own = page(entry["paper"], PROGRAMS, "programs"), _own(entry, "workload")
     rows = {key: entry[key] for key in ("machine", "runtime", "tasks")}
     return _entry(entry, "workload", where, **rows, parameters=own)
 
@@ -74,7 +70,7 @@ def _other(kind: str, other: str) -> Callable[[Entry], Topic]:
 LISTED: Mapping[str, Callable[[Entry], Topic]] = {
     "designs": _design,
     "workloads": _workload,
-    "machines": _other("machine", "translation"),
+    "machines": _other("machine", "machine"),
     "runtimes": _other("runtime", "strands"),
     "models": _model,
     "keys": _key,

@@ -26,7 +26,7 @@ def inputs(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Choose what PAPER does not state of its programs, by what it publishes of them.
 
     Runs its programs with each option of each input, compares what is published of them, and takes what is nearest: the
-    rule of docs/inputs.md, which reads no claim. Without PAPER, lists the papers that have inputs. Exits with 1 if the
+    rule of docs/papers.md, which reads no claim. Without PAPER, lists the papers that have inputs. Exits with 1 if the
     paper's figures take something else.
     """
     if given["paper"] is None:

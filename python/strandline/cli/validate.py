@@ -50,7 +50,7 @@ def validate(ctx: click.Context, app: App, /, style: Style, **given: Any) -> Non
 
     Each microbenchmark is a loop of machine instructions. It is executed here, pinned to a core, and issued to a
     simulated core, instruction by instruction. Cases of `twin` and `twin-logged` are programs: a workload's twin in C,
-    compiled here by `cc`, and the workload on the machine. docs/validate.md describes the cases and what is not
+    compiled here by `cc`, and the workload on the machine. docs/machine.md describes the cases and what is not
     modelled.
 
     It compares times. Nobody may read it as a check of what is durable, which no running machine can show.

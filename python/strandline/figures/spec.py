@@ -168,7 +168,7 @@ class FigureFile(Table, frozen=True, kw_only=True):
     claims: Annotated[tuple[str, ...], says("ids in `claims.toml` that the figure decides")] = ()
     inputs: Annotated[
         str | None,
-        says("the paper whose [inputs](inputs.md) each workload takes, as chosen, below all settings of the figure"),
+        says("the paper whose [inputs](../papers.md) each workload takes, as chosen, below all settings of the figure"),
     ] = None
     fixed: Annotated[Settings, says("settings of every run")] = field(default_factory=dict)
     axes: Annotated[tuple[Axis, ...], Meta(min_length=1, description="varied settings; all combinations run")]

@@ -139,7 +139,7 @@ fn a_queue_flushes_and_fences_for_each_store() {
     assert_eq!(cost("atlas-queue", "undo", &[("inserts", "100")]), enqueue);
 }
 
-/// What docs/atlas.md says: means of 2,000 operations.
+/// What docs/workloads.md says: means of 2,000 operations.
 #[test]
 fn operations_flush_and_fence_as_often_as_the_page_says() {
     for (name, runtime, flushes, fences) in [
