@@ -14,6 +14,7 @@ mod models;
 mod mutants;
 mod planted;
 mod quiet;
+mod seam;
 mod thinning;
 mod times;
 mod wal;

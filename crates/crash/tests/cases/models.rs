@@ -3,13 +3,15 @@
 use crate::axes::least;
 use crate::case::{Case, Check};
 use crate::planted::{finding, FoundFault, Planted};
+use crate::seam::aiming;
 use crate::thinning::amount;
 use std::collections::BTreeSet;
-use strandline_crash::litmus::{conform, random, Registered, Subject, MOVING_SEEDS, PLAIN_SEEDS};
+use strandline_crash::litmus::{conform, random, RandomReport, Registered, Subject, MOVING_SEEDS, PLAIN_SEEDS};
 use strandline_crash::FaultKind;
 use strandline_design::About;
 use strandline_designs::abouts;
 use strandline_order::{allowed, shelf, Entry, Model, Test};
+use strandline_sim::Error;
 
 /// The folders of the shelf.
 fn folders() -> BTreeSet<&'static str> {
@@ -96,7 +98,7 @@ pub fn random_programs() -> Vec<Check> {
                 weight: programs / 20,
                 finds: Box::new(move |planted| {
                     let planted = &planted.clone().with(sets.clone());
-                    wrong(planted, 1, programs)
+                    reported(planted, programs, || aiming(planted, 1, programs))
                         .or_else(|| wrong(planted, PLAIN_SEEDS, programs / PLAIN_ONE_IN))
                         .or_else(|| wrong(planted, MOVING_SEEDS, moving(planted, programs, MOVING_ONE_IN)))
                 }),
@@ -120,8 +122,12 @@ fn sizes(design: &'static str) -> Vec<(&'static str, String, Sets)> {
 
 /// What random programs find.
 pub fn wrong(planted: &Planted, first_seed: u64, programs: u64) -> Option<FoundFault> {
+    reported(planted, programs, || random(planted, first_seed, programs))
+}
+
+fn reported(planted: &Planted, programs: u64, run: impl FnOnce() -> Result<RandomReport, Error>) -> Option<FoundFault> {
     finding(planted, || {
-        let report = random(planted, first_seed, programs)?;
+        let report = run()?;
         assert!(report.programs == programs || !report.violations.is_empty());
         let violations = &report.violations;
         Ok(violations
