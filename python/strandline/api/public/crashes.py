@@ -41,14 +41,7 @@ def crash(
     The arguments:
 
     - `workload`: a name (`sl.workloads()`).
-    - `design`: a name, names separated by commas, a list of them, or `all` that the machine and the workload support.
-    - `machine`: a preset (`sl.machines()`) or a TOML file; by default the workload's.
-    - `runtime`: the implementation of failure-atomic regions; by default the workload's.
-    - `threads`: one a core; `tasks`: timed operations or transactions.
-    - `window`: tasks in flight per thread, or `auto`; `coroutines`: `paper` or `lean`, their library.
-    - `bmo`: cycles that the backend memory operations add to a persist.
-    - `set`: parameters, as `{"machine.core.rob_entries": 128}`; `sl.explain` describes each.
-    - `seed`: of the random numbers.
+    - `design`, `machine`, `runtime`, `threads`, `tasks`, `window`, `coroutines`, `bmo`, `set`, `seed`: as for `sl.run`.
     - `points`: the number of crash states, or `all`.
     - `max_failures`: stop a design after this number of failing states.
     - `replay`: the one crash state to check, as a failure names it.
