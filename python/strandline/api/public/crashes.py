@@ -110,20 +110,20 @@ def check(
     from strandline.checking.request import Request
 
     request = Request(
-        os.fspath(recording),
-        words.points(points),
-        words.whole(seed, 0),
-        replay,
-        at_least(1, max_failures),
-        path(dump),
-        verify,
-        time_limit,
-        path(scratch),
+        recording=os.fspath(recording),
+        points=words.points(points),
+        seed=words.whole(seed, 0),
+        replay=replay,
+        max_failures=at_least(1, max_failures),
+        dump=path(dump),
+        verify=verify,
+        time_limit=time_limit,
+        scratch=path(scratch),
         orders=at_least(1, orders),
         suppress=tuple(suppress),
         recover=recover,
-        weaken=weaken,
         depth=at_least(1, depth),
+        weaken=weaken,
     )
     return recordings.check(session(jobs), request, words.designs(design))
 
