@@ -33,6 +33,12 @@ class Answer:
         """The JSON document on stdout."""
         return json.loads(self.out)
 
+    @property
+    def refusal(self) -> str:
+        """The one line of a command that refuses its input."""
+        assert (self.code, self.out, self.err.count("\n")) == (2, "", 1)
+        return self.err
+
 
 Strandline = Callable[..., Answer]
 
