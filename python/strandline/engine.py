@@ -140,6 +140,30 @@ class CyclesSpec:
 
 
 @dataclass(frozen=True)
+class Fence:
+    """The executions of a flush or a fence of a recording."""
+
+    site: str
+    pc: int
+    instruction: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where in a simulated run a state was reached."""
+
+    at_cycles: int | None
+    event: int
+    """Of the run's `events` that changed what is durable."""
+    events: int
+    line: str | None
+    machine: Sequence[str]
+    """The settings that differ from the unchanged machine's."""
+    run: int
+
+
+@dataclass(frozen=True)
 class StateVisit:
     """A crash state of a recording, as files."""
 
@@ -159,8 +183,8 @@ class StateVisit:
     lacks: Sequence[dict[str, Any]] = ()
     has_stores: int = 0
     lacks_stores: int = 0
-    run: dict[str, Any] | None = None
-    """The simulated run that reached it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
+    run: Reached | None = None
+    """`None` if the model has it."""
     has_code: Sequence[int] = ()
     """The addresses of all stores that `has` counts, in the program's own code; of a library's, of the call."""
     lacks_code: Sequence[int] = ()
@@ -170,6 +194,12 @@ class StateVisit:
     """Whether it was chosen as the representative of its class."""
     within: str = ""
     """The state whose recovery the power interrupted; empty if it interrupted the program."""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> StateVisit:
+        """The state of a native document."""
+        run = document["run"]
+        return cls(**{**document, "run": None if run is None else Reached(**run)})
 
     @property
     def acknowledged(self) -> str:
@@ -203,11 +233,11 @@ class PoolFile:
 
 @dataclass(frozen=True)
 class Disorder:
-    """A state that the design's model forbids, and the run that reached it, as `StateVisit` has one."""
+    """A state that the design's model forbids, and that a run has reached."""
 
     name: str
     why: str
-    run: dict[str, Any]
+    run: Reached
 
 
 @dataclass(frozen=True)
@@ -254,9 +284,9 @@ class StatesPlan:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> StatesPlan:
         """The plan of a native document."""
-        files, disorders = document["files"], document["disorders"]
-        parts = {"files": [PoolFile(**each) for each in files], "disorders": [Disorder(**each) for each in disorders]}
-        return cls(**{**document, **parts})
+        files = [PoolFile(**each) for each in document["files"]]
+        disorders = [Disorder(**{**each, "run": Reached(**each["run"])}) for each in document["disorders"]]
+        return cls(**{**document, "files": files, "disorders": disorders})
 
 
 @dataclass(frozen=True)
@@ -269,7 +299,7 @@ class CrashStates:
     def next(self, folder: Path) -> StateVisit | None:
         """Writes the next state into a folder named after it, in `folder`; `None` after the last."""
         visit = self._write(folder)
-        return None if visit is None else StateVisit(**visit)
+        return None if visit is None else StateVisit.of(visit)
 
 
 @dataclass(frozen=True)
@@ -450,9 +480,10 @@ class Engine:
         """The cycles of a replay with changes; `None` if a finding has too many executions, or none."""
         return self._ask(lambda: self.native.recording_cycles(spec))
 
-    def recording_fences(self, recording: str) -> list[dict[str, Any]]:
-        """The executed flushes and fences of a recording by address; `_native.pyi` lists the keys."""
-        return self._ask(lambda: self.native.recording_fences(recording))
+    def recording_fences(self, recording: str) -> list[Fence]:
+        """The executed flushes and fences of a recording, by address."""
+        keys, found = [each.name for each in fields(Fence)], self._ask(lambda: self.native.recording_fences(recording))
+        return [Fence(**{key: each[key] for key in keys}) for each in found]
 
     def listing(self, kind: str) -> list[dict[str, Any]]:
         """The known `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys`."""

@@ -6,7 +6,7 @@ from typing import Any
 from made import states_plan
 from strandline.checking.examined import Examined
 from strandline.checking.verdicts import End, Verdict
-from strandline.engine import StatesPlan, StateVisit
+from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.views import failure_groups
 from strandline.views.crash_states import WHY, circumstances, explain, found, store_lines
 from strandline.views.recorded_case import page
@@ -139,7 +139,7 @@ def test_each_kind_of_end_has_a_group() -> None:
 
 
 def test_a_simulated_state_that_lacks_nothing_explains_no_other() -> None:
-    run = {"run": 0, "event": 1}
+    run = Reached(None, 1, 1, None, (), 0)
     verdicts = [lacking("4:all", []), lacking("5:all,2=0", [8])]
     simulated = [replace(verdict, state=replace(verdict.state, interval=None, run=run)) for verdict in verdicts]
     assert grouped(simulated) == [("4:all", 0), ("5:all,2=0", 0)]

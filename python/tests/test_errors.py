@@ -88,11 +88,9 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_one_line(strandline: Strandline, snapshot: SnapshotAssertion, case: str) -> None:
-    answer = strandline(*BAD[case].split())
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("strandline: ")
-    assert answer.err.count("\n") == 1
-    assert answer.err == snapshot
+    said = strandline(*BAD[case].split()).refusal
+    assert said.startswith("strandline: ")
+    assert said == snapshot
 
 
 def test_a_machine_without_progress_exits_1(strandline: Strandline) -> None:
@@ -102,15 +100,13 @@ def test_a_machine_without_progress_exits_1(strandline: Strandline) -> None:
 
 
 def test_json_does_not_change_errors(strandline: Strandline) -> None:
-    answer = strandline("run", "sps", "-d", "nope", "--json")
-    assert (answer.code, answer.out) == (2, "")
+    assert strandline("run", "sps", "-d", "nope", "--json").refusal
 
 
 def test_a_folder_that_cannot_be_written(strandline: Strandline, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    answer = strandline("figure", "cosplay-table-3", "--out", str(tmp_path / "file" / "out"))
-    assert (answer.code, answer.out) == (2, "")
-    assert "choose another folder" in answer.err
+    said = strandline("figure", "cosplay-table-3", "--out", str(tmp_path / "file" / "out")).refusal
+    assert "choose another folder" in said
 
 
 def test_a_folder_that_holds_other_files(strandline: Strandline, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Answer, Strandline
+from conftest import Strandline
 from fake_litmus import MODELS, MP, STRANDS
 
 
@@ -15,13 +15,6 @@ def results(*lines: tuple[str, int, int, int]) -> str:
     texts = [json.dumps({"test": name, "state": {"x": x, "z": z}, "count": n}) for name, x, z, n in lines]
     Path("r.jsonl").write_text("".join(f"{text}\n" for text in texts))
     return "r.jsonl"
-
-
-def refused(answer: Answer) -> str:
-    """The only line of a command that is refused."""
-    assert (answer.code, answer.out) == (2, ""), answer
-    (line,) = answer.err.splitlines()
-    return line
 
 
 @pytest.fixture
@@ -70,7 +63,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(
     folder.rename("tests")
     Path("again").mkdir()
     Path("again/mp.litmus").write_text(MP)
-    assert said in refused(strandline("litmus", *words.split()))
+    assert said in strandline("litmus", *words.split()).refusal
     assert not Path("o").exists()
 
 
@@ -133,12 +126,12 @@ def test_a_test_that_the_model_leaves_undefined_has_no_forbidden_state(strandlin
 )
 def test_a_wrong_line_is_named(strandline: Strandline, line: str, said: str) -> None:
     Path("r.jsonl").write_text(f"# begin\n{line}\n")
-    told = refused(strandline("litmus", "--judge", "r.jsonl"))
+    told = strandline("litmus", "--judge", "r.jsonl").refusal
     assert told.startswith("strandline: r.jsonl:2: ")
     assert said in told
 
 
 def test_results_of_two_tests_with_one_name_are_refused(strandline: Strandline, folder: Path) -> None:
     (folder / "other.litmus").write_text(MP)
-    told = refused(strandline("litmus", str(folder), "--judge", results(("mp+flushed", 0, 0, 1))))
+    told = strandline("litmus", str(folder), "--judge", results(("mp+flushed", 0, 0, 1))).refusal
     assert "are both named mp+flushed" in told

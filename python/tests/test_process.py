@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,26 @@ ANSI = re.compile(rb"\x1b\[[0-9;]*m")
 
 def command(*arguments: str, seconds: float = 0.0) -> list[str]:
     return [sys.executable, str(MAIN), str(seconds), "--", *arguments]
+
+
+def finished(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A process that has ended."""
+    return subprocess.run(command(*arguments), capture_output=True, env={**ENVIRONMENT, **environment}, check=False)
+
+
+def begun(*arguments: str, seconds: float, **environment: str) -> subprocess.Popen[bytes]:
+    """A process whose runs take this long."""
+    env = {**ENVIRONMENT, **environment}
+    line = command(*arguments, seconds=seconds)
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    """Waits, for at most five minutes."""
+    for _ in range(6000):
+        if is_so():
+            return
+        time.sleep(0.05)
 
 
 def on_a_terminal(*arguments: str, columns: int, seconds: float = 0.0, **environment: str) -> bytes:
@@ -46,11 +67,9 @@ def on_a_terminal(*arguments: str, columns: int, seconds: float = 0.0, **environ
 
 
 def test_a_pipe_gets_no_colour_and_no_progress() -> None:
-    done = subprocess.run(
-        command("run", "sps", "-d", "x86,unordered"), capture_output=True, env=ENVIRONMENT, check=True
-    )
+    done = finished("run", "sps", "-d", "x86,unordered")
     assert b"\x1b" not in done.stdout
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_terminal_gets_colour_unless_it_wants_none() -> None:
@@ -137,9 +156,7 @@ def test_a_violation_is_red() -> None:
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    process = subprocess.Popen(
-        command("list", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
-    )
+    process = begun("list", "--json", seconds=0)
     assert process.stdout
     process.stdout.close()
     assert process.stderr
@@ -149,16 +166,8 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        command("figure", "cosplay-1", "--out", str(tmp_path / "new"), seconds=30),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
-    )
-    for _ in range(6000):
-        if list(tmp_path.iterdir()):
-            break
-        time.sleep(0.05)
+    process = begun("figure", "cosplay-1", "--out", str(tmp_path / "new"), seconds=30)
+    wait_until(lambda: list(tmp_path.iterdir()))
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
@@ -172,24 +181,17 @@ def kept(store: Path) -> int:
     return len(list(store.glob("*/*.json")))
 
 
-def begun(store: Path, runs: int, seconds: float) -> subprocess.Popen[bytes]:
+def table_begun(store: Path, runs: int) -> subprocess.Popen[bytes]:
     """A figure of ten runs, one after the other, after this many have finished."""
-    process = subprocess.Popen(
-        command("figure", "cosplay-table-3", "--jobs", "1", "--out", str(store.parent / "new"), seconds=seconds),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**ENVIRONMENT, "STRANDLINE_STORE": str(store)},
-    )
-    for _ in range(6000):
-        if kept(store) >= runs:
-            break
-        time.sleep(0.05)
+    words = ("figure", "cosplay-table-3", "--jobs", "1", "--out", str(store.parent / "new"))
+    process = begun(*words, seconds=0.5, STRANDLINE_STORE=str(store))
+    wait_until(lambda: kept(store) >= runs)
     return process
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path, by: signal.Signals) -> None:
-    process = begun(tmp_path / "store", 2, seconds=0.5)
+    process = table_begun(tmp_path / "store", 2)
     process.send_signal(by)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, b"")
@@ -199,22 +201,19 @@ def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path, by: signal.Signals
 
 def test_a_killed_process_keeps_its_runs_and_locks_nobody_out(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    process = begun(store, 2, seconds=0.5)
+    process = table_begun(store, 2)
     process.kill()
     process.communicate(timeout=300)
     before = kept(store)
-    again = command("figure", "cosplay-table-3", "--out", str(tmp_path / "new"))
-    env = {**ENVIRONMENT, "STRANDLINE_STORE": str(store)}
-    done = subprocess.run(again, check=True, capture_output=True, env=env)
+    done = finished("figure", "cosplay-table-3", "--out", str(tmp_path / "new"), STRANDLINE_STORE=str(store))
     assert f"{before} runs from the run store".encode() in done.stdout
     assert len((tmp_path / "new" / "records.jsonl").read_text().splitlines()) == 10
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "store"]
 
 
 def test_of_two_processes_with_one_folder_the_second_says_so(tmp_path: Path) -> None:
-    process = begun(tmp_path / "store", 1, seconds=0.5)
-    second = command("figure", "cosplay-1", "--out", str(tmp_path / "new"))
-    done = subprocess.run(second, check=False, capture_output=True, env=ENVIRONMENT)
+    process = table_begun(tmp_path / "store", 1)
+    done = finished("figure", "cosplay-1", "--out", str(tmp_path / "new"))
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"another strandline is writing it" in done.stderr
     process.kill()
@@ -222,9 +221,8 @@ def test_of_two_processes_with_one_folder_the_second_says_so(tmp_path: Path) -> 
 
 
 def test_processes_share_a_store(tmp_path: Path) -> None:
-    env = {**ENVIRONMENT, "STRANDLINE_STORE": str(tmp_path / "store")}
-    lines = [command("figure", "cosplay-table-3", "--out", str(tmp_path / name)) for name in "abc"]
-    processes = [subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) for line in lines]
+    store, words = str(tmp_path / "store"), ("figure", "cosplay-table-3", "--out")
+    processes = [begun(*words, str(tmp_path / name), seconds=0, STRANDLINE_STORE=store) for name in "abc"]
     assert [process.communicate(timeout=300)[1] for process in processes] == [b"", b"", b""]
     assert kept(tmp_path / "store") == 10
     assert [path.name for path in (tmp_path / "store").glob("*/.*")] == []
@@ -235,16 +233,9 @@ def test_processes_share_a_store(tmp_path: Path) -> None:
 def test_an_interrupted_crash_test_shows_what_it_found(
     by: signal.Signals, form: tuple[str, ...], tmp_path: Path
 ) -> None:
-    process = subprocess.Popen(
-        command("crash", "sps", "-d", "unordered,x86,eadr", "--jobs", "2", *form, seconds=300),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**ENVIRONMENT, "STRANDLINE_TEST_BEGUN": str(tmp_path / "begun")},
-    )
-    for _ in range(6000):
-        if len(list(tmp_path.iterdir())) == 2:
-            break
-        time.sleep(0.05)
+    words = ("crash", "sps", "-d", "unordered,x86,eadr", "--jobs", "2", *form)
+    process = begun(*words, seconds=300, STRANDLINE_TEST_BEGUN=str(tmp_path / "begun"))
+    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
     process.send_signal(by)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (

@@ -150,16 +150,13 @@ def test_the_command_shows_and_prunes(strandline: Strandline, store: Path) -> No
     ],
 )
 def test_a_wrong_store_is_one_line(strandline: Strandline, arguments: tuple[str, ...], said: str) -> None:
-    answer = strandline("store", *arguments)
-    assert (answer.code, answer.out) == (2, "")
-    assert said in answer.err
+    assert said in strandline("store", *arguments).refusal
 
 
 def test_a_wrong_limit_is_told(strandline: Strandline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRANDLINE_STORE_LIMIT", "much")
-    answer = strandline("run", "sps", "-d", "x86")
-    assert (answer.code, answer.out) == (2, "")
-    assert "$STRANDLINE_STORE_LIMIT=much: `much` is no size: give one as 5GB or 500MB, or `off`" in answer.err
+    said = strandline("run", "sps", "-d", "x86").refusal
+    assert "$STRANDLINE_STORE_LIMIT=much: `much` is no size: give one as 5GB or 500MB, or `off`" in said
 
 
 def test_runs_are_kept_where_none_may_be_deleted(
@@ -206,7 +203,6 @@ def test_a_store_that_cannot_be_pruned_is_told(
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "unlink", refused)
-    answer = strandline("store", "prune", "--keep", "0")
-    assert (answer.code, answer.out) == (2, "")
-    assert "cannot be pruned: Permission denied: make it writable" in answer.err
+    said = strandline("store", "prune", "--keep", "0").refusal
+    assert "cannot be pruned: Permission denied: make it writable" in said
     assert numbers(store) == [1]

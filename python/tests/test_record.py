@@ -126,7 +126,4 @@ def test_the_header_with_markers_is_in_the_package(strandline: Strandline) -> No
 
 
 def test_without_a_program_nothing_is_recorded(strandline: Strandline) -> None:
-    answer = strandline("record")
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("strandline: give a PROGRAM to record after `--`")
-    assert answer.err.count("\n") == 1
+    assert strandline("record").refusal.startswith("strandline: give a PROGRAM to record after `--`")

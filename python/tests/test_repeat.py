@@ -74,36 +74,28 @@ def test_another_build_is_named_and_no_difference(strandline: Strandline, monkey
 )
 def test_a_file_that_is_no_record_is_bad_input(strandline: Strandline, name: str, text: str) -> None:
     Path(name).write_text(text)
-    answer = strandline("run", "--from", name)
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"strandline: {name}: cannot be repeated")
-    assert answer.err.count("\n") == 1
+    assert strandline("run", "--from", name).refusal.startswith(f"strandline: {name}: cannot be repeated")
 
 
 def test_a_record_of_an_older_version_is_bad_input(strandline: Strandline) -> None:
     records = strandline(*RUN, "--json").document["records"]
     Path("r.json").write_text(json.dumps([{key: record[key] for key in record if key != "spec"} for record in records]))
-    answer = strandline("run", "--from", "r.json")
-    assert (answer.code, answer.out) == (2, "")
-    assert "it has no `spec`" in answer.err
+    assert "it has no `spec`" in strandline("run", "--from", "r.json").refusal
 
 
 def test_a_record_of_a_newer_version_is_bad_input(strandline: Strandline) -> None:
     Path("r.json").write_text(strandline(*RUN, "--json").out.replace('"recovers": true,', '"newer": 1,'))
-    answer = strandline("run", "--from", "r.json")
-    assert (answer.code, answer.out) == (2, "")
+    said = strandline("run", "--from", "r.json").refusal
     assert (
         "other keys or values than the runs of this strandline (unknown key `newer`): repeat it with version 0.1.0"
-        in answer.err
+        in said
     )
 
 
 @pytest.mark.parametrize("more", [("sps",), ("-d", "x86"), ("--seed", "2"), ("--out", "a.json")])
 def test_what_a_record_says_is_not_said_again(strandline: Strandline, more: tuple[str, ...]) -> None:
     assert strandline(*RUN, "--out", "r.json").code == 0
-    answer = strandline("run", "--from", "r.json", *more)
-    assert (answer.code, answer.out) == (2, "")
-    assert "excludes --from" in answer.err
+    assert "excludes --from" in strandline("run", "--from", "r.json", *more).refusal
 
 
 def test_the_command_is_in_the_record(strandline: Strandline) -> None:

@@ -116,10 +116,8 @@ def test_a_run_without_a_precision_has_all_of_its_tasks(strandline: Strandline, 
 
 @pytest.mark.parametrize("text", ["1", "0%", "60%", "-1%", "nan%", "one"])
 def test_a_precision_is_a_share(strandline: Strandline, text: str) -> None:
-    answer = strandline("run", "sps", "-d", "x86", "--precision", text)
-    assert (answer.code, answer.out) == (2, "")
-    assert f"`{text}` is no precision: give a per cent such as 1%, more than 0% and at most 50%" in answer.err
-    assert len(answer.err.splitlines()) == 1
+    said = strandline("run", "sps", "-d", "x86", "--precision", text).refusal
+    assert f"`{text}` is no precision: give a per cent such as 1%, more than 0% and at most 50%" in said
 
 
 def test_a_window_may_be_found_while_the_program_runs(strandline: Strandline, native: FakeNative) -> None:

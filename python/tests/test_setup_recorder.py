@@ -113,10 +113,11 @@ def test_what_is_missing_is_said_in_a_line_before_anything_is_built(
 ) -> None:
     monkeypatch.setattr(recorder_setup, "missing", recorder_needs.missing)
     monkeypatch.setenv("PATH", str(source))
-    answer = strandline("setup-recorder", "--source", str(source))
     lack = "strandline: the recorder cannot be built: "
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err == f"{lack}cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again\n"
+    assert (
+        strandline("setup-recorder", "--source", str(source)).refusal
+        == f"{lack}cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again\n"
+    )
     monkeypatch.setenv("PATH", str(cargo.parent))
     answer = strandline("setup-recorder", "--source", str(source))
     assert answer.err.startswith(f"{lack}cmake not found: run 'sudo apt-get install cmake make ")

@@ -240,9 +240,7 @@ def test_repeated_records_are_run_and_not_looked_up(strandline: Strandline, nati
 @pytest.mark.parametrize("figure", ["cosplay-table-3", "strandweaver-2"])
 def test_two_figures_do_not_go_into_one_folder_at_once(strandline: Strandline, figure: str) -> None:
     with replacing(Path("mine")):
-        answer = strandline("figure", figure, "--out", "mine")
-    assert (answer.code, answer.out) == (2, "")
-    assert "/mine: another strandline is writing it" in answer.err
+        assert "/mine: another strandline is writing it" in strandline("figure", figure, "--out", "mine").refusal
     assert [path.name for path in Path().iterdir()] == ["mine"]
 
 
@@ -267,8 +265,7 @@ def test_another_figure_is_replaced_only_by_force(strandline: Strandline) -> Non
 
 def test_a_longer_run_is_replaced_only_by_force(strandline: Strandline, native: FakeNative) -> None:
     assert strandline("figure", "cosplay-table-3", "--tasks", "50").code == 0
-    answer = strandline("figure", "cosplay-table-3", "--tasks", "5")
-    assert (answer.code, answer.out) == (2, "")
-    assert "holds a longer run of cosplay-table-3, of 50 tasks where this one has 5:" in answer.err
+    said = strandline("figure", "cosplay-table-3", "--tasks", "5").refusal
+    assert "holds a longer run of cosplay-table-3, of 50 tasks where this one has 5:" in said
     assert len(native.specs) == 10, "said before anything runs"
     assert strandline("figure", "cosplay-table-3", "--tasks", "5", "--force").code == 0

@@ -16,7 +16,7 @@ from strandline.checking.means import Means
 from strandline.checking.verdicts import Checker, Verdict
 from strandline.checking.verify import verify
 from strandline.checking.weakening import DROP, MOST_PLACES, WEAKEN, Place, places, weakest
-from strandline.engine import CrashStates, CyclesSpec, Edit, StatesSpec
+from strandline.engine import CrashStates, CyclesSpec, Edit, Fence, StatesSpec
 from strandline.errors import InputError
 from strandline.views.audit import Judged
 from strandline.views.page import Line
@@ -24,20 +24,20 @@ from strandline.views.table import Table
 from strandline.views.weakened import Weakened
 
 
-def fence(pc: int, instruction: str = "sfence", count: int = 5, site: str = "") -> dict[str, Any]:
-    return {"site": site or f"f (a.c:{pc})", "instruction": instruction, "count": count, "pc": pc}
+def fence(pc: int, instruction: str = "sfence", count: int = 5, site: str = "") -> Fence:
+    return Fence(site or f"f (a.c:{pc})", pc, instruction, count)
 
 
 @dataclass
 class FakeEngine:
     """A program whose crash states follow from its changes; each change of an address saves as many cycles."""
 
-    fences: list[dict[str, Any]]
+    fences: list[Fence]
     states: Callable[[set[Edit]], list[str]]
     replays: bool = True
     asked: list[tuple[Edit, ...]] = field(default_factory=list)
 
-    def recording_fences(self, recording: str) -> list[dict[str, Any]]:
+    def recording_fences(self, recording: str) -> list[Fence]:
         assert recording == "r.strand"
         return self.fences
 

@@ -78,7 +78,7 @@ def _size(state: StateVisit, hopeless: set[Interval]) -> tuple[int, int, int, fl
     the clearest.
     """
     if state.run:
-        return 0, state.run["event"], state.run["run"], 0
+        return 0, state.run.event, state.run.run, 0
     by_lacks = interval(state) not in hopeless and state.lacks_stores < state.has_stores
     total, shown = (state.lacks_stores, state.lacks) if by_lacks else (state.has_stores, state.has)
     earliest = math.inf if state.interval is None else state.interval

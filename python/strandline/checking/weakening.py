@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from strandline.checking import images
 from strandline.checking.in_order import Early, InOrder
@@ -16,7 +15,7 @@ from strandline.checking.means import Means
 from strandline.checking.processes import Processes
 from strandline.checking.verdicts import Checker, Verdict, judge, scratch_of
 from strandline.checking.verify import scratch_folder
-from strandline.engine import CyclesSpec, Edit, Engine, StatesSpec, StateVisit
+from strandline.engine import CyclesSpec, Edit, Engine, Fence, StatesSpec, StateVisit
 
 MOST_PLACES = 32
 """Places that are tried, the most executed first."""
@@ -86,13 +85,13 @@ class Weakest:
     saved_together: int | None = None
 
 
-def places(fences: Sequence[dict[str, Any]]) -> tuple[list[Place], int]:
+def places(fences: Sequence[Fence]) -> tuple[list[Place], int]:
     """The places of executed flushes and fences to try, the most executed first; and how many are left out."""
-    grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    grouped: dict[tuple[str, str], list[Fence]] = {}
     for fence in fences:
-        grouped.setdefault((fence["site"], fence["instruction"]), []).append(fence)
+        grouped.setdefault((fence.site, fence.instruction), []).append(fence)
     found = [
-        Place(site, instruction, sum(one["count"] for one in group), tuple(one["pc"] for one in group))
+        Place(site, instruction, sum(one.count for one in group), tuple(one.pc for one in group))
         for (site, instruction), group in grouped.items()
     ]
     found.sort(key=lambda place: (-place.count, place.code))

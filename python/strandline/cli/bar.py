@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -17,9 +18,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from strandline.cli.progress import Advance
 from strandline.pace import Pace
 from strandline.views.numbers import short
+
+if TYPE_CHECKING:
+    from strandline.api.session import Advance
 
 UNKNOWN = "-:--:--"
 """A time that nothing tells yet."""
@@ -59,7 +62,7 @@ def progress(label: str, total: int) -> Iterator[Advance]:
         yield lambda count=1: bar.advance(task, count)
 
 
-class Runs(Progress):
+class _Runs(Progress):
     """A bar of runs: the share of their time that is over, runs and tasks done, the time to go.
 
     It reads their pace whenever it is drawn.
@@ -94,6 +97,13 @@ class Runs(Progress):
                 left=UNKNOWN if now.seconds_left is None else time(now.seconds_left),
             )
         return super().get_renderables()
+
+
+@contextmanager
+def runs(pace: Pace) -> Iterator[None]:
+    """Shows the pace of runs."""
+    with _Runs(pace):
+        yield
 
 
 def time(seconds: float) -> str:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from strandline.cli.progress import Advance
-
 if TYPE_CHECKING:
+    from strandline.api.session import Advance
     from strandline.pace import Pace
 
 SECONDS = 0.2

@@ -1,4 +1,4 @@
-"""Progress on stderr: bars if that is a terminal, lines of JSON if the environment asks for them.
+"""Progress on stderr: bars if that is a terminal, lines of JSON if the environment asks for them; else none.
 
 Only who sees one of them waits for its import.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from strandline.api.session import Advance, Display
     from strandline.pace import Pace
 
 
@@ -19,56 +20,35 @@ VARIABLE = "STRANDLINE_PROGRESS"
 """The environment variable which asks, by `lines`, for lines of JSON."""
 
 
-class Advance(Protocol):
-    """Called when runs have finished, from any thread."""
-
-    def __call__(self, count: int = 1, /) -> None:
-        """Counts them."""
-
-
-@contextmanager
-def counter(label: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """Counts events without a known end on a terminal; silent elsewhere."""
+def counter(label: str, unit: str) -> AbstractContextManager[Callable[[int], None]]:
+    """Counts events without a known end on a terminal."""
     if not sys.stderr.isatty():
-        yield lambda _count: None
-        return
+        return nullcontext(lambda _count: None)
     from strandline.cli import bar
 
-    with bar.counter(label, unit) as advance:
-        yield advance
+    return bar.counter(label, unit)
 
 
-@contextmanager
-def progress(label: str, total: int) -> Iterator[Advance]:
-    """Counts what is finished on a terminal; silent elsewhere. The bar disappears when the block ends."""
+def progress(label: str, total: int) -> AbstractContextManager[Advance]:
+    """Counts what is finished. The bar disappears when the block ends."""
+    shown = _shown()
+    return shown.progress(label, total) if shown else nullcontext(lambda _count=1: None)
+
+
+def runs(pace: Pace) -> AbstractContextManager[None]:
+    """Shows the pace of runs, also within each run."""
+    shown = _shown()
+    return shown.runs(pace) if shown else nullcontext()
+
+
+def _shown() -> Display | None:
+    """Who shows progress here."""
     if os.environ.get(VARIABLE) == "lines":
         from strandline.cli import lines
 
-        with lines.progress(label, total) as advance:
-            yield advance
-        return
+        return lines
     if not sys.stderr.isatty():
-        yield lambda _count=1: None
-        return
+        return None
     from strandline.cli import bar
 
-    with bar.progress(label, total) as advance:
-        yield advance
-
-
-@contextmanager
-def runs(pace: Pace) -> Iterator[None]:
-    """Shows the pace of runs on a terminal, also within each run; silent elsewhere."""
-    if os.environ.get(VARIABLE) == "lines":
-        from strandline.cli import lines
-
-        with lines.runs(pace):
-            yield
-        return
-    if not sys.stderr.isatty():
-        yield
-        return
-    from strandline.cli import bar
-
-    with bar.Runs(pace):
-        yield
+    return bar

@@ -7,7 +7,7 @@ from typing import Any
 
 from strandline.checking.examined import Examined
 from strandline.checking.verdicts import End
-from strandline.engine import StatesPlan, StateVisit
+from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
 from strandline.views.table import Column, Table
@@ -151,11 +151,11 @@ def _place(state: StateVisit) -> str:
     return f"{began} and {ends}{task}"
 
 
-def _moment(run: dict[str, Any]) -> str:
-    machine = f"the machine with {', '.join(run['machine'])}" if run["machine"] else "the unchanged machine"
-    line = f" ({run['line']})" if run["line"] else ""
-    at = f" at cycle {run['at_cycles']:,}" if run["at_cycles"] is not None else ""
-    return f"after durable event {run['event']:,} of {run['events']:,}{line}{at} of run {run['run']}, {machine}"
+def _moment(run: Reached) -> str:
+    machine = f"the machine with {', '.join(run.machine)}" if run.machine else "the unchanged machine"
+    line = f" ({run.line})" if run.line else ""
+    at = f" at cycle {run.at_cycles:,}" if run.at_cycles is not None else ""
+    return f"after durable event {run.event:,} of {run.events:,}{line}{at} of run {run.run}, {machine}"
 
 
 def _operation(operation: dict[str, Any]) -> str:

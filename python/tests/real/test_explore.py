@@ -142,7 +142,7 @@ def test_a_recording_and_a_machine_of_the_folder_are_read(server: Server) -> Non
     table = server.ended("table", workload="sps", designs="x86", tasks="5", machine="mine.toml")
     assert "on machine mine at" in table["html"]
     found = server.ended("crash", workload="a list.strand", designs="x86")
-    assert found["command"] == "strandline crash 'a list.strand' -d x86"
+    assert found["command"] == "strandline check 'a list.strand' -d x86"
     assert found["html"].startswith("<pre>design ")
 
 

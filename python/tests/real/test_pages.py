@@ -28,7 +28,7 @@ CRASHES = {
     "tutorial-architect.md": 2,
     "tutorial-engineer.md": 6,
 }
-"""The pages, and how many crash tests each runs."""
+"""The pages, and how many crash tests and checks each runs."""
 
 
 def commands(page: str, section: str = "") -> list[str]:
@@ -65,7 +65,7 @@ def test_the_pages_commands_end_as_they_say(
 
 
 def test_the_pages_have_commands() -> None:
-    assert {page: sum(line.startswith("crash") for line in commands(page)) for page in CRASHES} == CRASHES
+    assert {page: sum(line.startswith(("crash", "check")) for line in commands(page)) for page in CRASHES} == CRASHES
 
 
 @pytest.mark.usefixtures("kept_runs")

@@ -41,14 +41,7 @@ def crash(
     The arguments:
 
     - `workload`: a name (`sl.workloads()`).
-    - `design`: a name, names separated by commas, a list of them, or `all` that the machine and the workload support.
-    - `machine`: a preset (`sl.machines()`) or a TOML file; by default the workload's.
-    - `runtime`: the implementation of failure-atomic regions; by default the workload's.
-    - `threads`: one a core; `tasks`: timed operations or transactions.
-    - `window`: tasks in flight per thread, or `auto`; `coroutines`: `paper` or `lean`, their library.
-    - `bmo`: cycles that the backend memory operations add to a persist.
-    - `set`: parameters, as `{"machine.core.rob_entries": 128}`; `sl.explain` describes each.
-    - `seed`: of the random numbers.
+    - `design`, `machine`, `runtime`, `threads`, `tasks`, `window`, `coroutines`, `bmo`, `set`, `seed`: as for `sl.run`.
     - `points`: the number of crash states, or `all`.
     - `max_failures`: stop a design after this number of failing states.
     - `replay`: the one crash state to check, as a failure names it.
@@ -117,20 +110,20 @@ def check(
     from strandline.checking.request import Request
 
     request = Request(
-        os.fspath(recording),
-        words.points(points),
-        words.whole(seed, 0),
-        replay,
-        at_least(1, max_failures),
-        path(dump),
-        verify,
-        time_limit,
-        path(scratch),
+        recording=os.fspath(recording),
+        points=words.points(points),
+        seed=words.whole(seed, 0),
+        replay=replay,
+        max_failures=at_least(1, max_failures),
+        dump=path(dump),
+        verify=verify,
+        time_limit=time_limit,
+        scratch=path(scratch),
         orders=at_least(1, orders),
         suppress=tuple(suppress),
         recover=recover,
-        weaken=weaken,
         depth=at_least(1, depth),
+        weaken=weaken,
     )
     return recordings.check(session(jobs), request, words.designs(design))
 

@@ -48,14 +48,8 @@ def timeline(
 
     - `workload`: a name (`sl.workloads()`), the path of a recording, or a litmus test, of which `runtime` to
       `bmo`, the part and `kanata` are left out, and whose machine and delays `seed` decides.
-    - `design`: a name, names separated by commas, a list of them, or `all` that the machine and the workload support.
-    - `machine`: a preset (`sl.machines()`) or a TOML file; by default the workload's.
-    - `runtime`: the implementation of failure-atomic regions; by default the workload's.
-    - `threads`: one a core; `tasks`: timed operations or transactions, by default 100.
-    - `window`: tasks in flight per thread, or `auto`; `coroutines`: `paper` or `lean`, their library.
-    - `bmo`: cycles that the backend memory operations add to a persist.
-    - `set`: parameters, as `{"machine.core.rob_entries": 128}`; `sl.explain` describes each.
-    - `seed`: of the random numbers.
+    - `design`, `machine`, `runtime`, `threads`, `window`, `coroutines`, `bmo`, `set`, `seed`: as for `sl.run`.
+    - `tasks`: timed operations or transactions, by default 100.
     - `from_cycle`, `to_cycle`: the part that is wanted, in cycles of the timed region; `first_tasks` ends it when this
       number of tasks has ended.
     - `kanata`: a file for the instructions of the only design; `True` keeps them for `write_kanata`.

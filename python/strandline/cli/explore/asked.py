@@ -17,7 +17,7 @@ from strandline.outside import resolved
 View = Literal["table", "timeline", "crash"]
 
 COMMANDS: dict[View, str] = {"table": "run", "timeline": "timeline", "crash": "crash"}
-"""The command of each view."""
+"""The command of each view; the crash states of a recording have one of their own."""
 
 OPTIONS = ("machine", *OF_PROGRAMS, "seed")
 """Fields that are an option of their name in all commands."""
@@ -53,9 +53,9 @@ def read(body: bytes) -> Asked:
         raise InputError(f"the page's request cannot be read: {error}") from error
 
 
-def words(asked: Asked, store: str | None) -> tuple[str, ...]:
+def words(asked: Asked, store: str | None, is_recording: bool = False) -> tuple[str, ...]:
     """The words of the command behind `strandline`; what is empty is left out, so that the command demands it."""
-    found = [COMMANDS[asked.view]]
+    found = ["check" if is_recording and asked.view == "crash" else COMMANDS[asked.view]]
     if asked.workload:
         found.append(asked.workload)
     if asked.designs:

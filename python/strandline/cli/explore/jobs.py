@@ -94,7 +94,7 @@ class Jobs:
         running = len(self.running)
         # A name that nobody guesses.
         name = secrets.token_hex(16)
-        command = shlex.join(("strandline", *words(asked, self.store)))
+        command = shlex.join(("strandline", *self._words(asked)))
         self._jobs[name] = job = Job(asked, command, self.scratch / name)
         try:
             check(asked, self.engine, self.here)
@@ -127,12 +127,14 @@ class Jobs:
         for name in ended[: max(0, len(self._jobs) + 1 - MOST_KEPT)]:
             shutil.rmtree(self._jobs.pop(name).folder, ignore_errors=True)
 
+    def _words(self, asked: Asked) -> tuple[str, ...]:
+        return words(asked, self.store, self.engine.is_recording(asked.workload))
+
     async def _run(self, job: Job) -> None:
         try:
             job.folder.mkdir()
-            is_recording = self.engine.is_recording(job.asked.workload)
-            more = _results(job, is_recording)
-            status, out, said = await self._end(job, (*words(job.asked, self.store), *more))
+            more = _results(job, self.engine.is_recording(job.asked.workload))
+            status, out, said = await self._end(job, (*self._words(job.asked), *more))
             made = Made(job.asked.view, out, job.folder, is_document=bool(more))
             _finish(job, self.engine, status, made, said)
         except Exception as error:
