@@ -42,7 +42,7 @@ from strandline.views.scale import cut
 @pytest.mark.parametrize(
     "figure",
     [
-        *("strandweaver-7", "asap-7", "asap-9", "dpo-buffers"),
+        *("strandweaver-7", "asap-7", "asap-9", "dpo-7", "dpo-buffers"),
         *("cosplay-8", "cosplay-10", "cosplay-12", "cosplay-14"),
     ],
 )
@@ -56,6 +56,9 @@ def test_a_picture_is_as_wide_as_asked_and_all_of_it_is_inside(figure: str, widt
         assert box is not None
         assert inside.contains(box.x0, box.y0), figure
         assert inside.contains(box.x1, box.y1), figure
+    words = [text.get_window_extent().padded(-1) for text in found.texts]
+    boxes = [part.get_tightbbox() for part in (*found.axes, *legends)]
+    assert not any(word.overlaps(box) for word in words for box in boxes if box), "plots are between the words"
 
 
 @pytest.mark.parametrize("width", Width)

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.gridspec import GridSpec, SubplotSpec
+from matplotlib.gridspec import GridSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -47,10 +47,12 @@ def draw(chart: Chart, style: Style) -> Figure:
     look, words = Look(chart), Words(chart, style)
     legends = Legends(chart, look, style.width.inches)
     height = parts.rows * parts.row + words.head + words.foot + legends.height
-    room = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03)
+    # The part between the words above and below: as a row among theirs, the solver may give it the whole picture.
+    between = 0.0, words.foot / height, 1.0, 1 - (words.head + words.foot) / height
+    room = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, rect=between)
     figure = Figure(figsize=(style.width.inches, height), layout=room)
     FigureCanvasAgg(figure)
-    body = figure.add_subfigure(_between(figure, words, height))
+    body = figure.add_subfigure(GridSpec(1, 1, figure=figure)[0])
     places = _places(body, chart, parts, look)
     for place in places:
         _frame(place)
@@ -78,12 +80,6 @@ def _freeze(figure: Figure, body: SubFigure, shared: Text | None) -> None:
         # Beside the plots: the solver puts it in the middle of what also holds legends and names below them.
         places = Bbox.union([axes.get_position() for axes in figure.axes])
         shared.set_y(round((places.y0 + places.y1) / 2, DECIMALS))
-
-
-def _between(figure: Figure, words: Words, height: float) -> SubplotSpec:
-    """The part of a picture between the words above and below it."""
-    rows = [words.head, height - words.head - words.foot, words.foot]
-    return GridSpec(3, 1, figure=figure, height_ratios=[max(row, 1e-6) for row in rows])[1]
 
 
 def _places(figure: SubFigure, chart: Chart, parts: Layout, look: Look) -> list[Place]:
