@@ -24,6 +24,8 @@ CRASHES = {
     "litmus.md": 0,
     "see-a-run.md": 2,
     "questions.md": 0,
+    "debugging.md": 0,
+    "change.md": 0,
     "tutorial-student.md": 0,
     "tutorial-architect.md": 2,
     "tutorial-engineer.md": 6,
