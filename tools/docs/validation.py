@@ -119,6 +119,11 @@ def _command(claims: Sequence[Claim]) -> str:
     return fill(command, WIDTH - 2, subsequent_indent="        ", break_on_hyphens=False).replace("\n", " \\\n")
 
 
+def _takes_part(claims: Sequence[Claim]) -> str:
+    names = ", ".join(f"`{claim.id}`" for claim in claims)
+    return fill(f"Results that it takes part in: {names}.", WIDTH, break_on_hyphens=False)
+
+
 def _ours(claim: Claim) -> str:
     """What `DEVIATIONS.md` has of a claim; without a row it is met."""
     if found := deviations().get(claim.id):
@@ -148,7 +153,7 @@ def _section(source: str, designs: Designs) -> str:
     papers = "; ".join(dict.fromkeys(part for design in designs for part in str(known[design]["paper"]).split("; ")))
     link = f"[`{source}`](../crates/designs/src/{source})"
     claims = [each for each in repository_experiments().claims().values() if set(each.designs) & set(designs)]
-    results = f"The results that it takes part in:\n\n{_command(claims)}\n" if claims else f"{NO_RESULTS}\n"
+    results = f"{_takes_part(claims)}\n" if claims else f"{NO_RESULTS}\n"
     text = head((SOURCES / source).read_text(encoding="utf-8"))
     return f"### {_heading(designs)}\n\n{papers}. Source: {link}.\n\n{text}\n{results}"
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 CRASHES = {
     "workloads.md": 8,
-    "programs.md": 1,
+    "programs.md": 2,
     "machine.md": 0,
     "coroutines.md": 0,
     "sweeps.md": 0,
@@ -24,6 +24,11 @@ CRASHES = {
     "litmus.md": 0,
     "see-a-run.md": 2,
     "questions.md": 0,
+    "recordings.md": 1,
+    "recording-format.md": 0,
+    "records.md": 0,
+    "debugging.md": 0,
+    "change.md": 0,
     "tutorial-student.md": 0,
     "tutorial-architect.md": 2,
     "tutorial-engineer.md": 6,
