@@ -27,8 +27,8 @@ use times::Times;
 fn main() {
     let arguments = Arguments::from_args();
     quiet::install();
-    if std::env::var_os("STRANDLINE_MEASURE").is_some() {
-        return measure::print(&checks());
+    if let Ok(only) = std::env::var("STRANDLINE_MEASURE") {
+        return measure::print(checks(), &only);
     }
     let times = Arc::new(Times::default());
     let trials = cases().into_iter().map(|case| case.trial(times.clone())).collect();

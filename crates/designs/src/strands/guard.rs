@@ -101,7 +101,7 @@ impl Guard {
     pub fn revoke(&mut self, hw: &mut dyn Services<Own>, line: Line) {
         let core = self.core;
         self.requests.retain(|request| {
-            let void = request.line == line && request.waits.is_none() && !broken(Rule::StoreVoidsGrant);
+            let void = request.line == line && request.waits.is_none();
             if void {
                 hw.unwatch_stores(core, line);
             }

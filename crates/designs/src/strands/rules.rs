@@ -21,9 +21,6 @@ strandline_rules::rules! {
         StoreAwaitsFlush: "StrandWeaver III-A, Equation 1",
         /// An eviction or a request waits for the tails of all strand buffers. Broken: for the first one's.
         TailsOfAllBuffers: "StrandWeaver IV, managing cache writebacks",
-        /// A store of the owner voids the grant of a request that has not been repeated. Broken: the grant stands, whatever the store
-        /// has to wait for.
-        StoreVoidsGrant: "StrandWeaver III-A, Equations 1 and 3",
         /// While a request for a line waits, its owner stores nothing more to it. Broken: it does.
         SnoopHoldsStores: "StrandWeaver III-A, Equations 1 and 3",
     }
