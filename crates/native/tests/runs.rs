@@ -1,6 +1,7 @@
 //! The program itself: every workload keeps its invariant, on any number of threads, and its file recovers.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use strandline_workloads::{names, About};
@@ -32,11 +33,39 @@ fn settings(about: &About, name: &str) -> Vec<String> {
         .collect()
 }
 
-fn native(args: &[&str]) -> Output {
+fn native<S: AsRef<OsStr>>(args: &[S]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_strandline-native"))
         .args(args)
         .output()
         .expect("it runs")
+}
+
+/// What a run says.
+fn said<S: AsRef<OsStr>>(args: &[S]) -> String {
+    let output = native(args);
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// How many operations of a run on eight threads are linearizable, if the invariant holds.
+fn judged(name: &str, sets: impl IntoIterator<Item = String>) -> u64 {
+    let mut args: Vec<String> = [
+        name,
+        "--design=judged",
+        "--check",
+        "--threads=8",
+        "--tasks=40000",
+        "--warm=0",
+    ]
+    .map(str::to_owned)
+    .into();
+    args.extend(sets.into_iter().map(|set| format!("--set=workload.{set}")));
+    let said = said(&args);
+    assert!(said.contains("; the invariant holds"), "{args:?}: {said}");
+    let judged = said
+        .split("; ")
+        .find_map(|part| part.strip_suffix(" operations are linearizable"));
+    let judged = judged.and_then(|judged| judged.parse().ok());
+    judged.unwrap_or_else(|| panic!("{args:?}: {said}"))
 }
 
 fn file(name: &str) -> PathBuf {
@@ -144,8 +173,7 @@ fn every_kind_of_lock_keeps_threads_apart() {
         for program in programs {
             let set = format!("--set=runtime.{kind}");
             let args = [program, &["--threads=4", "--check", "--warm=0", &set]].concat();
-            let output = native(&args);
-            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            let said = said(&args);
             assert!(said.contains("; the invariant holds"), "{args:?}: {said}");
         }
     }
@@ -166,26 +194,18 @@ const MAPS: [&str; 7] = [
 #[test]
 fn maps_are_linearizable_under_eight_threads() {
     let maps = names().iter().filter(|about| MAPS.contains(&about.name));
-    let records: &[&str] = &["--set=workload.key_bytes=16", "--set=workload.value_bytes=64"];
+    let records: &[&str] = &["key_bytes=16", "value_bytes=64"];
     for (about, pairs) in maps.flat_map(|about| [(about, &[][..]), (about, records)]) {
-        let mut args = vec![about.name.to_owned(), "--design=judged".to_owned()];
-        args.extend(["--check", "--threads=8", "--tasks=40000", "--warm=0"].map(str::to_owned));
         let room = |(key, value): &(&str, &str)| match *key {
             // While a search is interrupted, what others retire is not free again: room for all insertions.
-            "pool" | "segments" | "records" => format!("--set=workload.{key}=32768"),
-            "keys" => "--set=workload.keys=300".to_owned(),
-            "reads" | "deletes" => format!("--set=workload.{key}=30"),
-            _ => format!("--set=workload.{key}={value}"),
+            "pool" | "segments" | "records" => format!("{key}=32768"),
+            "keys" => "keys=300".to_owned(),
+            "reads" | "deletes" => format!("{key}=30"),
+            _ => format!("{key}={value}"),
         };
-        args.extend(about.small.iter().map(room));
-        args.extend(pairs.iter().copied().map(str::to_owned));
-        let output = native(&args.iter().map(String::as_str).collect::<Vec<&str>>());
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        assert!(
-            said.contains("40000 operations are linearizable; the invariant holds"),
-            "{} {pairs:?}: {said}",
-            about.name
-        );
+        let sets = about.small.iter().map(room);
+        let judged = judged(about.name, sets.chain(pairs.iter().copied().map(str::to_owned)));
+        assert_eq!(judged, 40_000, "{} {pairs:?}", about.name);
     }
 }
 
@@ -197,24 +217,9 @@ fn calls_are_linearizable_under_eight_threads() {
         ("atlas-queue", ["nodes=40", "loaded=50"]),
         ("skiplist", ["keys=40", "reads=30"]),
     ] {
-        let set = set
-            .into_iter()
-            .chain(["inserts=50"])
-            .map(|set| format!("--set=workload.{set}"));
-        let mut args = vec![name.to_owned(), "--design=judged".to_owned()];
-        args.extend(["--check", "--threads=8", "--tasks=40000", "--warm=0"].map(str::to_owned));
-        args.extend(set);
-        let output = native(&args.iter().map(String::as_str).collect::<Vec<&str>>());
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        let judged = said
-            .split("; ")
-            .find_map(|part| part.strip_suffix(" operations are linearizable"));
-        let judged: u64 = judged
-            .and_then(|judged| judged.parse().ok())
-            .unwrap_or_else(|| panic!("{name}: {said}"));
+        let judged = judged(name, set.into_iter().chain(["inserts=50"]).map(str::to_owned));
         // Those that found no room have done nothing.
-        assert!((20_000..=40_000).contains(&judged), "{name}: {said}");
-        assert!(said.contains("; the invariant holds"), "{name}: {said}");
+        assert!((20_000..=40_000).contains(&judged), "{name}: {judged}");
     }
 }
 
@@ -228,8 +233,7 @@ fn applications_keep_their_invariants_under_eight_threads() {
         let mut args = vec![about.name.to_owned()];
         args.extend(["--check", "--threads=8", "--tasks=80000"].map(str::to_owned));
         args.extend(settings(about, about.name));
-        let output = native(&args.iter().map(String::as_str).collect::<Vec<&str>>());
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let said = said(&args);
         assert!(
             said.contains("80000 tasks on 8 threads") && said.contains("; the invariant holds"),
             "{}: {said}",
@@ -241,31 +245,9 @@ fn applications_keep_their_invariants_under_eight_threads() {
 /// Puts that never returned, and gets of a client's own batch, are not judged.
 #[test]
 fn batches_of_eight_threads_are_linearizable() {
-    let mut args = vec![
-        "echo",
-        "--design=judged",
-        "--check",
-        "--threads=8",
-        "--tasks=40000",
-        "--warm=0",
-    ];
-    args.extend([
-        "--set=workload.keys=60",
-        "--set=workload.batch=4",
-        "--set=workload.reads=30",
-    ]);
-    args.extend([
-        "--set=workload.versions=2",
-        "--set=workload.pool=400",
-        "--set=workload.buckets=8",
-    ]);
-    let output = native(&args);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    let judged = said
-        .split("; ")
-        .find_map(|part| part.strip_suffix(" operations are linearizable"));
-    let judged: u64 = judged.unwrap_or("0").parse().expect("a number");
-    assert!(judged > 38_000 && said.contains("; the invariant holds"), "{said}");
+    let sets = ["keys=60", "batch=4", "reads=30", "versions=2", "pool=400", "buckets=8"];
+    let judged = judged("echo", sets.map(str::to_owned));
+    assert!(judged > 38_000, "{judged}");
 }
 
 #[test]

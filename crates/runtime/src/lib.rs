@@ -50,7 +50,7 @@ pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Hand, LockKind, Locks, LOCK_BYTES};
 pub use log::UndoLog;
 pub use on_image::OnImage;
-pub use operations::{OperationId, Operations, Unexplained};
+pub use operations::{Operations, Unexplained};
 pub use plain::Plain;
 pub use program::{Program, Recoverable, Tasks};
 pub use random::Random;

@@ -5,8 +5,9 @@
 //! of those under way any. A map is linearizable if each of its keys is (Herlihy and Wing, TOPLAS 1990, section 3.3),
 //! so keys are judged one by one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use strandline_isa::Note;
 
 /// One operation on a key.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +22,8 @@ struct Operation {
 }
 
 /// An operation: its key, and its number among those of the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OperationId {
+#[derive(Clone, Copy, Debug)]
+struct OperationId {
     key: u64,
     number: usize,
 }
@@ -31,6 +32,8 @@ pub struct OperationId {
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     keys: BTreeMap<u64, Vec<Operation>>,
+    /// Those of each core and slot of its window that have not returned, oldest first.
+    open: BTreeMap<(usize, u32), VecDeque<OperationId>>,
     begun: u64,
     returned: u64,
 }
@@ -47,8 +50,24 @@ pub struct Unexplained {
 }
 
 impl Operations {
+    /// A slot of a core's window notes something: that an operation begins, or that its oldest one has returned.
+    pub fn note(&mut self, of: (usize, u32), note: Note, at: u64) {
+        match note {
+            Note::OperationBegin { key, value } => {
+                let operation = self.begin(key, value, at);
+                self.open.entry(of).or_default().push_back(operation);
+            }
+            Note::OperationDurable { changed } => {
+                if let Some(operation) = self.open.get_mut(&of).and_then(VecDeque::pop_front) {
+                    self.end(operation, changed, at);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// An operation begins: what it will leave of a key.
-    pub fn begin(&mut self, key: u64, value: Option<u64>, at: u64) -> OperationId {
+    fn begin(&mut self, key: u64, value: Option<u64>, at: u64) -> OperationId {
         let of_key = self.keys.entry(key).or_default();
         of_key.push(Operation {
             begun: at,
@@ -64,7 +83,7 @@ impl Operations {
     }
 
     /// An operation has returned, and has `changed` the map or not.
-    pub fn end(&mut self, id: OperationId, changed: bool, at: u64) {
+    fn end(&mut self, id: OperationId, changed: bool, at: u64) {
         let operation = &mut self.keys.get_mut(&id.key).expect("it has begun")[id.number];
         (operation.returned, operation.changed) = (at, changed);
         self.returned += 1;

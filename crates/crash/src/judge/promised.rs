@@ -1,11 +1,11 @@
 //! What a program without regions promises: its operations, from the notes of a run.
 
 use super::fault::Fault;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use strandline_isa::{Image, Memory, Note, Running};
 use strandline_kernel::Cycles;
 use strandline_machine::Noted;
-use strandline_runtime::{OperationId, Operations};
+use strandline_runtime::Operations;
 use strandline_sim::Recoverable;
 
 /// The operations of a run on a map.
@@ -19,7 +19,9 @@ impl Promised {
     /// The operations that the notes of all cores announce, on the map in `initial`; `None` if there are none.
     pub fn of(notes: &[Vec<Noted>], initial: &Memory, program: &dyn Recoverable) -> Option<Promised> {
         let mut operations = Operations::default();
-        notes.iter().for_each(|notes| read(notes, &mut operations));
+        for (core, notes) in notes.iter().enumerate() {
+            read(core, notes, &mut operations);
+        }
         (operations.begun() > 0).then(|| Promised {
             operations,
             initial: program.contents(initial),
@@ -45,22 +47,13 @@ impl Promised {
 }
 
 /// Reads the notes of a core, whose tasks may alternate.
-fn read(notes: &[Noted], operations: &mut Operations) {
+fn read(core: usize, notes: &[Noted], operations: &mut Operations) {
     let mut slot = Some(0);
-    let mut open: BTreeMap<u32, VecDeque<OperationId>> = BTreeMap::new();
     for noted in notes {
         match (noted.note, slot) {
             (Note::Running(Running::Library), _) => slot = None,
             (Note::Running(Running::Task(task)), _) => slot = Some(task),
-            (Note::OperationBegin { key, value }, Some(slot)) => {
-                let operation = operations.begin(key, value, noted.at.0);
-                open.entry(slot).or_default().push_back(operation);
-            }
-            (Note::OperationDurable { changed }, Some(slot)) if noted.at != Cycles::NEVER => {
-                if let Some(operation) = open.get_mut(&slot).and_then(VecDeque::pop_front) {
-                    operations.end(operation, changed, noted.at.0);
-                }
-            }
+            (note, Some(slot)) if noted.at != Cycles::NEVER => operations.note((core, slot), note, noted.at.0),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! The guarantees to the program: from its notes, the required content of a recovered image.
 
-use crate::{OperationId, Operations};
+use crate::Operations;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use strandline_isa::{Addr, CoreId, Image, Line, Memory, Note, Running};
 
@@ -16,7 +16,7 @@ pub struct Watch {
     acknowledged: u64,
     aborted: u64,
     operations: Operations,
-    /// The time of the operations: how many notes of them there were.
+    /// The time of the operations: how many notes of tasks there were.
     time: u64,
 }
 
@@ -41,8 +41,6 @@ struct Open {
 struct Core {
     running: Running,
     open: BTreeMap<u32, VecDeque<Open>>,
-    /// The operations of each slot that have not returned, oldest first.
-    operations: BTreeMap<u32, VecDeque<OperationId>>,
 }
 
 impl Default for Core {
@@ -50,7 +48,6 @@ impl Default for Core {
         Core {
             running: Running::Task(0),
             open: BTreeMap::new(),
-            operations: BTreeMap::new(),
         }
     }
 }
@@ -70,27 +67,15 @@ impl Watch {
     }
 
     pub(super) fn note(&mut self, core: CoreId, note: Note) {
-        let core = &mut self.cores[core.index()];
+        let number = core.index();
+        let core = &mut self.cores[number];
         if let Note::Running(running) = note {
             core.running = running;
         }
         // The library has no regions.
         let Running::Task(slot) = core.running else { return };
-        match note {
-            Note::OperationBegin { key, value } => {
-                self.time += 1;
-                let operation = self.operations.begin(key, value, self.time);
-                core.operations.entry(slot).or_default().push_back(operation);
-            }
-            Note::OperationDurable { changed } => {
-                self.time += 1;
-                let oldest = core.operations.get_mut(&slot).and_then(VecDeque::pop_front);
-                if let Some(operation) = oldest {
-                    self.operations.end(operation, changed, self.time);
-                }
-            }
-            _ => {}
-        }
+        self.time += 1;
+        self.operations.note((number, slot), note, self.time);
         let open = core.open.entry(slot).or_default();
         match (note, open.back_mut()) {
             (Note::RegionBegin, _) => open.push_back(Open {
