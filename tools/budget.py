@@ -37,7 +37,7 @@ def sizes() -> dict[str, int]:
     paths = [path for path in paths if path.is_file() and not path.is_symlink()]
     rust = [path.read_text() for path in paths if path.suffix == ".rs"]
     python = [path.read_text() for path in paths if path.suffix == ".py"]
-    pages = [path.read_text() for path in paths if path.parent == ROOT / "docs" and path.suffix in {".md", ".ipynb"}]
+    pages = [path.read_text() for path in paths if path.parent == ROOT / "docs" and path.suffix == ".md"]
     return {
         "lines of Rust": sum(text.count("\n") for text in rust),
         "files of Rust": len(rust),
