@@ -61,6 +61,7 @@ def test_no_failure_is_too_few(strandline: Strandline) -> None:
         ("r.strand", "--depth", "2", "--verify", "true"),
         ("--verify", "sps", "--depth", "2", "./r"),
         ("--depth", "0", "r.strand"),
+        ("r.strand", "--verify", "true", "--verfy"),
     ],
 )
 def test_a_recording_is_checked_by_the_other_command(strandline: Strandline, arguments: tuple[str, ...]) -> None:

@@ -39,7 +39,8 @@ class OfWorkloads(click.Command):
         others = {str(each.name): each for each in check.params if isinstance(each, click.Option)}
         added = [name for name in others if name not in own]
         both = click.Command(self.name, params=[*self.params, *(others[name] for name in added)])
-        ctx = both.make_context(self.name, list(args), parent, resilient_parsing=True)
+        # The command that takes the arguments complains of what it does not know.
+        ctx = both.make_context(self.name, list(args), parent, resilient_parsing=True, ignore_unknown_options=True)
         named = ctx.params["workload"]
         is_recording = named is not None and app.engine.is_recording(named)
         if is_recording:
