@@ -15,9 +15,10 @@ mod registers;
 mod subject;
 mod timeline;
 mod timing;
+mod varied;
 
 pub use conform::{conform, Conformance, StuckRun, Violation};
 pub use observe::{MOVING_SEEDS, PLAIN_SEEDS};
-pub use random::{first_failure, random, RandomReport, RandomViolation};
+pub use random::{aimed, first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};
 pub use timeline::{timeline, Drawn, Ran};

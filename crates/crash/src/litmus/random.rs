@@ -4,6 +4,7 @@ use super::observe::Case;
 use super::owners::Owners;
 use super::subject::Subject;
 use super::timing::Timings;
+use super::varied::varied;
 use crate::judge::fault::FaultKind;
 use crate::judge::order::{judge_all, Models};
 use serde::Serialize;
@@ -56,6 +57,21 @@ pub struct RandomViolation {
 /// # Errors
 /// A run without progress.
 pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<RandomReport, Error> {
+    aimed(subject, first_seed, programs, &mut || false)
+}
+
+/// As [`random`]. What `reaches` says to be worth it is kept after its run, and every other program is then a variation of one
+/// that was kept.
+///
+/// # Errors
+/// As [`random`].
+pub fn aimed(
+    subject: &dyn Subject,
+    first_seed: u64,
+    programs: u64,
+    reaches: &mut dyn FnMut() -> bool,
+) -> Result<RandomReport, Error> {
+    let mut kept: Vec<Test> = Vec::new();
     let mut tester = Tester::of(subject)?;
     let mut report = RandomReport {
         design: subject.about().name,
@@ -65,8 +81,14 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
         violations: Vec::new(),
     };
     for seed in first_seed..first_seed + programs {
-        let test = program(tester.models.plain(), &mut Rng::new(seed));
+        let test = match kept.is_empty() || seed % 2 == 0 {
+            true => program(tester.models.plain(), &mut Rng::new(seed)),
+            false => varied(&kept, &mut Rng::new(seed)),
+        };
         let tried = tester.run(&test, seed)?;
+        if reaches() {
+            kept.push(test.clone());
+        }
         report.programs += 1;
         report.undefined += u64::from(tried.undefined);
         report.crash_states += tried.crash_states;

@@ -14,6 +14,7 @@ mod models;
 mod mutants;
 mod planted;
 mod quiet;
+mod seam;
 mod thinning;
 mod times;
 mod wal;
@@ -26,8 +27,8 @@ use times::Times;
 fn main() {
     let arguments = Arguments::from_args();
     quiet::install();
-    if std::env::var_os("STRANDLINE_MEASURE").is_some() {
-        return measure::print(&checks());
+    if let Ok(only) = std::env::var("STRANDLINE_MEASURE") {
+        return measure::print(checks(), &only);
     }
     let times = Arc::new(Times::default());
     let trials = cases().into_iter().map(|case| case.trial(times.clone())).collect();

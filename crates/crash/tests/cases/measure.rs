@@ -1,4 +1,4 @@
-//! The worth of each suite: the planted bugs that it catches, and its cost (`STRANDLINE_MEASURE=1`).
+//! The worth of each suite: the planted bugs that it catches, and its cost (`STRANDLINE_MEASURE=1`, or the name of one).
 
 use crate::case::Check;
 use crate::mutants::all::mutants;
@@ -20,8 +20,11 @@ struct Worth {
 
 type Worths = BTreeMap<&'static str, Worth>;
 
-/// Runs every suite on the unchanged designs and on every mutant, and prints a table.
-pub fn print(checks: &[Check]) {
+/// Runs every suite on the unchanged designs and on every mutant, and prints a table; of a suite that `only` names, that one.
+pub fn print(mut checks: Vec<Check>, only: &str) {
+    let is_one = checks.iter().any(|check| check.suite == only);
+    checks.retain(|check| !is_one || check.suite == only);
+    let checks = &checks;
     let worths = Mutex::new(Worths::new());
     in_parallel(checks, |check| {
         let (found, seconds) = timed(|| (check.finds)(&Planted::unbroken(check.design)));

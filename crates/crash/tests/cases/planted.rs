@@ -62,6 +62,13 @@ impl Planted {
         })
     }
 
+    /// The design with its own parameters and these.
+    pub fn with_all(&self, sets: &Sets) -> Result<Box<AnyDesign>, Error> {
+        let sets: Vec<_> = sets.iter().map(|(key, value)| (*key, value.to_string())).collect();
+        let all = self.sets.iter().chain(&sets).map(|(key, value)| (*key, value.as_str()));
+        self.design(all)
+    }
+
     /// The broken rule, if code tests it.
     pub fn rule(&self) -> Option<Breakable> {
         match self.bug {
@@ -105,9 +112,7 @@ impl Subject for Planted {
     }
 
     fn play(&self, machine: &MachineConfig, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
-        let sets: Vec<_> = sets.iter().map(|(key, value)| (*key, value.to_string())).collect();
-        let all = self.sets.iter().chain(&sets).map(|(key, value)| (*key, value.as_str()));
-        play(self.design(all)?, machine, program, options)
+        play(self.with_all(sets)?, machine, program, options)
     }
 }
 

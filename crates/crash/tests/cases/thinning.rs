@@ -20,8 +20,12 @@ pub struct Amount {
     pub points: Points,
     /// Number of machines for a litmus test.
     pub machines: u64,
-    /// Random programs under one design with one set of parameters.
+    /// Random programs under one design with the paper's parameters.
     pub programs: u64,
+    /// The same under a design whose rarest bugs are found by them alone.
+    pub rare_programs: u64,
+    /// Random programs with one set of other parameters.
+    pub least_programs: u64,
     /// Random commands under one design.
     pub commands: u64,
 }
@@ -36,6 +40,8 @@ const SHORT: Amount = Amount {
     points: Points::Count(80),
     machines: 20,
     programs: 600,
+    rare_programs: 7_000,
+    least_programs: 200,
     commands: 1,
 };
 
@@ -48,6 +54,8 @@ const THOROUGH: Amount = Amount {
     points: Points::Count(1_000),
     machines: 300,
     programs: 20_000,
+    rare_programs: 20_000,
+    least_programs: 20_000,
     commands: 30,
 };
 
