@@ -28,11 +28,15 @@ type Variant = (&'static str, &'static [&'static str]);
 
 const THREADS: [u64; 2] = [4, 1];
 
-const CONTROLLERS: [Variant; 3] = [
+const CONTROLLERS: [Variant; 4] = [
     ("", &[]),
     (
         "two-controllers",
         &["machine.controllers.count=2", "machine.controllers.interleave_bytes=64"],
+    ),
+    (
+        "three-controllers",
+        &["machine.controllers.count=3", "machine.controllers.interleave_bytes=64"],
     ),
     ("no-adr", &["machine.controllers.adr=false"]),
 ];
@@ -44,9 +48,14 @@ enum Structures {
     Paper,
     /// Each at its minimum.
     Least,
+    /// More epochs than entries, and epochs' numbers that wrap: what is named in [`FEW`] at its minimum.
+    FewEntries,
 }
 
-const STRUCTURES: [Structures; 2] = [Structures::Paper, Structures::Least];
+const STRUCTURES: [Structures; 3] = [Structures::Paper, Structures::Least, Structures::FewEntries];
+
+/// Of designs with a limit of epochs, the parameters that [`Structures::FewEntries`] minimises.
+const FEW: [&str; 2] = ["entries", "number_bits"];
 
 /// How tasks share a thread: name, window and library; without a name, the design's default.
 type Sharing = (&'static str, Option<Window>, Option<&'static str>);
@@ -91,10 +100,21 @@ pub fn least(name: &str) -> Vec<(&'static str, String)> {
     least.collect()
 }
 
+/// Of [`least`], what minimises entries alone; nothing if the design has no limit of epochs.
+fn few_entries(name: &str) -> Vec<(&'static str, String)> {
+    let mut few = least(name);
+    match few.iter().any(|(key, _)| *key == "epochs") {
+        true => few.retain(|(key, _)| FEW.contains(key)),
+        false => few.clear(),
+    }
+    few
+}
+
 /// A design, and its possible combinations.
 struct Choice {
     about: About,
-    has_structures: bool,
+    /// Whether it has each of [`STRUCTURES`].
+    has: [bool; STRUCTURES.len()],
     /// It interrupts programs, which must restart their regions.
     interrupts: bool,
     /// Whether each machine, with each of [`CONTROLLERS`], meets its needs.
@@ -185,7 +205,7 @@ impl Choice {
         let on = |name| CONTROLLERS.map(|controllers| is_enough(&about, name, controllers));
         Choice {
             about,
-            has_structures: !least(about.name).is_empty(),
+            has: [true, !least(about.name).is_empty(), !few_entries(about.name).is_empty()],
             interrupts: design(about.name).is_some_and(|design| design.lowering().interrupts()),
             is_enough: paper_preset_names().into_iter().map(on).collect(),
         }
@@ -196,8 +216,7 @@ impl Choice {
             Some(machine) => self.is_enough[machine][controllers],
             None => self.is_enough.iter().any(|machine| machine[controllers]),
         };
-        let is_small = structures.is_some_and(|index| STRUCTURES[index] == Structures::Least);
-        is_enough && (self.has_structures || !is_small)
+        is_enough && structures.is_none_or(|index| self.has[index])
     }
 }
 
@@ -217,6 +236,7 @@ impl Row {
         let structures = match self.structures {
             Structures::Paper => "",
             Structures::Least => "least-structures",
+            Structures::FewEntries => "few-entries",
         };
         let threads = format!("{}-threads", self.threads);
         let first = [self.design.name, self.workload, self.runtime, &threads, self.machine];
@@ -234,13 +254,18 @@ impl Row {
         parts.join("::")
     }
 
-    /// As [`least`], except where the watchdog would give a slow run up.
-    fn least(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+    /// The parameters of the structures' sizes. Not as [`least`] where the watchdog would give a slow run up.
+    fn sizes(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         // With one entry, PMEM-Spec sends a store in the time of a path and up to 800 cycles of jitter, so that a task
         // of tpcc, which has some thousand stores, does not end within `planted::PATIENCE`. It does within fifteen
         // times that.
         let is_slow = |key| (self.design.name, self.workload, key) == ("pmem-spec", "tpcc", "path_entries");
-        least(self.design.name)
+        let sizes = match self.structures {
+            Structures::Paper => Vec::new(),
+            Structures::Least => least(self.design.name),
+            Structures::FewEntries => few_entries(self.design.name),
+        };
+        sizes
             .into_iter()
             .map(move |(key, value)| (key, if is_slow(key) { "4".to_owned() } else { value }))
     }
@@ -254,9 +279,7 @@ impl Row {
             .collect();
         // Batches end within the run, and logs wrap around.
         set.extend(["runtime.log_batch=3", "runtime.log_group=3"].map(str::to_owned));
-        if self.structures == Structures::Least {
-            set.extend(self.least().map(|(key, value)| format!("design.{key}={value}")));
-        }
+        set.extend(self.sizes().map(|(key, value)| format!("design.{key}={value}")));
         Spec {
             machine: Some(self.machine.to_owned()),
             runtime: Some(self.runtime.to_owned()),
