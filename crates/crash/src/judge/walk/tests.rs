@@ -1,5 +1,6 @@
 use super::*;
 use crate::judge::regions::RegionName;
+use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, Note, PM_BASE};
 use strandline_machine::{Durable, Noted};
 
@@ -210,6 +211,71 @@ fn a_word_of_a_region_that_had_not_begun_is_foreign() {
             expected: 0
         }]
     );
+}
+
+/// A map of one key, in the first cell.
+struct Map;
+
+impl Recoverable for Map {
+    fn recover(&self, _image: &dyn Image) {}
+
+    fn check(&self, _image: &dyn Image) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn contents(&self, image: &dyn Image) -> BTreeMap<u64, u64> {
+        let value = Some(image.word(cell(0))).filter(|value| *value != 0);
+        value.map(|value| (1, value)).into_iter().collect()
+    }
+}
+
+/// When a crash leaves an operation's value wrong that is durable in cycle 30, if ever.
+fn wrong_operation(begun: u64, returned: u64) -> Option<(usize, Cycles)> {
+    let begin = Note::OperationBegin { key: 1, value: Some(1) };
+    let notes = [(begun, begin), (returned, Note::OperationDurable { changed: true })];
+    let journal = Journal {
+        durable: vec![durable(20, 2, &[1]), durable(30, 0, &[1]), durable(500, 2, &[0])],
+        notes: vec![notes.map(|(at, note)| Noted { at: Cycles(at), note }).to_vec()],
+        ..Journal::default()
+    };
+    let (regions, initial) = (Regions::of(&[]), Memory::new(64, 192));
+    let mut walk = Walk::new(&journal, &regions, &initial, &Map);
+    let mut findings = (0..=journal.durable.len()).filter_map(|event| walk.point(event));
+    findings.next().map(|finding| (finding.event, finding.at))
+}
+
+#[test]
+fn an_operation_is_judged_to_the_cycle() {
+    assert_eq!(wrong_operation(10, 30), None);
+    assert_eq!(
+        wrong_operation(10, 29),
+        Some((1, Cycles(29))),
+        "it has returned, and is not there"
+    );
+    assert_eq!(wrong_operation(30, 40), None);
+    assert_eq!(
+        wrong_operation(31, 40),
+        Some((2, Cycles(30))),
+        "it is there, and has not begun"
+    );
+}
+
+#[test]
+fn a_region_is_judged_to_the_cycle() {
+    let wrong = |begun, acknowledged| {
+        let notes = vec![region(begun, 1, acknowledged)];
+        let journal = Journal {
+            durable: vec![durable(30, 0, &[1]), durable(30, 1, &[1]), durable(500, 2, &[0])],
+            notes,
+            ..Journal::default()
+        };
+        let found = findings(&journal, false).into_iter();
+        found.map(|finding| finding.event).collect::<Vec<usize>>()
+    };
+    assert_eq!(wrong(10, 30), [1], "one of two cells is there, in its own cycle");
+    assert_eq!(wrong(10, 29), [0, 1], "it is acknowledged, and not there");
+    assert_eq!(wrong(30, 600), [1]);
+    assert_eq!(wrong(31, 600), [1, 2], "it is there, and has not begun");
 }
 
 /// Recovery that follows a pointer beyond memory.
