@@ -46,7 +46,6 @@ impl Types for Own {
 
 /// A core's buffer. Its entries hold no bytes: a line in it has the bytes that all cores see, since
 /// another core's store would have moved the entry.
-/// moved the entry.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     /// Lines not sent yet, oldest first.

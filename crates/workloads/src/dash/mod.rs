@@ -212,7 +212,7 @@ impl Buckets {
             stash.lock(cpu);
             let has_room = !stash.used().is(SLOTS).branch(STASH_IS_FULL);
             if has_room {
-                // A search looks into the stash before it finds the record there.
+                // In either order: both are under the locks of the pair, and a search that meets one alone begins again.
                 pair.first.mark_overflow();
                 self.write(cpu, &stash, record, 0);
                 cpu.intent(Intent::Durable);
