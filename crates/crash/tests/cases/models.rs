@@ -112,9 +112,6 @@ const RARE: [&str; 4] = ["lb-pp", "asap-frontier-ep", "asap-frontier-rp", "asap-
 
 /// Random programs of a design with these parameters.
 fn programs(design: &str, sets: &Sets) -> u64 {
-    if std::env::var_os("HOLES_OLD").is_some() {
-        return 600;
-    }
     match (sets.is_empty(), RARE.contains(&design)) {
         (true, true) => amount().rare_programs,
         (true, false) => amount().programs,

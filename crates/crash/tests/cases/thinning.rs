@@ -40,8 +40,8 @@ const SHORT: Amount = Amount {
     points: Points::Count(80),
     machines: 20,
     programs: 600,
-    rare_programs: 6_000,
-    least_programs: 250,
+    rare_programs: 7_000,
+    least_programs: 200,
     commands: 1,
 };
 

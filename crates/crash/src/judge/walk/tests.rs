@@ -246,14 +246,15 @@ fn wrong_operation(begun: u64, returned: u64) -> Option<(usize, Cycles)> {
 
 #[test]
 fn an_operation_is_judged_to_the_cycle() {
-    assert_eq!(wrong_operation(30, 30), None);
+    assert_eq!(wrong_operation(10, 30), None);
     assert_eq!(
-        wrong_operation(30, 29),
+        wrong_operation(10, 29),
         Some((1, Cycles(29))),
         "it has returned, and is not there"
     );
+    assert_eq!(wrong_operation(30, 40), None);
     assert_eq!(
-        wrong_operation(31, 31),
+        wrong_operation(31, 40),
         Some((2, Cycles(30))),
         "it is there, and has not begun"
     );
@@ -273,8 +274,8 @@ fn a_region_is_judged_to_the_cycle() {
     };
     assert_eq!(wrong(10, 30), [1], "one of two cells is there, in its own cycle");
     assert_eq!(wrong(10, 29), [0, 1], "it is acknowledged, and not there");
-    assert_eq!(wrong(30, 40), [1]);
-    assert_eq!(wrong(31, 40), [1, 2], "it is there, and has not begun");
+    assert_eq!(wrong(30, 600), [1]);
+    assert_eq!(wrong(31, 600), [1, 2], "it is there, and has not begun");
 }
 
 /// Recovery that follows a pointer beyond memory.

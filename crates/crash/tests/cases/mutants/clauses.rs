@@ -23,7 +23,9 @@ pub fn agree() -> Result<(), String> {
     let mut named = BTreeSet::new();
     for page in PAGES {
         let text = std::fs::read_to_string(format!("{DOCS}{page}.md")).map_err(|error| format!("{page}: {error}"))?;
-        let (_, clauses) = text.split_once("\n## Clauses\n").ok_or(format!("{page}.md has no clauses"))?;
+        let (_, clauses) = text
+            .split_once("\n## Clauses\n")
+            .ok_or(format!("{page}.md has no clauses"))?;
         let clauses = clauses.split("\n## ").next().unwrap_or_default();
         let before = named.len();
         named.extend(clauses.lines().filter_map(of_row).flatten());
@@ -34,7 +36,10 @@ pub fn agree() -> Result<(), String> {
         return Err(format!("a clause names {name}, which is no mutant"));
     }
     // `dccvap` has no page.
-    let of_designs = rules::ALL.into_iter().flatten().filter(|rule| !rules::Plain::ALL.contains(rule));
+    let of_designs = rules::ALL
+        .into_iter()
+        .flatten()
+        .filter(|rule| !rules::Plain::ALL.contains(rule));
     for rule in of_designs {
         let has_clause = mutants().into_iter().any(|mutant| {
             matches!(mutant.broken, Broken::Rule(broken) if broken == *rule) && named.contains(mutant.name)
