@@ -2,7 +2,8 @@
 //! a family of designs lists its own with [`rules!`]. A wrapper changes single answers of a design beside them
 //! (`crates/crash/tests/cases/mutants/altered.rs`).
 //!
-//! Code tests [`broken`], which is constant `false` without the feature `mutants`. Only tests enable that feature.
+//! Code names the rule that a line keeps ([`keeps`], [`kept`]), or asks [`broken`], which is constant `false` without the
+//! feature `mutants`. Only tests enable that feature.
 
 /// Defines `Rule`, an enum of rules. Each is a doc comment (the rule, then the effect of breaking it), a name and the
 /// rule's source; they are grouped by [`Of`].
@@ -44,7 +45,10 @@ macro_rules! rules {
     };
 }
 
+mod keeping;
 pub mod time;
+
+pub use keeping::{breaks, in_order, keeps, kept, last_first};
 
 /// A rule of any crate or family.
 #[derive(Clone, Copy, Debug)]

@@ -22,6 +22,7 @@ mod list;
 mod lock;
 mod log;
 mod model;
+mod mutants;
 mod on_image;
 mod operations;
 mod plain;

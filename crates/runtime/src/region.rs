@@ -4,7 +4,7 @@ use crate::alloc::Taken;
 use crate::layout::{OWN_WORD, RECORD_WORDS};
 use crate::{UndoLog, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{breaks, in_order, keeps, kept, Rule};
 
 /// Whether more steps of the region follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +33,8 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         let Some(trailer) = self.adds(line) else { return };
         let log = &mut *self.log;
         let mut done = 0;
-        let mut words = bytes.div_ceil(8);
-        if broken(Rule::EveryWordLogged) {
-            words = words.min(RECORD_WORDS);
-        }
+        let words = bytes.div_ceil(8);
+        let words = kept(Rule::EveryWordLogged, words, || words.min(RECORD_WORDS));
         while done < words {
             let now = (words - done).min(RECORD_WORDS);
             log.record(line, from + 8 * done, now, trailer);
@@ -49,22 +47,15 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     fn adds(&mut self, line: W<'c, C>) -> Option<W<'c, C>> {
         let log = &mut *self.log;
         log.look_for_interrupt();
-        if broken(Rule::DurableBeforeRelease) && log.owes {
-            log.pay();
-        }
         log.keep(line);
         if !log.cpu.lowering().log {
             return None;
         }
         let trailer = line.at(TRAILER).load();
         log.follow_own_step(trailer);
-        if !broken(Rule::ClockPassesTrailers) {
-            log.clock = log.clock.max(trailer);
-        }
-        if broken(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).bits() > 0 {
-            return None;
-        }
-        Some(trailer)
+        keeps(Rule::ClockPassesTrailers, || log.clock = log.clock.max(trailer));
+        let is_first = || log.lists.records.end(log.cpu).bits() == 0;
+        kept(Rule::EveryLineLogged, true, is_first).then_some(trailer)
     }
 
     /// As [`crate::Region::log_packed`].
@@ -117,17 +108,13 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         let _call = self.log.cpu.call(1);
         self.log.look_for_interrupt();
         self.step = step;
-        if self.log.cpu.lowering().log {
-            self.log.seal(step);
-        }
-        if broken(Rule::FlushBeforeFence) {
-            return;
-        }
         let alone = !std::mem::replace(&mut self.log.stepped, step != Step::Last);
-        self.log.cpu.intent(match step {
+        let intent = match step {
             Step::Last if !alone => Intent::LastStep,
             _ => Intent::LogBeforeUpdate,
-        });
+        };
+        let cpu = self.log.cpu;
+        in_order(Rule::FlushBeforeFence, || self.log.seal(step), || cpu.intent(intent));
     }
 
     /// Loads `size` bytes at `at` as the region sees them: with its own writes.
@@ -169,15 +156,8 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// Logs the word that holds `at`.
     #[inline]
     fn log_word(&mut self, at: W<'c, C>) {
-        let line = at & !(LINE_BYTES - 1);
-        let log = &mut *self.log;
-        log.look_for_interrupt();
-        log.keep(line);
-        if log.cpu.lowering().log {
-            let trailer = line.at(TRAILER).load();
-            log.follow_own_step(trailer);
-            log.clock = log.clock.max(trailer);
-            log.record(at & !7, 0, 1, trailer);
+        if let Some(trailer) = self.adds(at & !(LINE_BYTES - 1)) {
+            self.log.record(at & !7, 0, 1, trailer);
         }
     }
 
@@ -193,16 +173,9 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         self.log.cpu.note(Note::RegionWrite {
             addr: Addr(at.bits()),
             size,
-            value: if size == 8 {
-                value.bits()
-            } else {
-                value.bits() & ((1 << (8 * size)) - 1)
-            },
+            value: low_bytes(value.bits(), size),
         });
-        if broken(Rule::TrailerLast) && self.log.cpu.lowering().log {
-            let line = self.log.cpu.word(Addr(at.bits()).line().addr().0);
-            line.at(TRAILER).store(self.log.clock);
-        }
+        breaks(Rule::TrailerLast, || self.log.write_trailer_first(at));
         at.store_sized(value, size);
     }
 
@@ -212,22 +185,13 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     pub fn finish(&mut self) {
         let _call = self.log.cpu.call(1);
         if self.step == Step::Last {
-            self.log.validate();
+            keeps(Rule::ValidateBeforeCommit, || self.log.validate());
         }
         self.log.write_trailers();
-        if broken(Rule::DurableBeforeRelease) && self.step == Step::Last {
-            self.log.owes = true;
-            return;
-        }
-        self.log.cpu.intent(match self.step {
-            Step::More => Intent::Step,
-            Step::Shared => Intent::NewStrand,
-            Step::Last => Intent::Durable,
-        });
-        if self.step == Step::Last {
-            self.log.look_behind_fence();
-            self.log.cpu.note(Note::RegionDurable);
-            self.log.acknowledged();
+        match self.step {
+            Step::More => self.log.cpu.intent(Intent::Step),
+            Step::Shared => self.log.cpu.intent(Intent::NewStrand),
+            Step::Last => keeps(Rule::DurableBeforeRelease, || self.log.settle()),
         }
     }
 }

@@ -23,15 +23,14 @@ use crate::layout::{field, Meta, StepLists, FURTHER_SHIFT, LENGTH_TO_COUNT, MAX_
 use crate::list::List;
 use crate::lock::Hand;
 use crate::{LogLayout, Step, UndoRegion, TRAILER};
-use strandline_isa::{sites, Addr, Cpu, Line, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
+use strandline_rules::{breaks, keeps, kept, Rule};
 
 sites! {
     TRAILER_IS_OWN = 0xf4ce_3a2f;
     TRAILER_IS_OF_REGION = 0x0021_b276;
     RING_WRAPS = 0x2ee7_ccfc;
     MORE_TO_SEAL = 0xa758_bebf;
-    MORE_TO_FLUSH_LATE = 0xdb04_8ef5;
     MORE_LINES_TO_FLUSH = 0xd622_87cf;
     LINE_IS_FURTHER = 0x27c0_2937;
 }
@@ -54,8 +53,6 @@ pub struct UndoLog<'c, C: Cpu> {
     pub(crate) lists: StepLists,
     /// The lines of the open step again, for assertions only: empty without assertions.
     pub(crate) logged: Vec<Line>,
-    /// The wait for the previous region was skipped: a broken rule.
-    pub(crate) owes: bool,
     /// The open region has ordered a step that is not its last.
     pub(crate) stepped: bool,
     /// The open region has packed records.
@@ -89,7 +86,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             used: (0, 0),
             lists: layout.step_lists(lane),
             logged: Vec::new(),
-            owes: false,
             stepped: false,
             packs: false,
             begun: cpu.word(0),
@@ -140,10 +136,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// [`UndoRegion::finish`]. The step that ends the region is ordered as [`Step::Last`].
     #[inline]
     pub fn begin(&mut self) -> UndoRegion<'_, 'c, C> {
-        // A region that has skipped the wait for the previous one begins after that wait.
-        if !(broken(Rule::DurableBeforeRelease) && self.owes) {
-            self.cpu.note(Note::RegionBegin);
-        }
+        breaks(Rule::DurableBeforeRelease, || self.settle_late());
+        self.cpu.note(Note::RegionBegin);
         if self.cpu.lowering().log {
             self.region = self.region + 1;
             self.used = (0, self.used.0);
@@ -156,12 +150,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// Waits for the previous region late: a broken rule. The open region begins here.
-    pub(crate) fn pay(&mut self) {
-        self.cpu.intent(strandline_isa::Intent::Durable);
+    /// Waits until the region, whose lines are written and flushed, is durable, and acknowledges it.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        self.cpu.intent(Intent::Durable);
+        self.look_behind_fence();
         self.cpu.note(Note::RegionDurable);
-        self.cpu.note(Note::RegionBegin);
-        self.owes = false;
+        self.acknowledged();
     }
 
     /// Prepares to log a line with this trailer. Where steps are on strands of their own, and an
@@ -174,7 +169,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         let own = (trailer & (MAX_LANES as u64 - 1)).is(self.lane).branch(TRAILER_IS_OWN);
         if own && self.begun.less(trailer).branch(TRAILER_IS_OF_REGION) {
-            self.cpu.intent(strandline_isa::Intent::Commit);
+            self.cpu.intent(Intent::Commit);
         }
     }
 
@@ -205,11 +200,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         slot.at(field::SEQUENCE).store(self.cpu.word(0));
         let target = if offset == 0 { at } else { at + offset };
         slot.at(field::TARGET).store(target);
-        let trailer = match broken(Rule::RecordKeepsTrailer) {
-            true => self.cpu.word(0),
-            false => trailer,
-        };
-        slot.at(field::OLD_TRAILER).store(trailer);
+        let old_trailer = kept(Rule::RecordKeepsTrailer, trailer, || self.cpu.word(0));
+        slot.at(field::OLD_TRAILER).store(old_trailer);
         for i in 0..own.words {
             let old = at.at(offset + 8 * i).load();
             slot.at(field::PAYLOAD + 8 * i).store(old);
@@ -224,6 +216,9 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// them.
     #[inline]
     pub(crate) fn seal(&mut self, step: Step) {
+        if !self.cpu.lowering().log {
+            return;
+        }
         // If a record overwrites one of the previous region while this region has no durable
         // record, a committed region looks unfinished. This step has updated nothing yet.
         let (before, now) = (self.used.1, self.used.0);
@@ -243,13 +238,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
                 slot.at(field::META).store(common + own);
                 slot.at(field::SEQUENCE).store(self.clock);
             }
-            if !broken(Rule::RecordsFlushed) && !broken(Rule::FlushBeforeFence) {
-                slot.flush();
-            }
+            keeps(Rule::RecordsFlushed, || slot.flush());
             at = at + List::<2>::ITEM;
-        }
-        if broken(Rule::FlushBeforeFence) {
-            self.flush_late(end);
         }
         list.clear(self.cpu);
     }
@@ -268,16 +258,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
                     }
                     .pack()
             }
-        }
-    }
-
-    /// Flushes the step's records behind the fence that should have waited for them: a broken rule.
-    fn flush_late(&self, end: W<'c, C>) {
-        self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate);
-        let mut at = self.cpu.word(0);
-        while at.less(end).branch(MORE_TO_FLUSH_LATE) {
-            self.lists.records.get(at, 0).flush();
-            at = at + List::<2>::ITEM;
         }
     }
 
@@ -321,11 +301,10 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         while at.less(end).branch(MORE_LINES_TO_FLUSH) {
             let line = list.get(at, 0);
             let next = at + List::<1>::ITEM;
-            let (first, last) = (at.bits() == 0, next.bits() == end.bits());
-            if self.cpu.lowering().log && (first || !broken(Rule::EveryTrailerWritten)) {
+            if self.cpu.lowering().log && kept(Rule::EveryTrailerWritten, true, || at.bits() == 0) {
                 line.at(TRAILER).store(self.clock);
             }
-            if !(last && broken(Rule::EveryUpdateFlushed)) {
+            if kept(Rule::EveryUpdateFlushed, true, || next.bits() != end.bits()) {
                 line.flush();
             }
             at = next;

@@ -26,7 +26,7 @@ use super::set::Set;
 use crate::lock::Hand;
 use crate::{LogUnit, Runtime, Step};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, Rule};
 
 sites! {
     LOCK_IS_OUTERMOST = 0xef6f_b519;
@@ -352,16 +352,12 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             let entry = self.ring.append();
             entry.at(field::CLOCK).store(self.ledger.clock);
             self.ring.seal(entry, LogEntryKind::TxEnd, 0);
-            self.pass_head_early();
             // No update may leave the caches before all entries are durable.
             self.cpu.intent(Intent::Commit);
         }
-        if !broken(Rule::LinesFlushedAtEnd) {
-            self.flush_updated();
-        }
+        keeps(Rule::LinesFlushedAtEnd, || self.flush_updated());
         self.updated.clear();
-        self.ring.durable();
-        let end = self.ring.end();
+        let end = self.ring.end_section();
         if logs {
             self.ring.mark(end);
         }
@@ -384,9 +380,8 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if self.runtime == Runtime::Sfr {
             self.combine();
         }
-        self.pass_head_early();
-        self.ring.durable();
-        self.ledger.end(self.ring.end(), std::mem::take(&mut self.ended));
+        let end = self.ring.end_section();
+        self.ledger.end(end, std::mem::take(&mut self.ended));
         self.stamp = self.ledger.clock;
         self.ledger.tick();
         self.updated.clear();
@@ -414,13 +409,6 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             if count < ENTRY_WORDS {
                 break;
             }
-        }
-    }
-
-    /// A broken rule.
-    fn pass_head_early(&mut self) {
-        if broken(Rule::HeadLast) {
-            self.ring.write_head(self.ring.end());
         }
     }
 

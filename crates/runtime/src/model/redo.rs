@@ -22,7 +22,7 @@ use crate::lock::Hand;
 use crate::region::low_bytes;
 use crate::{Step, TRAILER};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, Rule};
 
 sites! {
     LOCK_IS_OUTERMOST = 0x2d09_bd3b;
@@ -268,9 +268,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     /// lost; whether there were any. Before other lanes build on that, it is durable that these
     /// need no replay.
     fn acknowledge(&mut self) -> bool {
-        if !broken(Rule::GroupDurable) {
-            self.ring.durable();
-        }
+        keeps(Rule::GroupDurable, || self.ring.durable());
         let Some(ready) = self.ledger.ready() else {
             return false;
         };

@@ -14,7 +14,7 @@ use super::scan::Scan;
 use crate::{MAX_LANES, TRAILER};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, Image};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{kept, Rule};
 
 /// A region whose committing entry is in the log.
 struct Region {
@@ -88,8 +88,8 @@ fn complete(scan: &Scan, lane: usize) -> Vec<Region> {
                 .filter(|entry| entry.position >= first)
                 .copied()
                 .collect();
-            let whole = entries.len() as u64 == commit.count() || broken(Rule::ReplayOfWholeRegions);
-            whole.then_some(Region {
+            let is_whole = entries.len() as u64 == commit.count();
+            kept(Rule::ReplayOfWholeRegions, is_whole, || true).then_some(Region {
                 lane,
                 clock: commit.clock(),
                 first,
@@ -116,7 +116,7 @@ fn survival(image: &dyn Image, layout: &ModelLayout, regions: &[Region], mut nex
             next[region.lane] = region.commit.position + 1;
             survivors.insert(region.clock);
         }
-        survival.push((in_turn && free) || broken(Rule::ReplayAwaitsDependences));
+        survival.push(kept(Rule::ReplayAwaitsDependences, in_turn && free, || true));
     }
     survival
 }

@@ -7,7 +7,7 @@ use crate::list::List;
 use crate::lock::Hand;
 use crate::model::set::Set;
 use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, Rule};
 
 sites! {
     MORE_RECORDS_TO_FLUSH = 0x3c1d_77e9;
@@ -152,17 +152,13 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         if !self.logs {
             return;
         }
-        if self.flushes && !broken(Rule::WalRecordsFlushed) {
-            self.flush_records();
+        if self.flushes {
+            keeps(Rule::WalRecordsFlushed, || self.flush_records());
         }
-        if !broken(Rule::WalRecordsBeforeBit) {
-            self.order(Intent::LogBeforeUpdate);
-        }
+        keeps(Rule::WalRecordsBeforeBit, || self.order(Intent::LogBeforeUpdate));
         self.counted = self.records.end(self.cpu);
         self.write_logged(self.counted >> ADDRESS_SHIFT);
-        if !broken(Rule::WalBitBeforeUpdates) {
-            self.order(Intent::LogBeforeUpdate);
-        }
+        keeps(Rule::WalBitBeforeUpdates, || self.order(Intent::LogBeforeUpdate));
     }
 
     /// Flushes each data line and each address line of the records that are not counted. A compiler does not know what
@@ -199,9 +195,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     pub(super) fn commit(&mut self) {
         let _call = self.cpu.call(0);
         if self.logs {
-            if !broken(Rule::WalUpdatesBeforeClear) {
-                self.order(Intent::Commit);
-            }
+            keeps(Rule::WalUpdatesBeforeClear, || self.order(Intent::Commit));
             self.write_logged(self.cpu.word(0));
         }
         self.order(Intent::Durable);
