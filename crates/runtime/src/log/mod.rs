@@ -70,6 +70,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// settled.
     pub fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
         let ring = layout.ring(lane);
+        let half = ring.start..ring.start + layout.records() / 2 * LINE_BYTES;
+        let ring = kept(Rule::RingHoldsTwoRegions, ring, || half);
         let region = match cpu.lowering().log {
             true => cpu.word(layout.settled(lane).0).load(),
             false => cpu.word(0),

@@ -89,7 +89,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
     /// Waits until all that a section has written is durable. The log's end, as the head's word.
     pub fn end_section(&mut self) -> W<'c, C> {
         breaks(Rule::HeadLast, || self.write_head(self.end()));
-        self.durable();
+        keeps(Rule::UpdatesBeforeMarker, || self.durable());
         self.end()
     }
 
@@ -127,6 +127,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
     /// Advances to the next block.
     fn enter(&mut self) -> W<'c, C> {
         let next = self.block.load();
+        breaks(Rule::DurableHeadLeftBlock, || self.durable_block = self.head_block);
         if next.equals(self.durable_block).branch(NEXT_IS_DURABLE_HEAD)
             && !next.equals(self.head_block).branch(NEXT_IS_HEAD)
         {
