@@ -25,6 +25,7 @@ mod model;
 mod mutants;
 mod on_image;
 mod operations;
+mod per_lane;
 mod plain;
 mod program;
 mod random;

@@ -9,6 +9,7 @@ mod pthread;
 mod spin;
 mod ticket;
 
+use crate::per_lane::PerLane;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Intent, LINE_BYTES, W};
 
@@ -128,7 +129,7 @@ impl Locks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LockUse {
     kind: LockKind,
-    base: Addr,
+    own: PerLane,
 }
 
 impl LockUse {
@@ -136,7 +137,7 @@ impl LockUse {
         let kind = heap.logging.lock;
         LockUse {
             kind,
-            base: heap.dram(lanes as u64 * kind.lane_bytes()),
+            own: PerLane::dram(heap, lanes, kind.lane_bytes()),
         }
     }
 
@@ -144,7 +145,7 @@ impl LockUse {
     pub fn of(&self, lane: usize) -> Hand {
         Hand {
             kind: self.kind,
-            own: self.base.0 + lane as u64 * self.kind.lane_bytes(),
+            own: self.own.of(lane).0,
         }
     }
 }

@@ -85,7 +85,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     /// of its word acquires what the lane has released by it.
     fn stays(&self, stamp: W<'c, C>) -> bool {
         let lane = stamp & (MAX_LANES as u64 - 1);
-        let durable = (lane * ModelLayout::durable_stride()).at(self.durable.0).load();
+        let durable = (lane * ModelLayout::DRAM_BYTES).at(self.durable.0).load();
         if durable.less(stamp).branch(STAMP_IS_NOT_DURABLE) {
             return false;
         }
@@ -197,7 +197,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     pub fn publish(&mut self, ready: &Ready<'c, C>) {
         self.regions.drain(..ready.sections);
         self.first = ready.next;
-        let own = self.durable.0 + self.lane * ModelLayout::durable_stride();
+        let own = self.durable.0 + self.lane * ModelLayout::DRAM_BYTES;
         self.cpu.intent(Intent::Release);
         self.cpu.word(own).store(ready.clock);
     }

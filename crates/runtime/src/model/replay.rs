@@ -28,7 +28,9 @@ struct Region {
 
 /// Replays the regions that survive and undoes the others.
 pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout) {
-    let scans: Vec<Scan> = (0..layout.lanes()).map(|lane| Scan::of(image, layout, lane)).collect();
+    let scans: Vec<Scan> = (0..layout.pm.lanes())
+        .map(|lane| Scan::of(image, layout, lane))
+        .collect();
     let mut regions: Vec<Region> = Vec::new();
     let mut next = Vec::new();
     for (lane, scan) in scans.iter().enumerate() {
@@ -109,7 +111,7 @@ fn survival(image: &dyn Image, layout: &ModelLayout, regions: &[Region], mut nex
         let in_turn = next[region.lane] == region.first;
         let free = region.dependences().all(|stamp| {
             let lane = (stamp & (MAX_LANES as u64 - 1)) as usize;
-            let done = lane < layout.lanes() && image.word(settled(layout, lane)) >= stamp;
+            let done = lane < layout.pm.lanes() && image.word(settled(layout, lane)) >= stamp;
             done || survivors.contains(&stamp)
         });
         if in_turn && free {

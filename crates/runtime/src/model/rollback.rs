@@ -17,7 +17,7 @@ use strandline_rules::{keeps, last_first, Rule};
 pub(crate) fn roll_back(image: &dyn Image, layout: &ModelLayout) {
     let mut valid: Vec<(u64, u64, Entry)> = Vec::new();
     let mut ends = Vec::new();
-    for lane in 0..layout.lanes() {
+    for lane in 0..layout.pm.lanes() {
         let mut scan = Scan::of(image, layout, lane);
         keeps(Rule::CommitFinished, || finish_commit(image, &mut scan));
         let entries = scan.entries.iter().filter(|entry| entry.valid);

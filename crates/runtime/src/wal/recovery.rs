@@ -10,7 +10,7 @@ use strandline_rules::{kept, last_first, Rule};
 ///
 /// It is idempotent: the records stay until the word is cleared, and undoing them again leaves the same.
 pub(crate) fn undo_logged(image: &dyn Image, layout: &WalLayout) {
-    for lane in 0..layout.lanes() {
+    for lane in 0..layout.pm.lanes() {
         let logged = image.word(layout.logged(lane));
         let count = kept(Rule::WalBitDecides, logged, || ever_written(image, layout, lane));
         if count == 0 {
