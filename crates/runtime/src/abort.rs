@@ -210,7 +210,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Restores the log's state before the region, except that its numbers continue.
     fn forget(&mut self) {
         self.stepped = false;
-        self.logged.clear();
+        self.known.clear();
         self.lists.records.clear(self.cpu);
         self.lists.lines.clear(self.cpu);
     }

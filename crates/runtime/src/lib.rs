@@ -57,7 +57,7 @@ pub use plain::Plain;
 pub use program::{Program, Recoverable, Tasks};
 pub use random::Random;
 pub use recovery::recover;
-pub use region::{Step, UndoRegion};
+pub use region::Step;
 pub use runtimes::{code_of, runtimes, LogUnit, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
 pub use thread::{run_thread, run_warming, ThreadPlan, ThreadState};
 pub use wal::{Wal, WalLog};

@@ -18,13 +18,12 @@
 //! Both require that stores of one core to one line become visible in program order.
 
 use crate::abort::Unwinding;
-use crate::alloc::Taken;
 use crate::layout::{field, Meta, StepLists, FURTHER_SHIFT, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
-use crate::list::List;
+use crate::list::{KnownLines, List};
 use crate::lock::Hand;
-use crate::{LogLayout, Step, UndoRegion, TRAILER};
-use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
-use strandline_rules::{breaks, keeps, kept, Rule};
+use crate::{LogLayout, Step, TRAILER};
+use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_rules::{keeps, kept, Rule};
 
 sites! {
     TRAILER_IS_OWN = 0xf4ce_3a2f;
@@ -51,8 +50,7 @@ pub struct UndoLog<'c, C: Cpu> {
     /// Records of the open region, and of the one before it.
     pub(crate) used: (u64, u64),
     pub(crate) lists: StepLists,
-    /// The lines of the open step again, for assertions only: empty without assertions.
-    pub(crate) logged: Vec<Line>,
+    pub(crate) known: KnownLines,
     /// The open region has ordered a step that is not its last.
     pub(crate) stepped: bool,
     /// The open region has packed records.
@@ -87,7 +85,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             clock: cpu.word(0),
             used: (0, 0),
             lists: layout.step_lists(lane),
-            logged: Vec::new(),
+            known: KnownLines::default(),
             stepped: false,
             packs: false,
             begun: cpu.word(0),
@@ -111,13 +109,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.used = (next().bits(), 0);
     }
 
-    /// As [`crate::Log::hand`].
-    #[inline]
-    #[must_use]
-    pub fn hand(&self) -> Hand {
-        self.hand
-    }
-
     /// Acquires the lock at this address ([`crate::LockKind`]).
     #[inline]
     pub fn lock(&mut self, lock: W<'c, C>) {
@@ -130,26 +121,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     pub fn unlock(&mut self, lock: W<'c, C>) {
         self.frees(lock);
         self.hand.unlock(self.cpu, lock);
-    }
-
-    /// Begins a failure-atomic region. The locks of all that it writes are held until it is finished.
-    ///
-    /// For each step: [`UndoRegion::log`] or [`UndoRegion::log_row`], [`UndoRegion::order`], [`UndoRegion::update`],
-    /// [`UndoRegion::finish`]. The step that ends the region is ordered as [`Step::Last`].
-    #[inline]
-    pub fn begin(&mut self) -> UndoRegion<'_, 'c, C> {
-        breaks(Rule::DurableBeforeRelease, || self.settle_late());
-        self.cpu.note(Note::RegionBegin);
-        if self.cpu.lowering().log {
-            self.region = self.region + 1;
-            self.used = (0, self.used.0);
-            self.begun = self.clock;
-            self.packs = false;
-        }
-        UndoRegion {
-            log: self,
-            step: Step::More,
-        }
     }
 
     /// Waits until the region, whose lines are written and flushed, is durable, and acknowledges it.
@@ -274,15 +245,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Remembers a line of the step.
     #[inline(always)]
     pub(crate) fn keep(&mut self, line: W<'c, C>) {
-        if cfg!(debug_assertions) {
-            let known = Addr(line.bits()).line();
-            assert!(
-                !self.logged.contains(&known),
-                "{} is logged twice in a step",
-                known.addr()
-            );
-            self.logged.push(known);
-        }
+        self.known.add(line.bits());
         if self.needs_lines() {
             let list = self.lists.lines;
             let end = list.end(self.cpu);
@@ -293,7 +256,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Writes the trailers of the step's lines and flushes each once.
     #[inline(always)]
     pub(crate) fn write_trailers(&mut self) {
-        self.logged.clear();
+        self.known.clear();
         if !self.needs_lines() {
             return;
         }
@@ -313,25 +276,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         list.clear(self.cpu);
     }
-
-    /// The stamp of memory that the lane passes on: none, as its regions are acknowledged when they
-    /// end.
-    #[inline]
-    #[must_use]
-    pub fn stamp(&self) -> Option<W<'c, C>> {
-        None
-    }
-
-    /// Records a row that the open region, or the one about to begin, has allocated. It creates no
-    /// dependence.
-    #[inline]
-    pub fn takes(&mut self, row: Taken<'c, C>) {
-        self.allocates(row);
-    }
-
-    /// Every region is acknowledged.
-    #[inline]
-    pub fn close(&mut self) {}
 }
 
 #[cold]

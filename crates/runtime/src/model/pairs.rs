@@ -24,6 +24,7 @@ use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::Set;
 use crate::lock::Hand;
+use crate::region::store;
 use crate::{LogUnit, Runtime, Step};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{keeps, Rule};
@@ -225,7 +226,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             let words = (span >> WORDS_SHIFT).bits();
             self.open_pair(line, line + (span & (LINE_BYTES - 1)), words);
         }
-        self.store(at, value, size);
+        store(self.cpu, at, value, size);
     }
 
     /// A pair of its own.
@@ -236,17 +237,8 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
         self.close_pair();
         self.open_pair(at & !(LINE_BYTES - 1), at & !7, 1);
-        self.store(at, value, size);
+        store(self.cpu, at, value, size);
         self.close_pair();
-    }
-
-    fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        self.cpu.note(Note::RegionWrite {
-            addr: Addr(at.bits()),
-            size,
-            value: crate::region::low_bytes(value.bits(), size),
-        });
-        at.store_sized(value, size);
     }
 
     /// Logs `words` words at `at`, before an update of their line, except those that the section

@@ -19,9 +19,9 @@ use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::{Set, LINE_ITEM};
 use crate::lock::Hand;
-use crate::region::low_bytes;
+use crate::region::{low_bytes, note_write};
 use crate::{Step, TRAILER};
-use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{keeps, Rule};
 
 sites! {
@@ -135,12 +135,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     /// Writes to the region's set.
     pub(crate) fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let _call = at.call(3);
-        let bits = low_bytes(value.bits(), size);
-        self.cpu.note(Note::RegionWrite {
-            addr: Addr(at.bits()),
-            size,
-            value: bits,
-        });
+        note_write(self.cpu, at, value, size);
         if !self.logs() {
             at.store_sized(value, size);
             return at.flush();

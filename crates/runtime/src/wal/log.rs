@@ -3,10 +3,10 @@
 use super::layout::{Span, WalLayout, ADDRESS_SHIFT, DATA_SHIFT};
 use super::Wal;
 use crate::copy::copy_words;
-use crate::list::List;
+use crate::list::{KnownLines, List};
 use crate::lock::Hand;
 use crate::model::set::Set;
-use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{keeps, Rule};
 
 sites! {
@@ -37,8 +37,7 @@ pub struct WalLog<'c, C: Cpu> {
     lines: List<1>,
     /// The lines that the open region has logged by single writes.
     pub(super) written: Set<'c, C>,
-    /// The lines of the open step again, for assertions only: empty without assertions.
-    pub(super) known: Vec<Line>,
+    pub(super) known: KnownLines,
 }
 
 impl<'c, C: Cpu> WalLog<'c, C> {
@@ -60,7 +59,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
             counted: zero,
             lines: layout.lines(lane),
             written: Set::of_lines(cpu, layout.set(lane)),
-            known: Vec::new(),
+            known: KnownLines::default(),
         }
     }
 
@@ -126,15 +125,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     /// Remembers a line of the step, which `finish` flushes.
     pub(super) fn keep(&mut self, line: W<'c, C>) {
         let _call = line.call(1);
-        if cfg!(debug_assertions) {
-            let known = Addr(line.bits()).line();
-            assert!(
-                !self.known.contains(&known),
-                "{} is logged twice in a step",
-                known.addr()
-            );
-            self.known.push(known);
-        }
+        self.known.add(line.bits());
         if !self.flushes {
             return;
         }
