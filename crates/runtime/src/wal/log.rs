@@ -72,18 +72,12 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Acquires the lock at this address. A variant that orders nothing does not annotate it either.
     pub(crate) fn lock(&mut self, lock: W<'c, C>) {
-        match self.variant {
-            Wal::LogPSf => self.hand.lock(self.cpu, lock),
-            _ => self.hand.take(self.cpu, lock),
-        }
+        self.hand.acquire(self.cpu, lock, self.variant == Wal::LogPSf);
     }
 
     /// Releases the lock at this address.
     pub(crate) fn unlock(&mut self, lock: W<'c, C>) {
-        match self.variant {
-            Wal::LogPSf => self.hand.unlock(self.cpu, lock),
-            _ => self.hand.leave(self.cpu, lock),
-        }
+        self.hand.release(self.cpu, lock, self.variant == Wal::LogPSf);
     }
 
     /// Begins a region.
