@@ -419,22 +419,13 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 }
 
-impl<C: Cpu> Batches for PairLog<'_, C> {
-    fn is_scarce(&self) -> bool {
-        self.ring.is_scarce() || self.ledger.is_scarce()
-    }
-
-    fn is_settled(&self) -> bool {
-        self.ledger.is_settled()
+impl<'c, C: Cpu> Batches<'c, C> for PairLog<'c, C> {
+    fn parts(&self) -> (&'c C, &Ring<'c, C>, &Ledger<'c, C>) {
+        (self.cpu, &self.ring, &self.ledger)
     }
 
     fn commit(&mut self) -> bool {
         self.commit_sections()
-    }
-
-    fn give_way(&self) {
-        self.cpu.give_way();
-        self.cpu.spins();
     }
 }
 

@@ -278,22 +278,13 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     }
 }
 
-impl<C: Cpu> Batches for RedoLog<'_, C> {
-    fn is_scarce(&self) -> bool {
-        self.ring.is_scarce() || self.ledger.is_scarce()
-    }
-
-    fn is_settled(&self) -> bool {
-        self.ledger.is_settled()
+impl<'c, C: Cpu> Batches<'c, C> for RedoLog<'c, C> {
+    fn parts(&self) -> (&'c C, &Ring<'c, C>, &Ledger<'c, C>) {
+        (self.cpu, &self.ring, &self.ledger)
     }
 
     fn commit(&mut self) -> bool {
         self.acknowledge()
-    }
-
-    fn give_way(&self) {
-        self.cpu.give_way();
-        self.cpu.spins();
     }
 }
 
