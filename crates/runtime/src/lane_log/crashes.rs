@@ -89,8 +89,7 @@ impl Shape {
 
 /// Runs the regions of two lanes, with rings that hold exactly two regions and `spare` records more; the first failure.
 fn first_failure(logging: Logging, shape: Shape, spare: u64, lowering: Lowering, play: Play) -> Option<String> {
-    let mut heap = Heap::default();
-    heap.logging = logging;
+    let mut heap = Heap::with(logging);
     let lines: Table<TRAILER> = heap.table(shape.lines);
     let lock = heap.dram(8);
     let records = match logging.runtime {

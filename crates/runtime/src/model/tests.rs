@@ -32,8 +32,7 @@ fn place_of(logging: Logging, records: u64) -> Place {
 
 /// As many locks as lanes, and lines enough.
 fn place_for(logging: Logging, records: u64, lanes: usize) -> Place {
-    let mut heap = Heap::default();
-    heap.logging = logging;
+    let mut heap = Heap::with(logging);
     let runtime = logging.runtime;
     let lines = heap.table(lanes as u64 + 4);
     let lock = heap.dram(8 * lanes as u64);

@@ -8,7 +8,7 @@ use strandline_design::Design;
 use strandline_designs::X86;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, LINE_BYTES};
 use strandline_runtime::adversary::{Adversary, Play, Watch, FENCED, SPECULATING, STRANDS};
-use strandline_runtime::{finish, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, Wal};
+use strandline_runtime::{finish, recover, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, Wal};
 
 /// What is not recovered.
 pub fn run() -> Option<String> {
@@ -28,15 +28,10 @@ pub fn run() -> Option<String> {
 
 /// Whether recovery undoes the second region, because all writes of the first lane were lost.
 fn undoes_what_builds_on_a_lost_region() -> bool {
-    let mut heap = Heap::new(&BuildPlan {
-        threads: 2,
-        window: None,
-        seed: 1,
-        logging: Logging {
-            runtime: Runtime::Redo,
-            batch: 8,
-            ..Logging::UNDO
-        },
+    let mut heap = Heap::with(Logging {
+        runtime: Runtime::Redo,
+        batch: 8,
+        ..Logging::UNDO
     });
     let (lines, lock) = (heap.pm(128), heap.dram(8));
     let logs = LogLayout::allocate(&mut heap, 2, 16);
@@ -68,15 +63,9 @@ fn two_lanes<C: Cpu>(cpu: &C, logs: &LogLayout, lock: Addr, lines: Addr) {
 
 /// Whether recovery restores the line's content before the region.
 fn restores_a_line_of_two_steps(runtime: Runtime) -> bool {
-    let mut heap = Heap::new(&BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 1,
-        logging: Logging {
-            runtime,
-            batch: 1,
-            ..Logging::UNDO
-        },
+    let mut heap = Heap::with(Logging {
+        runtime,
+        ..Logging::UNDO
     });
     let line = heap.pm(64);
     let logs = LogLayout::allocate(&mut heap, 1, 8);
@@ -173,14 +162,9 @@ const REGIONS: usize = 9;
 impl Fills {
     /// Whether each state in which they may be left recovers.
     fn recover(&self) -> bool {
-        let mut heap = Heap::new(&BuildPlan {
-            threads: 1,
-            window: None,
-            seed: 1,
-            logging: Logging {
-                runtime: self.runtime,
-                ..Logging::UNDO
-            },
+        let mut heap = Heap::with(Logging {
+            runtime: self.runtime,
+            ..Logging::UNDO
         });
         let lines = heap.pm(LINES * LINE_BYTES);
         let logs = LogLayout::allocate(&mut heap, 1, self.records);
