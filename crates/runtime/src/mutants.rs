@@ -2,7 +2,8 @@
 
 use crate::wal::WalLayout;
 use crate::{UndoLog, TRAILER};
-use strandline_isa::{Addr, Cpu, Image, W};
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Writes the trailer of the line of `at`, whose payload is not written yet.
@@ -19,6 +20,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             self.settle();
         }
     }
+}
+
+/// The first half of the lines of a ring.
+pub(crate) fn first_half(ring: &Range<u64>) -> Range<u64> {
+    let lines = (ring.end - ring.start) / LINE_BYTES;
+    ring.start..ring.start + lines / 2 * LINE_BYTES
 }
 
 /// The records of a write-ahead log that were ever written, from its start: what recovery would go by without a logged word.

@@ -21,6 +21,7 @@ use crate::abort::Unwinding;
 use crate::layout::{field, Meta, StepLists, FURTHER_SHIFT, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::{KnownLines, List};
 use crate::lock::Hand;
+use crate::mutants::first_half;
 use crate::{LogLayout, Step, TRAILER};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{keeps, kept, Rule};
@@ -68,8 +69,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// settled.
     pub fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
         let ring = layout.ring(lane);
-        let half = ring.start..ring.start + layout.records() / 2 * LINE_BYTES;
-        let ring = kept(Rule::RingHoldsTwoRegions, ring, || half);
+        let ring = kept(Rule::RingHoldsTwoRegions, ring.clone(), || first_half(&ring));
         let region = match cpu.lowering().log {
             true => cpu.word(layout.settled(lane).0).load(),
             false => cpu.word(0),
