@@ -2,7 +2,8 @@
 //! a family of designs lists its own with [`rules!`]. A wrapper changes single answers of a design beside them
 //! (`crates/crash/tests/cases/mutants/altered.rs`).
 //!
-//! Code tests [`broken`], which is constant `false` without the feature `mutants`. Only tests enable that feature.
+//! Code names the rule that a line keeps ([`keeps`], [`kept`]), or asks [`broken`], which is constant `false` without the
+//! feature `mutants`. Only tests enable that feature.
 
 /// Defines `Rule`, an enum of rules. Each is a doc comment (the rule, then the effect of breaking it), a name and the
 /// rule's source; they are grouped by [`Of`].
@@ -44,7 +45,10 @@ macro_rules! rules {
     };
 }
 
+mod keeping;
 pub mod time;
+
+pub use keeping::{breaks, in_order, keeps, kept, last_first};
 
 /// A rule of any crate or family.
 #[derive(Clone, Copy, Debug)]
@@ -244,6 +248,8 @@ rules! {
         EveryWordUndone: "PMEM-Spec (ASPLOS 2021): the section is undone by its own log",
         /// An interrupted region is aborted. Broken: it goes on.
         AbortDelivered: "PMEM-Spec (ASPLOS 2021): a misspeculation is treated as a power failure",
+        /// A ring holds the records of two regions: the open one takes no line of the one before. Broken: it holds one.
+        RingHoldsTwoRegions: "runtime/log",
         /// A step's number is greater than the trailers that it logged. Broken: only than its thread's last.
         ClockPassesTrailers: "Lamport, Time, clocks, and the ordering of events (1978); runtime/log",
         /// A region is committed only if all lines of its last step have its trailer. Broken: if one has.
@@ -268,10 +274,14 @@ rules! {
         EntriesFlushed: "StrandWeaver Figure 5",
         /// The lines that a transaction has updated are flushed before it is committed. Broken: they are not flushed.
         LinesFlushedAtEnd: "StrandWeaver V: log_end flushes all PM mutations",
+        /// A section's updates are durable before the marker that commits it is written. Broken: no wait between them.
+        UpdatesBeforeMarker: "StrandWeaver Figure 6(a), step 2",
         /// The commit marker is durable before an entry is invalidated. Broken: no wait between them.
         MarkerBeforeInvalidation: "StrandWeaver Figure 6(a), step 2",
         /// The head moves last. Broken: it moves when the region ends, before its updates are durable.
         HeadLast: "StrandWeaver Figure 6(a), step 4",
+        /// A block of entries is entered only when the durable head has left it. Broken: when the head has.
+        DurableHeadLeftBlock: "StrandWeaver V, log structure; model/ring.rs",
         /// Recovery finishes a commit that was under way. Broken: it rolls back the entries that were not invalidated yet.
         CommitFinished: "StrandWeaver Figure 6(b), step 2",
         /// Recovery undoes the newest entry first, over all lanes. Broken: the oldest first.

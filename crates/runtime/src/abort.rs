@@ -14,7 +14,7 @@ use crate::finish::leave;
 use crate::layout::{field, Meta, FURTHER_SHIFT, MORE_SHIFT};
 use crate::{UndoLog, TRAILER};
 use strandline_isa::{sites, Cpu, Intent, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{kept, Rule};
 
 sites! {
     ALL_UNDONE = 0xe7d8_0068;
@@ -90,7 +90,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Stops the region if the core was interrupted.
     #[inline(always)]
     pub(crate) fn look_for_interrupt(&self) {
-        if self.cpu.lowering().interrupts() && self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
+        if self.cpu.lowering().interrupts() && kept(Rule::AbortDelivered, self.cpu.interrupted(), || false) {
             leave(Abandoned);
         }
     }
@@ -107,9 +107,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Validates the region's reads before its last trailer, which commits it, is written.
     #[inline(always)]
     pub(crate) fn validate(&self) {
-        if broken(Rule::ValidateBeforeCommit) {
-            return;
-        }
         self.cpu.intent(Intent::Validate);
         self.look_behind_fence();
     }
@@ -185,10 +182,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             self.cpu.intent(Intent::LogBeforeUpdate);
         }
         let meta = slot.at(field::META).load();
-        let mut words = meta & Meta::WORDS;
-        if broken(Rule::EveryWordUndone) {
-            words = words - 1;
-        }
+        let words = meta & Meta::WORDS;
+        let mut words = kept(Rule::EveryWordUndone, words, || words - 1);
         let (mut to, mut from) = (target, slot + field::PAYLOAD);
         while !words.is(0).branch(RECORD_IS_UNDONE) {
             words = words - 1;
@@ -215,7 +210,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Restores the log's state before the region, except that its numbers continue.
     fn forget(&mut self) {
         self.stepped = false;
-        self.logged.clear();
+        self.known.clear();
         self.lists.records.clear(self.cpu);
         self.lists.lines.clear(self.cpu);
     }

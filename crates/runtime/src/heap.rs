@@ -86,17 +86,23 @@ impl Heap {
     /// A layout with nothing in it but the blocks of tasks that share a thread ([`Heap::block`]).
     #[must_use]
     pub fn new(plan: &BuildPlan) -> Heap {
-        let mut heap = Heap {
-            logging: plan.logging.in_window(plan.window),
-            seed: plan.seed,
-            ..Heap::default()
-        };
+        let mut heap = Heap::with(plan.logging.in_window(plan.window));
+        heap.seed = plan.seed;
         if plan.window.is_some() {
             let blocks = (plan.lanes() + plan.threads) as u64;
             let first = heap.dram(blocks * BLOCK_BYTES);
             debug_assert_eq!(first, Heap::block(0));
         }
         heap
+    }
+
+    /// A layout with nothing in it, for logs and locks of this kind.
+    #[must_use]
+    pub fn with(logging: Logging) -> Heap {
+        Heap {
+            logging,
+            ..Heap::default()
+        }
     }
 
     /// The address of a block, for a library of coroutines: [`BLOCK_BYTES`] of DRAM. There is one

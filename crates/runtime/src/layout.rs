@@ -4,6 +4,7 @@ use crate::c_library::LibraryUse;
 use crate::list::{List, MOST_ITEMS};
 use crate::lock::{Hand, LockUse};
 use crate::model::layout::ModelLayout;
+use crate::per_lane::PerLane;
 use crate::think::Think;
 use crate::wal::WalLayout;
 use crate::{Heap, Random, Runtime};
@@ -54,6 +55,7 @@ impl StepLists {
         LINE_BYTES + (List::<2>::ITEM + List::<1>::ITEM) * items
     }
 
+    /// The lists in this share of a lane.
     fn new(base: Addr, items: u64) -> StepLists {
         let first = base.0 + LINE_BYTES;
         StepLists {
@@ -68,13 +70,14 @@ impl StepLists {
 /// of the open step. Another runtime has its own logs allocated instead.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayout {
-    base: Addr,
-    lists: Addr,
+    /// In persistent memory.
+    logs: PerLane,
+    /// In volatile memory.
+    lists: PerLane,
     records: u64,
     /// The most records, and lines, of a step.
     step: u64,
-    lanes: u64,
-    /// The logs in place of these, for another runtime.
+    /// The logs in place of undo logs, for another runtime: at the same addresses.
     pub(crate) instead: Instead,
     locks: LockUse,
     library: LibraryUse,
@@ -127,17 +130,19 @@ impl LogLayout {
         let locks = LockUse::allocate(heap, lanes);
         let library = LibraryUse::allocate(heap, lanes);
         let think = Think::allocate(heap, lanes);
-        // A layout has either these logs or those.
-        let lanes = match instead {
-            Instead::Nothing => lanes as u64,
-            Instead::Model(_) | Instead::Wal(_) => 0,
+        let (logs, lists) = match &instead {
+            Instead::Nothing => (
+                PerLane::pm(heap, lanes, (records + 1) * LINE_BYTES),
+                PerLane::dram(heap, lanes, StepLists::bytes(step)),
+            ),
+            Instead::Model(model) => (model.pm, model.dram),
+            Instead::Wal(wal) => (wal.pm, wal.dram),
         };
         LogLayout {
-            base: heap.pm(lanes * (records + 1) * LINE_BYTES),
-            lists: heap.dram(lanes * StepLists::bytes(step)),
+            logs,
+            lists,
             records,
             step,
-            lanes,
             instead,
             locks,
             library,
@@ -170,11 +175,7 @@ impl LogLayout {
     /// The number of logs.
     #[must_use]
     pub fn lanes(&self) -> usize {
-        match &self.instead {
-            Instead::Nothing => self.lanes as usize,
-            Instead::Model(model) => model.lanes(),
-            Instead::Wal(wal) => wal.lanes(),
-        }
+        self.logs.lanes()
     }
 
     /// Records of a ring.
@@ -186,34 +187,23 @@ impl LogLayout {
     /// The addresses of all logs in persistent memory.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        match &self.instead {
-            Instead::Nothing => self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES,
-            Instead::Model(model) => model.range(),
-            Instead::Wal(wal) => wal.range(),
-        }
+        self.logs.range()
     }
 
     /// The addresses of all logs' lists, in volatile memory.
     #[must_use]
     pub fn lists(&self) -> Range<u64> {
-        match &self.instead {
-            Instead::Nothing => self.lists.0..self.lists.0 + self.lanes * StepLists::bytes(self.step),
-            Instead::Model(model) => model.lists(),
-            Instead::Wal(wal) => wal.lists(),
-        }
+        self.lists.range()
     }
 
     /// The lists of `lane`'s open step.
     pub(crate) fn step_lists(&self, lane: usize) -> StepLists {
-        StepLists::new(
-            Addr(self.lists.0 + lane as u64 * StepLists::bytes(self.step)),
-            self.step,
-        )
+        StepLists::new(self.lists.of(lane), self.step)
     }
 
     /// The word that holds the newest region of `lane` that recovery has settled.
     pub(crate) fn settled(&self, lane: usize) -> Addr {
-        Addr(self.base.0 + lane as u64 * (self.records + 1) * LINE_BYTES)
+        self.logs.of(lane)
     }
 
     /// The lines of `lane`'s ring.

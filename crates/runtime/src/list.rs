@@ -1,6 +1,6 @@
 //! A list of the open step of a region, in the program's own volatile memory.
 
-use strandline_isa::{Addr, Cpu, W};
+use strandline_isa::{Addr, Cpu, Line, W};
 
 /// The most items of a list of usual size: records, or lines, of one step.
 pub(crate) const MOST_ITEMS: u64 = 64;
@@ -66,6 +66,34 @@ impl<const WORDS: usize> List<WORDS> {
     #[inline(always)]
     fn word<'c, C: Cpu>(&self, offset: W<'c, C>, i: usize) -> W<'c, C> {
         offset.at(self.items.0 + 8 * i as u64)
+    }
+}
+
+/// The lines of the open step once more, for assertions only: empty without assertions.
+#[derive(Default)]
+pub(crate) struct KnownLines(Vec<Line>);
+
+impl KnownLines {
+    /// Adds the line at this address, which the step does not have yet.
+    #[inline(always)]
+    pub fn add(&mut self, line: u64) {
+        if cfg!(debug_assertions) {
+            let line = Addr(line).line();
+            assert!(!self.0.contains(&line), "{} is logged twice in a step", line.addr());
+            self.0.push(line);
+        }
+    }
+
+    /// Asserts that the step has the line of this address.
+    #[inline(always)]
+    pub fn expect(&self, at: u64) {
+        debug_assert!(self.0.contains(&Addr(at).line()), "{} was not logged", Addr(at));
+    }
+
+    /// Forgets them: the step has ended.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 }
 

@@ -13,7 +13,7 @@ use crate::wal::undo_logged;
 use crate::{LogLayout, Runtime};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, LINE_BYTES};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, kept, last_first, Rule};
 
 /// The newest region of one lane: its steps by sequence number.
 struct Newest {
@@ -38,12 +38,8 @@ pub fn recover(image: &dyn Image, logs: &LogLayout) {
 /// Undoes each lane's newest region unless it is committed.
 fn undo_unfinished(image: &dyn Image, logs: &LogLayout) {
     let newest: Vec<Newest> = (0..logs.lanes()).map(|lane| scan(image, logs, lane)).collect();
-    let threads = if broken(Rule::EveryThreadRecovered) {
-        1
-    } else {
-        newest.len()
-    };
-    for region in newest.iter().take(threads) {
+    let lanes = kept(Rule::EveryThreadRecovered, newest.len(), || 1);
+    for region in &newest[..lanes] {
         if !region.committed(image) {
             region.undo(image);
         }
@@ -67,9 +63,7 @@ fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
         };
         if record.meta.region > region {
             region = record.meta.region;
-            if !broken(Rule::OlderRegionsStand) {
-                steps.clear();
-            }
+            keeps(Rule::OlderRegionsStand, || steps.clear());
         }
         let most = record.meta.count.min(logs.records()) as usize;
         let step = steps.entry(record.sequence);
@@ -87,23 +81,19 @@ impl Newest {
     fn committed(&self, image: &dyn Image) -> bool {
         self.steps.last_key_value().is_some_and(|(sequence, records)| {
             let written = |record: &Record| image.word(record.trailer()) >= *sequence;
-            if broken(Rule::EveryLineDecides) {
-                return records[0].meta.last && records.iter().any(written);
-            }
-            let last = records[0].meta.last || broken(Rule::LastStepDecides);
-            last && records.iter().all(written)
+            let is_last = kept(Rule::LastStepDecides, records[0].meta.last, || true);
+            let all = records.iter().all(written);
+            is_last && kept(Rule::EveryLineDecides, all, || records.iter().any(written))
         })
     }
 
     fn undo(&self, image: &dyn Image) {
-        let steps = || self.steps.values();
-        if broken(Rule::NewestUndoneFirst) {
-            return steps().flatten().for_each(|record| record.undo(image));
-        }
-        if broken(Rule::EveryRecordUndone) {
-            return steps().rev().flatten().take(1).for_each(|record| record.undo(image));
-        }
-        steps().rev().flatten().for_each(|record| record.undo(image));
+        let mut left = kept(Rule::EveryRecordUndone, usize::MAX, || 1);
+        last_first(Rule::NewestUndoneFirst, self.steps.values(), |records| {
+            let undone = records.iter().take(left);
+            left -= undone.len();
+            undone.for_each(|record| record.undo(image));
+        });
     }
 }
 

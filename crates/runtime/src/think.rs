@@ -1,7 +1,8 @@
 //! Work of a task outside of its critical sections.
 
+use crate::per_lane::PerLane;
 use crate::Heap;
-use strandline_isa::{sites, Addr, Cpu, LINE_BYTES};
+use strandline_isa::{sites, Cpu, LINE_BYTES};
 
 sites! {
     GOES_ON = 0x2b8e_64a1;
@@ -16,17 +17,17 @@ const BYTES: u64 = LINES * LINE_BYTES;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Think {
     instructions: u64,
-    own: Addr,
+    own: PerLane,
 }
 
 impl Think {
     /// The memory of `lanes` lanes; none if the heap's tasks do not think.
     pub(crate) fn allocate(heap: &mut Heap, lanes: usize) -> Think {
         let instructions = heap.logging.think;
-        let bytes = if instructions == 0 { 0 } else { lanes as u64 * BYTES };
+        let bytes = if instructions == 0 { 0 } else { BYTES };
         Think {
             instructions,
-            own: heap.dram(bytes),
+            own: PerLane::dram(heap, lanes, bytes),
         }
     }
 
@@ -39,7 +40,7 @@ impl Think {
             return;
         }
         let _library = cpu.library();
-        let own = cpu.word(self.own.0 + lane as u64 * BYTES);
+        let own = cpu.word(self.own.of(lane).0);
         let [mut first, mut second, mut loaded] = [cpu.word(0); 3];
         let mut flags = C::Tag::default();
         for at in 0..self.instructions {

@@ -4,7 +4,7 @@ use crate::dpo::rules::Rule;
 use crate::parts::bloom::{Bloom, LookUps};
 use strandline_design::Access;
 use strandline_isa::Line;
-use strandline_rules::broken;
+use strandline_rules::{broken, kept};
 
 /// Bytes of a Bloom filter (DPO IV-D).
 pub const FILTER_BYTES: u64 = 32;
@@ -47,7 +47,7 @@ impl Accesses {
             return false;
         }
         let written = self.written.look_up(line, counts);
-        let reads = access == Access::Own && !broken(Rule::ReadsConflict);
+        let reads = kept(Rule::ReadsConflict, access == Access::Own, || false);
         written || reads && self.read.look_up(line, counts)
     }
 }

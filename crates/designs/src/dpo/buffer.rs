@@ -9,7 +9,7 @@ use crate::parts::persist_buffer::Entries;
 use strandline_design::Access;
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
-use strandline_rules::broken;
+use strandline_rules::{keeps, kept};
 
 /// What an entry holds besides its dependences.
 #[derive(Clone, Debug)]
@@ -161,7 +161,7 @@ impl PersistBuffer {
     /// the youngest of its line, and no dependence has accumulated (DPO IV-F). What is on its way
     /// does not change.
     pub fn coalesce(&mut self, line: Line, data: LineData) -> bool {
-        if !self.accumulated.is_empty() && !broken(Rule::CoalescingNeedsNoDependence) {
+        if !kept(Rule::CoalescingNeedsNoDependence, self.accumulated.is_empty(), || true) {
             return false;
         }
         match self.entries.last_mut() {
@@ -177,9 +177,7 @@ impl PersistBuffer {
 
     /// Appends a persist, which may be held back until then: its dependences.
     pub fn append_persist(&mut self, line: Line, data: LineData, held: Cycles) -> &Dependences {
-        if !broken(Rule::YoungestIsOne) {
-            self.invalidate(line);
-        }
+        keeps(Rule::YoungestIsOne, || self.invalidate(line));
         let youngest = true;
         self.append(Content::Persist { line, data, youngest }, held)
     }
@@ -192,10 +190,8 @@ impl PersistBuffer {
     }
 
     fn append(&mut self, content: Content, held: Cycles) -> &Dependences {
-        let mut waits = std::mem::take(&mut self.accumulated);
-        if broken(Rule::AccumulatedApplies) {
-            waits = Dependences::default();
-        }
+        let accumulated = std::mem::take(&mut self.accumulated);
+        let waits = kept(Rule::AccumulatedApplies, accumulated, Dependences::default);
         self.entries.push(Entry {
             content,
             waits,
@@ -270,7 +266,8 @@ impl PersistBuffer {
     /// Another core's entry has drained; whether a dependence on it is resolved.
     pub fn resolve(&mut self, drained: Id) -> bool {
         self.accumulated.resolve(drained);
-        if self.inherited.resolve(drained) && (self.inherited.is_empty() || broken(Rule::AccessesKeptWhileInherited)) {
+        if self.inherited.resolve(drained) && kept(Rule::AccessesKeptWhileInherited, self.inherited.is_empty(), || true)
+        {
             self.since.clear();
         }
         let mut any = false;

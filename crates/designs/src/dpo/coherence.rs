@@ -6,7 +6,7 @@ use super::Dpo;
 use crate::dpo::rules::Rule;
 use strandline_design::Access;
 use strandline_isa::{CoreId, Line};
-use strandline_rules::broken;
+use strandline_rules::{keeps, kept};
 
 impl Dpo {
     /// What a core's reply to a request for a line says: its youngest persist of the line or fence
@@ -16,7 +16,7 @@ impl Dpo {
         let counts = &mut self.counts.look_ups;
         let buffer = &mut self.cores[owner.index()].buffer;
         let own = buffer.conflict(line, access, counts);
-        let mut dependences = match self.settings.published || broken(Rule::DependencesPassOn) {
+        let mut dependences = match kept(Rule::DependencesPassOn, self.settings.published, || true) {
             true => Vec::new(),
             false => buffer.inherits(line, access, counts),
         };
@@ -45,9 +45,7 @@ impl Dpo {
     fn hand_over(&mut self, owner: CoreId, line: Line) -> Option<Id> {
         let buffer = &mut self.cores[owner.index()].buffer;
         let number = buffer.youngest(line)?.0;
-        if !broken(Rule::YoungestIsCleared) {
-            buffer.invalidate(line);
-        }
+        keeps(Rule::YoungestIsCleared, || buffer.invalidate(line));
         Some(Id { core: owner, number })
     }
 }

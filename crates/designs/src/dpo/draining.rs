@@ -7,7 +7,7 @@ use super::Dpo;
 use crate::dpo::rules::Rule;
 use strandline_design::{ByteMask, ControllerId, Hook, Services};
 use strandline_isa::CoreId;
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 impl Dpo {
     /// Drains what may drain of a core's buffer, after a change, and notes its state.
@@ -157,7 +157,7 @@ impl Dpo {
                 }
             }
         }
-        let (adr, epochs) = (hw.adr() || broken(Rule::DurableAwaitsEpochs), &self.epochs);
+        let (adr, epochs) = (kept(Rule::DurableAwaitsEpochs, hw.adr(), || true), &self.epochs);
         self.durable_waits.retain(|(dfence, epoch)| {
             let done = adr || epochs.is_complete(*epoch);
             if done {

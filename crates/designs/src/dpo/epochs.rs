@@ -4,7 +4,7 @@ use super::dependences::Id;
 use crate::dpo::rules::Rule;
 use std::collections::{BTreeMap, VecDeque};
 use strandline_design::ControllerId;
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// Which epoch each accepted write is in, and which epochs have reached the media.
 ///
@@ -107,9 +107,9 @@ impl Epochs {
             return true;
         };
         let own = usize::from(controller.0);
-        let alone = broken(Rule::ControllersAgree);
         let others = self.controllers.iter().enumerate().filter(|(of, _)| *of != own);
-        self.oldest(controller) >= epoch && (alone || others.map(|(_, other)| other.known).all(|known| known >= epoch))
+        let agree = others.map(|(_, other)| other.known).all(|known| known >= epoch);
+        self.oldest(controller) >= epoch && kept(Rule::ControllersAgree, agree, || true)
     }
 
     /// A controller announces that every epoch before this one is complete; false if it has done so.

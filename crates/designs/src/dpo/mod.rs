@@ -66,7 +66,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// Delegated Persist Ordering.
 #[derive(Clone, Debug, Default)]
@@ -364,12 +364,12 @@ impl Design for Dpo {
         let (Some(queued), Some(_)) = (queued.tag, write.tag) else {
             return true;
         };
-        self.epochs.joins(queued) || broken(Rule::QueueCoalescesWithinEpoch)
+        kept(Rule::QueueCoalescesWithinEpoch, self.epochs.joins(queued), || true)
     }
 
     fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Id>) -> bool {
         let may = |id| self.epochs.may_issue(controller, id);
-        write.tag.is_none_or(may) || broken(Rule::SeparatorsBind)
+        kept(Rule::SeparatorsBind, write.tag.is_none_or(may), || true)
     }
 
     fn coalesced(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, write: &WriteRequest<Id>) {

@@ -40,7 +40,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
-use strandline_rules::broken;
+use strandline_rules::{broken, keeps, kept};
 
 /// Why an epoch is flushed while something waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl LbPp {
             number: epochs.oldest(),
         };
         let epoch = epochs.pop();
-        let ended = |fence| epochs.is_durable(fence) || broken(Rule::FenceOpensWhenDurable);
+        let ended = |fence| kept(Rule::FenceOpensWhenDurable, epochs.is_durable(fence), || true);
         if epochs.fence.is_some_and(ended) {
             epochs.fence = None;
             hw.open(Gate::Fence(core));
@@ -195,7 +195,7 @@ impl LbPp {
     fn conflict(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) -> Option<Until<Gate>> {
         let id = EpochId::of(hw.line_tag(line)?);
         let is_own = id.core == core && id.number == self.core(core).current();
-        if is_own || self.is_durable(id) || broken(Rule::ConflictFlushesEpoch) {
+        if is_own || kept(Rule::ConflictFlushesEpoch, self.is_durable(id), || true) {
             return None;
         }
         self.flush_online(hw, id, Cause::IntraThread)
@@ -212,9 +212,7 @@ impl LbPp {
         if open.sources.len() == most {
             return false;
         }
-        if !broken(Rule::RequesterRecords) {
-            open.sources.insert(source);
-        }
+        keeps(Rule::RequesterRecords, || _ = open.sources.insert(source));
         self.dependences += 1;
         if let Some(epoch) = self.core(source.core).get(source.number) {
             epoch.dependents.insert(requester);
@@ -246,8 +244,8 @@ impl LbPp {
     /// A fence at the head of the store queue has ended its epoch, and waits for it.
     fn fence(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let epochs = self.core(core);
-        let short = u64::from(broken(Rule::FenceAwaitsOwnEpoch));
-        let last = epochs.current().checked_sub(1 + short);
+        let behind = kept(Rule::FenceAwaitsOwnEpoch, 1, || 2);
+        let last = epochs.current().checked_sub(behind);
         match last.filter(|last| !epochs.is_durable(*last)) {
             None => hw.open(Gate::Fence(core)),
             Some(number) => {
@@ -382,7 +380,7 @@ impl Design for LbPp {
     }
 
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: EpochId) {
-        let count = 1 + usize::from(broken(Rule::LineAcknowledgedOnce));
+        let count = kept(Rule::LineAcknowledgedOnce, 1, || 2);
         let epoch = self.core(core).get(id.number);
         let Some(Phase::Flushing(left)) = epoch.map(|epoch| &mut epoch.phase) else {
             return;

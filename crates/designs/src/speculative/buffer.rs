@@ -5,7 +5,7 @@ use crate::speculative::rules::Rule;
 use std::collections::VecDeque;
 use strandline_design::{Load, Store, StoreId};
 use strandline_isa::{Flush, Line};
-use strandline_rules::broken;
+use strandline_rules::{breaks, kept};
 
 /// An entry. Its number takes the place of the paper's checkpoint number: epochs begin at numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,16 +164,10 @@ impl Buffer {
     /// the buffer is empty then: it must not forget older stores.
     pub fn cut(&mut self, after: StoreId) -> Vec<Kept> {
         let keeps = self.entries.iter().filter(|kept| kept.id <= after).count();
-        let keeps = if broken(Rule::SpRollBackVoidsStores) {
-            self.entries.len()
-        } else {
-            keeps
-        };
+        let keeps = kept(Rule::SpRollBackVoidsStores, keeps, || self.entries.len());
         let void: Vec<Kept> = self.entries.drain(keeps..).collect();
         void.iter().for_each(|kept| self.forget(*kept));
-        if broken(Rule::SpRollBackKeepsFilter) {
-            self.filter.clear();
-        }
+        breaks(Rule::SpRollBackKeepsFilter, || self.filter.clear());
         void
     }
 

@@ -55,7 +55,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// Speculative persistence.
 #[derive(Clone, Debug, Default)]
@@ -270,7 +270,7 @@ impl Design for Speculative {
     fn wants(&self) -> Wants {
         Wants {
             rolls_back: RollsBack::OnConflicts,
-            snoops_all: !broken(Rule::SpTableOutlivesCaches),
+            snoops_all: kept(Rule::SpTableOutlivesCaches, true, || false),
             ..Wants::default()
         }
     }
@@ -357,7 +357,9 @@ impl Design for Speculative {
             return Departure::Go;
         }
         match write.kind {
-            WriteKind::Locked if !self.core(core).is_idle() && !broken(Rule::SpLockedAwaitsBuffer) => self.wait(core),
+            WriteKind::Locked if !kept(Rule::SpLockedAwaitsBuffer, self.core(core).is_idle(), || true) => {
+                self.wait(core)
+            }
             _ => Departure::Go,
         }
     }

@@ -4,7 +4,7 @@ use super::Shape;
 use crate::strands::rules::Rule;
 use std::collections::VecDeque;
 use strandline_isa::Line;
-use strandline_rules::broken;
+use strandline_rules::{breaks, kept};
 
 /// How much had been appended to each strand buffer at some moment: its tail index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,8 @@ impl StrandBuffers {
     #[must_use]
     pub fn is_behind_barrier(&self) -> bool {
         let mut slots = self.buffers[self.current].slots.iter();
-        slots.any(|slot| slot.line.is_none()) && !broken(Rule::BarrierHoldsBuffer)
+        let is_behind = slots.any(|slot| slot.line.is_none());
+        kept(Rule::BarrierHoldsBuffer, is_behind, || false)
     }
 
     /// Whether everything has completed.
@@ -138,7 +139,7 @@ impl StrandBuffers {
             return None;
         };
         self.waiting -= 1;
-        self.may_retire |= broken(Rule::BarrierAwaitsAll);
+        breaks(Rule::BarrierAwaitsAll, || self.may_retire = true);
         let slot = &mut self.buffers[buffer].slots[index];
         slot.has_issued = true;
         slot.line.map(|line| (slot.id, line))
@@ -147,7 +148,8 @@ impl StrandBuffers {
     fn issuable(&self) -> Option<(usize, usize)> {
         self.buffers.iter().enumerate().find_map(|(number, buffer)| {
             let slots = buffer.slots.iter().enumerate();
-            let before_barriers = slots.take_while(|(_, slot)| slot.line.is_some() || broken(Rule::BarrierHoldsBuffer));
+            let before_barriers =
+                slots.take_while(|(_, slot)| kept(Rule::BarrierHoldsBuffer, slot.line.is_some(), || true));
             let mut may = before_barriers
                 .filter(|(_, slot)| slot.line.is_some() && !slot.has_issued && self.is_oldest_of_its_line(slot));
             may.next().map(|(index, _)| (number, index))
@@ -155,12 +157,10 @@ impl StrandBuffers {
     }
 
     fn is_oldest_of_its_line(&self, slot: &Slot) -> bool {
-        if broken(Rule::LineInOrderAcrossStrands) {
-            return true;
-        }
         let all = self.buffers.iter().flat_map(|buffer| &buffer.slots);
         let mut same = all.filter(|other| other.line == slot.line && !other.completed);
-        same.all(|other| other.id >= slot.id)
+        let is_oldest = same.all(|other| other.id >= slot.id);
+        kept(Rule::LineInOrderAcrossStrands, is_oldest, || true)
     }
 
     /// Completes an acknowledged flush. Completed entries retire in order, barriers as they become
@@ -192,10 +192,9 @@ impl StrandBuffers {
         let before = self.held;
         for buffer in &mut self.buffers {
             while let Some(slot) = buffer.slots.front() {
-                let early = slot.has_issued && broken(Rule::BarrierAwaitsAll);
                 match slot.line {
                     None => self.done.push(slot.id),
-                    Some(_) if slot.completed || early => {}
+                    Some(_) if kept(Rule::BarrierAwaitsAll, slot.completed, || slot.has_issued) => {}
                     Some(_) => break,
                 }
                 buffer.slots.pop_front();

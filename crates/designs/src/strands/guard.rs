@@ -6,7 +6,7 @@ use super::{Gate, Own, StrandBuffers, Tails};
 use crate::strands::rules::Rule;
 use strandline_design::{Eviction, Never, Services, Snoop, Until};
 use strandline_isa::{CoreId, Line};
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// The fields that a core's write-back and snoop buffers have for its strand buffers.
 ///
@@ -94,7 +94,7 @@ impl Guard {
             .requests
             .iter()
             .any(|request| request.line == line && request.waits.is_some());
-        held && !broken(Rule::SnoopHoldsStores)
+        kept(Rule::SnoopHoldsStores, held, || false)
     }
 
     /// Revokes other cores' grants of a line when a store of the core to it becomes visible.

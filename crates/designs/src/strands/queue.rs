@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use strandline_design::StoreId;
 use strandline_isa::Line;
 use strandline_kernel::Param;
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// `--set design.queue=N`.
 pub const QUEUE_ENTRIES: Param = Param {
@@ -112,7 +112,7 @@ impl PersistQueue {
             id: self.newest,
             operation,
             retired: false,
-            store: store.filter(|_| !broken(Rule::FlushAwaitsStore)),
+            store: kept(Rule::FlushAwaitsStore, store, || None),
             stores_done: false,
             has_issued: false,
             completed: false,
@@ -252,22 +252,20 @@ impl PersistQueue {
     /// may be performed, because all flushes before it have issued to the strand buffers.
     pub fn pass_barrier(&mut self, id: u64) -> bool {
         self.stores_done(id);
-        if broken(Rule::BarrierHoldsStores) {
-            return true;
-        }
         let mut before = self.entries.range(self.issued..).take_while(|entry| entry.id < id);
-        before.all(|entry| !matches!(entry.operation, Operation::Flush(_)))
+        let issued = before.all(|entry| !matches!(entry.operation, Operation::Flush(_)));
+        kept(Rule::BarrierHoldsStores, issued, || true)
     }
 
     /// Passes the join `id`, before which all stores are visible: whether it completes, because everything before it has.
     pub fn pass_join(&mut self, id: u64) -> bool {
         self.stores_done(id);
         self.retire();
-        if broken(Rule::JoinAwaitsCompletion) {
+        let has_completed = self.entry(id).is_none();
+        kept(Rule::JoinAwaitsCompletion, has_completed, || {
             let first = self.entries.get(self.issued);
-            return first.is_none_or(|entry| entry.id >= id);
-        }
-        self.entry(id).is_none()
+            first.is_none_or(|entry| entry.id >= id)
+        })
     }
 
     fn stores_done(&mut self, id: u64) {

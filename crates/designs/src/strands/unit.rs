@@ -4,7 +4,7 @@ use super::{Gate, Guard, Own, Shape, StrandBuffers};
 use crate::strands::rules::Rule;
 use strandline_design::{Departure, Eviction, Level, Never, Services, Snoop, Until, Wants};
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// A core's strand buffer unit.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl StrandUnit {
     /// silent).
     pub fn store(&mut self, hw: &mut dyn Services<Own>, line: Line, flushes_first: bool) -> Departure<Gate> {
         let flushes_first = flushes_first || self.buffers.waits_to_flush(line);
-        let awaits_flush = flushes_first && !broken(Rule::StoreAwaitsFlush);
+        let awaits_flush = kept(Rule::StoreAwaitsFlush, flushes_first, || false);
         if awaits_flush || self.guard.holds_store(line) {
             self.store_waits = true;
             return Departure::Wait(Until::Open(Gate::Store(self.core)));

@@ -59,8 +59,12 @@ impl FreeLists {
                     true => Some(malloc.beside(row).load()),
                     false => None,
                 };
-                let home = Home::Heap(malloc, thread);
-                Some(Taken { row, stamp, home })
+                Some(Taken {
+                    row,
+                    stamp,
+                    source: self.source,
+                    thread,
+                })
             }
         }
     }
@@ -68,15 +72,7 @@ impl FreeLists {
     /// Frees a row to the thread's own list. It must not be reachable once the log's regions are
     /// durable.
     pub fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, log: &Log<'c, C>) {
-        match self.source {
-            Source::Stacks(stacks) => stacks.give(cpu, thread, row, log.stamp()),
-            Source::Malloc(malloc) => {
-                if let Some(stamp) = log.stamp() {
-                    malloc.beside(row).store(stamp);
-                }
-                malloc.free(cpu, thread, row);
-            }
-        }
+        self.source.give(cpu, thread, row, log.stamp());
     }
 
     /// Makes the rows free that are not `reachable` (by number).
@@ -88,28 +84,29 @@ impl FreeLists {
     }
 }
 
+impl Source {
+    /// Frees a row to a thread's list, or by a thread's call of the library.
+    fn give<'c, C: Cpu>(self, cpu: &'c C, thread: usize, row: W<'c, C>, stamp: Option<W<'c, C>>) {
+        match self {
+            Source::Stacks(stacks) => stacks.give(cpu, thread, row, stamp),
+            Source::Malloc(malloc) => {
+                if let Some(stamp) = stamp {
+                    malloc.beside(row).store(stamp);
+                }
+                malloc.free(cpu, thread, row);
+            }
+        }
+    }
+}
+
 /// An allocated row.
 pub struct Taken<'c, C: Cpu> {
     row: W<'c, C>,
     stamp: Option<W<'c, C>>,
-    home: Home<'c, C>,
+    source: Source,
+    /// The thread from whose list it is, or that called the library.
+    thread: usize,
 }
-
-/// Where a row goes back to.
-enum Home<'c, C: Cpu> {
-    /// A stack.
-    Stack(W<'c, C>),
-    /// The heap, by a thread.
-    Heap(Malloc, usize),
-}
-
-impl<C: Cpu> Clone for Home<'_, C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C: Cpu> Copy for Home<'_, C> {}
 
 impl<C: Cpu> Clone for Taken<'_, C> {
     fn clone(&self) -> Self {
@@ -133,10 +130,7 @@ impl<'c, C: Cpu> Taken<'c, C> {
 
     /// Returns it, as if it had never been allocated: a row without a stamp, as an undo log leaves it.
     pub(crate) fn give_back(&self, cpu: &'c C) {
-        match self.home {
-            Home::Stack(list) => stacks::push(cpu, list, self.row),
-            Home::Heap(malloc, thread) => malloc.free(cpu, thread, self.row),
-        }
+        self.source.give(cpu, self.thread, self.row, None);
     }
 }
 

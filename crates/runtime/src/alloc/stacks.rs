@@ -1,8 +1,8 @@
 //! Stacks of free rows.
 
-use super::{Home, Taken};
-use crate::lock::{leave, take};
-use crate::{lock, unlock, Heap, Rows};
+use super::{Source, Taken};
+use crate::lock::{acquire, release};
+use crate::{Heap, Rows};
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, LINE_BYTES, W};
 
@@ -64,9 +64,10 @@ impl Stacks {
         let _call = cpu.call(1);
         let mut next = thread as u64;
         for _ in 0..self.lists {
-            let list = cpu.word(self.list(next));
+            let from = next;
+            let list = cpu.word(self.list(from));
             next = if next + 1 == self.lists { 0 } else { next + 1 };
-            self.lock(cpu, list);
+            acquire(cpu, list, self.orders);
             let count = list.at(COUNT).load();
             if !count.is(0).branch(LIST_IS_EMPTY) {
                 let left = count - 1;
@@ -77,11 +78,16 @@ impl Stacks {
                     _ => None,
                 };
                 list.at(COUNT).store(left);
-                self.unlock(cpu, list);
-                let home = Home::Stack(list);
-                return Some(Taken { row, stamp, home });
+                release(cpu, list, self.orders);
+                let (source, thread) = (Source::Stacks(*self), from as usize);
+                return Some(Taken {
+                    row,
+                    stamp,
+                    source,
+                    thread,
+                });
             }
-            self.unlock(cpu, list);
+            release(cpu, list, self.orders);
         }
         None
     }
@@ -90,7 +96,7 @@ impl Stacks {
     pub fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, stamp: Option<W<'c, C>>) {
         let _call = cpu.call(2);
         let list = cpu.word(self.list(thread as u64));
-        self.lock(cpu, list);
+        acquire(cpu, list, self.orders);
         let count = list.at(COUNT).load();
         let item = (list + (count << self.item)).at(LINE_BYTES);
         item.store(row);
@@ -98,21 +104,7 @@ impl Stacks {
             item.at(8).store(stamp);
         }
         list.at(COUNT).store(count + 1);
-        self.unlock(cpu, list);
-    }
-
-    fn lock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
-        match self.orders {
-            true => lock(cpu, list),
-            false => take(cpu, list),
-        }
-    }
-
-    fn unlock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
-        match self.orders {
-            true => unlock(cpu, list),
-            false => leave(cpu, list),
-        }
+        release(cpu, list, self.orders);
     }
 
     /// Distributes the rows that are not `reachable` (by number) over the lists in turn.
@@ -135,13 +127,4 @@ impl Stacks {
             image.set_word(Addr(list + COUNT), *count);
         }
     }
-}
-
-/// Pushes a row without a stamp to a list.
-pub(super) fn push<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, row: W<'c, C>) {
-    lock(cpu, list);
-    let count = list.at(COUNT).load();
-    (list + (count << BARE)).at(LINE_BYTES).store(row);
-    list.at(COUNT).store(count + 1);
-    unlock(cpu, list);
 }

@@ -1,18 +1,13 @@
 use super::*;
-use crate::{finish, BuildPlan, LogLayout, Logging, Plain};
+use crate::{finish, LogLayout, Logging, Plain};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, CoreId, Lowering, Memory};
 use strandline_kernel::Rng;
 
 fn heap(library: CLibrary) -> Heap {
-    Heap::new(&BuildPlan {
-        threads: 2,
-        window: None,
-        seed: 1,
-        logging: Logging {
-            library,
-            ..Logging::UNDO
-        },
+    Heap::with(Logging {
+        library,
+        ..Logging::UNDO
     })
 }
 

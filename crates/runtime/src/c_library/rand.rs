@@ -3,6 +3,7 @@
 
 use super::frame::{Stack, BYTES};
 use crate::lock::futex;
+use crate::per_lane::PerLane;
 use crate::Heap;
 use strandline_isa::{sites, Addr, Cpu, LINE_BYTES, W};
 
@@ -44,7 +45,7 @@ const KIND: u64 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rand {
     shared: Addr,
-    stacks: Addr,
+    stacks: PerLane,
     seed: u64,
 }
 
@@ -59,7 +60,7 @@ impl Rand {
     pub fn allocate(heap: &mut Heap, lanes: usize) -> Rand {
         let rand = Rand {
             shared: heap.dram(SHARED_BYTES),
-            stacks: heap.dram(lanes as u64 * BYTES),
+            stacks: PerLane::dram(heap, lanes, BYTES),
             seed: heap.seed,
         };
         for (at, word) in rand.started() {
@@ -71,7 +72,7 @@ impl Rand {
     pub fn of(&self, lane: usize) -> Caller {
         Caller {
             shared: self.shared,
-            own: Addr(self.stacks.0 + lane as u64 * BYTES),
+            own: self.stacks.of(lane),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{Heap, Log, Program, ThreadPlan, ThreadState, BLOCK_BYTES};
 use library::SwitchPlace;
 use pace::{Pace, SearchEnded};
 use strandline_isa::{sites, Cpu, Lowering, Note, Primitive, Running, Tasking, Thread, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, kept, Rule};
 use task::{Task, Turn, Why};
 
 /// The most tasks that share a thread.
@@ -108,7 +108,7 @@ sites! {
 fn run_lane(program: &dyn Program, task: &Task<'_>, plan: ThreadPlan, first: usize, lane: usize) {
     let logs = program.logs();
     let cpu = &Thread::on(task);
-    let own_log = if broken(Rule::OwnLog) { first } else { lane };
+    let own_log = kept(Rule::OwnLog, lane, || first);
     let mut state = ThreadState {
         cpu,
         thread: plan.thread,
@@ -171,15 +171,13 @@ impl<'a> Pool<'a> {
         while left > 0 || self.active.contains(&true) {
             let before = self.fences;
             let slots = self.pace.window().max(self.used());
+            let last = kept(Rule::FenceEndsRound, slots, || slots - 1);
             for slot in 0..slots {
-                if broken(Rule::FenceEndsRound) && slot + 1 == slots {
-                    self.fence_round(before);
-                }
                 let block = self.library.next(self.cpu, self.place(slot), slots as u64);
                 self.turn(slot, block, &mut left);
-            }
-            if !broken(Rule::FenceEndsRound) {
-                self.fence_round(before);
+                if slot + 1 == last {
+                    self.fence_round(before);
+                }
             }
             if self.pace.look(self.cpu, self.fences) {
                 self.cpu.note(Note::Window(self.pace.window() as u32));
@@ -212,9 +210,8 @@ impl<'a> Pool<'a> {
     /// Executes one fence for all tasks that have yielded before one in this round, which began
     /// after `before` such yields of the run.
     fn fence_round(&self, before: u64) {
-        let fences = self.lowering.tasking == Tasking::Batched && self.fences > before;
-        if fences && !broken(Rule::RoundFenced) {
-            self.cpu.primitive(Primitive::Sfence);
+        if self.lowering.tasking == Tasking::Batched && self.fences > before {
+            keeps(Rule::RoundFenced, || self.cpu.primitive(Primitive::Sfence));
         }
     }
 

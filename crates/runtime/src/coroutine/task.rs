@@ -5,7 +5,7 @@ use std::cell::Cell;
 use strandline_isa::{
     Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Scope, Site, Tasking, Thread, W,
 };
-use strandline_rules::{broken, Rule};
+use strandline_rules::{kept, Rule};
 
 /// Why a task yields. It resumes behind that place: to the predictor of jumps each is a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +79,10 @@ impl<'c> Task<'c> {
         (0..self.libraries.get()).for_each(|_| self.inner.leave(Scope::Library));
         let turn = self.stack.suspend(why);
         (0..self.libraries.get()).for_each(|_| self.inner.enter(Scope::Library));
-        if broken(Rule::ContextSetAgain) && !matches!(why, Why::Ended { .. }) {
-            return turn;
-        }
-        for primitive in self.inner.lowering().resumed {
-            self.inner.primitive(primitive.in_context(self.context));
+        if kept(Rule::ContextSetAgain, true, || matches!(why, Why::Ended { .. })) {
+            for primitive in self.inner.lowering().resumed {
+                self.inner.primitive(primitive.in_context(self.context));
+            }
         }
         turn
     }
@@ -178,7 +177,7 @@ impl Cpu for Task<'_> {
                     Intent::LogBeforeUpdate | Intent::LastStep => Why::Order,
                     _ => Why::Durable,
                 });
-                if lowering.tasking == Tasking::Batched || broken(Rule::FenceAfterYield) {
+                if kept(Rule::FenceAfterYield, lowering.tasking == Tasking::Batched, || true) {
                     continue;
                 }
             }

@@ -7,7 +7,7 @@ use crate::model::batches::Batches as _;
 use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
 use crate::region::{construct, Step};
-use crate::{LogLayout, Runtime, UndoLog, UndoRegion, WalLog, PAYLOAD_BYTES};
+use crate::{LogLayout, Runtime, UndoLog, WalLog, PAYLOAD_BYTES};
 use strandline_isa::{Cpu, Intent, LINE_BYTES, W};
 
 /// The log of one lane (a thread, or one of the tasks that share it).
@@ -20,6 +20,18 @@ pub enum Log<'c, C: Cpu> {
     Redo(RedoLog<'c, C>),
     /// Write-ahead logging with a logged bit.
     Wal(WalLog<'c, C>),
+}
+
+/// What a log of any kind does in the same words.
+macro_rules! any {
+    ($log:expr, $own:ident => $does:expr) => {
+        match $log {
+            Log::Undo($own) => $does,
+            Log::Pairs($own) => $does,
+            Log::Redo($own) => $does,
+            Log::Wal($own) => $does,
+        }
+    };
 }
 
 impl<'c, C: Cpu> Log<'c, C> {
@@ -39,36 +51,21 @@ impl<'c, C: Cpu> Log<'c, C> {
     #[inline]
     #[must_use]
     pub fn hand(&self) -> Hand {
-        match self {
-            Log::Undo(log) => log.hand,
-            Log::Pairs(log) => log.hand,
-            Log::Redo(log) => log.hand,
-            Log::Wal(log) => log.hand,
-        }
+        any!(self, log => log.hand)
     }
 
     /// Acquires the lock at this address. Locks acquired so guard what a region reads or writes.
     #[inline]
     pub fn lock(&mut self, lock: W<'c, C>) {
         let _call = lock.call(1);
-        match self {
-            Log::Undo(log) => log.lock(lock),
-            Log::Pairs(log) => log.lock(lock),
-            Log::Redo(log) => log.lock(lock),
-            Log::Wal(log) => log.lock(lock),
-        }
+        any!(self, log => log.lock(lock));
     }
 
     /// Releases the lock at this address.
     #[inline]
     pub fn unlock(&mut self, lock: W<'c, C>) {
         let _call = lock.call(1);
-        match self {
-            Log::Undo(log) => log.unlock(lock),
-            Log::Pairs(log) => log.unlock(lock),
-            Log::Redo(log) => log.unlock(lock),
-            Log::Wal(log) => log.unlock(lock),
-        }
+        any!(self, log => log.unlock(lock));
     }
 
     /// Begins a failure-atomic region. The locks of all that it reads or writes are held until it is finished.
@@ -78,20 +75,10 @@ impl<'c, C: Cpu> Log<'c, C> {
     /// of [`Region::write`]s, and [`Region::end`].
     #[inline]
     pub fn begin(&mut self) -> Region<'_, 'c, C> {
-        match self {
-            Log::Undo(log) => Region::Undo(log.begin()),
-            Log::Pairs(log) => {
-                log.begin();
-                Region::Pairs(log, Step::More)
-            }
-            Log::Redo(log) => {
-                log.begin();
-                Region::Redo(log, Step::More)
-            }
-            Log::Wal(log) => {
-                log.begin();
-                Region::Wal(log, Step::More)
-            }
+        any!(self, log => log.begin());
+        Region {
+            log: self,
+            step: Step::More,
         }
     }
 
@@ -100,10 +87,10 @@ impl<'c, C: Cpu> Log<'c, C> {
     #[inline]
     pub fn stamp(&self) -> Option<W<'c, C>> {
         match self {
-            Log::Undo(log) => log.stamp(),
             Log::Pairs(log) => log.stamp(),
             Log::Redo(log) => log.stamp(),
-            Log::Wal(_) => None,
+            // Their regions are acknowledged when they end.
+            Log::Undo(_) | Log::Wal(_) => None,
         }
     }
 
@@ -112,7 +99,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     #[inline]
     pub fn takes(&mut self, row: Taken<'c, C>) {
         match (self, row.stamp()) {
-            (Log::Undo(log), _) => log.takes(row),
+            (Log::Undo(log), _) => log.allocates(row),
             (Log::Pairs(log), Some(stamp)) => log.depends(stamp),
             (Log::Redo(log), Some(stamp)) => log.depends(stamp),
             (Log::Wal(_), _) | (_, None) => {}
@@ -182,56 +169,47 @@ impl<'c, C: Cpu> Log<'c, C> {
     /// lock.
     pub fn close(&mut self) {
         match self {
-            Log::Undo(log) => log.close(),
             Log::Pairs(log) => log.close(),
             Log::Redo(log) => log.close(),
-            Log::Wal(_) => {}
+            Log::Undo(_) | Log::Wal(_) => {}
         }
     }
 }
 
 /// An open failure-atomic region. See [`Log::begin`].
-pub enum Region<'l, 'c, C: Cpu> {
-    /// Of an undo log.
-    Undo(UndoRegion<'l, 'c, C>),
-    /// Of a log of pairs, and the open step.
-    Pairs(&'l mut PairLog<'c, C>, Step),
-    /// Of a redo log, and the open step.
-    Redo(&'l mut RedoLog<'c, C>, Step),
-    /// Of a write-ahead log, and the open step.
-    Wal(&'l mut WalLog<'c, C>, Step),
+pub struct Region<'l, 'c, C: Cpu> {
+    log: &'l mut Log<'c, C>,
+    /// The open step.
+    step: Step,
 }
 
 impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
     #[inline]
     pub fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
-        match self {
-            Region::Undo(region) => region.log(line, from, bytes),
-            Region::Pairs(log, _) => log.log(line, from, bytes),
-            Region::Redo(..) => {}
-            Region::Wal(log, _) => log.log(line, from, bytes),
+        match self.log {
+            Log::Undo(log) => log.log(line, from, bytes),
+            Log::Pairs(log) => log.log(line, from, bytes),
+            Log::Redo(_) => {}
+            Log::Wal(log) => log.log(line, from, bytes),
         }
     }
 
     /// Adds the line at `line` to the step: a free one, which nothing reaches before the region has
-    /// linked it, so that a log need not keep what it holds.
+    /// linked it, so that a log need not keep what it holds. An undo log does: the line's trailer must decide with those
+    /// of the others.
     #[inline]
     pub fn fresh(&mut self, line: W<'c, C>) {
-        match self {
-            Region::Undo(region) => region.fresh(line),
-            Region::Pairs(log, _) => log.log(line, 0, PAYLOAD_BYTES),
-            Region::Redo(..) => {}
-            Region::Wal(log, _) => log.fresh(line),
+        match self.log {
+            Log::Wal(log) => log.fresh(line),
+            _ => self.log(line, 0, PAYLOAD_BYTES),
         }
     }
 
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
     pub fn log_row(&mut self, row: W<'c, C>, payload: u64) {
-        if let Region::Undo(region) = self {
-            return region.log_row(row, payload);
-        }
+        let _call = matches!(self.log, Log::Undo(_)).then(|| row.call(2));
         let mut done = 0;
         while done < payload {
             let line = done / PAYLOAD_BYTES * LINE_BYTES;
@@ -246,56 +224,49 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// it flushes. Logs of pairs, which log what is stored (StrandWeaver, ISCA 2020, Figure 5), log these bytes only.
     #[inline]
     pub fn log_packed(&mut self, row: W<'c, C>, payload: u64, written: u64) {
-        match self {
-            Region::Undo(region) => region.log_packed(row, payload, written),
-            Region::Pairs(log, _) => log.log(row, 0, written),
-            Region::Redo(..) => {}
-            Region::Wal(log, _) => log.log_packed(row, payload),
+        match self.log {
+            Log::Undo(log) => log.log_packed(row, payload, written),
+            Log::Pairs(log) => log.log(row, 0, written),
+            Log::Redo(_) => {}
+            Log::Wal(log) => log.log_packed(row, payload),
         }
     }
 
     /// Orders the log before the step's updates; `step` tells whether more steps follow.
     #[inline]
     pub fn order(&mut self, step: Step) {
-        match self {
-            Region::Undo(region) => region.order(step),
-            Region::Pairs(_, open) | Region::Redo(_, open) => *open = step,
-            Region::Wal(log, open) => {
-                *open = step;
-                log.set_logged();
-            }
+        self.step = step;
+        match self.log {
+            Log::Undo(log) => log.order(step),
+            Log::Pairs(_) | Log::Redo(_) => {}
+            Log::Wal(log) => log.set_logged(),
         }
     }
 
     /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
     #[inline]
     pub fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        match self {
-            Region::Undo(region) => region.update(at, value, size),
-            Region::Pairs(log, _) => log.update(at, value, size),
-            Region::Redo(log, _) => log.write(at, value, size),
-            Region::Wal(log, _) => log.update(at, value, size),
+        match self.log {
+            Log::Undo(log) => log.update(at, value, size),
+            Log::Pairs(log) => log.update(at, value, size),
+            Log::Redo(log) => log.write(at, value, size),
+            Log::Wal(log) => log.update(at, value, size),
         }
     }
 
     /// Ends the step, and after the last one the region.
     #[inline]
     pub fn finish(&mut self) {
-        match self {
-            Region::Undo(region) => region.finish(),
-            Region::Pairs(log, step) => log.finish(*step),
-            Region::Redo(log, step) => log.finish(*step),
-            Region::Wal(log, step) => log.finish(*step),
-        }
+        any!(self.log, log => log.finish(self.step));
     }
 
     /// Loads `size` bytes at `at` as the region sees them: with its own writes.
     #[inline]
     pub fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
-        match self {
-            Region::Undo(region) => region.read(at, size),
-            Region::Pairs(..) | Region::Wal(..) => at.load_sized(size),
-            Region::Redo(log, _) => log.read(at, size),
+        match self.log {
+            Log::Undo(log) => log.read(at, size),
+            Log::Pairs(_) | Log::Wal(_) => at.load_sized(size),
+            Log::Redo(log) => log.read(at, size),
         }
     }
 
@@ -304,23 +275,13 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// known beforehand.
     #[inline]
     pub fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        match self {
-            Region::Undo(region) => region.write(at, value, size),
-            Region::Pairs(log, _) => log.write(at, value, size),
-            Region::Redo(log, _) => log.write(at, value, size),
-            Region::Wal(log, _) => log.write(at, value, size),
-        }
+        any!(self.log, log => log.write(at, value, size));
     }
 
     /// As [`Log::takes`].
     #[inline]
     pub fn takes(&mut self, row: Taken<'c, C>) {
-        match (self, row.stamp()) {
-            (Region::Undo(region), _) => region.takes(row),
-            (Region::Pairs(log, _), Some(stamp)) => log.depends(stamp),
-            (Region::Redo(log, _), Some(stamp)) => log.depends(stamp),
-            (Region::Wal(..), _) | (_, None) => {}
-        }
+        self.log.takes(row);
     }
 
     /// Writes these words of the line at `line`, at offsets, beside the log, and flushes the line: part of a large
@@ -328,36 +289,30 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// anything, so the program must not go by what such a line held.
     #[inline]
     pub fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
-        match self {
-            Region::Undo(region) => region.construct(line, words),
-            Region::Pairs(log, _) => construct(log.cpu, line, words, true),
-            Region::Redo(log, _) => construct(log.cpu, line, words, true),
-            Region::Wal(log, _) => construct(log.cpu, line, words, log.flushes),
-        }
+        let flushes = match self.log {
+            Log::Wal(log) => log.flushes,
+            _ => true,
+        };
+        any!(self.log, log => construct(log.cpu, line, words, flushes));
     }
 
     /// Waits until all that the region has constructed is durable.
     #[inline]
     pub fn constructed(&mut self) {
-        match self {
-            Region::Undo(region) => region.constructed(),
-            Region::Pairs(log, _) => log.cpu.intent(Intent::Durable),
-            Region::Redo(log, _) => log.cpu.intent(Intent::Durable),
-            Region::Wal(log, _) => log.order(Intent::Durable),
+        match &self.log {
+            Log::Wal(log) => log.order(Intent::Durable),
+            log => any!(log, log => log.cpu.intent(Intent::Durable)),
         }
     }
 
     /// Ends a region of [`Region::write`]s.
     #[inline]
     pub fn end(&mut self) {
-        match self {
-            Region::Undo(region) => region.end(),
-            Region::Pairs(log, _) => log.end(),
-            Region::Redo(log, _) => log.end(),
-            Region::Wal(log, _) => log.end(),
-        }
+        any!(self.log, log => log.end());
     }
 }
 
+#[cfg(test)]
+mod crashes;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::adversary::FENCED;
-use crate::{finish, BuildPlan, Heap, Logging, Plain, Random, Runtime, Wal};
+use crate::{finish, Heap, Logging, Plain, Random, Runtime, Wal};
 use std::cell::Cell;
 use strandline_isa::{Addr, CoreId, Memory};
 
@@ -19,15 +19,9 @@ fn regions<'c, C: Cpu>(cpu: &'c C, log: &mut Log<'c, C>, random: &mut Random<'c,
 
 /// Whether a thread that continues from saved registers does what it would have done.
 fn continues(runtime: Runtime) -> Option<bool> {
-    let mut heap = Heap::new(&BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 1,
-        logging: Logging {
-            runtime,
-            batch: 1,
-            ..Logging::UNDO
-        },
+    let mut heap = Heap::with(Logging {
+        runtime,
+        ..Logging::UNDO
     });
     let lines = heap.pm(4 * LINE_BYTES);
     // The ring wraps.

@@ -9,10 +9,11 @@ mod pthread;
 mod spin;
 mod ticket;
 
+use crate::per_lane::PerLane;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Intent, LINE_BYTES, W};
 
-pub(crate) use spin::{leave, take};
+pub(crate) use spin::{acquire, release};
 pub use spin::{lock, unlock};
 
 /// How a program's locks are made.
@@ -128,7 +129,7 @@ impl Locks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LockUse {
     kind: LockKind,
-    base: Addr,
+    own: PerLane,
 }
 
 impl LockUse {
@@ -136,7 +137,7 @@ impl LockUse {
         let kind = heap.logging.lock;
         LockUse {
             kind,
-            base: heap.dram(lanes as u64 * kind.lane_bytes()),
+            own: PerLane::dram(heap, lanes, kind.lane_bytes()),
         }
     }
 
@@ -144,7 +145,7 @@ impl LockUse {
     pub fn of(&self, lane: usize) -> Hand {
         Hand {
             kind: self.kind,
-            own: self.base.0 + lane as u64 * self.kind.lane_bytes(),
+            own: self.own.of(lane).0,
         }
     }
 }
@@ -161,26 +162,21 @@ impl Hand {
     /// Acquires the lock at this address.
     #[inline]
     pub fn lock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
-        self.take(cpu, lock);
-        cpu.intent(Intent::Acquire);
+        self.acquire(cpu, lock, true);
     }
 
-    /// As [`Hand::lock`], for a program that does not annotate its synchronisation.
+    /// As [`Hand::lock`], for a program that may annotate its synchronisation.
     #[inline]
-    pub fn take<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+    pub fn acquire<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
         match self.kind {
             LockKind::Test => spin::take(cpu, lock),
-            _ => self.take_other(cpu, lock),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn take_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
-        match self.kind {
-            LockKind::Test | LockKind::Backoff => spin::take_with_backoff(cpu, lock),
+            LockKind::Backoff => spin::take_with_backoff(cpu, lock),
             LockKind::Ticket => ticket::take(cpu, lock),
             LockKind::Mcs => mcs::take(cpu, lock, cpu.word(self.own)),
             LockKind::Pthread => pthread::take(cpu, lock, cpu.word(self.own)),
+        }
+        if annotated {
+            cpu.intent(Intent::Acquire);
         }
     }
 
@@ -189,25 +185,15 @@ impl Hand {
     /// A store barrier orders the critical section's stores before the release where stores drain out of order.
     #[inline]
     pub fn unlock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
-        match self.kind {
-            LockKind::Test | LockKind::Backoff => spin::unlock(cpu, lock),
-            _ => self.leave_other(cpu, lock, true),
-        }
+        self.release(cpu, lock, true);
     }
 
-    /// As [`Hand::unlock`], for a program that does not annotate its synchronisation.
+    /// As [`Hand::unlock`], for a program that may annotate its synchronisation.
     #[inline]
-    pub fn leave<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
+    pub fn release<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
         match self.kind {
-            LockKind::Test | LockKind::Backoff => spin::leave(cpu, lock),
-            _ => self.leave_other(cpu, lock, false),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn leave_other<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
-        match self.kind {
-            LockKind::Test | LockKind::Backoff | LockKind::Ticket => ticket::leave(cpu, lock, annotated),
+            LockKind::Test | LockKind::Backoff => spin::release(cpu, lock, annotated),
+            LockKind::Ticket => ticket::leave(cpu, lock, annotated),
             LockKind::Mcs => mcs::leave(cpu, lock, annotated),
             LockKind::Pthread => pthread::leave(cpu, lock, cpu.word(self.own), annotated),
         }
@@ -240,6 +226,7 @@ impl Hand {
 }
 
 /// What comes directly before the store or the locked instruction that releases.
+#[inline]
 pub(crate) fn before_release<C: Cpu>(cpu: &C, annotated: bool) {
     if annotated {
         cpu.intent(Intent::Release);

@@ -1,6 +1,7 @@
 //! Spin locks of one word: test, then test-and-set.
 
-use strandline_isa::{sites, Cpu, Intent, Primitive, W};
+use super::before_release;
+use strandline_isa::{sites, Cpu, Intent, W};
 
 sites! {
     LOCK_IS_FREE = 0x5fa8_35a8;
@@ -16,12 +17,20 @@ sites! {
 /// (COSPlay 4.4).
 #[inline]
 pub fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    take(cpu, lock);
-    cpu.intent(Intent::Acquire);
+    acquire(cpu, lock, true);
 }
 
-/// As [`lock`], for a program that does not annotate its synchronisation.
-pub(crate) fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+/// As [`lock`], for a program that may annotate its synchronisation.
+#[inline]
+pub(crate) fn acquire<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
+    take(cpu, lock);
+    if annotated {
+        cpu.intent(Intent::Acquire);
+    }
+}
+
+/// Tests, then tests and sets, until the lock was free.
+pub(super) fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     loop {
         if lock.load().is(0).branch(LOCK_IS_FREE) && lock.swap(cpu.word(1)).is(0).branch(LOCK_IS_TAKEN) {
             break;
@@ -37,13 +46,13 @@ pub(crate) fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
 /// of order.
 #[inline]
 pub fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    cpu.intent(Intent::Release);
-    leave(cpu, lock);
+    release(cpu, lock, true);
 }
 
-/// As [`unlock`], for a program that does not annotate its synchronisation.
-pub(crate) fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
-    cpu.primitive(Primitive::StoreBarrier);
+/// As [`unlock`], for a program that may annotate its synchronisation.
+#[inline]
+pub(crate) fn release<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, annotated: bool) {
+    before_release(cpu, annotated);
     lock.store(cpu.word(0));
 }
 
@@ -95,7 +104,6 @@ pub(super) fn take_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, pauses: bool)
 /// Releases the lock at this address, as [`unlock`] does, and leaves a stamp in it.
 #[inline]
 pub(super) fn leave_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
-    cpu.intent(Intent::Release);
-    cpu.primitive(Primitive::StoreBarrier);
+    before_release(cpu, true);
     lock.store(stamp << 1);
 }

@@ -23,7 +23,7 @@ fn increment<C: Cpu>(cpu: &C, hand: Hand, entry: Entry, lock: W<'_, C>, word: Ad
     for round in 0..ROUNDS {
         match entry {
             Entry::Annotated => hand.lock(cpu, cpu.word(lock.bits())),
-            Entry::Bare => hand.take(cpu, cpu.word(lock.bits())),
+            Entry::Bare => hand.acquire(cpu, cpu.word(lock.bits()), false),
             Entry::Stamped => {
                 let stamp = hand.lock_stamped(cpu, cpu.word(lock.bits()));
                 assert!(stamp.bits() <= ROUNDS, "a stamp that nobody left: {:#x}", stamp.bits());
@@ -35,7 +35,7 @@ fn increment<C: Cpu>(cpu: &C, hand: Hand, entry: Entry, lock: W<'_, C>, word: Ad
         counter.store(value + 1);
         match entry {
             Entry::Annotated => hand.unlock(cpu, cpu.word(lock.bits())),
-            Entry::Bare => hand.leave(cpu, cpu.word(lock.bits())),
+            Entry::Bare => hand.release(cpu, cpu.word(lock.bits()), false),
             Entry::Stamped => hand.unlock_stamped(cpu, cpu.word(lock.bits()), cpu.word(round)),
             Entry::Open => {}
         }

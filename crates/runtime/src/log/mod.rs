@@ -18,20 +18,19 @@
 //! Both require that stores of one core to one line become visible in program order.
 
 use crate::abort::Unwinding;
-use crate::alloc::Taken;
 use crate::layout::{field, Meta, StepLists, FURTHER_SHIFT, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
-use crate::list::List;
+use crate::list::{KnownLines, List};
 use crate::lock::Hand;
-use crate::{LogLayout, Step, UndoRegion, TRAILER};
-use strandline_isa::{sites, Addr, Cpu, Line, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use crate::mutants::first_half;
+use crate::{LogLayout, Step, TRAILER};
+use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_rules::{keeps, kept, Rule};
 
 sites! {
     TRAILER_IS_OWN = 0xf4ce_3a2f;
     TRAILER_IS_OF_REGION = 0x0021_b276;
     RING_WRAPS = 0x2ee7_ccfc;
     MORE_TO_SEAL = 0xa758_bebf;
-    MORE_TO_FLUSH_LATE = 0xdb04_8ef5;
     MORE_LINES_TO_FLUSH = 0xd622_87cf;
     LINE_IS_FURTHER = 0x27c0_2937;
 }
@@ -52,10 +51,7 @@ pub struct UndoLog<'c, C: Cpu> {
     /// Records of the open region, and of the one before it.
     pub(crate) used: (u64, u64),
     pub(crate) lists: StepLists,
-    /// The lines of the open step again, for assertions only: empty without assertions.
-    pub(crate) logged: Vec<Line>,
-    /// The wait for the previous region was skipped: a broken rule.
-    pub(crate) owes: bool,
+    pub(crate) known: KnownLines,
     /// The open region has ordered a step that is not its last.
     pub(crate) stepped: bool,
     /// The open region has packed records.
@@ -73,6 +69,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// settled.
     pub fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
         let ring = layout.ring(lane);
+        let ring = kept(Rule::RingHoldsTwoRegions, ring.clone(), || first_half(&ring));
         let region = match cpu.lowering().log {
             true => cpu.word(layout.settled(lane).0).load(),
             false => cpu.word(0),
@@ -88,8 +85,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             clock: cpu.word(0),
             used: (0, 0),
             lists: layout.step_lists(lane),
-            logged: Vec::new(),
-            owes: false,
+            known: KnownLines::default(),
             stepped: false,
             packs: false,
             begun: cpu.word(0),
@@ -113,13 +109,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.used = (next().bits(), 0);
     }
 
-    /// As [`crate::Log::hand`].
-    #[inline]
-    #[must_use]
-    pub fn hand(&self) -> Hand {
-        self.hand
-    }
-
     /// Acquires the lock at this address ([`crate::LockKind`]).
     #[inline]
     pub fn lock(&mut self, lock: W<'c, C>) {
@@ -134,34 +123,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.hand.unlock(self.cpu, lock);
     }
 
-    /// Begins a failure-atomic region. The locks of all that it writes are held until it is finished.
-    ///
-    /// For each step: [`UndoRegion::log`] or [`UndoRegion::log_row`], [`UndoRegion::order`], [`UndoRegion::update`],
-    /// [`UndoRegion::finish`]. The step that ends the region is ordered as [`Step::Last`].
-    #[inline]
-    pub fn begin(&mut self) -> UndoRegion<'_, 'c, C> {
-        // A region that has skipped the wait for the previous one begins after that wait.
-        if !(broken(Rule::DurableBeforeRelease) && self.owes) {
-            self.cpu.note(Note::RegionBegin);
-        }
-        if self.cpu.lowering().log {
-            self.region = self.region + 1;
-            self.used = (0, self.used.0);
-            self.begun = self.clock;
-            self.packs = false;
-        }
-        UndoRegion {
-            log: self,
-            step: Step::More,
-        }
-    }
-
-    /// Waits for the previous region late: a broken rule. The open region begins here.
-    pub(crate) fn pay(&mut self) {
-        self.cpu.intent(strandline_isa::Intent::Durable);
+    /// Waits until the region, whose lines are written and flushed, is durable, and acknowledges it.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        self.cpu.intent(Intent::Durable);
+        self.look_behind_fence();
         self.cpu.note(Note::RegionDurable);
-        self.cpu.note(Note::RegionBegin);
-        self.owes = false;
+        self.acknowledged();
     }
 
     /// Prepares to log a line with this trailer. Where steps are on strands of their own, and an
@@ -174,7 +142,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         let own = (trailer & (MAX_LANES as u64 - 1)).is(self.lane).branch(TRAILER_IS_OWN);
         if own && self.begun.less(trailer).branch(TRAILER_IS_OF_REGION) {
-            self.cpu.intent(strandline_isa::Intent::Commit);
+            self.cpu.intent(Intent::Commit);
         }
     }
 
@@ -205,11 +173,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         slot.at(field::SEQUENCE).store(self.cpu.word(0));
         let target = if offset == 0 { at } else { at + offset };
         slot.at(field::TARGET).store(target);
-        let trailer = match broken(Rule::RecordKeepsTrailer) {
-            true => self.cpu.word(0),
-            false => trailer,
-        };
-        slot.at(field::OLD_TRAILER).store(trailer);
+        let old_trailer = kept(Rule::RecordKeepsTrailer, trailer, || self.cpu.word(0));
+        slot.at(field::OLD_TRAILER).store(old_trailer);
         for i in 0..own.words {
             let old = at.at(offset + 8 * i).load();
             slot.at(field::PAYLOAD + 8 * i).store(old);
@@ -224,6 +189,9 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// them.
     #[inline]
     pub(crate) fn seal(&mut self, step: Step) {
+        if !self.cpu.lowering().log {
+            return;
+        }
         // If a record overwrites one of the previous region while this region has no durable
         // record, a committed region looks unfinished. This step has updated nothing yet.
         let (before, now) = (self.used.1, self.used.0);
@@ -243,13 +211,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
                 slot.at(field::META).store(common + own);
                 slot.at(field::SEQUENCE).store(self.clock);
             }
-            if !broken(Rule::RecordsFlushed) && !broken(Rule::FlushBeforeFence) {
-                slot.flush();
-            }
+            keeps(Rule::RecordsFlushed, || slot.flush());
             at = at + List::<2>::ITEM;
-        }
-        if broken(Rule::FlushBeforeFence) {
-            self.flush_late(end);
         }
         list.clear(self.cpu);
     }
@@ -271,16 +234,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// Flushes the step's records behind the fence that should have waited for them: a broken rule.
-    fn flush_late(&self, end: W<'c, C>) {
-        self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate);
-        let mut at = self.cpu.word(0);
-        while at.less(end).branch(MORE_TO_FLUSH_LATE) {
-            self.lists.records.get(at, 0).flush();
-            at = at + List::<2>::ITEM;
-        }
-    }
-
     /// Whether the program needs the lines of the step: it writes their trailers, or flushes them.
     #[inline(always)]
     #[must_use]
@@ -292,15 +245,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Remembers a line of the step.
     #[inline(always)]
     pub(crate) fn keep(&mut self, line: W<'c, C>) {
-        if cfg!(debug_assertions) {
-            let known = Addr(line.bits()).line();
-            assert!(
-                !self.logged.contains(&known),
-                "{} is logged twice in a step",
-                known.addr()
-            );
-            self.logged.push(known);
-        }
+        self.known.add(line.bits());
         if self.needs_lines() {
             let list = self.lists.lines;
             let end = list.end(self.cpu);
@@ -311,7 +256,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Writes the trailers of the step's lines and flushes each once.
     #[inline(always)]
     pub(crate) fn write_trailers(&mut self) {
-        self.logged.clear();
+        self.known.clear();
         if !self.needs_lines() {
             return;
         }
@@ -321,36 +266,16 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         while at.less(end).branch(MORE_LINES_TO_FLUSH) {
             let line = list.get(at, 0);
             let next = at + List::<1>::ITEM;
-            let (first, last) = (at.bits() == 0, next.bits() == end.bits());
-            if self.cpu.lowering().log && (first || !broken(Rule::EveryTrailerWritten)) {
+            if self.cpu.lowering().log && kept(Rule::EveryTrailerWritten, true, || at.bits() == 0) {
                 line.at(TRAILER).store(self.clock);
             }
-            if !(last && broken(Rule::EveryUpdateFlushed)) {
+            if kept(Rule::EveryUpdateFlushed, true, || next.bits() != end.bits()) {
                 line.flush();
             }
             at = next;
         }
         list.clear(self.cpu);
     }
-
-    /// The stamp of memory that the lane passes on: none, as its regions are acknowledged when they
-    /// end.
-    #[inline]
-    #[must_use]
-    pub fn stamp(&self) -> Option<W<'c, C>> {
-        None
-    }
-
-    /// Records a row that the open region, or the one about to begin, has allocated. It creates no
-    /// dependence.
-    #[inline]
-    pub fn takes(&mut self, row: Taken<'c, C>) {
-        self.allocates(row);
-    }
-
-    /// Every region is acknowledged.
-    #[inline]
-    pub fn close(&mut self) {}
 }
 
 #[cold]

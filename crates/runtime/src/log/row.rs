@@ -4,7 +4,7 @@ use super::UndoLog;
 use crate::layout::{field, Meta, FURTHER, FURTHER_WORDS, RECORD_WORDS};
 use crate::place;
 use strandline_isa::{Cpu, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{kept, Rule};
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Writes the record of the first `words` words of the row at `row`, except for the fields of the whole step.
@@ -13,10 +13,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     pub(crate) fn record_row(&mut self, row: W<'c, C>, words: u64, trailer: W<'c, C>) {
         let _call = row.call(3);
         let first = words.min(RECORD_WORDS);
-        let more = match broken(Rule::EveryWordLogged) {
-            true => 0,
-            false => words - first,
-        };
+        let more = kept(Rule::EveryWordLogged, words - first, || 0);
         debug_assert!(more <= Meta::MORE, "a row of {words} words");
         self.packs = true;
         let own = Meta {

@@ -1,116 +1,9 @@
-//! The undo log by itself: regions of any shape, crashed anywhere.
+//! The undo log by itself: its lists, its ring, its packed records.
 
 use super::UndoLog;
-use crate::adversary::{Adversary, Play, Watch, FENCED};
+use crate::adversary::FENCED;
 use crate::{recover, Heap, LogLayout, Step, Table, TRAILER};
-use proptest::prelude::*;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Image, Lowering, Memory, LINE_BYTES};
-
-/// The regions: each writes its number to the seven payload words of each line, `lines` lines a
-/// step.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    lines: u64,
-    lines_per_step: u64,
-    trailer_first: bool,
-    /// Records are packed.
-    packed: bool,
-    /// A step's updates persist with the next one's records.
-    shared: bool,
-}
-
-const REGIONS: u64 = 6;
-
-fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table<TRAILER>, shape: Shape) {
-    let mut log = UndoLog::open(cpu, layout, 0);
-    for number in 1..=REGIONS {
-        let mut region = log.begin();
-        for first in (0..shape.lines).step_by(shape.lines_per_step as usize) {
-            let end = (first + shape.lines_per_step).min(shape.lines);
-            let lines: Vec<_> = (first..end).map(|row| cpu.word(table.addr(row).0)).collect();
-            for line in &lines {
-                match shape.packed {
-                    true => region.log_packed(*line, TRAILER, TRAILER),
-                    false => region.log(*line, 0, TRAILER),
-                }
-            }
-            let more = if shape.shared { Step::Shared } else { Step::More };
-            region.order(if end == shape.lines { Step::Last } else { more });
-            for line in &lines {
-                if shape.trailer_first {
-                    let clock = region.log.clock;
-                    line.at(TRAILER).store(clock);
-                }
-                for offset in (0..TRAILER).step_by(8) {
-                    region.update(line.at(offset), cpu.word(number), 8);
-                }
-            }
-            region.finish();
-        }
-    }
-}
-
-/// All payload words of all lines hold the same number.
-fn check(image: &Memory, table: Table<TRAILER>, lines: u64) -> Result<(), String> {
-    let words = |row| image.line(table.addr(row).line());
-    let number = words(0)[0];
-    match (0..lines).find(|row| words(*row)[..7].iter().any(|word| *word != number)) {
-        Some(row) => Err(format!(
-            "line {row} holds {:?}, and line 0 begins with {number}",
-            words(row)
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Runs the program, with a ring of exactly two regions and `spare` records more; the first
-/// failure.
-fn first_failure(shape: Shape, spare: u64, play: Play) -> Option<String> {
-    let mut heap = Heap::default();
-    let table = heap.table(shape.lines);
-    let layout = LogLayout::allocate(&mut heap, 1, 4 * shape.lines + spare);
-    let memory = heap.memory();
-    let mut failure = None;
-    let mut inspect = |image: &Memory, watch: &Watch| {
-        let image = image.clone();
-        recover(&image, &layout);
-        let verdict = check(&image, table, shape.lines).and_then(|()| watch.verify(&image));
-        failure = failure.take().or(verdict.err());
-    };
-    let machine = Adversary::new(&memory, 1, FENCED, play, &mut inspect);
-    machine.run(&|_, cpu| program(cpu, &layout, table, shape)).unwrap();
-    failure
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn regions_are_all_or_nothing(
-        lines in 1u64..6,
-        lines_per_step in 1u64..4,
-        packed: bool,
-        shared: bool,
-        spare in 0u64..5,
-        seed: u64,
-        evict_one_in in 0u64..6,
-    ) {
-        let shape = Shape { lines, lines_per_step, trailer_first: false, packed, shared };
-        prop_assert_eq!(first_failure(shape, spare, Play { seed, evict_one_in }), None);
-    }
-}
-
-#[test]
-fn a_trailer_written_first_is_found() {
-    let shape = Shape {
-        lines: 2,
-        lines_per_step: 2,
-        trailer_first: true,
-        packed: false,
-        shared: false,
-    };
-    assert!((0..100).any(|seed| first_failure(shape, 0, Play { seed, evict_one_in: 2 }).is_some()));
-}
 
 #[test]
 #[should_panic(expected = "too small for two regions")]
@@ -120,15 +13,17 @@ fn a_ring_that_cannot_hold_two_regions_is_refused() {
     let layout = LogLayout::allocate(&mut heap, 1, 7);
     let memory = heap.memory();
     let cpu = crate::Plain::new(&memory, CoreId(0), FENCED);
-    let shape = Shape {
-        lines: 2,
-        lines_per_step: 1,
-        trailer_first: false,
-        packed: false,
-        shared: false,
-    };
     assert_eq!(layout.range().end - layout.range().start, 8 * LINE_BYTES);
-    crate::finish(|| program(&cpu, &layout, table, shape)).unwrap();
+    crate::finish(|| {
+        let mut log = UndoLog::open(&cpu, &layout, 0);
+        for _ in 0..2 {
+            log.begin();
+            (0..2).for_each(|row| log.log(cpu.word(table.addr(row).0), 0, TRAILER));
+            log.order(Step::Last);
+            log.finish(Step::Last);
+        }
+    })
+    .unwrap();
 }
 
 /// A row of five lines and four words.
@@ -156,16 +51,16 @@ fn rows(end: End) -> (Memory, LogLayout, Table<ROW>) {
     crate::finish(|| {
         let mut log = UndoLog::open(&cpu, &layout, 0);
         log.next = cpu.word(layout.ring(0).end - 9 * LINE_BYTES);
-        let mut region = log.begin();
+        log.begin();
         for (row, step) in [(0, Step::Shared), (1, Step::Last)] {
             let row = cpu.word(table.addr(row).0);
-            region.log_packed(row, ROW, TRAILER);
-            region.order(step);
+            log.log_packed(row, ROW, TRAILER);
+            log.order(step);
             for offset in (0..TRAILER).step_by(8) {
-                region.update(row.at(offset), cpu.word(7), 8);
+                log.update(row.at(offset), cpu.word(7), 8);
             }
             if step == Step::Shared || end == End::Committed {
-                region.finish();
+                log.finish(step);
             }
         }
         if end == End::Aborted {
@@ -220,13 +115,13 @@ fn lists_of_a_step(lowering: Lowering, lines: u64) -> [(u64, u64); 2] {
     };
     crate::finish(|| {
         let mut log = UndoLog::open(&cpu, &layout, 0);
-        let mut region = log.begin();
+        log.begin();
         for row in 0..lines {
-            region.log(cpu.word(table.addr(row).0), 0, TRAILER);
+            log.log(cpu.word(table.addr(row).0), 0, TRAILER);
         }
         let open = lengths();
-        region.order(Step::Last);
-        region.finish();
+        log.order(Step::Last);
+        log.finish(Step::Last);
         [open, lengths()]
     })
     .unwrap()

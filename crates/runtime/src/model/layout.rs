@@ -6,8 +6,8 @@
 
 use super::ledger::LEDGER_ITEMS;
 use super::set::{LINE_ITEM, SET_BYTES};
+use crate::per_lane::PerLane;
 use crate::{Heap, LogUnit, Logging, Runtime};
-use std::ops::Range;
 use strandline_isa::{Addr, LINE_BYTES};
 
 /// Offsets in the head's line.
@@ -38,9 +38,8 @@ fn blocks_of(logging: Logging) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModelLayout {
     pub logging: Logging,
-    pm: Addr,
-    dram: Addr,
-    lanes: u64,
+    pub pm: PerLane,
+    pub dram: PerLane,
     /// Entries of a block.
     pub block: u64,
     /// Blocks of a lane.
@@ -50,20 +49,16 @@ pub(crate) struct ModelLayout {
 impl ModelLayout {
     /// Allocates the logs of `lanes` lanes, each a ring of about `records` entries at first.
     pub fn allocate(heap: &mut Heap, lanes: usize, records: u64, logging: Logging) -> ModelLayout {
-        let lanes = lanes as u64;
-        let mut layout = ModelLayout {
+        let block = records.div_ceil(FIRST_BLOCKS).max(2);
+        let blocks = blocks_of(logging);
+        let layout = ModelLayout {
             logging,
-            pm: Addr(0),
-            dram: Addr(0),
-            lanes,
-            block: records.div_ceil(FIRST_BLOCKS).max(2),
-            blocks: blocks_of(logging),
+            pm: PerLane::pm(heap, lanes, (1 + blocks * (block + 1)) * LINE_BYTES),
+            dram: PerLane::dram(heap, lanes, Self::DRAM_BYTES),
+            block,
+            blocks,
         };
-        layout.pm = heap.pm(lanes * layout.lane_bytes());
-        layout.dram = heap.dram(lanes * Self::DRAM_BYTES);
-        for lane in 0..layout.lanes() {
-            layout.link(heap, lane);
-        }
+        (0..lanes).for_each(|lane| layout.link(heap, lane));
         layout
     }
 
@@ -81,17 +76,9 @@ impl ModelLayout {
         );
     }
 
-    pub fn lanes(&self) -> usize {
-        self.lanes as usize
-    }
-
     /// Bytes from block to block.
     pub fn block_bytes(&self) -> u64 {
         (self.block + 1) * LINE_BYTES
-    }
-
-    fn lane_bytes(&self) -> u64 {
-        LINE_BYTES + self.blocks * self.block_bytes()
     }
 
     /// The entries that all of a lane's blocks hold.
@@ -101,7 +88,7 @@ impl ModelLayout {
 
     /// The line of a lane's head.
     pub fn base(&self, lane: usize) -> Addr {
-        Addr(self.pm.0 + lane as u64 * self.lane_bytes())
+        self.pm.of(lane)
     }
 
     /// The line before a block's entries, which begins with the address of the next block.
@@ -116,16 +103,11 @@ impl ModelLayout {
 
     /// The start of a lane's volatile memory: the clock up to which its regions are durable, for
     /// all lanes; its ledger; two sets.
-    const DRAM_BYTES: u64 = LINE_BYTES + LEDGER_ITEMS * 16 + 2 * SET_BYTES;
+    pub const DRAM_BYTES: u64 = LINE_BYTES + LEDGER_ITEMS * 16 + 2 * SET_BYTES;
 
     /// The lane's word with the clock up to which its regions are durable, in a line of its own.
     pub fn durable(&self, lane: usize) -> Addr {
-        Addr(self.dram.0 + lane as u64 * Self::DRAM_BYTES)
-    }
-
-    /// Bytes from lane to lane of [`ModelLayout::durable`].
-    pub const fn durable_stride() -> u64 {
-        Self::DRAM_BYTES
+        self.dram.of(lane)
     }
 
     /// The lane's ledger.
@@ -136,14 +118,6 @@ impl ModelLayout {
     /// One of the lane's two sets.
     pub fn set(&self, lane: usize, which: u64) -> Addr {
         Addr(self.ledger(lane).0 + LEDGER_ITEMS * 16 + which * SET_BYTES)
-    }
-
-    pub fn range(&self) -> Range<u64> {
-        self.pm.0..self.pm.0 + self.lanes * self.lane_bytes()
-    }
-
-    pub fn lists(&self) -> Range<u64> {
-        self.dram.0..self.dram.0 + self.lanes * Self::DRAM_BYTES
     }
 }
 

@@ -11,7 +11,7 @@ use super::layout::ModelLayout;
 use crate::MAX_LANES;
 use std::collections::VecDeque;
 use strandline_isa::{sites, Addr, Cpu, Intent, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, kept, Rule};
 
 sites! {
     STAMP_IS_NOT_DURABLE = 0x2bd6_d77f;
@@ -85,7 +85,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     /// of its word acquires what the lane has released by it.
     fn stays(&self, stamp: W<'c, C>) -> bool {
         let lane = stamp & (MAX_LANES as u64 - 1);
-        let durable = (lane * ModelLayout::durable_stride()).at(self.durable.0).load();
+        let durable = (lane * ModelLayout::DRAM_BYTES).at(self.durable.0).load();
         if durable.less(stamp).branch(STAMP_IS_NOT_DURABLE) {
             return false;
         }
@@ -98,9 +98,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         if stamp.is(0).branch(HAS_NO_STAMP) {
             return;
         }
-        if !broken(Rule::ClockPassesStamps) {
-            self.clock = self.clock.max(stamp);
-        }
+        keeps(Rule::ClockPassesStamps, || self.clock = self.clock.max(stamp));
         if (stamp & (MAX_LANES as u64 - 1)).is(self.lane).branch(STAMP_IS_OWN) {
             return;
         }
@@ -177,8 +175,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
             let (stamp, end) = (item.load(), item.at(8).load());
             at = at + 1;
             if end.is(0).branch(IS_DEPENDENCE) {
-                let free = broken(Rule::CommitAwaitsDependences);
-                if !free && !self.stays(stamp) {
+                if !kept(Rule::CommitAwaitsDependences, self.stays(stamp), || true) {
                     break;
                 }
             } else {
@@ -200,7 +197,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     pub fn publish(&mut self, ready: &Ready<'c, C>) {
         self.regions.drain(..ready.sections);
         self.first = ready.next;
-        let own = self.durable.0 + self.lane * ModelLayout::durable_stride();
+        let own = self.durable.0 + self.lane * ModelLayout::DRAM_BYTES;
         self.cpu.intent(Intent::Release);
         self.cpu.word(own).store(ready.clock);
     }

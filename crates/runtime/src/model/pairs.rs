@@ -24,9 +24,10 @@ use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::Set;
 use crate::lock::Hand;
+use crate::region::store;
 use crate::{LogUnit, Runtime, Step};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, Rule};
 
 sites! {
     LOCK_IS_OUTERMOST = 0xef6f_b519;
@@ -225,7 +226,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             let words = (span >> WORDS_SHIFT).bits();
             self.open_pair(line, line + (span & (LINE_BYTES - 1)), words);
         }
-        self.store(at, value, size);
+        store(self.cpu, at, value, size);
     }
 
     /// A pair of its own.
@@ -236,17 +237,8 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
         self.close_pair();
         self.open_pair(at & !(LINE_BYTES - 1), at & !7, 1);
-        self.store(at, value, size);
+        store(self.cpu, at, value, size);
         self.close_pair();
-    }
-
-    fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        self.cpu.note(Note::RegionWrite {
-            addr: Addr(at.bits()),
-            size,
-            value: crate::region::low_bytes(value.bits(), size),
-        });
-        at.store_sized(value, size);
     }
 
     /// Logs `words` words at `at`, before an update of their line, except those that the section
@@ -352,16 +344,12 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             let entry = self.ring.append();
             entry.at(field::CLOCK).store(self.ledger.clock);
             self.ring.seal(entry, LogEntryKind::TxEnd, 0);
-            self.pass_head_early();
             // No update may leave the caches before all entries are durable.
             self.cpu.intent(Intent::Commit);
         }
-        if !broken(Rule::LinesFlushedAtEnd) {
-            self.flush_updated();
-        }
+        keeps(Rule::LinesFlushedAtEnd, || self.flush_updated());
         self.updated.clear();
-        self.ring.durable();
-        let end = self.ring.end();
+        let end = self.ring.end_section();
         if logs {
             self.ring.mark(end);
         }
@@ -384,9 +372,8 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if self.runtime == Runtime::Sfr {
             self.combine();
         }
-        self.pass_head_early();
-        self.ring.durable();
-        self.ledger.end(self.ring.end(), std::mem::take(&mut self.ended));
+        let end = self.ring.end_section();
+        self.ledger.end(end, std::mem::take(&mut self.ended));
         self.stamp = self.ledger.clock;
         self.ledger.tick();
         self.updated.clear();
@@ -417,13 +404,6 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// A broken rule.
-    fn pass_head_early(&mut self) {
-        if broken(Rule::HeadLast) {
-            self.ring.write_head(self.ring.end());
-        }
-    }
-
     /// Commits the sections that may be committed; whether there were any.
     fn commit_sections(&mut self) -> bool {
         let Some(ready) = self.ledger.ready() else {
@@ -439,22 +419,13 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 }
 
-impl<C: Cpu> Batches for PairLog<'_, C> {
-    fn is_scarce(&self) -> bool {
-        self.ring.is_scarce() || self.ledger.is_scarce()
-    }
-
-    fn is_settled(&self) -> bool {
-        self.ledger.is_settled()
+impl<'c, C: Cpu> Batches<'c, C> for PairLog<'c, C> {
+    fn parts(&self) -> (&'c C, &Ring<'c, C>, &Ledger<'c, C>) {
+        (self.cpu, &self.ring, &self.ledger)
     }
 
     fn commit(&mut self) -> bool {
         self.commit_sections()
-    }
-
-    fn give_way(&self) {
-        self.cpu.give_way();
-        self.cpu.spins();
     }
 }
 

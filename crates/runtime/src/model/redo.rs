@@ -19,10 +19,10 @@ use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::{Set, LINE_ITEM};
 use crate::lock::Hand;
-use crate::region::low_bytes;
+use crate::region::{low_bytes, note_write};
 use crate::{Step, TRAILER};
-use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_isa::{sites, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_rules::{keeps, Rule};
 
 sites! {
     LOCK_IS_OUTERMOST = 0x2d09_bd3b;
@@ -135,12 +135,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     /// Writes to the region's set.
     pub(crate) fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let _call = at.call(3);
-        let bits = low_bytes(value.bits(), size);
-        self.cpu.note(Note::RegionWrite {
-            addr: Addr(at.bits()),
-            size,
-            value: bits,
-        });
+        note_write(self.cpu, at, value, size);
         if !self.logs() {
             at.store_sized(value, size);
             return at.flush();
@@ -268,9 +263,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     /// lost; whether there were any. Before other lanes build on that, it is durable that these
     /// need no replay.
     fn acknowledge(&mut self) -> bool {
-        if !broken(Rule::GroupDurable) {
-            self.ring.durable();
-        }
+        keeps(Rule::GroupDurable, || self.ring.durable());
         let Some(ready) = self.ledger.ready() else {
             return false;
         };
@@ -285,22 +278,13 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     }
 }
 
-impl<C: Cpu> Batches for RedoLog<'_, C> {
-    fn is_scarce(&self) -> bool {
-        self.ring.is_scarce() || self.ledger.is_scarce()
-    }
-
-    fn is_settled(&self) -> bool {
-        self.ledger.is_settled()
+impl<'c, C: Cpu> Batches<'c, C> for RedoLog<'c, C> {
+    fn parts(&self) -> (&'c C, &Ring<'c, C>, &Ledger<'c, C>) {
+        (self.cpu, &self.ring, &self.ledger)
     }
 
     fn commit(&mut self) -> bool {
         self.acknowledge()
-    }
-
-    fn give_way(&self) {
-        self.cpu.give_way();
-        self.cpu.spins();
     }
 }
 

@@ -14,7 +14,7 @@ use super::scan::Scan;
 use crate::{MAX_LANES, TRAILER};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, Image};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{kept, Rule};
 
 /// A region whose committing entry is in the log.
 struct Region {
@@ -28,7 +28,9 @@ struct Region {
 
 /// Replays the regions that survive and undoes the others.
 pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout) {
-    let scans: Vec<Scan> = (0..layout.lanes()).map(|lane| Scan::of(image, layout, lane)).collect();
+    let scans: Vec<Scan> = (0..layout.pm.lanes())
+        .map(|lane| Scan::of(image, layout, lane))
+        .collect();
     let mut regions: Vec<Region> = Vec::new();
     let mut next = Vec::new();
     for (lane, scan) in scans.iter().enumerate() {
@@ -88,8 +90,8 @@ fn complete(scan: &Scan, lane: usize) -> Vec<Region> {
                 .filter(|entry| entry.position >= first)
                 .copied()
                 .collect();
-            let whole = entries.len() as u64 == commit.count() || broken(Rule::ReplayOfWholeRegions);
-            whole.then_some(Region {
+            let is_whole = entries.len() as u64 == commit.count();
+            kept(Rule::ReplayOfWholeRegions, is_whole, || true).then_some(Region {
                 lane,
                 clock: commit.clock(),
                 first,
@@ -109,14 +111,14 @@ fn survival(image: &dyn Image, layout: &ModelLayout, regions: &[Region], mut nex
         let in_turn = next[region.lane] == region.first;
         let free = region.dependences().all(|stamp| {
             let lane = (stamp & (MAX_LANES as u64 - 1)) as usize;
-            let done = lane < layout.lanes() && image.word(settled(layout, lane)) >= stamp;
+            let done = lane < layout.pm.lanes() && image.word(settled(layout, lane)) >= stamp;
             done || survivors.contains(&stamp)
         });
         if in_turn && free {
             next[region.lane] = region.commit.position + 1;
             survivors.insert(region.clock);
         }
-        survival.push((in_turn && free) || broken(Rule::ReplayAwaitsDependences));
+        survival.push(kept(Rule::ReplayAwaitsDependences, in_turn && free, || true));
     }
     survival
 }

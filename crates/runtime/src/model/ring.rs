@@ -8,7 +8,7 @@
 use super::entry::{field, LogEntryKind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
 use super::layout::{head, ModelLayout, POSITION_SHIFT as HEAD_SHIFT};
 use strandline_isa::{sites, Addr, Cpu, Intent, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{breaks, keeps, Rule};
 
 sites! {
     HAS_ROOM = 0xacec_bd3c;
@@ -86,6 +86,13 @@ impl<'c, C: Cpu> Ring<'c, C> {
         self.durable_block = self.head_block;
     }
 
+    /// Waits until all that a section has written is durable. The log's end, as the head's word.
+    pub fn end_section(&mut self) -> W<'c, C> {
+        breaks(Rule::HeadLast, || self.write_head(self.end()));
+        keeps(Rule::UpdatesBeforeMarker, || self.durable());
+        self.end()
+    }
+
     /// Allocates the line for the next entry.
     pub fn append(&mut self) -> W<'c, C> {
         let _call = self.cpu.call(1);
@@ -114,14 +121,13 @@ impl<'c, C: Cpu> Ring<'c, C> {
         entry.at(field::INFO).store(info);
         let state = (self.position << POSITION_SHIFT) + VALID;
         entry.at(field::STATE).store(state);
-        if !broken(Rule::EntriesFlushed) {
-            entry.flush();
-        }
+        keeps(Rule::EntriesFlushed, || entry.flush());
     }
 
     /// Advances to the next block.
     fn enter(&mut self) -> W<'c, C> {
         let next = self.block.load();
+        breaks(Rule::DurableHeadLeftBlock, || self.durable_block = self.head_block);
         if next.equals(self.durable_block).branch(NEXT_IS_DURABLE_HEAD)
             && !next.equals(self.head_block).branch(NEXT_IS_HEAD)
         {
@@ -169,9 +175,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         let state = self.entry(end).at(field::STATE);
         state.store(((end >> HEAD_SHIFT) << POSITION_SHIFT) + (VALID | MARKER));
         state.flush();
-        if !broken(Rule::MarkerBeforeInvalidation) {
-            self.durable();
-        }
+        keeps(Rule::MarkerBeforeInvalidation, || self.durable());
     }
 
     /// Invalidates the entries up to the one at `end`, then moves the head (Figure 6(a), steps 3 and 4). They become invalid in any
@@ -186,9 +190,6 @@ impl<'c, C: Cpu> Ring<'c, C> {
             let state = if more { state } else { state + MARKER };
             self.head.at(field::STATE).store(state);
             self.head.flush();
-        }
-        if broken(Rule::MarkerBeforeInvalidation) {
-            self.durable();
         }
         self.cpu.intent(Intent::LogBeforeUpdate);
         self.write_head(end);

@@ -11,29 +11,24 @@ use super::entry::Entry;
 use super::layout::{head, ModelLayout};
 use super::scan::Scan;
 use strandline_isa::{Addr, Image};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, last_first, Rule};
 
 /// Undoes the entries that were not committed.
 pub(crate) fn roll_back(image: &dyn Image, layout: &ModelLayout) {
     let mut valid: Vec<(u64, u64, Entry)> = Vec::new();
     let mut ends = Vec::new();
-    for lane in 0..layout.lanes() {
+    for lane in 0..layout.pm.lanes() {
         let mut scan = Scan::of(image, layout, lane);
-        if !broken(Rule::CommitFinished) {
-            finish_commit(image, &mut scan);
-        }
+        keeps(Rule::CommitFinished, || finish_commit(image, &mut scan));
         let entries = scan.entries.iter().filter(|entry| entry.valid);
         valid.extend(entries.map(|entry| (entry.clock(), entry.position, *entry)));
         ends.push((lane, scan.end));
     }
     valid.sort_unstable_by_key(|(clock, position, _)| (*clock, *position));
-    if broken(Rule::EntriesUndoneInReverse) {
-        valid.reverse();
-    }
-    for (_, _, entry) in valid.iter().rev() {
+    last_first(Rule::EntriesUndoneInReverse, valid.iter(), |(_, _, entry)| {
         entry.undo(image);
         entry.invalidate(image);
-    }
+    });
     for (lane, end) in ends {
         set_head(image, layout, lane, end);
     }

@@ -1,13 +1,12 @@
-//! Figure 6 step by step, dependences of lanes, and crashes anywhere in regions of any shape.
+//! Figure 6 step by step, and dependences of lanes.
 
 use super::entry::{field, Entry, LogEntryKind, ENTRY_STAMPS};
 use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use super::scan::Scan;
-use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
+use crate::adversary::FENCED;
 use crate::layout::Instead;
 use crate::{finish, recover, Heap, Log, LogLayout, LogUnit, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
-use proptest::prelude::*;
-use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Note};
+use strandline_isa::{Addr, CoreId, Cpu, Image, Memory, Note};
 
 /// Lanes under a runtime, with a lock and lines.
 struct Place {
@@ -33,8 +32,7 @@ fn place_of(logging: Logging, records: u64) -> Place {
 
 /// As many locks as lanes, and lines enough.
 fn place_for(logging: Logging, records: u64, lanes: usize) -> Place {
-    let mut heap = Heap::default();
-    heap.logging = logging;
+    let mut heap = Heap::with(logging);
     let runtime = logging.runtime;
     let lines = heap.table(lanes as u64 + 4);
     let lock = heap.dram(8 * lanes as u64);
@@ -425,47 +423,6 @@ fn redo_undoes_a_region_whichever_of_many_dependences_is_lost() {
     }
 }
 
-/// The regions: each writes its number into some lines, all seven words or, store by store, the
-/// first.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    lines: u64,
-    per_step: u64,
-    by_store: bool,
-}
-
-const REGIONS: u64 = 9;
-
-fn program<C: Cpu>(cpu: &C, place: &Place, lane: usize, shape: Shape) {
-    let mut log = Log::open(cpu, &place.logs, lane);
-    let lock = cpu.word(place.lock.0);
-    for number in 1..=REGIONS {
-        log.lock(lock);
-        let mut region = log.begin();
-        let rows: Vec<_> = (0..shape.lines).map(|row| cpu.word(place.line(row).0)).collect();
-        let value = cpu.word(number * 2 + lane as u64);
-        if shape.by_store {
-            for row in &rows {
-                region.write(*row, value, 8);
-            }
-            region.end();
-        } else {
-            let mut left = rows.len() as u64;
-            for rows in rows.chunks(shape.per_step as usize) {
-                left -= rows.len() as u64;
-                step(
-                    &mut region,
-                    rows,
-                    value,
-                    if left == 0 { Step::Last } else { Step::More },
-                );
-            }
-        }
-        log.unlock(lock);
-    }
-    log.close();
-}
-
 fn step<'c, C: Cpu>(
     region: &mut Region<'_, 'c, C>,
     rows: &[strandline_isa::W<'c, C>],
@@ -482,86 +439,4 @@ fn step<'c, C: Cpu>(
         }
     }
     region.finish();
-}
-
-/// All lines hold the same number in what a region writes.
-fn check(image: &Memory, place: &Place, shape: Shape) -> Result<(), String> {
-    let words = if shape.by_store { 1 } else { 7 };
-    let number = image.word(place.line(0));
-    for row in 0..shape.lines {
-        let line = image.line(place.line(row).line());
-        if line[..words].iter().any(|word| *word != number) {
-            return Err(format!("line {row} holds {line:?}, and line 0 begins with {number}"));
-        }
-    }
-    Ok(())
-}
-
-fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play) -> Option<String> {
-    let place = place_of(logging, 16);
-    let memory = place.memory.clone();
-    let mut failure = None;
-    let mut inspect = |image: &Memory, watch: &Watch| {
-        let image = image.persistent_half();
-        recover(&image, &place.logs);
-        let verdict = check(&image, &place, shape).and_then(|()| watch.verify(&image));
-        failure = failure.take().or(verdict.err());
-    };
-    let machine = Adversary::new(&memory, 2, lowering, play, &mut inspect);
-    machine.run(&|lane, cpu| program(cpu, &place, lane, shape)).unwrap();
-    failure
-}
-
-fn logging() -> impl Strategy<Value = Logging> {
-    let runtimes = vec![Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo];
-    let units = vec![LogUnit::Store, LogUnit::Line];
-    let chosen = (prop::sample::select(runtimes), prop::sample::select(units), 1u64..5);
-    chosen.prop_map(|(runtime, unit, batch)| Logging {
-        runtime,
-        unit,
-        batch,
-        ..Logging::UNDO
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn regions_are_all_or_nothing_and_acknowledged_ones_stay(
-        logging in logging(),
-        lines in 1u64..5,
-        per_step in 1u64..4,
-        by_store: bool,
-        strands: bool,
-        seed: u64,
-        evict_one_in in 0u64..8,
-    ) {
-        let shape = Shape { lines, per_step, by_store };
-        let lowering = if strands { STRANDS } else { FENCED };
-        prop_assert_eq!(first_failure(logging, shape, lowering, Play { seed, evict_one_in }), None);
-    }
-}
-
-#[test]
-fn strands_without_persist_barriers_are_found() {
-    let barrierless = Lowering {
-        log_before_update: &[],
-        ..STRANDS
-    };
-    let shape = Shape {
-        lines: 3,
-        per_step: 3,
-        by_store: true,
-    };
-    for runtime in [Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo] {
-        let logging = Logging {
-            runtime,
-            batch: 2,
-            ..Logging::UNDO
-        };
-        let found =
-            (0..60).any(|seed| first_failure(logging, shape, barrierless, Play { seed, evict_one_in: 3 }).is_some());
-        assert!(found, "{runtime:?}");
-    }
 }

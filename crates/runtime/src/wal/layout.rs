@@ -3,8 +3,8 @@
 use super::Wal;
 use crate::list::List;
 use crate::model::set::SET_BYTES;
+use crate::per_lane::PerLane;
 use crate::Heap;
-use std::ops::Range;
 use strandline_isa::{Addr, LINE_BYTES};
 
 /// Address words in a line: n logged lines take n data lines and n/8 address lines, rounded up ("eight clwbs for
@@ -21,9 +21,8 @@ pub(crate) const DATA_SHIFT: u64 = LINE_BYTES.trailing_zeros() as u64 - ADDRESS_
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalLayout {
     pub variant: Wal,
-    pm: Addr,
-    dram: Addr,
-    lanes: u64,
+    pub pm: PerLane,
+    pub dram: PerLane,
     /// Data lines of a lane.
     pub records: u64,
 }
@@ -31,33 +30,18 @@ pub(crate) struct WalLayout {
 impl WalLayout {
     /// Allocates the logs of `lanes` lanes with `records` data lines each.
     pub fn allocate(heap: &mut Heap, lanes: usize, records: u64, variant: Wal) -> WalLayout {
-        let mut layout = WalLayout {
+        let lines = (8 * records).next_multiple_of(LINE_BYTES);
+        WalLayout {
             variant,
-            pm: Addr(0),
-            dram: Addr(0),
-            lanes: lanes as u64,
+            pm: PerLane::pm(heap, lanes, (1 + records.div_ceil(ADDRESSES) + records) * LINE_BYTES),
+            dram: PerLane::dram(heap, lanes, LINE_BYTES + SET_BYTES + lines),
             records,
-        };
-        layout.pm = heap.pm(layout.lanes * layout.lane_bytes());
-        layout.dram = heap.dram(layout.lanes * layout.list_bytes());
-        layout
-    }
-
-    pub fn lanes(&self) -> usize {
-        self.lanes as usize
-    }
-
-    fn lane_bytes(&self) -> u64 {
-        (1 + self.records.div_ceil(ADDRESSES) + self.records) * LINE_BYTES
-    }
-
-    fn list_bytes(&self) -> u64 {
-        LINE_BYTES + SET_BYTES + (8 * self.records).next_multiple_of(LINE_BYTES)
+        }
     }
 
     /// The logged word of `lane`: the number of its valid records.
     pub fn logged(&self, lane: usize) -> Addr {
-        Addr(self.pm.0 + lane as u64 * self.lane_bytes())
+        self.pm.of(lane)
     }
 
     /// The address words of `lane`.
@@ -77,7 +61,7 @@ impl WalLayout {
 
     /// The lengths of the lists of `lane`.
     fn lengths(&self, lane: usize) -> Addr {
-        Addr(self.dram.0 + lane as u64 * self.list_bytes())
+        self.dram.of(lane)
     }
 
     /// The list of the records of `lane`: their address words.
@@ -94,14 +78,6 @@ impl WalLayout {
     pub fn lines(&self, lane: usize) -> List<1> {
         let lengths = self.lengths(lane).0;
         List::new(Addr(lengths + 8), Addr(self.set(lane).0 + SET_BYTES), self.records)
-    }
-
-    pub fn range(&self) -> Range<u64> {
-        self.pm.0..self.pm.0 + self.lanes * self.lane_bytes()
-    }
-
-    pub fn lists(&self) -> Range<u64> {
-        self.dram.0..self.dram.0 + self.lanes * self.list_bytes()
     }
 }
 

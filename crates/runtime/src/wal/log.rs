@@ -3,11 +3,11 @@
 use super::layout::{Span, WalLayout, ADDRESS_SHIFT, DATA_SHIFT};
 use super::Wal;
 use crate::copy::copy_words;
-use crate::list::List;
+use crate::list::{KnownLines, List};
 use crate::lock::Hand;
 use crate::model::set::Set;
-use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
-use strandline_rules::{broken, Rule};
+use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_rules::{keeps, Rule};
 
 sites! {
     MORE_RECORDS_TO_FLUSH = 0x3c1d_77e9;
@@ -37,8 +37,7 @@ pub struct WalLog<'c, C: Cpu> {
     lines: List<1>,
     /// The lines that the open region has logged by single writes.
     pub(super) written: Set<'c, C>,
-    /// The lines of the open step again, for assertions only: empty without assertions.
-    pub(super) known: Vec<Line>,
+    pub(super) known: KnownLines,
 }
 
 impl<'c, C: Cpu> WalLog<'c, C> {
@@ -60,7 +59,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
             counted: zero,
             lines: layout.lines(lane),
             written: Set::of_lines(cpu, layout.set(lane)),
-            known: Vec::new(),
+            known: KnownLines::default(),
         }
     }
 
@@ -73,18 +72,12 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Acquires the lock at this address. A variant that orders nothing does not annotate it either.
     pub(crate) fn lock(&mut self, lock: W<'c, C>) {
-        match self.variant {
-            Wal::LogPSf => self.hand.lock(self.cpu, lock),
-            _ => self.hand.take(self.cpu, lock),
-        }
+        self.hand.acquire(self.cpu, lock, self.variant == Wal::LogPSf);
     }
 
     /// Releases the lock at this address.
     pub(crate) fn unlock(&mut self, lock: W<'c, C>) {
-        match self.variant {
-            Wal::LogPSf => self.hand.unlock(self.cpu, lock),
-            _ => self.hand.leave(self.cpu, lock),
-        }
+        self.hand.release(self.cpu, lock, self.variant == Wal::LogPSf);
     }
 
     /// Begins a region.
@@ -126,15 +119,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     /// Remembers a line of the step, which `finish` flushes.
     pub(super) fn keep(&mut self, line: W<'c, C>) {
         let _call = line.call(1);
-        if cfg!(debug_assertions) {
-            let known = Addr(line.bits()).line();
-            assert!(
-                !self.known.contains(&known),
-                "{} is logged twice in a step",
-                known.addr()
-            );
-            self.known.push(known);
-        }
+        self.known.add(line.bits());
         if !self.flushes {
             return;
         }
@@ -152,17 +137,13 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         if !self.logs {
             return;
         }
-        if self.flushes && !broken(Rule::WalRecordsFlushed) {
-            self.flush_records();
+        if self.flushes {
+            keeps(Rule::WalRecordsFlushed, || self.flush_records());
         }
-        if !broken(Rule::WalRecordsBeforeBit) {
-            self.order(Intent::LogBeforeUpdate);
-        }
+        keeps(Rule::WalRecordsBeforeBit, || self.order(Intent::LogBeforeUpdate));
         self.counted = self.records.end(self.cpu);
         self.write_logged(self.counted >> ADDRESS_SHIFT);
-        if !broken(Rule::WalBitBeforeUpdates) {
-            self.order(Intent::LogBeforeUpdate);
-        }
+        keeps(Rule::WalBitBeforeUpdates, || self.order(Intent::LogBeforeUpdate));
     }
 
     /// Flushes each data line and each address line of the records that are not counted. A compiler does not know what
@@ -199,9 +180,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     pub(super) fn commit(&mut self) {
         let _call = self.cpu.call(0);
         if self.logs {
-            if !broken(Rule::WalUpdatesBeforeClear) {
-                self.order(Intent::Commit);
-            }
+            keeps(Rule::WalUpdatesBeforeClear, || self.order(Intent::Commit));
             self.write_logged(self.cpu.word(0));
         }
         self.order(Intent::Durable);

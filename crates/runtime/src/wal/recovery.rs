@@ -1,37 +1,28 @@
 //! Recovery of write-ahead logs after a crash (Speculative Persistence, ISCA 2017, section 3.1).
 
 use super::layout::{Span, WalLayout};
+use crate::mutants::ever_written;
 use strandline_isa::{Addr, Image, LINE_BYTES};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{kept, last_first, Rule};
 
 /// Undoes, for each lane whose logged word is not zero, its records, the newest first; then clears the word. "Because
 /// we do not know at what step the failure occurred, we must pessimistically recover using the undo log regardless."
 ///
 /// It is idempotent: the records stay until the word is cleared, and undoing them again leaves the same.
 pub(crate) fn undo_logged(image: &dyn Image, layout: &WalLayout) {
-    for lane in 0..layout.lanes() {
-        let count = match broken(Rule::WalBitDecides) {
-            true => written(image, layout, lane),
-            false => image.word(layout.logged(lane)),
-        };
+    for lane in 0..layout.pm.lanes() {
+        let logged = image.word(layout.logged(lane));
+        let count = kept(Rule::WalBitDecides, logged, || ever_written(image, layout, lane));
         if count == 0 {
             continue;
         }
-        let first = u64::from(broken(Rule::WalEveryRecordUndone));
+        let first = kept(Rule::WalEveryRecordUndone, 0, || 1);
         let records = first..count.min(layout.records);
-        if broken(Rule::WalNewestUndoneFirst) {
-            records.for_each(|index| undo(image, layout, lane, index));
-        } else {
-            records.rev().for_each(|index| undo(image, layout, lane, index));
-        }
+        last_first(Rule::WalNewestUndoneFirst, records, |index| {
+            undo(image, layout, lane, index);
+        });
         image.set_word(layout.logged(lane), 0);
     }
-}
-
-/// The records that were ever written, from the log's start: what recovery would go by without a logged word.
-fn written(image: &dyn Image, layout: &WalLayout, lane: usize) -> u64 {
-    let address = |index: &u64| image.word(Addr(layout.addresses(lane).0 + 8 * index));
-    (0..layout.records).take_while(|index| address(index) != 0).count() as u64
 }
 
 /// Writes the old words of a record back.

@@ -2,7 +2,7 @@
 
 use super::layout::Span;
 use super::WalLog;
-use crate::region::low_bytes;
+use crate::region::store;
 use crate::{place, Step, PAYLOAD_BYTES};
 use strandline_isa::{sites, Addr, Cpu, Note, LINE_BYTES, W};
 
@@ -47,12 +47,10 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Stores into a line that the step has logged.
     pub(crate) fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        debug_assert!(
-            !self.needs_lines() || self.known.contains(&Addr(at.bits()).line()),
-            "{} was not logged",
-            Addr(at.bits())
-        );
-        self.store(at, value, size);
+        if self.needs_lines() {
+            self.known.expect(at.bits());
+        }
+        store(self.cpu, at, value, size);
     }
 
     /// Stores into a line that is logged, whole, at the region's first write to it.
@@ -67,16 +65,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
                 self.set_logged();
             }
         }
-        self.store(at, value, size);
-    }
-
-    fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        self.cpu.note(Note::RegionWrite {
-            addr: Addr(at.bits()),
-            size,
-            value: low_bytes(value.bits(), size),
-        });
-        at.store_sized(value, size);
+        store(self.cpu, at, value, size);
     }
 
     /// Flushes the step's lines; commits after the last step.

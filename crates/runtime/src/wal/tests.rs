@@ -1,7 +1,7 @@
 use super::*;
 use crate::adversary::FENCED;
 use crate::layout::Instead;
-use crate::{finish, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, PAYLOAD_BYTES};
+use crate::{finish, recover, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, PAYLOAD_BYTES};
 use strandline_isa::{Addr, CoreId, Image, Memory};
 
 /// Two lines and the log of one lane.
@@ -12,15 +12,9 @@ struct Place {
 }
 
 fn place(records: u64) -> Place {
-    let mut heap = Heap::new(&BuildPlan {
-        threads: 1,
-        window: None,
-        seed: 1,
-        logging: Logging {
-            runtime: Runtime::Wal(Wal::LogPSf),
-            batch: 1,
-            ..Logging::UNDO
-        },
+    let mut heap = Heap::with(Logging {
+        runtime: Runtime::Wal(Wal::LogPSf),
+        ..Logging::UNDO
     });
     let lines = heap.pm(128);
     let logs = LogLayout::allocate(&mut heap, 1, records);

@@ -10,7 +10,7 @@ use crate::parts::persist_buffer::Flush;
 use strandline_design::{Acceptance, ControllerId, Services, WriteRequest};
 use strandline_isa::{CoreId, Line};
 use strandline_kernel::Cycles;
-use strandline_rules::broken;
+use strandline_rules::{breaks, broken, kept};
 
 impl Asap {
     /// Commits an epoch: the controllers that got its early writes free its records first (ASAP
@@ -25,20 +25,18 @@ impl Asap {
             let at = hw.now() + self.commit_delay(hw);
             hw.send(at, Message::Commit(*controller, epoch, proved));
         }
-        if broken(Rule::CommitAwaitsControllers) {
-            self.durable(hw, epoch);
-        }
+        breaks(Rule::CommitAwaitsControllers, || self.durable(hw, epoch));
         self.settle(hw, epoch.core);
     }
 
     /// The controllers that are to hear of an epoch's commit although they got no early writes of it.
     fn others_to_tell(&self, hw: &dyn Services<Own>, epoch: EpochId, early: &[ControllerId]) -> Vec<ControllerId> {
         let is_for_all = self.is_pipelined() && self.controllers.numbers().is_for_all(epoch.number);
-        if !is_for_all || broken(Rule::AllHearInTime) {
+        if !kept(Rule::AllHearInTime, is_for_all, || false) {
             return Vec::new();
         }
-        let forgotten = u16::from(broken(Rule::EachHearsInTime));
-        let all = (0..hw.controllers() as u16 - forgotten).map(ControllerId);
+        let controllers = hw.controllers() as u16;
+        let all = (0..kept(Rule::EachHearsInTime, controllers, || controllers - 1)).map(ControllerId);
         all.filter(|controller| !early.contains(controller)).collect()
     }
 

@@ -9,7 +9,7 @@ use crate::parts::epochs::{EpochId, Numbers};
 use crate::parts::persist_buffer::Flush;
 use strandline_design::ControllerId;
 use strandline_isa::{Line, LineData};
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// The controllers (ASAP IV-D, IV-F, V-A to V-F).
 #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ impl Controllers {
         let Arriving { owner, line, data, .. } = write;
         let Controller { table, refused, .. } = self.controller(id);
         let before = table.occupied();
-        let is_behind = refused.look_up(line) && !broken(Rule::RefusedInOrder);
+        let is_behind = kept(Rule::RefusedInOrder, refused.look_up(line), || false);
         let handling = match write.flush {
             Flush::Early if is_behind => Handling::Refuse,
             Flush::Early => table.early(owner, line, data, old),

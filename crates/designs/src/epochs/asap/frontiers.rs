@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use strandline_design::ControllerId;
 use strandline_isa::{CoreId, Line, LineData};
-use strandline_rules::broken;
+use strandline_rules::{breaks, broken, kept};
 
 /// The frontier of each core, as far as one controller has heard. They are in the persistence domain.
 #[derive(Clone, Debug)]
@@ -54,10 +54,8 @@ impl Frontiers {
         if self.of.len() <= core.index() {
             self.of.resize(core.index() + 1, Frontier::default());
         }
-        self.of[core.index()] = match broken(Rule::FrontierNeverFalls) {
-            true => proved,
-            false => known.join_by(self.numbers, proved),
-        };
+        let joined = known.join_by(self.numbers, proved);
+        self.of[core.index()] = kept(Rule::FrontierNeverFalls, joined, || proved);
     }
 
     /// Whether an epoch is known to be proved.
@@ -94,13 +92,9 @@ impl Controllers {
             ..
         } = self.controller(id);
         frontiers.note(heard.core, heard.proved);
-        *proved = match broken(Rule::CommitsCumulate) {
-            true => heard.commits.into_iter().collect(),
-            false => table.proved(|owner| frontiers.has(owner)),
-        };
-        if broken(Rule::CommitsInOrder) {
-            proved.reverse();
-        }
+        let known = table.proved(|owner| frontiers.has(owner));
+        *proved = kept(Rule::CommitsCumulate, known, || heard.commits.into_iter().collect());
+        breaks(Rule::CommitsInOrder, || proved.reverse());
         let values = |owner: &EpochId| {
             let owner = *owner;
             table.delayed(owner).map(move |(line, data)| (owner, line, data))

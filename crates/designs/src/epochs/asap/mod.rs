@@ -56,7 +56,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 /// `--set design.table=N`: ASAP, Table II.
 const TABLE_ENTRIES: Param = Param {
@@ -229,7 +229,7 @@ impl Asap {
 
 /// The tag of a write. A safe one carries its core's frontier, if commits are pipelined.
 fn tag(epochs: &EpochTable, sent: Sent) -> Tag {
-    let carries = sent.flush == Flush::Safe && !broken(Rule::SafeFlushCarriesFrontier);
+    let carries = kept(Rule::SafeFlushCarriesFrontier, sent.flush == Flush::Safe, || false);
     Tag::Entry(sent, carries.then(|| epochs.proved()))
 }
 

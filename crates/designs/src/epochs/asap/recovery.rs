@@ -4,7 +4,7 @@ use super::recovery_table::{Handling, Record, RecordKind, RecoveryTable};
 use crate::epochs::rules::Rule;
 use crate::parts::epochs::EpochId;
 use strandline_isa::{CoreId, Line, LineData};
-use strandline_rules::broken;
+use strandline_rules::breaks;
 
 impl RecoveryTable {
     /// The epochs that own records and are proved, in the order of each core's.
@@ -94,9 +94,9 @@ impl RecoveryTable {
     /// This table as power failure saves it.
     pub fn saved(&self) -> RecoveryTable {
         let mut saved = self.clone();
-        if broken(Rule::DelaysAreSaved) {
-            saved.records.retain(|record| record.kind.is_undo());
-        }
+        breaks(Rule::DelaysAreSaved, || {
+            saved.records.retain(|record| record.kind.is_undo())
+        });
         saved
     }
 

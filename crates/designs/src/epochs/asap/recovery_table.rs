@@ -4,7 +4,7 @@
 use crate::epochs::rules::Rule;
 use crate::parts::epochs::EpochId;
 use strandline_isa::{Line, LineData};
-use strandline_rules::broken;
+use strandline_rules::{broken, keeps, kept};
 
 /// Undo and delay records (ASAP, HPCA 2022, sections IV-D, IV-F, V-A to V-E and Table I).
 ///
@@ -79,9 +79,9 @@ impl RecoveryTable {
         // In the paper memory holds a later epoch's value wherever there is an undo record. The
         // value may also be this epoch's own, from before it was safe. Then this write is newer,
         // and a safe epoch needs no undo.
-        if !broken(Rule::SafeReplacesOwnRecords) {
+        keeps(Rule::SafeReplacesOwnRecords, || {
             self.records.retain(|r| r.owner != owner || r.line != line);
-        }
+        });
         match self.undo_of(line) {
             Some(undo) if !broken(Rule::SafeUpdatesUndo) => {
                 undo.data = data;
@@ -100,11 +100,10 @@ impl RecoveryTable {
         // It stays behind a delay record of its own epoch, even if the undo record is gone that
         // caused the delay. Otherwise the commit of the epoch would write the older value last.
         let mut delays = self.records.iter_mut().filter(|r| r.kind == RecordKind::Delay);
-        if let Some(own) = delays.find(|r| r.owner == owner && r.line == line) {
-            if !broken(Rule::EpochsDelaysCoalesce) {
-                own.data = data;
-                return Handling::Record;
-            }
+        let own = delays.find(|r| r.owner == owner && r.line == line);
+        if let Some(own) = kept(Rule::EpochsDelaysCoalesce, own, || None) {
+            own.data = data;
+            return Handling::Record;
         }
         let undo = RecordKind::Undo {
             unread: false,
@@ -115,7 +114,7 @@ impl RecoveryTable {
             true => RecordKind::Delay,
             false => undo,
         };
-        if let Some(due) = self.due(line).filter(|_| !broken(Rule::DueIsWhatLineHolds)) {
+        if let Some(due) = kept(Rule::DueIsWhatLineHolds, self.due(line), || None) {
             (due.kind, due.owner) = (undo, owner);
             return Handling::Write;
         }
@@ -138,11 +137,11 @@ impl RecoveryTable {
     /// Commits an epoch: frees its records. Returns the values of its delay records, oldest first,
     /// to be handled as safe flushes that arrive now (V-C).
     pub fn commit(&mut self, owner: EpochId) -> Vec<(Line, LineData)> {
-        let kept = broken(Rule::CommitForgetsUndo);
+        let keeps_undo = kept(Rule::CommitForgetsUndo, false, || true);
         let mut delayed = Vec::new();
         self.records.retain(|record| match record.kind {
             _ if record.owner != owner => true,
-            RecordKind::Undo { .. } => kept,
+            RecordKind::Undo { .. } => keeps_undo,
             RecordKind::Delay | RecordKind::Due => {
                 delayed.push((record.line, record.data));
                 false

@@ -4,7 +4,7 @@ use super::{EpochId, Gate, PersistBuffers, Persistency};
 use crate::epochs::rules::Rule;
 use strandline_design::{Snoop, Until};
 use strandline_isa::{CoreId, Line};
-use strandline_rules::broken;
+use strandline_rules::kept;
 
 impl PersistBuffers {
     /// Where reads create no dependence, a write to a line that another core or another strand has
@@ -18,7 +18,7 @@ impl PersistBuffers {
             Persistency::Release => Rule::LinesDepend,
             Persistency::Strand => Rule::StrandsOfALineInOrder,
         };
-        let last = self.writers.of(line).filter(|_| !broken(rule))?;
+        let last = kept(rule, self.writers.of(line), || None)?;
         if self.is_ordered_after(core, last) {
             return None;
         }

@@ -7,7 +7,7 @@ use crate::parts::persist_buffer::{Flush, Sent, Write};
 use strandline_design::Services;
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
-use strandline_rules::broken;
+use strandline_rules::{breaks, broken, keeps};
 
 impl PersistBuffers {
     /// Flushes the oldest entry of a core that is allowed, if there is one. Those of safe epochs are; with `eager` all. `tag`
@@ -32,12 +32,8 @@ impl PersistBuffers {
                 true => Some(Flush::Safe),
                 false => eager.then_some(Flush::Early),
             })?;
-        if broken(Rule::EntryKeepsBytes) {
-            write.data = hw.visible_line(write.line);
-        }
-        if broken(Rule::EpochAwaitsWrites) {
-            state.epochs.acknowledge(write.tag.epoch);
-        }
+        breaks(Rule::EntryKeepsBytes, || write.data = hw.visible_line(write.line));
+        breaks(Rule::EpochAwaitsWrites, || state.epochs.acknowledge(write.tag.epoch));
         let tag = tag(&state.epochs, write.tag);
         hw.write(core, write.line, write.data, tag);
         Some(write)
@@ -93,9 +89,7 @@ impl PersistBuffers {
     pub fn acknowledged<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, id: u64) {
         let state = self.core(core);
         if let Some(number) = state.buffer.acknowledge(id) {
-            if !broken(Rule::EpochAwaitsWrites) {
-                state.epochs.acknowledge(number);
-            }
+            keeps(Rule::EpochAwaitsWrites, || state.epochs.acknowledge(number));
         }
         if std::mem::take(&mut state.store_waits) {
             hw.open(Gate::Room(core).into());

@@ -4,7 +4,7 @@ use super::{CoreState, EpochId, Follows, Gate, PersistBuffers, Persistency, Wrap
 use crate::epochs::rules::Rule;
 use strandline_design::{Departure, Ordering, Services, Store, Until, Write};
 use strandline_isa::{CoreId, Line, Primitive};
-use strandline_rules::broken;
+use strandline_rules::{keeps, kept};
 
 impl PersistBuffers {
     /// Answers a store or locked instruction that is about to become visible: what it waits for, if
@@ -19,7 +19,8 @@ impl PersistBuffers {
         }
         let state = self.core(core);
         state.note_store();
-        if state.buffer.has_room(line, state.epochs.current()) || broken(Rule::FullBufferHoldsStore) {
+        let has_room = state.buffer.has_room(line, state.epochs.current());
+        if kept(Rule::FullBufferHoldsStore, has_room, || true) {
             return None;
         }
         state.store_waits = true;
@@ -78,7 +79,7 @@ impl PersistBuffers {
         let (most, within) = (self.settings.epochs?, self.settings.within);
         let state = self.core(core);
         let (oldest, _) = state.epochs.oldest();
-        let is_near = state.epochs.current() - oldest < within || broken(Rule::EpochsStayNear);
+        let is_near = kept(Rule::EpochsStayNear, state.epochs.current() - oldest < within, || true);
         if state.epochs.occupied() < most && is_near {
             return None;
         }
@@ -134,9 +135,7 @@ fn new_strand(state: &mut CoreState, persistency: Persistency) {
 
 fn release(state: &mut CoreState, persistency: Persistency) {
     state.releases = true;
-    if !broken(Rule::ReleaseBeginsEpoch) {
-        state.epochs.begin(all(persistency));
-    }
+    keeps(Rule::ReleaseBeginsEpoch, || _ = state.epochs.begin(all(persistency)));
 }
 
 /// A core learns of another core's release with the line; its own may be in this very epoch.
