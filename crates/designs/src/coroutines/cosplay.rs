@@ -19,7 +19,7 @@ pub struct Cosplay {
     contexts: Contexts,
 }
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     name: "cosplay",
     paper: "COSPlay 4",
     summary: "coroutines that yield before each fence; fences by context",

@@ -5,22 +5,15 @@
 //! Source: COSPlay (MICRO 2021), section 5, "FreeSwitch".
 //! Simplified: nothing.
 
-use super::Cosplay;
-use strandline_design::{About, Drains, Needs};
+use super::cosplay::{self, Cosplay};
+use strandline_design::About;
 use strandline_isa::Tasking;
 
 const ABOUT: About = About {
     name: "freeswitch",
     paper: "COSPlay 5",
     summary: "bound: cosplay whose switches cost no instruction",
-    needs: Needs {
-        adr: true,
-        stores: Drains::Any,
-    },
-    promises_recovery: true,
-    model: "cfence",
-    intents: Some("intents"),
-    window: Some(8),
+    ..cosplay::ABOUT
 };
 
 /// Bound: cosplay whose switches cost no instruction.

@@ -261,15 +261,10 @@ impl Media {
     #[inline(never)]
     fn combine(&mut self, line: Line, at: u64) -> Taken {
         let block = line.0 / self.block_lines;
-        if let Some(place) = self.open_blocks.iter().position(|b| *b == block) {
-            self.open_blocks[..=place].rotate_right(1);
-            return Taken {
-                done: at + 1,
-                port: at + 1,
-                bytes: 0,
-            };
+        match self.open_blocks.iter().position(|b| *b == block) {
+            Some(place) => self.open_blocks[..=place].rotate_right(1),
+            None => self.open_blocks.insert(0, block),
         }
-        self.open_blocks.insert(0, block);
         if self.open_blocks.len() <= self.block_entries {
             return Taken {
                 done: at + 1,

@@ -1,17 +1,10 @@
 //! BBB's buffers on their machine: their contents, when they send a line, and which stores wait.
 
-use crate::start::start;
+use crate::common::{preset, start};
 use strandline_design::boxed;
 use strandline_designs::Bbb;
 use strandline_isa::{Cpu, Memory, PM_BASE};
-use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
-
-fn machine() -> MachineConfig {
-    let mut machine = MachineConfig::preset("asap").expect("a preset");
-    machine.simulation.slack = Cycles(0);
-    machine
-}
+use strandline_machine::{Options, SimCpu, Stats, System};
 
 fn store_to_lines(cpu: &SimCpu<'_>, lines: Vec<u64>) {
     for line in lines {
@@ -27,7 +20,7 @@ fn run(entries: u64, cores: &[&[u64]]) -> Stats {
         .configure([("entries", entries.as_str())])
         .expect("a right number");
     let memory = Memory::new(1 << 16, 1 << 20);
-    let mut system = System::new(&machine(), design, cores.len(), memory, Options::default());
+    let mut system = System::new(&preset("asap"), design, cores.len(), memory, Options::default());
     system.warm(PM_BASE..PM_BASE + (1 << 19));
     for (core, lines) in cores.iter().enumerate() {
         start(&mut system, core as u16, {
@@ -43,7 +36,7 @@ fn a_store_that_finds_no_room_waits_until_a_write_is_acknowledged() {
     let lines: Vec<u64> = (0..8).collect();
     // With one entry, each of the eight stores but the first waits for the previous acknowledgement.
     let (small, large) = (run(1, &[&lines]), run(32, &[&lines]));
-    let round_trip = machine().pm.write_to_controller.0;
+    let round_trip = preset("asap").pm.write_to_controller.0;
     assert!(small.cycles.0 >= 7 * round_trip, "{}", small.cycles);
     assert!(large.cycles.0 < 7 * round_trip, "{}", large.cycles);
 }
@@ -84,7 +77,7 @@ fn a_line_that_another_core_writes_moves_to_its_buffer() {
 
 #[test]
 fn what_leaves_the_last_level_is_dropped() {
-    let mut machine = machine();
+    let mut machine = preset("asap");
     machine.l2 = None;
     (machine.l1.bytes, machine.l1.ways) = (1024, 2);
     (machine.llc.bytes, machine.llc.ways) = (4096, 4);
@@ -98,7 +91,7 @@ fn what_leaves_the_last_level_is_dropped() {
 
 #[test]
 fn storage_and_drain_are_those_of_so_many_lines() {
-    let sizes = machine().sizes(32);
+    let sizes = preset("asap").sizes(32);
     // 32 entries of 512 bits of data, 42 of address and 1 for being in flight.
     assert_eq!(boxed(Bbb::default()).storage_bytes(&sizes), 32 * (32 * 555 / 8));
     // ASAP VI-D: 64 KB for 32 cores.

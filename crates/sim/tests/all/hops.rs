@@ -1,33 +1,23 @@
 //! HOPS on its machine: what waits, what does not, and the order of durable writes.
 
-use crate::start::start;
+use crate::common::{durable_at, observed, preset, start};
 use strandline_design::{boxed, AnyDesign};
 use strandline_designs::hops_ep;
 use strandline_isa::{Cpu, Line, Memory, Note, Primitive, PM_BASE};
-use strandline_kernel::Cycles;
-use strandline_machine::{Journal, MachineConfig, Options, Outcome, SimCpu, System};
+use strandline_machine::{Journal, Outcome, SimCpu, System};
 
 const A: Line = Line(PM_BASE / 64);
 const B: Line = Line(PM_BASE / 64 + 64);
 const C: Line = Line(PM_BASE / 64 + 128);
 
-fn machine() -> MachineConfig {
-    let mut machine = MachineConfig::preset("strandweaver").expect("a preset");
-    machine.simulation.slack = Cycles(0);
-    machine
-}
-
 /// Cycles from a core to a controller and back: the minimum for a write.
 fn round_trip() -> u64 {
-    machine().pm.write_to_controller.0
+    preset("strandweaver").pm.write_to_controller.0
 }
 
 fn system(design: Box<AnyDesign>, cores: usize) -> System {
-    let options = Options {
-        journal: true,
-        ..Options::default()
-    };
-    let mut system = System::new(&machine(), design, cores, Memory::new(1 << 16, 1 << 16), options);
+    let memory = Memory::new(1 << 16, 1 << 16);
+    let mut system = System::new(&preset("strandweaver"), design, cores, memory, observed());
     system.warm(PM_BASE..PM_BASE + (1 << 15));
     system
 }
@@ -166,16 +156,6 @@ fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
     let told = journal.notes[1].first().expect("an output").at;
     // Core 0 publishes the completed epoch in 50 cycles. Core 1 polls every 500 cycles and reads it in 50 (ASAP VI-B).
     // So core 1 has waited for the poll.
-    let published = durable_at(&journal, A) + 50;
+    let published = durable_at(&journal, A).0 + 50;
     assert_eq!(published.next_multiple_of(500) + 50, told.0);
-}
-
-fn durable_at(journal: &Journal, line: Line) -> u64 {
-    journal
-        .durable
-        .iter()
-        .find(|d| d.line == line)
-        .expect("it became durable")
-        .at
-        .0
 }

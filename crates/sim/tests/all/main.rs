@@ -2,6 +2,7 @@
 
 mod as_artifact;
 mod bbb;
+mod common;
 mod contributing;
 mod cosplay;
 mod digest;
@@ -23,7 +24,6 @@ mod replay;
 mod resolved;
 mod rooms;
 mod speculative;
-mod start;
 mod starts;
 mod starving;
 mod strandweaver;

@@ -1,5 +1,6 @@
 //! An observed run: its trace and its journal describe one execution.
 
+use crate::common::without_host;
 use std::collections::HashMap;
 use strandline_isa::{Line, LineData, Memory, Note};
 use strandline_machine::{Trace, TraceOp};
@@ -73,12 +74,7 @@ fn laps_of_a_spin_loop_count_as_if_each_were_executed() {
             machine: Some(machine.into()),
             ..Spec::new("queue", design)
         };
-        let record = |run: Result<Observation, _>| {
-            let fields = serde_json::to_value(run.expect("the run ends").record).expect("a flat record");
-            let mut fields = fields.as_object().expect("a flat record").clone();
-            fields.retain(|key, _| !key.starts_with("host_"));
-            fields
-        };
+        let record = |run: Result<Observation, _>| without_host(&run.expect("the run ends").record);
         assert_eq!(
             record(observe(&spec)),
             record(Run::of(&spec).observe(Traced::Nothing)),

@@ -1,16 +1,9 @@
 //! A record's `spec` repeats the run, even if the machine's file has changed.
 
-use serde_json::{json, Value};
+use crate::common::without_host;
+use serde_json::json;
 use strandline_machine::{preset_names, MachineConfig};
 use strandline_sim::{resolve, run, Error, FoundBy, Record, Spec, Window};
-
-/// The result of a run, without the host's speed.
-fn result(record: &Record) -> Value {
-    let mut result = json!(record);
-    let keys = result.as_object_mut().expect("a record is a map");
-    keys.retain(|key, _| !key.starts_with("host_"));
-    result
-}
 
 /// Runs `spec`, and then the `spec` of its record; returns the record.
 fn repeated(spec: &Spec) -> Record {
@@ -19,7 +12,7 @@ fn repeated(spec: &Spec) -> Record {
     let again: Spec = serde_json::from_value(keys).expect("a record's spec can be run");
     assert_eq!(resolve(spec).expect("can be run"), again);
     assert_eq!(resolve(&again).expect("can be run"), again, "no choice is left");
-    assert_eq!(result(&run(&again).expect("runs again")), result(&record));
+    assert_eq!(without_host(&run(&again).expect("runs again")), without_host(&record));
     record
 }
 
@@ -75,7 +68,7 @@ fn every_memory_of_a_machine_is_repeated() {
         let spec: Spec = serde_json::from_value(json!(record.origin.spec)).expect("a spec");
         assert_eq!(spec.parameters["machine.media"], media);
         assert_eq!(spec.parameters["machine.pm.banks"], "2");
-        cycles.push(result(&record)["cycles"].as_u64().expect("a number"));
+        cycles.push(without_host(&record)["cycles"].as_u64().expect("a number"));
     }
     // A pcommit waits longer for PCM than for DRAM, and no longer where the write queue is persistent.
     assert!(cycles[0] > cycles[1], "{cycles:?}");
@@ -95,7 +88,10 @@ fn a_machine_is_repeated_without_its_file() {
     let resolved = resolve(&spec).expect("can be run");
     let record = run(&spec).expect("runs");
     std::fs::remove_file(&path).expect("is there");
-    assert_eq!(result(&run(&resolved).expect("needs no file")), result(&record));
+    assert_eq!(
+        without_host(&run(&resolved).expect("needs no file")),
+        without_host(&record)
+    );
     assert_eq!(record.ran.machine, "mine");
     assert_eq!(resolved.parameters["machine.pm.read_latency"], "150 ns");
     assert_eq!(resolved.parameters["machine.l2.bytes"], "0");

@@ -1,11 +1,11 @@
 //! Speculative persistence on its machine: what speculation hides, what a look-up of its buffer costs, and cores that
 //! conflict.
 
-use crate::start::start;
+use crate::common::{durable_at, observed, preset, start};
 use strandline_design::AnyDesign;
-use strandline_isa::{Addr, Cpu, Image, Line, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
+use strandline_isa::{Addr, Cpu, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, MachineConfig, Options, Outcome, SimCpu, System};
+use strandline_machine::{MachineConfig, Outcome, SimCpu, System};
 use strandline_sim::{design_named, Spec};
 
 const A: Addr = Addr(PM_BASE);
@@ -16,8 +16,7 @@ const LOCK: Addr = Addr(4 * LINE_BYTES);
 
 /// The paper's machine, whose cores do not run ahead.
 fn machine() -> MachineConfig {
-    let mut machine = MachineConfig::preset("sp").expect("a preset");
-    machine.simulation.slack = Cycles(0);
+    let mut machine = preset("sp");
     // Its tests add latencies up: no page is walked to.
     machine.tlb.l1_entries = 0;
     // One queue of loads and stores: it bounds what a core executes behind a fence.
@@ -35,13 +34,9 @@ fn design(name: &str, sets: &[(&str, &str)]) -> Box<AnyDesign> {
 
 /// A system whose words `A` and `C` hold their own addresses.
 fn system(machine: &MachineConfig, design: Box<AnyDesign>, cores: usize) -> System {
-    let options = Options {
-        journal: true,
-        ..Options::default()
-    };
     let memory = Memory::new(1 << 16, 1 << 20);
     memory.set_word(C, C.0);
-    let mut system = System::new(machine, design, cores, memory, options);
+    let mut system = System::new(machine, design, cores, memory, observed());
     system.warm(PM_BASE..PM_BASE + (1 << 20));
     system
 }
@@ -60,11 +55,6 @@ fn persist(cpu: &SimCpu<'_>, addr: Addr, value: u64) {
     for fence in [Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence] {
         cpu.primitive(fence);
     }
-}
-
-fn durable_at(journal: &Journal, line: Line) -> Cycles {
-    let found = journal.durable.iter().find(|durable| durable.line == line);
-    found.expect("it became durable").at
 }
 
 /// Section 4: the core retires the sfence and executes what follows while the pcommit is outstanding; the task is

@@ -1,5 +1,6 @@
 //! What several runs begin with, and share.
 
+use crate::common::without_host;
 use strandline_runtime::runtimes;
 use strandline_sim::{run, Computed, Error, Progress, Record, Run, Spec, Starts, Window};
 use strandline_workloads::names;
@@ -31,9 +32,7 @@ fn sps(design: &str) -> Spec {
 
 /// A record without the host's times.
 fn untimed(record: Result<Record, Error>) -> serde_json::Value {
-    let mut record = record.unwrap_or_else(|error| panic!("{error}"));
-    (record.host_seconds, record.host_mips) = (0.0, 0.0);
-    serde_json::json!(record)
+    without_host(&record.unwrap_or_else(|error| panic!("{error}")))
 }
 
 fn shared(spec: &Spec, starts: &Starts) -> serde_json::Value {

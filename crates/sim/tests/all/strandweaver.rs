@@ -1,6 +1,6 @@
 //! The running example of StrandWeaver, section IV-A and Figure 4, cycle by cycle.
 
-use crate::start::start;
+use crate::common::{preset, start};
 use strandline_design::{boxed, Design, Sizes};
 use strandline_designs::Operation::{Barrier, Flush as Clwb, Join, NewStrand};
 use strandline_designs::{NoPersistQueue, Operation, StrandWeaver};
@@ -20,11 +20,10 @@ const APART: u64 = 10;
 /// Table I's machine with one instruction per cycle, so that each arrival is visible. Stores get their lines early, so that
 /// nothing but persists takes long.
 fn machine() -> MachineConfig {
-    let mut machine = MachineConfig::preset("strandweaver").expect("a preset");
+    let mut machine = preset("strandweaver");
     machine.core.dispatch_width = 1;
     machine.core.store_drain_interval = Cycles(1);
     machine.core.store_prefetch = true;
-    machine.simulation.slack = Cycles(0);
     machine
 }
 

@@ -1,8 +1,8 @@
 //! Whole runs of tasks that share threads. Under any window, number of contexts, library and design, a run finishes,
 //! does all tasks, keeps the structure sound, and is repeatable.
 
+use crate::common::without_host;
 use proptest::prelude::*;
-use serde_json::{Map, Value};
 use strandline_isa::{Addr, Image, Memory};
 use strandline_machine::{Journal, TraceOp};
 use strandline_sim::{observe, run, Observation, Record, Spec, Window};
@@ -69,15 +69,6 @@ fn random_spec() -> impl Strategy<Value = Spec> {
             spec
         },
     )
-}
-
-/// A record without the keys that depend on the host's speed.
-fn without_host(record: &Record) -> Map<String, Value> {
-    let Ok(Value::Object(mut keys)) = serde_json::to_value(record) else {
-        panic!("a record is an object");
-    };
-    keys.retain(|key, _| !key.starts_with("host_"));
-    keys
 }
 
 /// The final visible memory: every store of the trace, in the order in which they became visible.

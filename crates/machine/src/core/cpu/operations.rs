@@ -15,18 +15,8 @@ impl SimCpu<'_> {
             self.ask(request)?;
         }
         count(&c.counts.loads);
-        let at = c.window.dispatch_load();
-        let (issue, translated) = loop {
-            while let Err(request) = c.catch_up(at) {
-                self.ask(request)?;
-            }
-            let ready = (at + 1).max(address).max(c.loads.floor.get());
-            let issue = c.window.issue_at_port(Port::Load, ready.max(c.loads.addresses.get()));
-            match c.translate(addr, issue) {
-                Ok(translated) => break (issue, translated),
-                Err(walk) => self.ask(walk)?,
-            }
-        };
+        let floor = || address.max(c.loads.floor.get()).max(c.loads.addresses.get());
+        let (issue, translated) = self.load_issues(addr, floor)?;
         let asks = c.asks(Hook::Load);
         let hit = match asks {
             true => None,
@@ -53,23 +43,30 @@ impl SimCpu<'_> {
         Ok((value, done))
     }
 
+    /// Dispatches a load that may issue from `ready` on: when it issues, and when its address is translated.
+    #[inline(always)]
+    fn load_issues(&self, addr: Addr, ready: impl Fn() -> u64) -> Result<(u64, u64), Left> {
+        let c = &*self.core;
+        let at = c.window.dispatch_load();
+        loop {
+            while let Err(request) = c.catch_up(at) {
+                self.ask(request)?;
+            }
+            let issue = c.window.issue_at_port(Port::Load, (at + 1).max(ready()));
+            match c.translate(addr, issue) {
+                Ok(translated) => return Ok((issue, translated)),
+                Err(walk) => self.ask(walk)?,
+            }
+        }
+    }
+
     /// A locked instruction whose operands are ready then.
     pub(super) fn locked_ready(&self, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Result<(u64, u64), Left> {
         let c = &*self.core;
         while let Err(request) = c.may_store().and_then(|()| c.may_load()) {
             self.ask(request)?;
         }
-        let at = c.window.dispatch_load();
-        let (issue, translated) = loop {
-            while let Err(request) = c.catch_up(at) {
-                self.ask(request)?;
-            }
-            let issue = c.window.issue_at_port(Port::Load, (at + 1).max(ready));
-            match c.translate(addr, issue) {
-                Ok(translated) => break (issue, translated),
-                Err(walk) => self.ask(walk)?,
-            }
-        };
+        let (issue, translated) = self.load_issues(addr, || ready)?;
         c.window.issue(issue);
         self.ask(Request::Locked {
             addr,
@@ -94,15 +91,7 @@ impl SimCpu<'_> {
         let claimed = self.find_place(ordering)?;
         c.disturbs_laps();
         c.count_store(&c.counts.flushes);
-        let at = c.dispatch_entry();
-        let (issue, translated) = loop {
-            let ready = (at + 1).max(address).max(c.context.ready.get());
-            let issue = c.window.issue_at_port(Port::Address, ready);
-            match c.translate(addr, issue) {
-                Ok(translated) => break (issue, translated),
-                Err(walk) => self.ask(walk)?,
-            }
-        };
+        let (issue, translated) = self.address_ready(addr, c.dispatch_entry(), address)?;
         let ready = c.window.execute(issue, translated + 1);
         if claimed {
             c.observe(|| TraceOp::Flush { addr, kind: flush });

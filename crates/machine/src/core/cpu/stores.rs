@@ -13,15 +13,7 @@ impl SimCpu<'_> {
             self.ask(request)?;
         }
         c.count_store(&c.counts.stores);
-        let at = c.dispatch_entry();
-        let (issue, translated) = loop {
-            let ready = (at + 1).max(address).max(c.context.ready.get());
-            let issue = c.window.issue_at_port(Port::Address, ready);
-            match c.translate(addr, issue) {
-                Ok(translated) => break (issue, translated),
-                Err(walk) => self.ask(walk)?,
-            }
-        };
+        let (issue, translated) = self.address_ready(addr, c.dispatch_entry(), address)?;
         let (issue, executed) = c.execute_store(issue, translated, data);
         if c.limits.retires_cached && matches!(kind, EntryKind::Store { .. }) {
             c.window.issue(issue);
@@ -29,6 +21,21 @@ impl SimCpu<'_> {
         }
         let retired = c.window.execute(issue, executed);
         self.enters(addr, kind, translated, (executed, retired))
+    }
+
+    /// When the address of a store or flush that was dispatched `at` issues, once its register is ready then, and when it is
+    /// translated.
+    #[inline(always)]
+    pub(super) fn address_ready(&self, addr: Addr, at: u64, register: u64) -> Result<(u64, u64), Left> {
+        let c = &*self.core;
+        loop {
+            let ready = (at + 1).max(register).max(c.context.ready.get());
+            let issue = c.window.issue_at_port(Port::Address, ready);
+            match c.translate(addr, issue) {
+                Ok(translated) => return Ok((issue, translated)),
+                Err(walk) => self.ask(walk)?,
+            }
+        }
     }
 
     /// A store that has executed and retired then enters the store queue, once its line is requested.

@@ -1,7 +1,9 @@
 //! What the machine's tests share: a design that answers everything as the plain machine does, and how to run programs.
 
+mod attentive;
 mod random_machine;
 
+pub use attentive::Attentive;
 pub use random_machine::random_machine;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,15 +1,14 @@
 //! A hook that a design implements is called; one that it does not implement is asked once at most.
 
-use crate::common::{as_plain, memory, preset, put, system};
+use crate::common::{memory, preset, put, system, Attentive};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Acceptance, Admission, Claim, ControllerId, Departure, Design, Forward, GateOf, Hook, Load, Never,
-    Ordering, Plain, Services, Store, StoreId, TagOf, Write, WriteRequest,
+    boxed, About, Acceptance, Admission, Claim, ControllerId, Departure, Design, Forward, GateOf, Hook, Load, Ordering,
+    Services, Store, StoreId, TagOf, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
-use strandline_kernel::Cycles;
 use strandline_machine::{Options, SimCpu, System};
 
 /// How often each frequent hook was called.
@@ -79,43 +78,6 @@ impl<D: Design> Design for Counting<D> {
     }
 }
 
-/// Implements every frequent hook, and answers as the plain machine.
-struct Attentive;
-
-impl Design for Attentive {
-    type Own = Plain;
-
-    as_plain!();
-
-    fn claim(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Ordering) -> Claim<Never> {
-        Claim::No
-    }
-
-    fn primitive(&mut self, _: &mut dyn Services<Plain>, _: CoreId, primitive: Primitive) -> Admission<Never> {
-        Admission::plain(primitive)
-    }
-
-    fn load(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Load) -> Forward<Never> {
-        Forward::Caches { after: Cycles(0) }
-    }
-
-    fn keep(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Write, _: StoreId) -> Departure<Never> {
-        Departure::Go
-    }
-
-    fn store(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Write) -> Departure<Never> {
-        Departure::Go
-    }
-
-    fn visible(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Store) {}
-
-    fn arrived(&mut self, _: &mut dyn Services<Plain>, _: ControllerId, _: &WriteRequest<Never>) -> Acceptance<Never> {
-        Acceptance::Queue
-    }
-
-    fn reached_media(&mut self, _: &mut dyn Services<Plain>, _: ControllerId, _: &WriteRequest<Never>) {}
-}
-
 const HOOKS: [Hook; 8] = [
     Hook::Claim,
     Hook::Primitive,
@@ -173,7 +135,7 @@ fn a_hook_that_is_not_implemented_is_asked_once_in_a_run() {
 fn a_hook_that_is_implemented_is_called_each_time() {
     for cores in [1, 2] {
         let times = |each: u64| (each * ROUNDS * u64::from(cores)) as u32;
-        let [claim, primitive, load, keep, store, visible, arrived, reached] = calls(Attentive, cores);
+        let [claim, primitive, load, keep, store, visible, arrived, reached] = calls(Attentive::default(), cores);
         assert_eq!((claim, primitive), (times(2), times(1)), "a flush and a fence");
         assert_eq!(
             (load, visible),
@@ -194,7 +156,7 @@ fn a_hook_that_answers_as_the_plain_machine_changes_no_time() {
         system.run().expect("ends").stats
     };
     assert_eq!(
-        format!("{:?}", cycles(boxed(Attentive))),
+        format!("{:?}", cycles(boxed(Attentive::default()))),
         format!("{:?}", cycles(boxed(crate::common::Plain)))
     );
 }

@@ -3,94 +3,33 @@
 pub mod checker;
 pub mod programs;
 
-use crate::common::{random_machine, Plain};
+use crate::common::{random_machine, Attentive};
 use checker::{check_order, deeds, op, overlap, reads, replay, words, written};
 use programs::{run_under, Did, Ran};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
-use strandline_design::{
-    boxed, About, Admission, Claim, Departure, Design, Domain, Forward, Hook, Load, Never, Ordering, Services, Store,
-    StoreId, Wants, Write,
-};
-use strandline_isa::{Addr, CoreId, Lowering, Primitive, LINE_BYTES};
-use strandline_kernel::{Cycles, Rng};
+use strandline_design::{boxed, Domain, Wants};
+use strandline_isa::{Addr, CoreId, LINE_BYTES};
+use strandline_kernel::Rng;
 use strandline_machine::{MachineConfig, OpId, Seen, Trace, TraceOp, Traces, VolatileLines};
 
-/// Answers as the plain machine, asked everywhere or nowhere.
-struct Asked {
-    everywhere: bool,
-    domain: Domain,
-}
-
-type Hw<'a> = dyn Services<strandline_design::Plain> + 'a;
-
-impl Asked {
-    fn asked(&self, hw: &mut Hw<'_>, hook: Hook) {
-        if !self.everywhere {
-            hw.skip(hook);
-        }
-    }
-}
-
-impl Design for Asked {
-    type Own = strandline_design::Plain;
-
-    fn about(&self) -> About {
-        Plain.about()
-    }
-
-    fn wants(&self) -> Wants {
-        Wants {
-            domain: self.domain,
-            snoops_all: self.everywhere,
-            ..Wants::default()
-        }
-    }
-
-    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Ordering) -> Claim<Never> {
-        self.asked(hw, Hook::Claim);
-        Claim::No
-    }
-
-    fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, primitive: Primitive) -> Admission<Never> {
-        self.asked(hw, Hook::Primitive);
-        Admission::plain(primitive)
-    }
-
-    fn load(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Load) -> Forward<Never> {
-        self.asked(hw, Hook::Load);
-        Forward::Caches { after: Cycles(0) }
-    }
-
-    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Write, _: StoreId) -> Departure<Never> {
-        self.asked(hw, Hook::Keep);
-        Departure::Go
-    }
-
-    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Write) -> Departure<Never> {
-        self.asked(hw, Hook::Store);
-        Departure::Go
-    }
-
-    fn visible(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Store) {
-        self.asked(hw, Hook::Visible);
-    }
-
-    fn lowering(&self) -> Lowering {
-        Lowering::NOTHING
-    }
-}
-
+/// A run under a design that answers as the plain machine, asked everywhere or nowhere.
 fn run(seed: u64, cores: u64, length: u64, trace: Traces) -> Ran {
     let mut rng = Rng::new(seed);
     let machine: MachineConfig = random_machine(&mut rng);
-    let design = Asked {
-        everywhere: rng.one_in(3),
-        domain: if rng.one_in(3) {
-            Domain::Caches
-        } else {
-            Domain::Controllers
+    let everywhere = rng.one_in(3);
+    let domain = if rng.one_in(3) {
+        Domain::Caches
+    } else {
+        Domain::Controllers
+    };
+    let design = Attentive {
+        skips: !everywhere,
+        wants: Wants {
+            domain,
+            snoops_all: everywhere,
+            ..Wants::default()
         },
     };
     run_under(&machine, boxed(design), rng, (seed, cores, length), trace)

@@ -8,8 +8,7 @@ mod running_example;
 
 use strandline_design::Design;
 use strandline_designs::{cosplay, Cosplay};
-use strandline_kernel::{Cycles, Params};
-use strandline_machine::MachineConfig;
+use strandline_kernel::Params;
 
 /// The design with `contexts` contexts.
 fn with_contexts(contexts: u64) -> Cosplay {
@@ -18,11 +17,4 @@ fn with_contexts(contexts: u64) -> Cosplay {
     let params = Params::parse("design", design.params(), [("contexts", count.as_str())]);
     design.set(&params.expect("a right number"));
     design
-}
-
-/// COSPlay's machine with nothing running ahead.
-fn machine() -> MachineConfig {
-    let mut machine = MachineConfig::preset("cosplay").expect("a preset");
-    machine.simulation.slack = Cycles(0);
-    machine
 }

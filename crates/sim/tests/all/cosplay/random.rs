@@ -5,13 +5,13 @@
 use super::ledger::{check, Issued, Kind, Ledger};
 use super::random_machine::random_machine;
 use super::with_contexts;
+use crate::common::{preset, start};
 use crate::laws::cases;
-use crate::start::start;
 use proptest::prelude::*;
 use strandline_design::{boxed, About, Admission, Design, Key, Never, Plain, Services, Until};
 use strandline_designs::Cosplay;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Memory, Primitive, PM_BASE};
-use strandline_kernel::{Cycles, Rng};
+use strandline_kernel::{forward, Cycles, Rng};
 use strandline_machine::{MachineConfig, Options, SimCpu, System};
 
 const LINES: u64 = 6;
@@ -38,12 +38,10 @@ struct Flawed {
 impl Design for Flawed {
     type Own = Plain;
 
-    fn about(&self) -> About {
-        self.design.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        self.design.lowering()
+    forward! { self.design =>
+        fn about(&self) -> About;
+        fn lowering(&self) -> Lowering;
+        fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Never>>;
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Plain>, core: CoreId, primitive: Primitive) -> Admission<Never> {
@@ -52,10 +50,6 @@ impl Design for Flawed {
             (Flaw::NoFence, Primitive::Cfence(_)) | (Flaw::NoSetctx, Primitive::Setctx(_)) => Admission::Pass,
             _ => self.design.primitive(hw, core, primitive),
         }
-    }
-
-    fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Never>> {
-        self.design.locked_waits_for(core)
     }
 }
 
@@ -246,7 +240,7 @@ fn fences_that_wait_for_the_wrong_context_or_for_none_are_found() {
 
 /// A store and a flush of context 1, on a machine where a flush takes long, and right behind them a fence for context 0.
 fn fence_behind_another_context(contexts: u64) -> (Option<Until<Key>>, Vec<(u8, u64)>) {
-    let mut machine = super::machine();
+    let mut machine = preset("cosplay");
     machine.pm.write_to_controller = Cycles(5_000);
     let ops = [
         Op::Setctx(1),

@@ -4,7 +4,7 @@
 //! issues no store and no flush here: it is that time in cycles of arithmetic, one instruction a cycle.
 
 use super::with_contexts;
-use crate::start::start;
+use crate::common::{preset, start};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_design::{
@@ -12,7 +12,7 @@ use strandline_design::{
     Write, WriteKind, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Memory, Primitive, PM_BASE};
-use strandline_kernel::Cycles;
+use strandline_kernel::{forward, Cycles};
 use strandline_machine::{CoreView, MachineConfig, Options, Queued, SimCpu, System, What};
 
 const A: u64 = PM_BASE;
@@ -37,16 +37,10 @@ struct FarA {
 impl Design for FarA {
     type Own = Keys;
 
-    fn about(&self) -> About {
-        self.design.about()
-    }
-
-    fn lowering(&self) -> Lowering {
-        self.design.lowering()
-    }
-
-    fn primitive(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, primitive: Primitive) -> Admission<Key> {
-        self.design.primitive(hw, core, primitive)
+    forward! { self.design =>
+        fn about(&self) -> About;
+        fn lowering(&self) -> Lowering;
+        fn primitive(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, primitive: Primitive) -> Admission<Key>;
     }
 
     fn arrived(&mut self, hw: &mut dyn Services<Keys>, _: ControllerId, write: &WriteRequest<Key>) -> Acceptance<Key> {
@@ -68,7 +62,7 @@ impl Design for FarA {
 /// One instruction a cycle; a store waits some 200 cycles for its line, longer than a switch and shorter than two; the
 /// store queue lets one entry go every 20 cycles, so that each is seen to leave; a flush takes 20 cycles and a little.
 fn machine() -> MachineConfig {
-    let mut machine = super::machine();
+    let mut machine = preset("cosplay");
     machine.core.dispatch_width = 1;
     // The figure's stores enter the queue as they execute.
     machine.core.drop_rules();

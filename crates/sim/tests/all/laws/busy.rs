@@ -2,7 +2,7 @@
 //! longer than the run.
 
 use super::programs::{line, machine, one_port, run, stream};
-use super::{cases, judge, spec, Verdict};
+use super::{cases, judge_pairs, spec, Verdict};
 use strandline_isa::Cpu;
 use strandline_kernel::Cycles;
 use strandline_machine::factory;
@@ -110,22 +110,14 @@ fn no_bank_is_busy_for_longer_than_the_run() {
         &["x86", "hops-rp"],
         &["x86", "hops-rp", "asap-rp", "dpo", "unordered", "pmem-spec"],
     );
-    judge(
-        designs
-            .iter()
-            .flat_map(|design| ["sps", "hashmap"].map(|workload| bank(design, workload))),
-    );
+    judge_pairs(&designs, &["sps", "hashmap"], bank);
 }
 
 #[test]
 fn a_stream_of_writes_has_the_medias_bandwidth_and_no_more() {
     let presets = cases(&["asap"], &["asap", "cosplay", "strandweaver", "common", "zen4"]);
     let gbps = cases(&[1.0], &[0.25, 0.5, 1.0]);
-    judge(
-        presets
-            .iter()
-            .flat_map(|preset| gbps.iter().map(move |gbps| streams(preset, *gbps))),
-    );
+    judge_pairs(&presets, &gbps, streams);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! An idle neighbour: what one core computes by itself does not delay another one's fences.
 
 use super::programs::{machine, regions, run, think};
-use super::{cases, designs, judge, Verdict};
+use super::{cases, designs, judge_pairs, Verdict};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Cpu};
@@ -54,9 +54,5 @@ pub fn holds(preset: &str, design: &str) -> Verdict {
 #[test]
 fn an_idle_neighbour_delays_no_fence() {
     let presets = cases(&["asap"], &["asap", "cosplay", "dpo", "strandweaver", "zen4"]);
-    judge(
-        presets
-            .iter()
-            .flat_map(|preset| designs().into_iter().map(move |design| holds(preset, design))),
-    );
+    judge_pairs(&presets, &designs(), holds);
 }

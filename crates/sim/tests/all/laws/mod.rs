@@ -121,6 +121,12 @@ fn cycles(spec: &Spec) -> f64 {
     record.stats.cycles.0 as f64
 }
 
+/// As [`judge`], of each pair.
+fn judge_pairs<A: Copy, B: Copy>(firsts: &[A], seconds: &[B], holds: impl Fn(A, B) -> Verdict) {
+    let holds = &holds;
+    judge(firsts.iter().flat_map(|a| seconds.iter().map(|b| holds(*a, *b))));
+}
+
 /// Fails with every case that breaks its law.
 fn judge(verdicts: impl IntoIterator<Item = Verdict>) {
     let broken: Vec<String> = verdicts.into_iter().filter_map(Result::err).collect();

@@ -1,7 +1,7 @@
 //! Scale: a machine of twice the clock and the same cycles runs as this one, cycle for cycle.
 
 use super::programs::{machine, regions, run};
-use super::{cases, designs, judge, Verdict};
+use super::{cases, designs, judge_pairs, Verdict};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_machine::factory;
@@ -34,9 +34,5 @@ fn holds(preset: &str, design: &str) -> Verdict {
 #[test]
 fn twice_the_clock_and_the_same_cycles_are_the_same_run() {
     let presets = cases(&["asap"], &["asap", "cosplay", "dpo", "strandweaver", "common", "zen4"]);
-    judge(
-        presets
-            .iter()
-            .flat_map(|preset| designs().into_iter().map(move |design| holds(preset, design))),
-    );
+    judge_pairs(&presets, &designs(), holds);
 }

@@ -2,8 +2,8 @@
 
 use super::tape::{access, Atomic, Clwb, Load, Store, Tape, Update, DRAM, PM};
 use super::{spec, under};
+use crate::common::without_host;
 use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rbx, rdi, rdx, rsi};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use strandline_record::{Event, FenceClass};
 use strandline_sim::{observe, run, Record};
@@ -72,14 +72,6 @@ fn handed_over_and_disturbed(name: &str) -> PathBuf {
 fn contents(path: &Path) -> Vec<u64> {
     let seen = observe(&spec("x86", path)).unwrap_or_else(|error| panic!("{error}"));
     seen.journal.durable.iter().map(|event| event.data[0]).collect()
-}
-
-/// A record without what depends on the host.
-fn without_host(record: &Record) -> Value {
-    let mut fields = serde_json::to_value(record).expect("a record is JSON");
-    let fields = fields.as_object_mut().expect("an object");
-    fields.retain(|key, _| !key.starts_with("host_"));
-    Value::Object(std::mem::take(fields))
 }
 
 #[test]
