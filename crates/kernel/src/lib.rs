@@ -1,4 +1,4 @@
-//! Time, events, calendars of shared bandwidth, random numbers, statistics, declared parameters and keys.
+//! Time, events, calendars of shared bandwidth, random numbers, statistics, declared parameters and keys, forwarded methods.
 //!
 //! It knows no persistence, processors or programs.
 

@@ -1,5 +1,6 @@
 //! The fetch queue: ops that are fetched and wait for their dispatch.
 
+use super::restore::restore;
 use std::cell::Cell;
 
 /// The room in a fetch queue.
@@ -17,6 +18,8 @@ pub struct FetchQueue {
     room: Cell<u64>,
 }
 
+restore! { FetchQueue { room } stays { entries } }
+
 impl FetchQueue {
     /// An empty queue; of 0 entries: none.
     pub fn new(entries: u64) -> FetchQueue {
@@ -24,11 +27,6 @@ impl FetchQueue {
             entries,
             room: Cell::new(entries),
         }
-    }
-
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &FetchQueue) {
-        self.room.set(saved.room.get());
     }
 
     /// The room in it.

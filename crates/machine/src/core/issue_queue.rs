@@ -1,6 +1,6 @@
 //! The issue queue: ops that are dispatched and wait for their operands.
 
-use super::window::restore_all;
+use super::restore::restore;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,6 +33,8 @@ const WORDS: usize = (SPAN / IN_WORD) as usize;
 /// The most entries: as many become free in one cycle at most, and a byte counts them.
 const MOST: u64 = 255;
 
+restore! { IssueQueue { count, near, first, far, far_earliest } stays { entries } }
+
 impl IssueQueue {
     /// An empty queue of `entries` entries, [`MOST`] at most; `None` if there are none: no such limit.
     pub fn new(entries: u64) -> Option<IssueQueue> {
@@ -45,15 +47,6 @@ impl IssueQueue {
             far: RefCell::default(),
             far_earliest: Cell::new(u64::MAX),
         })
-    }
-
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &IssueQueue) {
-        self.count.set(saved.count.get());
-        self.first.set(saved.first.get());
-        restore_all(&self.near[..], &saved.near[..]);
-        self.far.borrow_mut().clone_from(&saved.far.borrow());
-        self.far_earliest.set(saved.far_earliest.get());
     }
 
     /// Adds an op that issues at `at`. Returns when the next op, which is dispatched at `next` at the

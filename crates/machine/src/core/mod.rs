@@ -1,6 +1,5 @@
 //! An out-of-order core: its window, its store queue, its predictor, and the program's view of it.
 
-mod cells;
 mod counted;
 mod counts;
 mod cpu;
@@ -18,6 +17,7 @@ mod pending;
 pub mod predictor;
 mod queue;
 mod request;
+mod restore;
 mod saved;
 mod shared_queue;
 mod spin;
@@ -48,6 +48,7 @@ use limits::Limits;
 use observer::Observer;
 use pending::Pending;
 use predictor::Branches;
+use restore::Restore;
 use spin::Spin;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

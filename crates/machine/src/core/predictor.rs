@@ -1,5 +1,6 @@
 //! The branch predictor and the predictor of indirect jumps' targets.
 
+use super::restore::{restore, Restore};
 use super::tage::Tage;
 use crate::config::Prediction;
 use std::cell::Cell;
@@ -19,13 +20,9 @@ impl Branches {
             targets: Targets::new(entries),
         }
     }
-
-    /// Becomes as `saved` was.
-    pub fn restore(&self, saved: &Branches) {
-        self.predictor.restore(&saved.predictor);
-        self.targets.restore(&saved.targets);
-    }
 }
+
+restore! { Branches { predictor, targets } }
 
 /// A predictor of branches.
 #[derive(Clone)]
@@ -44,15 +41,6 @@ impl Predictor {
         }
     }
 
-    /// Becomes as `saved` was, of the same kind.
-    fn restore(&self, saved: &Predictor) {
-        match (self, saved) {
-            (Predictor::Gshare(to), Predictor::Gshare(saved)) => to.restore(saved),
-            (Predictor::Tage(to), Predictor::Tage(saved)) => to.restore(saved),
-            _ => unreachable!("a core keeps its predictor"),
-        }
-    }
-
     /// Predicts the branch at `site`, learns its outcome, and returns whether the prediction was
     /// right.
     #[inline(always)]
@@ -68,6 +56,16 @@ impl Predictor {
         match self {
             Predictor::Gshare(_) => u64::from(HISTORY_BITS) + COUNTER_TURNS,
             Predictor::Tage(_) => Tage::remembers() + COUNTER_TURNS,
+        }
+    }
+}
+
+impl Restore for Predictor {
+    fn restore(&self, saved: &Predictor) {
+        match (self, saved) {
+            (Predictor::Gshare(to), Predictor::Gshare(saved)) => to.restore(saved),
+            (Predictor::Tage(to), Predictor::Tage(saved)) => to.restore(saved),
+            _ => unreachable!("a core keeps its predictor"),
         }
     }
 }
@@ -97,19 +95,14 @@ pub fn trained(counter: u8, taken: bool) -> u8 {
     }
 }
 
+restore! { Gshare { counters, history } }
+
 impl Gshare {
     fn new(entries: usize) -> Gshare {
         Gshare {
             counters: (0..entries).map(|_| Cell::new(UNTRAINED)).collect(),
             history: Cell::new(0),
         }
-    }
-
-    fn restore(&self, saved: &Gshare) {
-        for (counter, saved) in self.counters.iter().zip(&saved.counters) {
-            counter.set(saved.get());
-        }
-        self.history.set(saved.history.get());
     }
 
     #[inline(always)]
@@ -136,6 +129,8 @@ pub struct Targets {
 /// Bits of a target that take part in the index.
 const TARGET_BITS: u32 = 4;
 
+restore! { Targets { last, history } }
+
 impl Targets {
     /// A table of `entries` targets, rounded up to a power of two.
     pub fn new(entries: u64) -> Targets {
@@ -143,14 +138,6 @@ impl Targets {
             last: (0..entries.next_power_of_two()).map(|_| Cell::new(0)).collect(),
             history: Cell::new(0),
         }
-    }
-
-    /// Becomes as `saved` was.
-    pub fn restore(&self, saved: &Targets) {
-        for (last, saved) in self.last.iter().zip(&saved.last) {
-            last.set(saved.get());
-        }
-        self.history.set(saved.history.get());
     }
 
     /// Predicts the target of the jump at `site`, learns that it is `to`, and returns whether the

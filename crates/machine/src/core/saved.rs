@@ -3,6 +3,7 @@
 use super::frame::State;
 use super::notes::SavedNotes;
 use super::predictor::Branches;
+use super::restore::Restore;
 use super::{Core, Counts, Window};
 use crate::timeline::OpMark;
 

@@ -5,6 +5,7 @@
 //! place, not with time.
 
 use super::predictor::{trained, UNTRAINED};
+use super::restore::restore;
 use std::cell::Cell;
 
 /// A base table of two-bit counters, and tagged tables behind it.
@@ -68,6 +69,8 @@ struct Place {
     tag: u16,
 }
 
+restore! { Tage { base, tagged, history } }
+
 impl Tage {
     /// A base table of so many entries, a power of two.
     pub fn new(entries: usize) -> Tage {
@@ -77,15 +80,6 @@ impl Tage {
             tagged: std::array::from_fn(|_| (0..of).map(|_| Cell::default()).collect()),
             history: Cell::new(0),
         }
-    }
-
-    /// Becomes as `saved` was.
-    pub fn restore(&self, saved: &Tage) {
-        super::window::restore_all(&self.base, &saved.base);
-        for (table, saved) in self.tagged.iter().zip(&saved.tagged) {
-            super::window::restore_all(table, saved);
-        }
-        self.history.set(saved.history.get());
     }
 
     /// Outcomes after which the history holds no older ones.
@@ -165,6 +159,7 @@ fn learn(cell: &Cell<Entry>, shorter: bool, taken: bool) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::restore::Restore;
     use super::*;
 
     /// How many of the latter half of these outcomes of a branch are mispredicted.

@@ -1,6 +1,6 @@
 //! What cores count while a `pcommit` is outstanding.
 
-use crate::common::{as_plain, memory, preset, put, Untold};
+use crate::common::{as_plain, memory, preset, put, UnitTags};
 use std::collections::BTreeMap;
 use strandline_design::{boxed, ControllerId, Departure, Design, Never, Ordering, Services};
 use strandline_isa::{CoreId, Cpu, Flush, Primitive, PM_BASE};
@@ -13,11 +13,17 @@ struct Commits {
 }
 
 impl Design for Commits {
-    type Own = Untold;
+    type Own = UnitTags;
 
     as_plain!();
 
-    fn departs(&mut self, hw: &mut dyn Services<Untold>, core: CoreId, ordering: Ordering, _: u8) -> Departure<Never> {
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<UnitTags>,
+        core: CoreId,
+        ordering: Ordering,
+        _: u8,
+    ) -> Departure<Never> {
         if ordering != Ordering::Primitive(Primitive::Pcommit) {
             return Departure::Go;
         }
@@ -27,7 +33,7 @@ impl Design for Commits {
         Departure::Keep
     }
 
-    fn committed(&mut self, hw: &mut dyn Services<Untold>, core: CoreId, (): ()) {
+    fn committed(&mut self, hw: &mut dyn Services<UnitTags>, core: CoreId, (): ()) {
         let replies = self.replies.entry(core).or_default();
         *replies += 1;
         if *replies % hw.controllers() == 0 {

@@ -1,6 +1,7 @@
 //! The decoder: ops reach the window a few a cycle, and a cycle of it ends at branches.
 
 use crate::config::DecodeEnd;
+use crate::core::restore::restore;
 use std::cell::Cell;
 
 /// A decoder and the queue behind it, as in ZSim's core.
@@ -73,13 +74,9 @@ impl Decoder {
     pub fn redirect(&self, at: u64) {
         self.position.set(self.position.get().max(at << BITS));
     }
-
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &Decoder) {
-        super::restore_all(&self.dispatched, &saved.dispatched);
-        self.position.set(saved.position.get());
-    }
 }
+
+restore! { Decoder { position, dispatched } stays { width, entries, ends } }
 
 /// The begin of the cycle behind that of a position.
 #[inline(always)]

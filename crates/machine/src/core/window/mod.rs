@@ -20,6 +20,7 @@ use stalls::Stalls;
 
 use super::fetch_queue::FetchQueue;
 use super::issue_queue::IssueQueue;
+use super::restore::{restore, Restore};
 use crate::config;
 use crate::timeline::{Cause, Dispatch, Lane};
 use std::cell::{Cell, RefCell};
@@ -77,6 +78,30 @@ pub struct Window {
     stalls: Stalls,
     /// The recorder of the timeline, if there is one.
     lane: Option<Rc<Lane>>,
+}
+
+restore! {
+    Window {
+        leaves,
+        next,
+        cycle,
+        in_cycle,
+        retirement,
+        loads,
+        next_load,
+        fetch_queue,
+        issue_queue,
+        decoder,
+        ports,
+        seconds,
+        shared,
+        count,
+        held,
+        complete,
+        released,
+        stalls,
+    }
+    stays { dispatch_width, watched, always_watched, notes, issued, noted, has_rules, lane }
 }
 
 /// No op is held: later than every op's number.
@@ -145,59 +170,9 @@ impl Window {
         }
     }
 
-    /// Restores an earlier state.
+    /// Restores an earlier state, and notes no op.
     pub fn restore(&self, saved: &Window) {
-        // Each field, so that none is forgotten.
-        let Window {
-            dispatch_width: _,
-            leaves,
-            next,
-            cycle,
-            in_cycle,
-            retirement,
-            watched: _,
-            always_watched: _,
-            notes: _,
-            issued: _,
-            noted: _,
-            loads,
-            next_load,
-            fetch_queue,
-            issue_queue,
-            decoder,
-            ports,
-            has_rules: _,
-            seconds,
-            shared,
-            count,
-            held,
-            complete,
-            released,
-            stalls,
-            lane: _,
-        } = saved;
-        restore_all(&self.leaves, leaves);
-        restore_all(&self.loads, loads);
-        self.next.set(next.get());
-        self.next_load.set(next_load.get());
-        self.fetch_queue.restore(fetch_queue);
-        restore_part(&self.issue_queue, issue_queue, IssueQueue::restore);
-        restore_part(&self.shared, shared, SharedLoads::restore);
-        restore_part(&self.decoder, decoder, Decoder::restore);
-        restore_part(&self.ports, ports, Ports::restore);
-        self.retirement.assign(retirement);
-        self.stalls.restore(stalls);
-        for (to, from) in [
-            (&self.cycle, cycle),
-            (&self.in_cycle, in_cycle),
-            (&self.count, count),
-            (&self.seconds, seconds),
-            (&self.held, held),
-            (&self.complete, complete),
-            (&self.released, released),
-        ] {
-            to.set(from.get());
-        }
+        Restore::restore(self, saved);
         self.stop_noting();
     }
 
@@ -564,20 +539,6 @@ impl Window {
     /// Stall cycles so far.
     pub fn stalls(&self) -> &Stalls {
         &self.stalls
-    }
-}
-
-/// Restores an earlier state of a part that the machine may not have.
-fn restore_part<T>(to: &Option<T>, from: &Option<T>, restore: impl FnOnce(&T, &T)) {
-    if let (Some(to), Some(from)) = (to, from) {
-        restore(to, from);
-    }
-}
-
-/// Gives cells the values of others, one by one.
-pub fn restore_all<T: Copy>(to: &[Cell<T>], from: &[Cell<T>]) {
-    for (to, from) in to.iter().zip(from) {
-        to.set(from.get());
     }
 }
 

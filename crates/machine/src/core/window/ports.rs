@@ -1,5 +1,6 @@
 //! Execution ports: how many ops of a kind issue in one cycle.
 
+use crate::core::restore::restore;
 use std::cell::Cell;
 
 /// What an op needs to issue.
@@ -104,19 +105,14 @@ impl Ports {
         end.set(at);
         at
     }
-
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &Ports) {
-        super::restore_all(&self.taken[..], &saved.taken[..]);
-        for (to, from) in self.full.iter().zip(&saved.full) {
-            super::restore_all(to, from);
-        }
-    }
 }
+
+restore! { Ports { taken, full } stays { of, branches } }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::restore::Restore;
 
     #[test]
     fn an_op_issues_in_the_first_cycle_that_has_a_port_of_its_kind() {

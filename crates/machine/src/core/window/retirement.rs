@@ -1,5 +1,6 @@
 //! In-order retirement.
 
+use crate::core::restore::restore;
 use std::cell::Cell;
 
 /// In-order retirement: the cycle that is being filled, and how much of it is.
@@ -33,10 +34,6 @@ impl Retirement {
         }
         self.cycle.get()
     }
-
-    /// Takes the state of another.
-    pub fn assign(&self, other: &Retirement) {
-        self.cycle.set(other.cycle.get());
-        self.filled.set(other.filled.get());
-    }
 }
+
+restore! { Retirement { cycle, filled } stays { width } }

@@ -1,6 +1,7 @@
 //! The loads in a queue that loads and stores share.
 
 use super::{Window, NEVER};
+use crate::core::restore::Restore;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
@@ -8,12 +9,13 @@ use std::collections::VecDeque;
 #[derive(Clone, Default)]
 pub struct SharedLoads(RefCell<VecDeque<u64>>);
 
-impl SharedLoads {
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &SharedLoads) {
-        self.0.borrow_mut().clone_from(&saved.0.borrow());
+impl Restore for SharedLoads {
+    fn restore(&self, saved: &SharedLoads) {
+        self.0.restore(&saved.0);
     }
+}
 
+impl SharedLoads {
     /// Adds a load.
     pub fn enter(&self, op: u64) {
         self.0.borrow_mut().push_back(op);

@@ -1,32 +1,47 @@
 //! Stalls of dispatch, by cause.
 
 use super::Window;
-use crate::core::cells::cells;
+use crate::core::restore::restore;
 use crate::timeline::Cause;
 use std::cell::Cell;
 
-cells! {
-    /// Cycles in which nothing could be dispatched, by cause.
-    pub struct Stalls {
-        /// Behind a fence: a store blocked from its queue, or a window full behind the fence.
-        fence,
-        /// Of these, with a window full behind the fence.
-        window_behind_fence,
-        /// Behind a full store queue or a design's full buffer.
-        buffer,
-        /// Of these, behind a design's full buffer.
-        design_buffer,
-        /// Of these, behind a full store queue whose head waited for flushes, or for the design.
-        queue_persists,
-        /// By any back-pressure: the above, and a window, issue queue or load queue full for other reasons;
-        /// those cycles that the fetch queue did not absorb.
-        fetch,
-    }
+/// Cycles in which nothing could be dispatched, by cause.
+#[derive(Clone, Default)]
+pub struct Stalls {
+    /// Behind a fence: a store blocked from its queue, or a window full behind the fence.
+    pub fence: Cell<u64>,
+    /// Of these, with a window full behind the fence.
+    pub window_behind_fence: Cell<u64>,
+    /// Behind a full store queue or a design's full buffer.
+    pub buffer: Cell<u64>,
+    /// Of these, behind a design's full buffer.
+    pub design_buffer: Cell<u64>,
+    /// Of these, behind a full store queue whose head waited for flushes, or for the design.
+    pub queue_persists: Cell<u64>,
+    /// By any back-pressure: the above, and a window, issue queue or load queue full for other reasons;
+    /// those cycles that the fetch queue did not absorb.
+    pub fetch: Cell<u64>,
 }
 
 fn add(cycles: &Cell<u64>, more: u64) {
     cycles.set(cycles.get() + more);
 }
+
+impl Stalls {
+    /// All of them, in this order.
+    pub(super) fn all(&self) -> [&Cell<u64>; 6] {
+        [
+            &self.fence,
+            &self.window_behind_fence,
+            &self.buffer,
+            &self.design_buffer,
+            &self.queue_persists,
+            &self.fetch,
+        ]
+    }
+}
+
+restore! { Stalls { fence, window_behind_fence, buffer, design_buffer, queue_persists, fetch } }
 
 impl Window {
     #[cold]

@@ -49,9 +49,9 @@ macro_rules! as_plain {
 pub(crate) use as_plain;
 
 /// The types of a design whose tags say nothing.
-pub struct Untold;
+pub struct UnitTags;
 
-impl Types for Untold {
+impl Types for UnitTags {
     type Gate = Never;
     type Message = Never;
     type Tag = ();
@@ -114,6 +114,13 @@ pub fn put(system: &mut System, core: u16, program: impl FnOnce(&SimCpu<'_>) + '
     system.start(CoreId(core), begin);
 }
 
+/// The same of a program for any core: its values may lie on a stack.
+pub fn put_any(system: &mut System, core: u16, program: impl FnOnce(&Thread<'_>) + 'static) {
+    let program = Cell::new(Some(program));
+    let begin = Factory::any(move |cpu| program.take().expect("a program that begins once")(cpu));
+    system.start(CoreId(core), begin);
+}
+
 /// What a program reports.
 pub type Reports = Rc<RefCell<Vec<u64>>>;
 
@@ -123,13 +130,6 @@ pub fn reported(machine: &MachineConfig, program: impl FnOnce(&SimCpu<'_>, Repor
     let given = reports.clone();
     let outcome = run_one(machine, 0, move |cpu| program(cpu, given));
     (reports.take(), outcome.stats)
-}
-
-/// The same of a program for any core: its values may lie on a stack.
-pub fn put_any(system: &mut System, core: u16, program: impl FnOnce(&Thread<'_>) + 'static) {
-    let program = Cell::new(Some(program));
-    let begin = Factory::any(move |cpu| program.take().expect("a program that begins once")(cpu));
-    system.start(CoreId(core), begin);
 }
 
 /// Runs one program on one core whose shared cache holds the first `warm` bytes of persistent memory.

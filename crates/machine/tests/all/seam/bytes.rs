@@ -1,6 +1,6 @@
 //! Writes of some bytes of a line leave the others, on the media and in the write queue.
 
-use crate::common::{as_plain, memory, preset, put, Untold};
+use crate::common::{as_plain, memory, preset, put, UnitTags};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -48,7 +48,7 @@ struct Sender {
 }
 
 impl Design for Sender {
-    type Own = Untold;
+    type Own = UnitTags;
 
     as_plain!();
 
@@ -59,14 +59,14 @@ impl Design for Sender {
         }
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services<Untold>, core: CoreId, _: Primitive) -> Admission<Never> {
+    fn primitive(&mut self, hw: &mut dyn Services<UnitTags>, core: CoreId, _: Primitive) -> Admission<Never> {
         for packet in self.packets.drain(..) {
             hw.write_in_order(core, packet.line, packet.data, packet.bytes, ());
         }
         Admission::Pass
     }
 
-    fn reached_media(&mut self, hw: &mut dyn Services<Untold>, _: ControllerId, write: &WriteRequest<()>) {
+    fn reached_media(&mut self, hw: &mut dyn Services<UnitTags>, _: ControllerId, write: &WriteRequest<()>) {
         let durable = hw.durable_line(write.line);
         self.on_media.borrow_mut().push((write.line, durable));
     }

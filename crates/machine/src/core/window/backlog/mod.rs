@@ -5,6 +5,7 @@
 //! the lap before. Such a lap needs only the arithmetic of dispatch and retirement.
 
 use super::{Retirement, Window};
+use crate::core::restore::Restore;
 use std::cell::Cell;
 
 /// An op that has been dispatched.
@@ -244,7 +245,7 @@ impl Window {
                 leaves.set(retirement.in_order(end.at + of_lap * end.moves));
             }
         }
-        self.retirement.assign(&retirement);
+        self.retirement.restore(&retirement);
     }
 
     /// Retires `ops` ops that complete in time.
@@ -260,7 +261,7 @@ impl Window {
                 entries = later;
             }
         }
-        self.retirement.assign(&retirement);
+        self.retirement.restore(&retirement);
     }
 
     /// Passes `laps` more laps, which nothing stalls and whose ops have retired.
