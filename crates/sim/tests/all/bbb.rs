@@ -4,8 +4,7 @@ use crate::common::{preset, start};
 use strandline_design::boxed;
 use strandline_designs::Bbb;
 use strandline_isa::{Cpu, Memory, PM_BASE};
-use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, Options, SimCpu, Stats, System};
+use strandline_machine::{Options, SimCpu, Stats, System};
 
 fn store_to_lines(cpu: &SimCpu<'_>, lines: Vec<u64>) {
     for line in lines {

@@ -4,8 +4,7 @@ use crate::common::{durable_at, observed, preset, start};
 use strandline_design::{boxed, AnyDesign};
 use strandline_designs::hops_ep;
 use strandline_isa::{Cpu, Line, Memory, Note, Primitive, PM_BASE};
-use strandline_kernel::Cycles;
-use strandline_machine::{Journal, MachineConfig, Options, Outcome, SimCpu, System};
+use strandline_machine::{Journal, Outcome, SimCpu, System};
 
 const A: Line = Line(PM_BASE / 64);
 const B: Line = Line(PM_BASE / 64 + 64);

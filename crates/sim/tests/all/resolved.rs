@@ -1,7 +1,7 @@
 //! A record's `spec` repeats the run, even if the machine's file has changed.
 
 use crate::common::without_host;
-use serde_json::{json, Value};
+use serde_json::json;
 use strandline_machine::{preset_names, MachineConfig};
 use strandline_sim::{resolve, run, Error, FoundBy, Record, Spec, Window};
 

@@ -3,9 +3,9 @@
 
 use crate::common::{durable_at, observed, preset, start};
 use strandline_design::AnyDesign;
-use strandline_isa::{Addr, Cpu, Image, Line, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
+use strandline_isa::{Addr, Cpu, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, MachineConfig, Options, Outcome, SimCpu, System};
+use strandline_machine::{MachineConfig, Outcome, SimCpu, System};
 use strandline_sim::{design_named, Spec};
 
 const A: Addr = Addr(PM_BASE);

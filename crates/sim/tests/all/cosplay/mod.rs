@@ -8,8 +8,7 @@ mod running_example;
 
 use strandline_design::Design;
 use strandline_designs::{cosplay, Cosplay};
-use strandline_kernel::{Cycles, Params};
-use strandline_machine::MachineConfig;
+use strandline_kernel::Params;
 
 /// The design with `contexts` contexts.
 fn with_contexts(contexts: u64) -> Cosplay {

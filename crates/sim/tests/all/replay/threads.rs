@@ -4,7 +4,6 @@ use super::tape::{access, Atomic, Clwb, Load, Store, Tape, Update, DRAM, PM};
 use super::{spec, under};
 use crate::common::without_host;
 use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rbx, rdi, rdx, rsi};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use strandline_record::{Event, FenceClass};
 use strandline_sim::{observe, run, Record};
