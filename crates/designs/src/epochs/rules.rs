@@ -7,6 +7,8 @@ strandline_rules::rules! {
         /// An entry of the persist buffer keeps the bytes that its epoch's stores left. Broken: what is sent is what the line
         /// holds by then.
         EntryKeepsBytes: "ASAP V-A",
+        /// A dfence waits for the epochs that depend on other cores, too, whichever context they are of. Broken: for its own context's.
+        FenceAwaitsDependent: "ASAP IV-A: a dfence makes durable what its core has seen",
         /// A full persist buffer holds the store. Broken: the store goes on without an entry.
         FullBufferHoldsStore: "ASAP V-A",
         /// Strands of one core that write a line persist in that order. Broken: as if they had written different ones.
@@ -24,6 +26,12 @@ strandline_rules::rules! {
         /// A safe flush takes the place of its own epoch's records of its line. Broken: it updates the undo record as if the line
         /// held a later epoch's value.
         SafeReplacesOwnRecords: "ASAP IV-B and V-B",
+        /// A safe flush of a line that has an undo record becomes what the line is undone to. Broken: it is written to memory.
+        SafeUpdatesUndo: "ASAP Table I",
+        /// A commit handles the values of the epoch's delay records as safe flushes. Broken: it drops them.
+        CommitWritesDelays: "ASAP V-C",
+        /// An epoch is durable when the values of its delay records are accepted. Broken: before.
+        CommitAwaitsDelays: "ASAP V-C",
         /// A commit deletes the epoch's undo records. Broken: they stay.
         CommitForgetsUndo: "ASAP V-C",
         /// An epoch is durable when the controllers have acknowledged its commit. Broken: when they have been told.
@@ -53,6 +61,8 @@ strandline_rules::rules! {
         FencedStaySources: "docs/asap-frontier.md, Answers",
         /// Recovery takes the largest frontier that any controller has of a core. Broken: each controller goes by its own.
         RecoveryTakesLargest: "docs/asap-frontier.md, Recovery",
+        /// Recovery writes due values before what it commits. Broken: over that.
+        DuesComeFirst: "docs/asap-frontier.md, Recovery",
         /// Recovery commits delay records, too, so power failure saves them. Broken: undo records alone are saved.
         DelaysAreSaved: "docs/asap-frontier.md, Recovery",
         /// What was saved stays valid until recovery has ended. Broken: a controller's frontiers are erased when its table is recovered,

@@ -141,7 +141,8 @@ impl LbPp {
             let waiting = epochs.waits_for_others(proactive);
             epochs.waits.note(hw.now(), waiting);
             let first = epochs.first();
-            let may = first.phase == Phase::Ended && first.sources.is_empty();
+            let is_free = first.sources.is_empty() || broken(Rule::FlushAwaitsSources) && !first.is_wanted;
+            let may = first.phase == Phase::Ended && is_free;
             if !may || !(first.is_wanted || proactive) {
                 return;
             }
@@ -356,7 +357,7 @@ impl Design for LbPp {
         if id.core == requester || self.is_durable(id) {
             return None;
         }
-        if id.number == self.core(id.core).current() {
+        if id.number == self.core(id.core).current() && !broken(Rule::SourceEnds) {
             self.end(id.core);
         }
         let overwrites = access == Access::Own && line.is_persistent();

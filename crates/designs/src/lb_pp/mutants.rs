@@ -13,6 +13,8 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("lb-pp/dfence-passes", "lb-pp", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", LB), &[], &[E, T]),
     mutant("lb-pp/evictions-not-held", "lb-pp", D(Change::EvictionsWrittenBack(Level::Llc), "A line that leaves the LLC is held until its epoch is durable. Broken: it is written back at once.", LB), &[EVICTIONS], &[E, T, R]),
     mutant("lb-pp/conflicts-ignored", "lb-pp", B(LbPp::ConflictFlushesEpoch.any()), &["design.proactive=0"], &[T, R]),
+    mutant("lb-pp/flushed-before-sources", "lb-pp", B(LbPp::FlushAwaitsSources.any()), &[], &[T, R]).about_seed(9101),
+    mutant("lb-pp/source-stays-open", "lb-pp", B(LbPp::SourceEnds.any()), &[], &[T, R]).shows(Shows::Reported(FaultKind::Stuck)),
     mutant("lb-pp/dependence-not-recorded", "lb-pp", B(LbPp::RequesterRecords.any()), &[], &[T, R]),
     mutant("lb-pp/register-of-a-core", "lb-pp", B(LbPp::RegisterNamesEpoch.any()), &["design.proactive=0"], &[T]),
     mutant("lb-pp/fence-an-epoch-short", "lb-pp", B(LbPp::FenceAwaitsOwnEpoch.any()), &[], &[E, T, R]),

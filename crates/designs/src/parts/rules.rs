@@ -17,6 +17,13 @@ strandline_rules::rules! {
         ResolvedByAllAnswers: "docs/asap-frontier.md, Answers",
         /// A dfence waits for an answer that its epochs' frontier is known. Broken: for their commits to be sent.
         FenceAwaitsAnswer: "docs/asap-frontier.md, Answers",
+        /// A dfence waits until an epoch without early flushes is proved, too. Broken: such an epoch does not hold it.
+        FenceAwaitsSafe: "docs/asap-frontier.md, Answers",
+        /// Of two frontiers of strands with the same number the larger one has the bits of both. Broken: the bits that were heard of
+        /// first stay.
+        JoinKeepsBits: "docs/asap-frontier.md, The frontier",
+        /// A safe flush waits for an early one of its line and epoch, which may be refused. Broken: it goes once that one is sent.
+        FlightHoldsYounger: "ASAP V-D",
         /// Stores of one epoch to a line share an entry of the persist buffer. Broken: those of different epochs do, too.
         EpochsCoalesceApart: "ASAP IV-B and V-A",
     }

@@ -22,6 +22,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("strandweaver/eviction-overtakes", "strandweaver", D(Change::EvictionsWrittenBack(Level::Private), "A dirty line that leaves the L1 waits for the recorded tails of the strand buffers. Broken: it is written back at once.", "StrandWeaver IV, managing cache writebacks"), &[], &[T]),
     mutant("strandweaver/snoop-overtakes", "strandweaver", D(Change::Given(|_, _| true), "A request for a dirty line waits for the recorded tails of its owner's strand buffers. Broken: it is answered at once.", "StrandWeaver IV, enabling inter-thread persist order"), &[], &[T]),
     mutant("strandweaver/snooped-line-stored-to", "strandweaver", B(Strands::SnoopHoldsStores.any()), &[], &[R]).about_seed(7101),
+    mutant("strandweaver/one-tail-awaited", "strandweaver", B(Strands::TailsOfAllBuffers.any()), &[], &[T, R]),
     mutant("strandweaver/handed-over-dirty", "strandweaver", D(Change::HandedOverDirty, "A dirty line that gets a new owner is written back on its way. Broken: it is handed over dirty.", "StrandWeaver III-A, Equation 2"), &[], &[R]),
     mutant("no-persist-queue/no-barrier", "no-persist-queue", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders what its strand persists. Broken: it does nothing.", SW), &[], &[E, T]),
     mutant("no-persist-queue/join-passes", "no-persist-queue", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),

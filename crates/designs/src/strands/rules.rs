@@ -19,6 +19,8 @@ strandline_rules::rules! {
         JoinAwaitsCompletion: "StrandWeaver IV, persist queue",
         /// A store waits for the older flushes of its line to look the line up. Broken: it does not.
         StoreAwaitsFlush: "StrandWeaver III-A, Equation 1",
+        /// An eviction or a request waits for the tails of all strand buffers. Broken: for the first one's.
+        TailsOfAllBuffers: "StrandWeaver IV, managing cache writebacks",
         /// While a request for a line waits, its owner stores nothing more to it. Broken: it does.
         SnoopHoldsStores: "StrandWeaver III-A, Equations 1 and 3",
     }

@@ -3,6 +3,7 @@
 
 pub mod all;
 pub mod altered;
+mod clauses;
 mod docs;
 mod log;
 mod machine;
@@ -227,6 +228,7 @@ pub fn tables() -> Vec<Case> {
     vec![
         Case::new("tables", "every_rule_and_every_design_has_its_mutants", 1, has_mutants),
         Case::new("tables", "docs_mutants_md_is_the_table", 1, docs::is_current),
+        Case::new("tables", "clauses_name_the_mutants_of_all_rules", 1, clauses::agree),
         Case::new("tables", "docs_tests_md_has_the_answers", 300, seam::is_current),
         Case::new(
             "tables",

@@ -94,10 +94,15 @@ impl Asap {
     /// its delay records, as safe writes, into the write queue or a later epoch's undo record (ASAP
     /// V-C).
     fn commit_arrives(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, epoch: EpochId) {
-        let delayed = self.controllers.table(controller).commit(epoch);
+        let mut delayed = self.controllers.table(controller).commit(epoch);
+        if broken(Rule::CommitWritesDelays) {
+            delayed.clear();
+        }
         hw.crash_state_changed();
         let epochs = self.buffers.epochs(epoch.core);
-        epochs.await_acknowledgements(epoch.number, delayed.len() as u64);
+        if !broken(Rule::CommitAwaitsDelays) {
+            epochs.await_acknowledgements(epoch.number, delayed.len() as u64);
+        }
         for (line, data) in delayed {
             hw.put(epoch.core, line, data, Tag::Delayed(epoch));
         }

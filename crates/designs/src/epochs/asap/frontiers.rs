@@ -163,9 +163,11 @@ impl Controllers {
     /// Commits in the saved tables all epochs that are proved, one after the other.
     fn commits_saved(&self, image: &mut dyn FnMut(Line, LineData)) -> Vec<(RecoveryTable, Frontiers)> {
         let mut saved: Vec<(RecoveryTable, Frontiers)> = (0..self.all().len()).map(|index| self.saved(index)).collect();
-        for (line, data) in saved.iter().flat_map(|(table, _)| table.dues()) {
-            image(line, data);
-        }
+        let dues: Vec<(Line, LineData)> = saved.iter().flat_map(|(table, _)| table.dues()).collect();
+        let is_late = broken(Rule::DuesComeFirst);
+        dues.iter()
+            .filter(|_| !is_late)
+            .for_each(|(line, data)| image(*line, *data));
         let owners: BTreeSet<EpochId> = saved
             .iter()
             .flat_map(|(table, known)| table.proved(|owner| known.has(owner)))
@@ -174,6 +176,9 @@ impl Controllers {
             let knowing = saved.iter_mut().filter(|(_, known)| known.has(owner));
             knowing.for_each(|(table, _)| table.commit_in_place(owner, image));
         }
+        dues.iter()
+            .filter(|_| is_late)
+            .for_each(|(line, data)| image(*line, *data));
         saved
     }
 

@@ -83,12 +83,12 @@ impl RecoveryTable {
             self.records.retain(|r| r.owner != owner || r.line != line);
         }
         match self.undo_of(line) {
-            Some(undo) => {
+            Some(undo) if !broken(Rule::SafeUpdatesUndo) => {
                 undo.data = data;
                 undo.kind = undo.kind.read();
                 Handling::Record
             }
-            None => {
+            _ => {
                 self.supersede(line);
                 Handling::Write
             }

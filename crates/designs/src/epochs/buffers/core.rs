@@ -1,12 +1,14 @@
 //! The state of persist buffers for one core.
 
 use super::{Commits, EpochTable, Follows};
+use crate::epochs::rules::Rule;
 use crate::parts::dependence_wait::DependenceWait;
 use crate::parts::persist_buffer::Buffer;
 use std::collections::BTreeMap;
 use strandline_design::Occupancy;
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
+use strandline_rules::broken;
 
 /// A core's buffer and epochs, and their waiters.
 #[derive(Clone, Debug)]
@@ -108,7 +110,8 @@ impl CoreState {
             true => newest,
             false => contexts.last.get(&contexts.current).copied(),
         };
-        own.max(self.dependent).min(newest)
+        let dependent = self.dependent.filter(|_| !broken(Rule::FenceAwaitsDependent));
+        own.max(dependent).min(newest)
     }
 
     /// The oldest entry that is held back for stores that coalesce with it, if fewer than `most`

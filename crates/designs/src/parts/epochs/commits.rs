@@ -173,7 +173,8 @@ impl EpochTable {
         let mut epochs = self.epochs.iter().take_while(|epoch| epoch.number <= number);
         epochs.all(|epoch| {
             let is_known = epoch.early.is_empty() || self.answered.contains(epoch.number);
-            epoch.commits.is_some() && (is_known || broken(Rule::FenceAwaitsAnswer))
+            let is_passed = epoch.early.is_empty() && broken(Rule::FenceAwaitsSafe);
+            is_passed || epoch.commits.is_some() && (is_known || broken(Rule::FenceAwaitsAnswer))
         })
     }
 }

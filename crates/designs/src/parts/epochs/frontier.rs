@@ -1,6 +1,8 @@
 //! A set of one core's epochs, as a message or a controller holds it.
 
 use super::Numbers;
+use crate::parts::rules::Rule;
+use strandline_rules::broken;
 
 /// Epochs of one core: all below a number, and some of the [`WINDOW`] from there on.
 ///
@@ -53,6 +55,7 @@ impl Frontier {
     #[must_use]
     pub fn join_by(self, numbers: Numbers, other: Frontier) -> Frontier {
         match numbers.ahead(self.below, other.below) {
+            0 if broken(Rule::JoinKeepsBits) => self,
             0 => Frontier {
                 more: self.more.max(other.more),
                 ..self

@@ -58,11 +58,19 @@ mod tests {
         assert_eq!(Numbers::new(63).ahead(5, 1 << 40), (1 << 40) - 5);
     }
 
+    /// The newest epoch is a period ahead of the oldest at most, and that one a period ahead of the last whose commit all have
+    /// answered. A strand's frontier then lacks what is left of its window.
     #[test]
-    fn two_periods_are_less_than_half() {
+    fn what_may_be_unheard_of_is_less_than_half() {
         for bits in 4..=63 {
             let numbers = Numbers::new(bits);
-            assert!(numbers.ahead(0, 2 * numbers.period()) > 0);
+            let lag = if bits < 8 { 0 } else { super::super::WINDOW - 1 };
+            assert!(numbers.ahead(0, 2 * numbers.period() + lag) > 0);
         }
+        let strands = Numbers::new(8);
+        assert!(
+            strands.ahead(0, 4 * strands.period()) < 0,
+            "twice the period is too much"
+        );
     }
 }

@@ -206,8 +206,8 @@ impl Buffer {
         let older = (0..index).rev().map(|index| self.entries.at(index));
         // Epochs enter one after the other.
         let mut of_epoch = older.take_while(|e| e.epoch == entry.epoch);
-        let comes_first =
-            |e: &Entry| matches!(e.state, State::InFlight(first) if flush == Flush::Early || first == Flush::Safe);
+        let is_taken = |first| flush == Flush::Early || first == Flush::Safe || broken(Rule::FlightHoldsYounger);
+        let comes_first = |e: &Entry| matches!(e.state, State::InFlight(first) if is_taken(first));
         of_epoch.any(|e| e.line == entry.line && !comes_first(e))
     }
 
