@@ -226,11 +226,7 @@ impl StrandBuffers {
     /// Whether everything up to these indices has retired.
     #[must_use]
     pub fn drained(&self, tails: &Tails) -> bool {
-        let awaited = if broken(Rule::TailsOfAllBuffers) {
-            1
-        } else {
-            tails.0.len()
-        };
+        let awaited = kept(Rule::TailsOfAllBuffers, tails.0.len(), || 1);
         self.buffers
             .iter()
             .zip(&tails.0)
