@@ -9,7 +9,7 @@ use crate::parts::persist_buffer::Entries;
 use strandline_design::Access;
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
-use strandline_rules::{keeps, kept};
+use strandline_rules::{breaks, keeps, kept};
 
 /// What an entry holds besides its dependences.
 #[derive(Clone, Debug)]
@@ -190,8 +190,8 @@ impl PersistBuffer {
     }
 
     fn append(&mut self, content: Content, held: Cycles) -> &Dependences {
-        let accumulated = std::mem::take(&mut self.accumulated);
-        let waits = kept(Rule::AccumulatedApplies, accumulated, Dependences::default);
+        let mut waits = std::mem::take(&mut self.accumulated);
+        breaks(Rule::AccumulatedApplies, || waits = Dependences::default());
         self.entries.push(Entry {
             content,
             waits,

@@ -108,8 +108,8 @@ impl Epochs {
         };
         let own = usize::from(controller.0);
         let others = self.controllers.iter().enumerate().filter(|(of, _)| *of != own);
-        let agree = others.map(|(_, other)| other.known).all(|known| known >= epoch);
-        self.oldest(controller) >= epoch && kept(Rule::ControllersAgree, agree, || true)
+        let mut known = others.map(|(_, other)| other.known);
+        self.oldest(controller) >= epoch && kept(Rule::ControllersAgree, known.all(|known| known >= epoch), || true)
     }
 
     /// A controller announces that every epoch before this one is complete; false if it has done so.

@@ -160,13 +160,13 @@ pub struct Hand {
 
 impl Hand {
     /// Acquires the lock at this address.
-    #[inline]
+    #[inline(always)]
     pub fn lock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
         self.acquire(cpu, lock, true);
     }
 
     /// As [`Hand::lock`], for a program that may annotate its synchronisation.
-    #[inline]
+    #[inline(always)]
     pub fn acquire<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
         match self.kind {
             LockKind::Test => spin::take(cpu, lock),
@@ -183,13 +183,13 @@ impl Hand {
     /// Releases the lock at this address.
     ///
     /// A store barrier orders the critical section's stores before the release where stores drain out of order.
-    #[inline]
+    #[inline(always)]
     pub fn unlock<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>) {
         self.release(cpu, lock, true);
     }
 
     /// As [`Hand::unlock`], for a program that may annotate its synchronisation.
-    #[inline]
+    #[inline(always)]
     pub fn release<'c, C: Cpu>(self, cpu: &'c C, lock: W<'c, C>, annotated: bool) {
         match self.kind {
             LockKind::Test | LockKind::Backoff => spin::release(cpu, lock, annotated),
