@@ -10,7 +10,6 @@ ROOT = Path(__file__).parents[2]
 
 import budget  # noqa: E402
 from check import Counts, count, durations  # noqa: E402
-from measure.spread import Point, drifts, line, points  # noqa: E402
 
 
 def test_counts_of_cargo() -> None:
@@ -53,22 +52,6 @@ def test_times_are_kept_from_run_to_run(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_house_keeps_to_its_sizes() -> None:
     over = {what: size for what, size in budget.sizes().items() if size > budget.budget()["sizes"][what]}
     assert not over, "merge or remove something, or raise benches/budget.toml and say what is bought with it"
-
-
-def test_the_spread_over_seeds_is_relative_to_the_mean() -> None:
-    seeds: list[dict[tuple[str, ...], float]] = [
-        {("speedup", "sps"): 9.0, ("rollbacks", "sps"): 0.0},
-        {("speedup", "sps"): 11.0, ("rollbacks", "sps"): 0.0},
-    ]
-    # The standard deviation of 9 and 11 is the root of 2, and their mean 10.
-    assert points(seeds) == [Point(("speedup", "sps"), 10.0, 2**0.5 / 10), Point(("rollbacks", "sps"), 0.0, 0.0)]
-
-
-def test_the_drift_leaves_out_values_that_are_0_in_the_end() -> None:
-    few = [Point(("speedup", "sps"), 1.1, 0.02), Point(("rollbacks", "sps"), 3.0, 0.01)]
-    many = [Point(("speedup", "sps"), 1.0, 0.0), Point(("rollbacks", "sps"), 0.0, 0.0)]
-    assert drifts(few, many) == {("speedup", "sps"): pytest.approx(0.1)}
-    assert line("1,000", 61.4, few, many) == "1,000 | 61 | 1.50 % | 2.00 % | speedup sps | 10.00 % | speedup sps"
 
 
 def test_make_help_describes_every_target() -> None:

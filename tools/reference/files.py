@@ -1,21 +1,32 @@
-"""Every key of the TOML files that a user writes, from the structs that read them."""
+"""Every key of a record, and of the TOML files that a user writes, from the structs that read them."""
 
 from __future__ import annotations
 
 import msgspec
 
+from strandline import engine
 from strandline.figures import inputs, plot_spec, spec
 from strandline.figures.claims import Claim
+from strandline.records import DERIVED
 from strandline.sweeps.slurm import SlurmFile
 from strandline.sweeps.spec import SweepFile
 
-from .keys import table
+from .keys import record_keys, table
+from .markdown import code
 
 HEAD = """# Keys of files
 
 Use this page to look up a key of a figure, a claim, a sweep, jobs of SLURM, or a paper's inputs. What the files do is
 told by [Figures and claims](../figures.md), [Run many](../sweeps.md) and [What a paper does not
 state](../papers.md#what-a-paper-does-not-state).
+"""
+
+RECORD = """# Keys of a record
+
+Use this page to look up a key of a record, as `strandline explain KEY` and `strandline list keys` do. [The record of a
+run](../records.md) says how records are made, repeated and compared. A `sum` is counted over all cores and
+controllers, in the timed region. A `maximum` is the largest value. A `derived` value is computed after the run. The
+other keys describe what ran.
 """
 
 SECTIONS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
@@ -49,3 +60,9 @@ SECTIONS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
 def page() -> str:
     """A section a struct."""
     return "\n".join([HEAD, *(f"## {title}\n\n{table(struct)}" for title, struct in SECTIONS)])
+
+
+def record() -> str:
+    """The keys of a record, and the quantities derived from them."""
+    derived = f"## Quantities derived from records\n\n{code(sorted(DERIVED))}.\n"
+    return "\n".join([RECORD, record_keys(engine.load().listing("keys")), derived])

@@ -1,14 +1,18 @@
-"""Results change only with a commit that says so."""
+"""Results change only with a commit that says so, and columns have the types of their keys."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import polars
 import pytest
 
 from records import compare
 from records.runs import runs
 from strandline.engine import load
+
+from .conftest import Installed
 
 
 def test_short_runs_yield_the_records_of_the_commit_before() -> None:
@@ -46,3 +50,15 @@ def test_promoted_records_are_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     compare.promote({"short a": {"cycles": 1}, "full a": {"cycles": 2}})
     assert compare.kept(["short"]) == {"short a": {"cycles": 1}}
     assert [path.name for path in tmp_path.iterdir()] == ["records.jsonl"]
+
+
+def test_every_column_of_a_figures_records_has_its_keys_type(installed: Installed, tmp_path: Path) -> None:
+    assert installed("figure", "cosplay-table-3", "--tasks", "200").code == 0
+    folder = tmp_path / "out/cosplay-table-3"
+    frame = polars.read_parquet(folder / "records.parquet")
+    lines = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    assert frame.columns == list(lines[0])
+    assert polars.Null not in frame.dtypes
+    # None of these designs has epochs.
+    assert frame["epochs"].null_count() == len(lines)
+    assert frame["epochs"].dtype == polars.Int64

@@ -3,7 +3,9 @@
 import json
 import re
 import shlex
+import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,10 @@ from strandline.records import Record
 
 from .conftest import Installed
 
-RECORDINGS = Path(__file__).parents[3] / "recordings"
+ROOT = Path(__file__).parents[3]
+RECORDINGS = ROOT / "recordings"
+BUILT_IN = ("models", "litmus", "python/strandline.data", "recorder")
+"""What crates read outside their folders."""
 NAMES = sorted(path.stem for path in RECORDINGS.glob("*.strand"))
 DESIGNS = "x86,unordered,eadr,volatile,non-atomic,x86-pcommit"
 
@@ -88,3 +93,13 @@ def test_a_dumped_pool_is_a_file_that_the_checker_reads(installed: Installed, tm
     # And the pool as the program left it. The first node's `next` is zero, as if it had not been stored.
     assert len(pools) == STATES + 1
     assert len({pool.read_bytes() for pool in pools}) == STATES - 1
+
+
+def test_the_source_distribution_has_all_that_is_built_in(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    wanted = {path.relative_to(ROOT).as_posix() for folder in BUILT_IN for path in (ROOT / folder).rglob("*.*")}
+    assert {name for name in wanted if (ROOT / name).is_file()} - names == set()

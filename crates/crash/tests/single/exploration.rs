@@ -1,7 +1,9 @@
-//! Crash exploration: every point, replays, messages.
+//! Crash exploration: every point, replays, messages; and that a seed shows the same of litmus tests, too.
 
 use super::spec;
+use strandline_crash::litmus::{conform, Registered};
 use strandline_crash::{explore, replay, run, Points};
+use strandline_order::shelf;
 use strandline_sim::{Error, Progress, Spec};
 
 #[test]
@@ -111,4 +113,15 @@ fn a_runtime_that_there_is_not_is_refused_in_one_line_with_those_there_are() {
         };
         assert!(line.contains(why) && !line.contains('\n'), "{line}");
     }
+}
+
+#[test]
+fn the_same_seed_shows_the_same_of_a_litmus_test() {
+    let design = Registered::named("x86").expect("registered");
+    let entry = shelf().into_iter().find(|entry| entry.path == "classic/mp+plain+dram");
+    let test = entry.expect("is on the shelf").test().expect("a right test");
+    let runs: Vec<String> = (0..2)
+        .map(|_| format!("{:?}", conform(&design, &test, None, 20, 7)))
+        .collect();
+    assert_eq!(runs[0], runs[1]);
 }

@@ -1,6 +1,5 @@
 //! Handwritten tests of crash exploration and conformance; `cases` has the generated ones.
 
-mod conformance;
 mod eager;
 mod exploration;
 mod gambler;

@@ -7,9 +7,8 @@ use strandline_designs::rules;
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/");
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 7] = [
     "strands",
-    "lb-pp",
     "epochs",
     "asap-frontier",
     "dpo",
