@@ -3,7 +3,7 @@
 use std::cell::{Cell, Ref, RefCell};
 use strandline_isa::{Note, Running};
 use strandline_kernel::{Batches, Cycles};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, Rule};
 
 /// A note and its time. An acknowledgement becomes true when the fence before it has retired, an
 /// output when everything before it has completed too.
@@ -209,10 +209,10 @@ impl Notes {
         self.library_since.set(saved.library_since);
         self.library.set(saved.library);
         self.window.set(saved.window);
-        if !broken(Rule::RollBackTakesNotesBack) {
+        keeps(Rule::RollBackTakesNotesBack, || {
             self.kept.borrow_mut().truncate(saved.kept);
             self.unsettled.borrow_mut().retain(|note| note.number < saved.unsettled);
-        }
+        });
         self.joins.set(saved.joins);
         self.open.borrow_mut().retain(|open| *open <= saved.speculations);
     }

@@ -3,7 +3,7 @@
 use super::tails::{Tail, Tails};
 use strandline_design::{Key, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{kept, Rule};
 
 /// A waiter for a write's acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +60,7 @@ impl Writes {
     pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
         let (id, tail) = self.insert(request);
         tail.arrives = arrives.max(tail.arrives + 1);
-        if broken(Rule::WritesOfALineInOrder) {
-            return (id, arrives);
-        }
-        (id, tail.arrives)
+        (id, kept(Rule::WritesOfALineInOrder, tail.arrives, || arrives))
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::core::{Lost, MOST_WAITS};
 use crate::timeline::Who;
 use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
 use strandline_isa::{CoreId, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{breaks, broken, Rule};
 
 /// Why a request for a line must be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -318,9 +318,7 @@ impl Running {
             Eviction::WriteBack
         };
         let goes = eviction == Eviction::WriteBack;
-        if broken(Rule::LlcKeepsTag) {
-            self.hw.line_tags.remove(victim.line);
-        }
+        breaks(Rule::LlcKeepsTag, || self.hw.line_tags.remove(victim.line));
         let here = self.hw.llc.change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;

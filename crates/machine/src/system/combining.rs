@@ -4,8 +4,8 @@ use super::events::Event;
 use super::flush::FoundLine;
 use super::hardware::Hardware;
 use crate::memory::Origin;
-use strandline_isa::{CoreId, Line};
-use strandline_rules::{broken, Rule};
+use strandline_isa::CoreId;
+use strandline_rules::{breaks, broken, Rule};
 
 impl Hardware {
     /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
@@ -42,21 +42,6 @@ impl Hardware {
             self.dram.write(at);
             self.post(at + 1, Event::BufferDone { core, slot });
         }
-        if broken(Rule::CombiningKeepsRest) {
-            self.zero_unwritten(line, mask);
-        }
-    }
-
-    /// Zeroes the words of a line's latest write that a write-combining buffer did not hold: a broken rule.
-    fn zero_unwritten(&mut self, line: Line, mask: u64) {
-        let Some(id) = self.writes.unaccepted(line) else {
-            return;
-        };
-        let data = &mut self.writes.get_mut(id).data;
-        for (word, bytes) in data.iter_mut().zip(mask.to_le_bytes()) {
-            if bytes == 0 {
-                *word = 0;
-            }
-        }
+        breaks(Rule::CombiningKeepsRest, || self.zero_unwritten(line, mask));
     }
 }

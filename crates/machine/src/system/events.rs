@@ -8,7 +8,7 @@ use crate::memory::Origin;
 use crate::timeline::Recorder;
 use strandline_design::{ControllerId, Key, StoreId, WriteId};
 use strandline_isa::CoreId;
-use strandline_rules::broken;
+use strandline_rules::breaks;
 use strandline_rules::time::Rule;
 
 /// An event outside of the cores.
@@ -53,14 +53,10 @@ impl Event {
 
 impl Running {
     pub(super) fn event(&mut self, at: u64, event: Event) {
-        if broken(Rule::TurnIsNoAction) {
-            self.hw.clock = Clock::default();
-        }
+        breaks(Rule::TurnIsNoAction, || self.hw.clock = Clock::default());
         self.hw.clock.begin(at);
         self.hw.record(move |recorder, _| event.acts(recorder));
-        if broken(Rule::EveryWakeArrives) {
-            self.hw.repair_wakes(None);
-        }
+        breaks(Rule::EveryWakeArrives, || self.hw.repair_wakes(None));
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
             Event::OnMedia {

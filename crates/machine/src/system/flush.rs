@@ -4,6 +4,7 @@
 use super::events::Event;
 use super::hardware::Hardware;
 use super::hardware::{Buffered, Combining};
+use super::mutants;
 use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::cache::Sharers;
@@ -273,7 +274,7 @@ impl Running {
                 hart.combining.len() - 1
             }
         };
-        let uncounted = awaits_no_combined();
+        let uncounted = mutants::awaits_no_combined();
         let hart = self.hw.hart(core);
         let buffer = &mut hart.combining[index];
         if !uncounted {
@@ -290,11 +291,6 @@ impl Running {
         }
         true
     }
-}
-
-/// Whether non-temporal stores count as done once they have joined a write-combining buffer: a broken rule.
-fn awaits_no_combined() -> bool {
-    broken(Rule::FenceSendsCombined) || broken(Rule::FenceAwaitsCombined)
 }
 
 /// The bytes of its line that an access covers, one bit each.

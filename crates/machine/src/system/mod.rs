@@ -10,6 +10,7 @@ mod events;
 mod flush;
 mod hardware;
 mod look;
+mod mutants;
 mod precision;
 mod program;
 mod queue;

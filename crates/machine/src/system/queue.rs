@@ -1,6 +1,7 @@
 //! The store queues: what leaves them, and what waits at their heads or for their room. The design is not asked.
 
 use super::hardware::{Hardware, ProgramState};
+use super::mutants;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Entry, EntryKind, StoreQueue};
 use crate::timeline::{Who, Why};
@@ -144,19 +145,10 @@ impl Hardware {
 /// The entry that drains at `at`.
 pub fn next_entry<'q>(core: &Core, queue: &'q StoreQueue, at: u64) -> Option<&'q Entry> {
     if core.drain.in_order {
-        return overtaking_flush(queue, at).or(queue.front());
+        return mutants::overtaking_flush(queue, at).or(queue.front());
     }
     let (number, _) = eligible(core, queue).find(|(_, when)| *when <= at)?;
     queue.get(number)
-}
-
-/// A flush that is ready before it reaches the head and leaves all the same: a broken rule.
-fn overtaking_flush(queue: &StoreQueue, at: u64) -> Option<&Entry> {
-    if !broken(Rule::FlushBehindStores) {
-        return None;
-    }
-    let flush = |e: &&Entry| matches!(e.kind, EntryKind::Flush(_)) && e.ready <= at;
-    queue.iter().find(flush)
 }
 
 /// When the next entry drains, as far as the queue alone decides.

@@ -20,7 +20,7 @@ use strandline_design::{AnyDesign, Domain, Wants};
 use strandline_isa::{Addr, Code, CoreId, Memory};
 use strandline_kernel::Cycles;
 use strandline_rules::time::Rule;
-use strandline_rules::{any_broken, broken};
+use strandline_rules::{any_broken, breaks, broken};
 
 /// A machine with a design in it and programs on its cores. It does all but run a program: a program that runs asks it
 /// ([`Answers`]).
@@ -231,9 +231,7 @@ impl Running {
                 .alone
                 .set(second.min(next_event).min(last.saturating_add(1)));
             let horizon = others.saturating_add(self.hw.slack()).min(last);
-            if broken(Rule::WokenByItsOwn) {
-                self.hw.repair_wakes(Some(core));
-            }
+            breaks(Rule::WokenByItsOwn, || self.hw.repair_wakes(Some(core)));
             if !self.dozes(core, horizon) {
                 let turn = &self.hw.core(core).turn;
                 turn.began.set(at);

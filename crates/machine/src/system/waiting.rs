@@ -9,8 +9,8 @@ use crate::timeline::Who;
 use strandline_design::{Admission, Hook, Key, Until};
 use strandline_isa::{Addr, CoreId};
 use strandline_kernel::Cycles;
-use strandline_rules::broken;
 use strandline_rules::time::{self, Rule};
+use strandline_rules::{breaks, broken};
 
 impl Hardware {
     /// A program goes on in its next turn, which is no earlier than what acts now: it may lag behind a locked instruction
@@ -21,10 +21,8 @@ impl Hardware {
         let hart = self.hart(core);
         hart.core.turn.not_before(now);
         hart.state = ProgramState::Runnable;
-        if broken(time::Rule::TurnIsNoAction) {
-            let turn = hart.core.turn.next_op.get();
-            self.clock.advance(turn);
-        }
+        let turn = hart.core.turn.next_op.get();
+        breaks(time::Rule::TurnIsNoAction, || self.clock.advance(turn));
         false
     }
 
@@ -108,30 +106,6 @@ impl Hardware {
         }
         if !self.loses_wake(core) {
             self.look_at_waits(core);
-        }
-    }
-
-    /// Whether the waiters of a core hear nothing of what has completed: broken rules. They are woken by
-    /// [`Hardware::repair_wakes`].
-    #[inline(always)]
-    fn loses_wake(&self, core: CoreId) -> bool {
-        let others_run = || {
-            let others = self.harts.iter().filter(|hart| hart.core.id != core);
-            others
-                .into_iter()
-                .any(|hart| !matches!(hart.state, ProgramState::Ended))
-        };
-        broken(Rule::WokenByItsOwn) && others_run() || broken(Rule::EveryWakeArrives) && self.now() % 3 == 0
-    }
-
-    /// Wakes the waiters of the other cores, of whose wakes some are lost.
-    #[cold]
-    pub(super) fn repair_wakes(&mut self, by: Option<CoreId>) {
-        for core in 0..self.harts.len() {
-            let core = CoreId(core as u16);
-            if by != Some(core) {
-                self.look_at_waits(core);
-            }
         }
     }
 

@@ -8,7 +8,7 @@ use crate::timeline::Why;
 use strandline_design::{Acceptance, ControllerId, Domain, Hook, Key, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
-use strandline_rules::{broken, Rule};
+use strandline_rules::{breaks, broken, Rule};
 
 impl Running {
     /// A write arrives; `again` if it waited for room, or the design held it.
@@ -20,10 +20,10 @@ impl Running {
         if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
             self.hw
                 .record(move |recorder, at| recorder.held_at_controller(write, Why::WriteQueue, at));
-            if broken(Rule::AcknowledgedAfterAcceptance) {
+            breaks(Rule::AcknowledgedAfterAcceptance, || {
                 let waiting = self.hw.writes.take_waiting(write);
                 self.acknowledge(waiting);
-            }
+            });
         } else if self.hw.asks(Hook::Arrived) {
             self.ask_at_arrival(controller, write);
         } else {
@@ -89,12 +89,6 @@ impl Running {
         self.hw.writes.remove(write);
     }
 
-    /// Whether a write leaves the queued write with which it coalesces as it is: a broken rule.
-    fn keeps_queued_bytes(&self, controller: ControllerId, queued: WriteId) -> bool {
-        let issued = || self.hw.controllers[controller.0 as usize].has_issued(queued);
-        broken(Rule::CoalescingTakesNewer) || broken(Rule::CoalescingBeforeIssue) && issued()
-    }
-
     /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
     #[inline(always)]
     fn accepted(&mut self, write: WriteId) {
@@ -149,7 +143,7 @@ impl Running {
     }
 
     /// A write has reached the persistence domain, whose bytes the machine keeps.
-    fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
+    pub(super) fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
         let data = self.hw.persisted(request);
         self.durable(at, request.line, data);
     }
@@ -205,10 +199,7 @@ impl Running {
                         bytes,
                     };
                     self.hw.post(done, event);
-                    if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr && self.hw.keeps_durable() {
-                        let request = *self.hw.writes.get(write);
-                        self.persist(now, &request);
-                    }
+                    breaks(Rule::AdrSavesUnissued, || self.save_issued(now, write));
                 }
                 Err(again) => {
                     if again < queue.look_at {

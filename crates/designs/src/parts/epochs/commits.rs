@@ -6,7 +6,7 @@ use crate::parts::rules::Rule;
 use std::mem::take;
 use strandline_design::ControllerId;
 use strandline_isa::CoreId;
-use strandline_rules::broken;
+use strandline_rules::{breaks, broken};
 
 /// An epoch that commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,9 +80,9 @@ impl EpochTable {
             .iter()
             .map(|epoch| epoch.number)
             .take_while(|older| *older < number);
-        if broken(Rule::FrontierHasStrands) {
-            older.for_each(|older| self.proved.add(older));
-        }
+        breaks(Rule::FrontierHasStrands, || {
+            older.for_each(|older| self.proved.add(older))
+        });
         self.proved.add(number);
     }
 

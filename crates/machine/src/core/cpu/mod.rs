@@ -17,7 +17,7 @@ use corosensei::Yielder;
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{keeps, Rule};
 
 pub use stack::StackCpu;
 
@@ -145,9 +145,7 @@ impl Core {
                 self.enqueue(Addr(0), EntryKind::Primitive(primitive), ready);
             }
             Dispatched::EnteredFence => {
-                if !broken(Rule::QueuedFenceHoldsWords) {
-                    self.notes.join();
-                }
+                keeps(Rule::QueuedFenceHoldsWords, || self.notes.join());
                 let ready = self.window.retire(at + 1);
                 self.enqueue_fence(primitive, ready);
             }
