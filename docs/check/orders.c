@@ -49,8 +49,8 @@ int main(int count, char **words) {
         return 0;
     }
     pthread_t threads[2];
-    pthread_create(&threads[0], NULL, order, NULL);
-    pthread_create(&threads[1], NULL, ship, NULL);
+    pthread_create(&threads[0], NULL, ship, NULL);
+    pthread_create(&threads[1], NULL, order, NULL);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     return 0;
