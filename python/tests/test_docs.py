@@ -1,16 +1,23 @@
-"""The generated parts of the manual, and the architect's tutorial: its design is today's `x86` without a fence."""
+"""The generated parts of the manual, and the manual pages.
+
+The architect's tutorial, too: its design is today's `x86` without a fence.
+"""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
+import man  # noqa: E402
 from docs import questions  # noqa: E402
 from docs.graph import Edge, Event, graph  # noqa: E402
 from docs.hooks import methods  # noqa: E402
 from docs.regions import REGIONS, Region, rewritten  # noqa: E402
+from strandline.cli.commands import ENTRIES  # noqa: E402
 
 TUTORIAL = (ROOT / "docs" / "tutorial-architect.md").read_text(encoding="utf-8")
 PLAIN = ROOT / "crates" / "designs" / "src" / "plain"
@@ -114,3 +121,23 @@ def test_the_files_that_it_edits_have_such_lines() -> None:
     assert "mod unordered;\n" in (PLAIN / "mod.rs").read_text(encoding="utf-8")
     assert "pub use unordered::Unordered;\n" in (PLAIN / "mod.rs").read_text(encoding="utf-8")
     assert '"x86" => X86,\n' in (PLAIN.parent / "registry.rs").read_text(encoding="utf-8")
+
+
+def test_the_pages_say_what_the_commands_do() -> None:
+    written = {path.name: path.read_text(encoding="utf-8") for path in man.FOLDER.glob("*.1")}
+    assert written == man.pages(), "the manual pages are out of date: run `make promote` and read the difference"
+
+
+def test_there_is_a_page_for_each_command_with_its_whole_summary() -> None:
+    pages = man.pages()
+    assert set(pages) == {"strandline.1", *(f"strandline-{name}.1" for name in ENTRIES)}
+    for name, entry in ENTRIES.items():
+        assert entry.summary in pages[f"strandline-{name}.1"]
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="needs groff")
+@pytest.mark.parametrize("name", sorted(man.pages()))
+def test_roff_reads_a_page_without_a_warning(name: str) -> None:
+    command = [str(shutil.which("groff")), "-man", "-Tutf8", "-ww", "-z", str(man.FOLDER / name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
