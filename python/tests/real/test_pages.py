@@ -28,7 +28,6 @@ CRASHES = {
     "recording-format.md": 0,
     "records.md": 0,
     "debugging.md": 0,
-    "change.md": 0,
     "tutorial-student.md": 0,
     "tutorial-architect.md": 2,
     "tutorial-engineer.md": 6,

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use strandline_isa::{
     Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Scope, Site, Tasking, Thread, W,
 };
+use strandline_kernel::forward;
 use strandline_rules::{kept, Rule};
 
 /// Why a task yields. It resumes behind that place: to the predictor of jumps each is a target.
@@ -95,23 +96,22 @@ impl<'c> Task<'c> {
 impl Cpu for Task<'_> {
     type Tag = u64;
 
-    fn core(&self) -> CoreId {
-        self.inner.core()
-    }
-
-    #[inline(always)]
-    fn lowering(&self) -> &Lowering {
-        self.inner.lowering()
-    }
-
-    #[inline(always)]
-    fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
-        self.inner.alu(op, a, b)
-    }
-
-    #[inline(always)]
-    fn compare(&self, a: u64, b: u64) -> u64 {
-        self.inner.compare(a, b)
+    forward! { self.inner =>
+        fn core(&self) -> CoreId;
+        #[inline(always)]
+        fn lowering(&self) -> &Lowering;
+        #[inline(always)]
+        fn alu(&self, op: Alu, a: u64, b: u64) -> u64;
+        #[inline(always)]
+        fn compare(&self, a: u64, b: u64) -> u64;
+        #[inline(always)]
+        fn branch(&self, condition: u64, taken: bool, site: Site);
+        #[inline(always)]
+        fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64);
+        fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64);
+        fn flush(&self, addr: Addr, address: u64, flush: Flush);
+        fn note(&self, note: Note);
+        fn start_line(&self);
     }
 
     #[inline(always)]
@@ -129,42 +129,16 @@ impl Cpu for Task<'_> {
     }
 
     #[inline(always)]
-    fn branch(&self, condition: u64, taken: bool, site: Site) {
-        self.inner.branch(condition, taken, site);
-    }
-
-    #[inline(always)]
     fn load(&self, addr: Addr, address: u64, size: u8) -> W<'_, Self> {
         self.own(self.inner.load(addr, address, size))
-    }
-
-    #[inline(always)]
-    fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        self.inner.store(addr, address, size, value, data)
-    }
-
-    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        self.inner.store_nt(addr, address, size, value, data)
     }
 
     fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> W<'_, Self> {
         self.own(self.inner.rmw(addr, address, op, operand, data))
     }
 
-    fn flush(&self, addr: Addr, address: u64, flush: Flush) {
-        self.inner.flush(addr, address, flush)
-    }
-
     fn primitive(&self, primitive: Primitive) {
         self.inner.primitive(primitive.in_context(self.context))
-    }
-
-    fn note(&self, note: Note) {
-        self.inner.note(note);
-    }
-
-    fn start_line(&self) {
-        self.inner.start_line()
     }
 
     /// Yields before each fence (COSPlay 4.2). Where one fence serves all tasks of the window, it

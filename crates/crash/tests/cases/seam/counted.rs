@@ -10,7 +10,7 @@ use strandline_design::{
     Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
-use strandline_kernel::{Cycles, Param, Params};
+use strandline_kernel::{forward, Cycles, Param, Params};
 
 /// A question of the machine, and the kind of an answer that the plain machine would not give.
 pub type Taken = (&'static str, &'static str);
@@ -62,36 +62,21 @@ impl Counted {
 impl Design for Counted {
     type Own = Keys;
 
-    fn about(&self) -> About {
-        self.inner.about()
-    }
-
-    fn wants(&self) -> Wants {
-        self.inner.wants()
-    }
-
-    fn params(&self) -> &'static [Param] {
-        self.inner.params()
-    }
-
-    fn set(&mut self, params: &Params) {
-        self.inner.set(params);
-    }
-
-    fn modes(&self) -> &'static [&'static str] {
-        self.inner.modes()
-    }
-
-    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
-        self.inner.storage(machine)
-    }
-
-    fn drain_bytes(&self, machine: &Sizes) -> u64 {
-        self.inner.drain_bytes(machine)
-    }
-
-    fn lowering(&self) -> Lowering {
-        self.inner.lowering()
+    forward! { self.inner =>
+        fn about(&self) -> About;
+        fn wants(&self) -> Wants;
+        fn params(&self) -> &'static [Param];
+        fn set(&mut self, params: &Params);
+        fn modes(&self) -> &'static [&'static str];
+        fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)>;
+        fn drain_bytes(&self, machine: &Sizes) -> u64;
+        fn lowering(&self) -> Lowering;
+        fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store);
+        fn coalesced(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>);
+        fn reached_media(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>);
+        fn own_counters(&self) -> &'static [Counter];
+        fn counters(&self, now: Cycles) -> Counters;
+        fn waits(&self) -> Vec<String>;
     }
 
     fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, ordering: Ordering) -> Claim<Key> {
@@ -143,10 +128,6 @@ impl Design for Counted {
     ) -> Departure<Key> {
         let answer = self.inner.departs(hw, core, ordering, context);
         self.says("departs", Departure::Go, answer)
-    }
-
-    fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store) {
-        self.inner.visible(hw, core, store);
     }
 
     fn performed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, id: StoreId) {
@@ -225,14 +206,6 @@ impl Design for Counted {
         self.says("may_issue", true, self.inner.may_issue(controller, write))
     }
 
-    fn coalesced(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
-        self.inner.coalesced(hw, controller, write);
-    }
-
-    fn reached_media(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
-        self.inner.reached_media(hw, controller, write);
-    }
-
     fn committed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, tag: Key) {
         self.hears("committed");
         self.inner.committed(hw, core, tag);
@@ -246,18 +219,6 @@ impl Design for Counted {
     fn rolled_back(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, checkpoint: Checkpoint) {
         self.hears("rolled_back");
         self.inner.rolled_back(hw, core, checkpoint);
-    }
-
-    fn own_counters(&self) -> &'static [Counter] {
-        self.inner.own_counters()
-    }
-
-    fn counters(&self, now: Cycles) -> Counters {
-        self.inner.counters(now)
-    }
-
-    fn waits(&self) -> Vec<String> {
-        self.inner.waits()
     }
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
