@@ -89,7 +89,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-frontier-ep/epochs-overtake", "asap-frontier-ep", B(Parts::EpochsInOrder.any()), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-frontier-ep/dependences-dropped", "asap-frontier-ep", B(Parts::EpochAwaitsOthers.any()), &TWO_CONTROLLERS, &[T]),
     mutant("asap-frontier-ep/numbers-too-old", "asap-frontier-ep", B(Epochs::AllHearInTime.any()), &NUMBERS_WRAP, &[E]).late(),
-    mutant("asap-frontier-ep/last-unheard", "asap-frontier-ep", B(Epochs::EachHearsInTime.any()), &NUMBERS_WRAP, &[E]).shows(Shows::Reported(FaultKind::Forbidden)),
+    mutant("asap-frontier-ep/last-unheard", "asap-frontier-ep", B(Epochs::EachHearsInTime.any()), &NUMBERS_WRAP, &[E]).shows(Shows::Reported(FaultKind::Forbidden)).late(),
     mutant("asap-frontier-ep/epochs-far-apart", "asap-frontier-ep", B(Epochs::EpochsStayNear.any()), &FEW_NUMBERS, &[E]),
     mutant("asap-frontier-ep/moves-unfenced", "asap-frontier-ep", D(Change::Lowering(|l| l.hand_over = &[]), "A dfence comes before a thread goes on on another core. Broken: none does.", "ASAP V-F"), &TWO_CONTROLLERS, &[R]).about_seed(MOVING_SEEDS),
     // asap-frontier-rp.

@@ -5,7 +5,7 @@ use crate::planted::FoundFault;
 pub use strandline_crash::FaultKind;
 pub use strandline_design::{Access, Admission, Domain, Level, Until};
 pub use strandline_isa::Primitive;
-use strandline_rules::{Breakable, Of};
+use strandline_rules::{Breakable, Of, Rule};
 use strandline_workloads::describe;
 
 /// What is broken.
@@ -109,6 +109,12 @@ impl Mutant {
     /// Whether it is a log's or its recovery's, or of how tasks share a thread.
     pub fn is_of_log(&self) -> bool {
         matches!(self.broken, Broken::Rule(rule) if rule.of == Of::Log)
+    }
+
+    /// Whether a core's loads do not get what it has stored.
+    pub fn is_of_own_stores(&self) -> bool {
+        let rules = [Rule::ForwardsYoungest, Rule::LoadSeesOwnStores].map(Rule::any);
+        matches!(self.broken, Broken::Rule(rule) if rules.contains(&rule))
     }
 
     /// What a catcher must report: a mutant that stops for another reason has not been caught.
