@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from strandline.api.public.crashes import check, crash, crash_recording
+    from strandline.api.public.diffs import diff
     from strandline.api.public.litmus import litmus, litmus_export, litmus_judge, litmus_random
     from strandline.api.public.names import designs, explain, listing, machines, workloads
     from strandline.api.public.runs import claims, figure, inputs, prune_store, repeat, run, store, sweep
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "errors": ("FaultError", "InputError", "StuckError"),
     "api.public.crashes": ("check", "crash", "crash_recording"),
+    "api.public.diffs": ("diff",),
     "api.public.litmus": ("litmus", "litmus_export", "litmus_judge", "litmus_random"),
     "api.public.names": ("designs", "explain", "listing", "machines", "workloads"),
     "api.public.runs": ("claims", "figure", "inputs", "prune_store", "repeat", "run", "store", "sweep"),
@@ -40,6 +42,7 @@ __all__ = [
     "crash",
     "crash_recording",
     "designs",
+    "diff",
     "explain",
     "figure",
     "inputs",

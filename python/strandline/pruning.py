@@ -61,6 +61,19 @@ def kept_runs(store: Path) -> list[KeptRun]:
     return sorted(KeptRun(at.st_mtime, path, build, at.st_size) for build, path, at in _files(store, _RUN))
 
 
+def builds(store: Path) -> list[str]:
+    """The names of the builds whose runs a store has or had; an `InputError` if it cannot be read."""
+    try:
+        return sorted(folder.name for folder in _builds(store))
+    except OSError as error:
+        raise InputError(f"run store {store}: cannot be read: {error.strerror}: make it readable") from error
+
+
+def is_build(folder: Path) -> bool:
+    """Whether a folder of a store has runs."""
+    return any(_RUN.fullmatch(entry.name) for entry in _entries(str(folder)))
+
+
 def prune(store: Path, build: str, keep: int | None, older: float | None = None, others: bool = True) -> Freed:
     """Deletes runs until the store has at most `keep` bytes, and those not used for `older` seconds.
 

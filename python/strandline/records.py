@@ -15,6 +15,11 @@ such as `bmo` and those with a dot.
 """
 
 
+def is_origin(key: str) -> bool:
+    """Whether a key says where a record is from, or how fast its host was."""
+    return key in ORIGIN or "." in key or key.startswith("host_")
+
+
 @dataclass(frozen=True)
 class Record:
     """The flat record of one run. Keys that are not counts end in their unit."""
@@ -74,8 +79,7 @@ class Record:
     @property
     def result(self) -> dict[str, Any]:
         """What a repeated run reproduces: everything but its origin and the host's speed."""
-        own = (key for key in self.fields if key not in ORIGIN and "." not in key and not key.startswith("host_"))
-        return {key: self.fields[key] for key in own}
+        return {key: value for key, value in self.fields.items() if not is_origin(key)}
 
     def as_part_of(self, figure: str) -> Record:
         """The same run, filed under a figure."""
@@ -231,7 +235,7 @@ TOTALS = frozenset(
 )
 
 #: Likewise of the quantities that are compared.
-_GROW = TOTALS | {"cycles", "persist_stall_cycles", "fence_only_stall_cycles"}
+GROWING = TOTALS | {"cycles", "persist_stall_cycles", "fence_only_stall_cycles"}
 
 
 def comparable(record: Record, name: str) -> float:
@@ -241,7 +245,7 @@ def comparable(record: Record, name: str) -> float:
     tasks. A recording may have no tasks; its work is equal under all designs.
     """
     value = quantity(record, name)
-    return value / record.number("tasks") if name in _GROW and record.fields.get("tasks") else value
+    return value / record.number("tasks") if name in GROWING and record.fields.get("tasks") else value
 
 
 #: Per cent of the tasks, of which a record says how long the slowest takes.

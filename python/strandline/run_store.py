@@ -211,6 +211,17 @@ def folder_of(chosen: str | None) -> Path:
         raise InputError(f"no run store: {error}: name a folder by --store or ${VARIABLE}") from error
 
 
+def records(folder: Path) -> list[Record]:
+    """The records of all runs of one build; an `InputError` for a damaged one."""
+    found = []
+    for path in sorted(folder.glob("[0-9a-f]*.json")):
+        try:
+            found.append(_read(outside.bytes_of(path)))
+        except ValueError as error:
+            raise InputError(f"{path}: is damaged: delete it") from error
+    return found
+
+
 def limit() -> int | None:
     """The most bytes that a store should have; `None` if there is no limit."""
     given = os.environ.get(LIMIT_VARIABLE) or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf, nan
 from typing import Any
 
 from strandline.engine import SCOPES
@@ -115,19 +116,32 @@ def window(given: int | str) -> int | str:
 
 def precision(given: float | str) -> float:
     """Half the width of an interval as a share, from a per cent (`1%`) or the share itself (0.01); 0 of `off`."""
-    text = str(given)
-    if text == "off":
+    if given == "off":
         return 0.0
-    try:
-        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = 0.0
+    share = _share(given)
     # One of more, such as 1 for 1 %, would end every run at once.
     if not 0 < share <= COARSEST:
         raise InputError(
-            f"`{text}` is no precision: give a per cent such as 1%, more than 0% and at most {COARSEST:.0%}, or `off`"
+            f"`{given}` is no precision: give a per cent such as 1%, more than 0% and at most {COARSEST:.0%}, or `off`"
         )
     return share
+
+
+def threshold(given: float | str) -> float:
+    """A change as a share, from a per cent (`1%`) or the share itself (0.01)."""
+    share = _share(given)
+    if not 0 <= share < inf:
+        raise InputError(f"`{given}` is no threshold: give a per cent such as 1%, or a share such as 0.01")
+    return share
+
+
+def _share(given: float | str) -> float:
+    """A share, from a per cent or the share itself; not a number of anything else."""
+    text = str(given)
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        return nan
 
 
 COARSEST = 0.5

@@ -204,7 +204,7 @@ def bad(figure: Path, strandline: Strandline) -> None:
         (("package.json",), "package.json: cannot be shown, because it has no `spec`: give a file that strandline"),
         (("cut.json",), "cut.json: cannot be shown, because it is no JSON, or not all of it: give a file"),
         (("none.csv",), "none.csv: cannot be shown, because it has no record: give a file"),
-        (("r.parquet",), "r.parquet: a page is made of .json, .jsonl and .csv: write the records as one of them"),
+        (("r.parquet",), "r.parquet: cannot be shown: write the records as .json, .jsonl or .csv"),
         (("nowhere",), "Path 'nowhere' does not exist"),
         ((), "Missing argument 'PLACE...'"),
         (("a figure", "--out", "r.csv"), "--out r.csv: is no page: name a file that ends in .html"),

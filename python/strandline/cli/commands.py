@@ -41,6 +41,7 @@ ENTRIES: Mapping[str, Entry] = {
         "completion", "completion", "Print a script that completes commands, options and names in SHELL."
     ),
     "crash": Entry("crash", "crash", "Cut the power in WORKLOAD, recover, and check the result."),
+    "diff": Entry("diff", "diff", "Say what changed from OLD to NEW: inputs, measures, by how much, and in which run."),
     "explain": Entry("explain", "explain", "Say what NAME is: its paper and section, its unit, its default, its page."),
     "explore": Entry(
         "explore.command",

@@ -44,10 +44,10 @@ class Entry:
     """What the picture shows."""
 
 
-def read(places: Sequence[Path]) -> list[Entry]:
-    """The entries of folders and files, none twice; an `InputError` for what holds no records."""
+def read(places: Sequence[Path], use: str = "shown") -> list[Entry]:
+    """The entries of folders and files, none twice; an `InputError` for what holds no records to `use` so."""
     every = {outside.resolved(path): path for place in places for path in _paths(place)}
-    return [_figure(path) if path.is_dir() else _file(path) for path in every.values()]
+    return [_figure(path) if path.is_dir() else _file(path, use) for path in every.values()]
 
 
 def _paths(place: Path) -> list[Path]:
@@ -91,10 +91,10 @@ def _of_figure(file: Path) -> list[Record]:
     return records
 
 
-def _file(path: Path) -> Entry:
+def _file(path: Path, use: str) -> Entry:
     if path.suffix == ".parquet":
-        raise InputError(f"{path}: a page is made of .json, .jsonl and .csv: write the records as one of them")
-    records = record_files.read(path, use="shown")
+        raise InputError(f"{path}: cannot be {use}: write the records as .json, .jsonl or .csv")
+    records = record_files.read(path, use)
     return Entry(path, path.name, list(map(_typed, records)) if path.suffix == ".csv" else records)
 
 
