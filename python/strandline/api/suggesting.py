@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from strandline.api.wanted import check
 from strandline.engine import load
 from strandline.errors import InputError, UnknownError
 
@@ -14,10 +15,11 @@ Answer = TypeVar("Answer")
 
 
 def suggesting(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """The function, whose error for an unknown name suggests the closest one."""
+    """The function, whose errors suggest the closest name for an unknown one, and say what a wrong type stands for."""
 
     @wraps(function)
     def suggested(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        check(function, args, kwargs)
         try:
             return function(*args, **kwargs)
         except UnknownError as error:

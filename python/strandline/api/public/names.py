@@ -37,6 +37,7 @@ def listing(kind: str, name: Place | None = None, *, set: Settings = ()) -> List
     return listings.parameters(at, kind, os.fspath(name), words.settings(set))
 
 
+@suggesting
 def designs(design: str | None = None) -> Listing:
     """The designs, with what they need of a machine and their papers; or the parameters of one.
 
@@ -46,6 +47,7 @@ def designs(design: str | None = None) -> Listing:
     return listing("designs", design)
 
 
+@suggesting
 def workloads(workload: str | None = None) -> Listing:
     """The workloads, with their papers and defaults; or the parameters of one.
 
@@ -55,6 +57,7 @@ def workloads(workload: str | None = None) -> Listing:
     return listing("workloads", workload)
 
 
+@suggesting
 def machines(machine: Place | None = None, *, set: Settings = ()) -> Listing:  # noqa: A002 - as `--set`
     """The machines; or the parameters of one, with units and sources, after some settings.
 

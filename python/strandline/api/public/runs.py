@@ -75,6 +75,7 @@ def run(
     return compare(session(jobs, store, fresh), base, designs, path(out))
 
 
+@suggesting
 def repeat(record: Place, *, jobs: int | None = None) -> Repeats:
     """Repeats the runs of a file's records with the same parameters, and compares the results.
 
@@ -228,6 +229,7 @@ def claims(
     return api.claims(session(jobs, store, fresh), ids, options)
 
 
+@suggesting
 def inputs(
     paper: str,
     *,
@@ -254,6 +256,7 @@ def inputs(
     return api.inputs(session(jobs, store, fresh), paper, options)
 
 
+@suggesting
 def store(*, store: Place | None = None) -> Kept:
     """Shows what the run store holds: the finished runs of each build, their bytes, the folder and its limit.
 
@@ -270,6 +273,7 @@ def store(*, store: Place | None = None) -> Kept:
     return stores.kept(session(None).engine, text(store))
 
 
+@suggesting
 def prune_store(*, keep: int | str | None = None, older: str | None = None, store: Place | None = None) -> Kept:
     """Deletes the runs of other builds of strandline from the run store, and its oldest; shows what is left.
 

@@ -84,6 +84,7 @@ def timeline(
     return api.of_litmus(at.engine, base.workload, designs, base.machine, base.set, base.seed, target.out)
 
 
+@suggesting
 def report(places: Place | Sequence[Place], out: Place, *, title: str | None = None) -> Report:
     """Writes one page of figures and records, which needs no network, and shows what it holds.
 
