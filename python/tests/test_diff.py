@@ -15,14 +15,14 @@ from strandline.differences import Matched, Pair, match
 from strandline.records import Record
 
 
-def record(cycles: float = 1000, design: str = "x86", tasks: int = 10, **more: Any) -> Record:
+def record(cycles: float = 1000, design: str = "x86", **more: Any) -> Record:
     """A record with a run's labels. With a dot, `more` has its parameters; of the other keys it has measures."""
     parameters = {"machine.rob": "224", **{key: value for key, value in more.items() if "." in key}}
     named = {"workload": "sps", "design": design, "machine": "cosplay", "seed": 1}
-    own = {key: value for key, value in more.items() if "." not in key}
-    spec = {**named, "tasks": tasks, "recovers": True, "parameters": parameters, "set": []}
+    own = {"tasks": 10, **{key: value for key, value in more.items() if "." not in key}}
+    spec = {**named, "tasks": own["tasks"], "recovers": True, "parameters": parameters, "set": []}
     spec |= {key: own[key] for key in named if key in own}
-    return Record({**named, "tasks": tasks, "cycles": cycles, "recovers": True, "spec": spec, "params": {}, **own})
+    return Record({**named, "cycles": cycles, "recovers": True, "spec": spec, "params": {}, **own})
 
 
 def cycles(matched: Matched) -> list[tuple[Any, Any]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strandline.api.admitted import admitted, named, remark
+from strandline.api.pictures import InteractiveChart, picture
 from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, RunSpec
@@ -17,6 +18,10 @@ from strandline.room import available, demand_room
 from strandline.views import columns, crashes
 from strandline.views.columns import Columns
 from strandline.views.page import Line, Page
+from strandline.views.run_chart import of_crashes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,6 +52,14 @@ class Crashes(Result):
         failing = [result for result in self.results if result.failures]
         cases = [line for result in failing for line in (Line(), *map(Line, crashes.explain(result)))]
         return Page((crashes.verdicts(self.results), *remark(self.left_out), *cases))
+
+    def plot(self, *, width: str = "text", title: bool = True) -> Figure:
+        """How many crash states of each design were judged, and the verdict, as matplotlib's figure."""
+        return picture(of_crashes(self.results), width, title)
+
+    def chart(self) -> InteractiveChart:
+        """The same for a notebook to draw, which needs no extra."""
+        return InteractiveChart(of_crashes(self.results))
 
     def columns(self) -> Columns:
         """A row a design."""

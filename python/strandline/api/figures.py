@@ -8,9 +8,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from strandline import outside
+from strandline.api.pictures import InteractiveChart, picture
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
@@ -41,6 +42,9 @@ from strandline.views.columns import Columns
 from strandline.views.page import BOLD, DIM, Line, Page
 from strandline.views.plot_size import Style
 from strandline.views.timeline.names import PAGE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 Keep = Callable[[Labels], bool]
 
@@ -112,6 +116,14 @@ class Figure(Result):
         shown, keys = self._chart(), engine.listing("keys")
         publish.write(self.data, shown, drawing.table(shown), self.outcomes, folder, keys, style)
 
+    def plot(self, *, width: str = "text", title: bool = True) -> Picture:
+        """Its picture, as matplotlib's figure."""
+        return picture(self._chart(), width, title)
+
+    def chart(self) -> InteractiveChart:
+        """Its picture for a notebook to draw, which needs no extra."""
+        return InteractiveChart(self._chart())
+
     def _chart(self) -> Chart:
         return drawing.chart(self.data, self._claims, self.remarks)
 
@@ -144,6 +156,10 @@ class FigureOfLitmusTests(Result):
         tally = litmus_report.tally(litmus_report.totals(self.tests), with_designs=True)
         return Page((*parts, Line(), Line(tally, DIM, folds=True)))
 
+    def plot(self, *, width: str = "text", title: bool = True) -> Picture:
+        """Its picture, as matplotlib's figure."""
+        return picture(litmus_figure.grid(self.figure, self.tests), width, title)
+
     def columns(self) -> Columns:
         """A row a state of a test."""
         return columns.of_records(litmus_figure.records(self.figure, self.tests))
@@ -175,6 +191,10 @@ class FigureOfTimelines(Result):
         """A row a run."""
         head = (Line(self.figure.title, BOLD), Line(self.figure.source, DIM), Line())
         return Page((*head, timeline_figure.table(self.shown)))
+
+    def plot(self, *, width: str = "text", title: bool = True) -> Picture:
+        """Its picture, as matplotlib's figure."""
+        return picture(timeline_figure.chart(self.figure, self.shown), width, title)
 
     def columns(self) -> Columns:
         """A row a run."""

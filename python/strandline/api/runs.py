@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strandline.api.admitted import admitted, named, remark
+from strandline.api.pictures import InteractiveChart, picture
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
@@ -15,8 +16,11 @@ from strandline.records import Record
 from strandline.views import record_files, runs
 from strandline.views.counts import counts
 from strandline.views.page import DIM, Line, Page
+from strandline.views.run_chart import SPEEDUP, of_runs
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from strandline.views.columns import Columns
 
 
@@ -52,6 +56,14 @@ class Runs(Result):
         name = self.records[0].text("workload")
         found = (each.get("drift") for each in self._engine.listing("workloads") if each["name"] == name)
         return next(found, None)
+
+    def plot(self, quantity: str = SPEEDUP, *, width: str = "text", title: bool = True) -> Figure:
+        """A bar a design, as matplotlib's figure: of its speedup, a key of the record or a quantity of a sweep."""
+        return picture(of_runs(self.records, quantity), width, title)
+
+    def chart(self, quantity: str = SPEEDUP) -> InteractiveChart:
+        """The same for a notebook to draw, which needs no extra."""
+        return InteractiveChart(of_runs(self.records, quantity))
 
     def columns(self) -> Columns:
         """A row a record."""

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from strandline.api.pictures import InteractiveChart, picture
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine
 from strandline.errors import InputError, from_file
 from strandline.records import Record
 from strandline.sweeps import values
+from strandline.sweeps.chart import chart
 from strandline.sweeps.plan import WHOLE, Part, Point, plan
 from strandline.sweeps.spec import Sweep
 from strandline.views import columns, record_files
+from strandline.views.chart import Chart
 from strandline.views.columns import Columns
 from strandline.views.numbers import counted
 from strandline.views.page import BOLD, DIM, Line, Page
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +50,17 @@ class SweepResult(Result):
         said += [f"part {self.part.number} of {self.part.of}"] if self.part != WHOLE else []
         table = values.table(self.sweep, self.points)
         return Page((*title, table, Line(), Line(", ".join(said), DIM), *reused(self.reused)))
+
+    def plot(self, quantity: str | None = None, *, width: str = "text", title: bool = True) -> Figure:
+        """Its quantities along the setting with the most numbers, as matplotlib's figure; or one of those it shows."""
+        return picture(self._chart(quantity), width, title)
+
+    def chart(self, quantity: str | None = None) -> InteractiveChart:
+        """The same for a notebook to draw, which needs no extra."""
+        return InteractiveChart(self._chart(quantity))
+
+    def _chart(self, quantity: str | None) -> Chart:
+        return chart(self.sweep, self.points, self.sweep.shown if quantity is None else (quantity,))
 
     def columns(self) -> Columns:
         """A row a run."""

@@ -88,7 +88,7 @@ def table(sweep: Sweep, found: Sequence[PointValues]) -> Table:
     """A row a point: its settings, then mean ± half of the interval."""
     varied = sweep.varied or ["workload"]
     columns = [Column(key, numeric=_numeric(key, found), folds=False) for key in varied]
-    columns += [Column(_title(name)) for name in sweep.shown]
+    columns += [Column(title(name)) for name in sweep.shown]
     rows = [
         (
             *(_setting(each.settings.get(key, sweep.file.fixed.get(key))) for key in varied),
@@ -103,7 +103,8 @@ def _numeric(key: str, found: Sequence[PointValues]) -> bool:
     return all(isinstance(each.settings.get(key, 0), int | float) for each in found)
 
 
-def _title(name: str) -> str:
+def title(name: str) -> str:
+    """What a quantity is called."""
     return TITLES.get(name, name.removeprefix(STORAGE_OF).replace("_", " "))
 
 

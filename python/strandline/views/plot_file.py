@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from strandline.views.chart import Chart
 from strandline.views.plot_size import Format, Style
 from strandline.views.state_grid import StateGrid
 from strandline.views.timeline_chart import TimelineChart
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from strandline.views.plot_inline import Inline
 
 DPI = 300
 """Dots per inch of a PNG, as printers ask for."""
@@ -22,10 +28,30 @@ TIMELESS: Mapping[Format, Mapping[str, Any]] = {
 """Files must not contain the time of writing."""
 
 
-def write(shown: Chart | StateGrid | TimelineChart, folder: Path, style: Style, name: str = "plot") -> None:
+Shown: TypeAlias = Chart | StateGrid | TimelineChart
+"""What a picture shows."""
+
+
+def write(shown: Shown, folder: Path, style: Style, name: str = "plot") -> None:
     """Writes `NAME.svg`, `NAME.png` or whichever formats are asked for."""
     if not style.formats:
         return
+    with _drawn(shown, style) as figure:
+        for each in style.formats:
+            figure.savefig(folder / f"{name}.{each.value}", **TIMELESS[each])
+
+
+def draw(shown: Shown, style: Style) -> Inline:
+    """The picture as matplotlib's figure, which a notebook shows."""
+    from strandline.views.plot_inline import inline
+
+    with _drawn(shown, style) as figure:
+        return inline(figure)
+
+
+@contextmanager
+def _drawn(shown: Shown, style: Style) -> Iterator[Figure]:
+    """In the block, the figure, and the settings with which it is written."""
     # Importing matplotlib takes a second, and it may not be installed.
     from matplotlib import rc_context
 
@@ -39,5 +65,4 @@ def write(shown: Chart | StateGrid | TimelineChart, folder: Path, style: Style, 
             figure = plot_states.draw(shown, style)
         else:
             figure = plot_timeline.draw(shown, style)
-        for each in style.formats:
-            figure.savefig(folder / f"{name}.{each.value}", **TIMELESS[each])
+        yield figure

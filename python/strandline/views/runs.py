@@ -113,7 +113,7 @@ def circumstances(records: Sequence[Record]) -> str:
         (
             f"{first.text('workload')} on machine {first.text('machine')} at {first.clock_ghz:g} GHz",
             counted(first.count("threads"), "thread"),
-            _tasks(records),
+            tasks(records),
             f"warm-up {first.text('warmup')}",
             f"simulated at {host} MIPS",
             "fence stalls in per cent of all cores' cycles",
@@ -123,7 +123,7 @@ def circumstances(records: Sequence[Record]) -> str:
     )
 
 
-def _tasks(records: Sequence[Record]) -> str:
+def tasks(records: Sequence[Record]) -> str:
     """The tasks of the runs. With a precision each ends by itself; otherwise counts may end before the last task."""
     numbers = sorted({record.count("tasks") for record in records})
     if any(_ended(record) for record in records):

@@ -1,0 +1,126 @@
+"""Results of runs and of crash tests as charts: a bar a design."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from strandline.engine import CrashResult
+from strandline.errors import InputError
+from strandline.records import GROWING, Record, comparable, ratio_error
+from strandline.views import crashes
+from strandline.views.chart import Chart, Kind, Panel, Series
+from strandline.views.interval import PER_CENT
+from strandline.views.numbers import counted
+from strandline.views.runs import tasks
+
+SPEEDUP = "speedup"
+"""The quantity that is relative to the first run."""
+WITH_ERROR = (SPEEDUP, "cycles", "cycles_per_task", "million_tasks_per_second")
+"""Quantities whose errors are those of the cycles, as shares."""
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """A design with a value, the ends of its interval and a note."""
+
+    design: str
+    value: float
+    interval: tuple[float, float] | None = None
+    note: str | None = None
+
+
+def of_runs(records: Sequence[Record], name: str = SPEEDUP) -> Chart:
+    """A quantity of each run that has it; an `InputError` if none does."""
+    first = records[0]
+    found = [record for record in records if _has(record, name)]
+    if not found:
+        raise InputError(f"{name}: no run has such a number: `strandline list keys` shows the keys")
+    left = [record.text("design") for record in records if record not in found]
+    remarks = (
+        *((f"± {PER_CENT} % interval",) if name in WITH_ERROR and any(each.error for each in found) else ()),
+        *((f"no {name}: {', '.join(left)}",) if left else ()),
+    )
+    words = f"{first.text('workload')} on machine {first.text('machine')}"
+    each = " of a task" if name in GROWING and first.fields.get("tasks") else ""
+    title = (
+        f"Speedup over {first.text('design')}" if name == SPEEDUP else f"{name.replace('_', ' ')}{each}".capitalize()
+    )
+    source = f"{counted(first.count('threads'), 'thread')}, {tasks(records)}"
+    bars = [_bar(record, first, name) for record in found]
+    return _chart(words, source, title, {title: bars}, name == SPEEDUP, remarks)
+
+
+def _has(record: Record, name: str) -> bool:
+    try:
+        _value(record, record, name)
+    except (InputError, ZeroDivisionError):
+        return False
+    return True
+
+
+def _value(record: Record, first: Record, name: str) -> float:
+    if name == SPEEDUP:
+        return comparable(first, "cycles") / comparable(record, "cycles")
+    return comparable(record, name)
+
+
+def _bar(record: Record, first: Record, name: str) -> _Bar:
+    value = _value(record, first, name)
+    error = ratio_error(record, first) if name == SPEEDUP and record is not first else record.error
+    has_error = name in WITH_ERROR and error is not None and not (name == SPEEDUP and record is first)
+    half = value * error if has_error and error is not None else None
+    return _Bar(record.text("design"), value, None if half is None else (value - half, value + half))
+
+
+def of_crashes(results: Sequence[CrashResult]) -> Chart:
+    """How many crash states of each design were judged, in the colour of the verdict."""
+    verdicts = [crashes.VERDICTS[crashes.recovers(each)] for each in results]
+    bars = {
+        verdict: [
+            _Bar(each.design, each.points, note=verdict) if its == verdict else _Bar(each.design, 0)
+            for each, its in zip(results, verdicts, strict=True)
+        ]
+        for verdict in crashes.VERDICTS.values()
+        if verdict in verdicts
+    }
+    return _chart(f"Crash tests of {results[0].workload}", "", "Crash states judged", bars, note="Verdict")
+
+
+def _chart(
+    title: str,
+    source: str,
+    y_title: str,
+    bars: Mapping[str, Sequence[_Bar]],
+    normalised: bool = False,
+    remarks: tuple[str, ...] = (),
+    note: str | None = None,
+) -> Chart:
+    """The bars of each series, all of which have the same designs."""
+    series = tuple(_series(label, its) for label, its in bars.items())
+    places = tuple(bar.design for bar in next(iter(bars.values())))
+    return Chart(
+        kind=Kind.BARS,
+        title=title,
+        source=source,
+        x_title="Design",
+        y_title=y_title,
+        shared_y=True,
+        places=places,
+        panels=(Panel(None, series, normalised=normalised),),
+        headings=("", note or "", ""),
+        note=note,
+        log_x=False,
+        remarks=remarks,
+    )
+
+
+def _series(label: str, bars: Sequence[_Bar]) -> Series:
+    intervals = tuple(bar.interval for bar in bars)
+    return Series(
+        label=label,
+        values=tuple(bar.value for bar in bars),
+        paper=(None,) * len(bars),
+        notes=tuple(bar.note for bar in bars),
+        whiskers=intervals if any(intervals) else (),
+    )
