@@ -52,6 +52,7 @@ HELPED = (
     "check",
     "litmus",
     "report",
+    "diff",
     "store",
     "timeline",
     "explore",

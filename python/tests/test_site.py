@@ -83,10 +83,10 @@ def test_the_generated_pages_name_all_that_there_is() -> None:
         assert named >= {f"{scope}.{each['key']}" for each in parameters}
 
 
-def test_the_notebooks_page_has_its_tables_and_its_picture() -> None:
+def test_the_notebooks_page_has_its_tables_and_its_pictures() -> None:
     page = generated("docs/notebook.ipynb")
     assert page.count("<table") >= 5
-    assert page.count('src="data:image/png;base64,') == 1
+    assert page.count('src="data:image/png;base64,') == 3, "two plots, and the chart as a picture"
     blocks = [token for token in tokens("docs/notebook.ipynb") if token.type == "html_block"]
     assert (
         sum(block.content.count("<table") for block in blocks)

@@ -42,8 +42,9 @@ def commands(page: str, section: str = "") -> list[str]:
     return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
 
 
-REPORT = commands("see-a-run.md", "Reports")
-"""Commands that take what the ones before them wrote."""
+SECTIONS = {("see-a-run.md", "Reports"): "report.html", ("sweeps.md", "What changed"): "after.json"}
+"""Sections whose commands take what the ones before them wrote, and a file that there is then."""
+IN_ORDER = {command for each in SECTIONS for command in commands(*each)}
 
 
 @pytest.mark.usefixtures("kept_runs")
@@ -54,7 +55,7 @@ REPORT = commands("see-a-run.md", "Reports")
         (page, command)
         for page in CRASHES
         for command in commands(page)
-        if command not in tour.commands() and command not in REPORT
+        if command not in tour.commands() and command not in IN_ORDER
     ],
 )
 def test_the_pages_commands_end_as_they_say(
@@ -73,9 +74,12 @@ def test_the_pages_have_commands() -> None:
 
 
 @pytest.mark.usefixtures("kept_runs")
-def test_a_report_shows_what_the_commands_before_it_wrote(installed: Installed, tmp_path: Path) -> None:
-    assert REPORT
-    for command in REPORT:
-        done = installed(*shlex.split(command))
-        assert (done.code, done.err) == (0, ""), command
-    assert (tmp_path / "report.html").exists()
+@pytest.mark.parametrize("section", SECTIONS)
+def test_commands_take_what_the_ones_before_them_wrote(
+    installed: Installed, tmp_path: Path, section: tuple[str, str]
+) -> None:
+    assert len(commands(*section)) > 1
+    for command in commands(*section):
+        done = installed(*shlex.split(command, comments=True))
+        assert (done.code, done.err) == (int(command.endswith("# exits 1")), ""), command
+    assert (tmp_path / SECTIONS[section]).exists()

@@ -61,6 +61,7 @@ CALLS: dict[str, tuple[Callable[[], Result], str]] = {
     ),
     "report": (lambda: sl.report(RECORDS, "page.html"), f"report {RECORDS} --out page.html"),
     "repeat": (lambda: sl.repeat(RECORDS), f"run --from {RECORDS}"),
+    "diff": (lambda: sl.diff(RECORDS, "others.csv", threshold="5%"), f"diff {RECORDS} others.csv --threshold 5%"),
     "runtimes": (lambda: sl.listing("runtimes"), "list runtimes"),
     "parameters of a design": (lambda: sl.designs("asap-ep"), "list designs asap-ep"),
     "explain": (lambda: sl.explain("design.entries"), "explain design.entries"),
@@ -103,6 +104,7 @@ def test_a_result_prints_as_the_command_and_is_a_data_frame(
     monkeypatch.chdir(tmp_path)
     ask, command = CALLS[call]
     sl.run("sps", "x86", tasks=20, out=RECORDS, store="kept")
+    sl.run("sps", "x86", tasks=20, bmo=700, out="others.csv")
     # `list` keeps to a width in a pipe, too; a result's text does not.
     monkeypatch.setenv("COLUMNS", "10000")
     Path("own.toml").write_text(OWN)
@@ -143,6 +145,31 @@ def test_a_record_from_the_store_is_that_of_a_run(tmp_path: Path, workload: str,
         json.dumps({**record.fields, "host_mips": 0, "host_seconds": 0}) for record in (*made.records, *anew.records)
     ]
     assert own[: len(made.records)] == own[len(made.records) :]
+
+
+def test_a_result_differs_from_its_file_by_nothing_and_from_another_result_by_rows(tmp_path: Path) -> None:
+    runs = sl.run("sps", "x86,cosplay", tasks=50, out=tmp_path / "runs.csv")
+    same = sl.diff(runs, tmp_path / "runs.csv")
+    assert same.equal
+    assert str(same) == "no difference in 2 runs: workload sps, machine cosplay"
+    assert polars.DataFrame(same).is_empty()
+    found = sl.diff(runs, sl.run("sps", "x86,cosplay", tasks=50, bmo=300))
+    frame = polars.DataFrame(found)
+    cycles = frame.filter(polars.col("key") == "cycles").sort("design")
+    assert cycles["design"].to_list() == ["cosplay", "x86"]
+    old, new = (
+        [record["cycles"] for record in each] for each in (runs.records, [pair.new.record for pair in found.differing])
+    )
+    assert cycles["ratio"].to_list() == [after / before for before, after in zip(old, new, strict=True)][::-1]
+    assert sl.diff(runs.records[0], runs.records[0].fields).equal
+    assert sl.diff(runs.records, [runs]).equal
+
+
+def test_figures_of_all_kinds_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text(OWN)
+    for figure in (sl.figure("cosplay-table-3", tasks=10), sl.figure("own.toml"), sl.figure("asap-1")):
+        assert figure.plot().axes
 
 
 def test_a_row_is_a_run_with_the_keys_of_its_record() -> None:
@@ -219,6 +246,7 @@ RENAMED = {
     "designs": "design",
     "settings": "set",
     "files": "file",
+    "every": "all",
     "models": "model",
     "machines": "machine",
     "ids": "claim",
@@ -236,6 +264,7 @@ NOT_IN_PYTHON = {
     "sweep": {"file"},  # `spec`
     "timeline": set(),
     "report": set(),
+    "diff": set(),
     "explain": set(),
     "list": set(),
     "store": {"action", "keep", "older"},  # `sl.prune_store`
@@ -244,7 +273,7 @@ NOT_IN_PYTHON = {
 NAMED = {"list": "listing"}
 """Functions under another name than their command: a builtin's."""
 KEYS_OF_A_SWEEP = {"spec", "fixed", "axes", "points", "seeds", "show", "baseline"}
-PUBLIC = ("crashes", "litmus", "names", "runs", "views")
+PUBLIC = ("crashes", "diffs", "litmus", "names", "runs", "views")
 
 
 @pytest.mark.parametrize("name", NOT_IN_PYTHON)
