@@ -136,8 +136,8 @@ class Pair:
 
     @property
     def error(self) -> float | None:
-        """The error of the ratio of the cycles, as a share, if both runs have one."""
-        return ratio_error(self.old.record, self.new.record)
+        """The error of the ratio of the cycles, as a share, if both runs have one; none where both do the very same."""
+        return ratio_error(self.old.record, self.new.record) if self.given else None
 
     @property
     def one_sided(self) -> frozenset[str]:

@@ -144,6 +144,12 @@ def test_the_window_that_auto_chose_is_an_outcome() -> None:
     assert [change.key for change in the_pair(record(window=4), record(window=8)).given] == ["window"]
 
 
+def test_a_ratio_has_an_interval_where_inputs_differ() -> None:
+    old, new = record(1000, error_cycles=30), record(2000, error_cycles=80)
+    assert the_pair(old, new).error is None, "both do the same tasks"
+    assert the_pair(old, record(2000, error_cycles=80, seed=2)).error == pytest.approx(0.05)
+
+
 RUN = ("run", "sps", "-d", "x86,eadr,cosplay")
 
 

@@ -24,7 +24,7 @@ from strandline.errors import InputError
 from strandline.figures.experiments import repository_experiments
 from strandline.sweeps import spec as specs
 from strandline.views.chart import Chart, Kind
-from strandline.views.run_chart import of_crashes, of_runs
+from strandline.views.run_chart import SPEEDUP, of_crashes, of_runs
 
 RUN = RunSpec("sps", "x86", tasks=100)
 KINDS = ("cosplay-1", "cosplay-9", "cosplay-12", "strandweaver-7", "asap-9", "all-1", "all-2")
@@ -62,7 +62,7 @@ def values(chart: Chart) -> dict[str, list[float]]:
 
 
 def test_a_run_has_a_bar_a_design_of_its_speedup_with_its_interval(runs: Runs) -> None:
-    chart = of_runs(runs.records)
+    chart = of_runs(runs.records, SPEEDUP, runs.records[0])
     assert (chart.places, chart.y_title) == (("x86", "unordered", "counting"), "Speedup over x86")
     (series,) = chart.every
     assert series.values == pytest.approx((1, 320 / 120, 320 / 120))
@@ -73,12 +73,14 @@ def test_a_run_has_a_bar_a_design_of_its_speedup_with_its_interval(runs: Runs) -
 
 
 def test_a_run_shows_any_key_or_quantity_and_says_who_has_none(runs: Runs) -> None:
-    chart = of_runs(runs.records, "drains")
+    chart = of_runs(runs.records, "drains", runs.records[0])
     assert (chart.places, chart.remarks) == (("counting",), ("no drains: x86, unordered",))
-    assert values(of_runs(runs.records, "cycles_per_task")) == {"Cycles per task": [320, 120, 120]}
-    assert of_runs(runs.records, "cycles").y_title == "Cycles of a task", "runs of several threads end other numbers"
+    assert values(of_runs(runs.records, "cycles_per_task", runs.records[0])) == {"Cycles per task": [320, 120, 120]}
+    assert of_runs(runs.records, "cycles", runs.records[0]).y_title == "Cycles of a task", (
+        "runs of several threads end other numbers"
+    )
     with pytest.raises(InputError, match="drain: no run has such a number"):
-        of_runs(runs.records, "drain")
+        of_runs(runs.records, "drain", runs.records[0])
 
 
 def test_a_crash_test_shows_verdicts_in_colours(crashes: Crashes) -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import strandline
 from strandline import api
+from strandline.api.pictures import InteractiveChart
 from strandline.api.result import Result
 
 from .markdown import table
@@ -51,7 +52,7 @@ def _arguments(signature: inspect.Signature) -> Iterator[str]:
 def _results() -> set[type]:
     for module in pkgutil.iter_modules(api.__path__, f"{api.__name__}."):
         import_module(module.name)
-    return {Result, *Result.__subclasses__()}
+    return {InteractiveChart, Result, *Result.__subclasses__()}
 
 
 def _result(found: type) -> str:

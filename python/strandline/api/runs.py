@@ -59,11 +59,11 @@ class Runs(Result):
 
     def plot(self, quantity: str = SPEEDUP, *, width: str = "text", title: bool = True) -> Figure:
         """A bar a design, as matplotlib's figure: of its speedup, a key of the record or a quantity of a sweep."""
-        return picture(of_runs(self.records, quantity), width, title)
+        return picture(of_runs(self.records, quantity, self.records[0]), width, title)
 
     def chart(self, quantity: str = SPEEDUP) -> InteractiveChart:
         """The same for a notebook to draw, which needs no extra."""
-        return InteractiveChart(of_runs(self.records, quantity))
+        return InteractiveChart(of_runs(self.records, quantity, self.records[0]))
 
     def columns(self) -> Columns:
         """A row a record."""

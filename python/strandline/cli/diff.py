@@ -11,8 +11,8 @@ from strandline.cli.options import ignored_seed_option, json_option, parsed, sto
 
 
 @click.command()
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", type=click.Path())
+@click.argument("new", metavar="NEW", type=click.Path())
 @click.option(
     "--threshold",
     type=parsed(words.threshold),

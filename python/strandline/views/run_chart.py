@@ -30,8 +30,8 @@ class _Bar:
     note: str | None = None
 
 
-def of_runs(records: Sequence[Record], name: str = SPEEDUP) -> Chart:
-    """A quantity of each run that has it; an `InputError` if none does."""
+def of_runs(records: Sequence[Record], name: str, baseline: Record) -> Chart:
+    """A quantity of each run that has it, speedups over the baseline; an `InputError` if none has it."""
     first = records[0]
     found = [record for record in records if _has(record, name)]
     if not found:
@@ -47,7 +47,7 @@ def of_runs(records: Sequence[Record], name: str = SPEEDUP) -> Chart:
         f"Speedup over {first.text('design')}" if name == SPEEDUP else f"{name.replace('_', ' ')}{each}".capitalize()
     )
     source = f"{counted(first.count('threads'), 'thread')}, {tasks(records)}"
-    bars = [_bar(record, first, name) for record in found]
+    bars = [_bar(record, baseline, name) for record in found]
     return _chart(words, source, title, {title: bars}, name == SPEEDUP, remarks)
 
 
@@ -59,17 +59,18 @@ def _has(record: Record, name: str) -> bool:
     return True
 
 
-def _value(record: Record, first: Record, name: str) -> float:
+def _value(record: Record, baseline: Record, name: str) -> float:
     if name == SPEEDUP:
-        return comparable(first, "cycles") / comparable(record, "cycles")
+        return comparable(baseline, "cycles") / comparable(record, "cycles")
     return comparable(record, name)
 
 
-def _bar(record: Record, first: Record, name: str) -> _Bar:
-    value = _value(record, first, name)
-    error = ratio_error(record, first) if name == SPEEDUP and record is not first else record.error
-    has_error = name in WITH_ERROR and error is not None and not (name == SPEEDUP and record is first)
-    half = value * error if has_error and error is not None else None
+def _bar(record: Record, baseline: Record, name: str) -> _Bar:
+    value = _value(record, baseline, name)
+    error = record.error if name in WITH_ERROR else None
+    if name == SPEEDUP:
+        error = None if record is baseline else ratio_error(record, baseline)
+    half = None if error is None else value * error
     return _Bar(record.text("design"), value, None if half is None else (value - half, value + half))
 
 
