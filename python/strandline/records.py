@@ -165,6 +165,9 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
 }
 
 
+#: A quantity that is relative to another run: its time for each task over that of the run.
+SPEEDUP = "speedup"
+
 #: What follows is the name of a structure: its bytes of storage.
 STORAGE_OF = "storage of "
 

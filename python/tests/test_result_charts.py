@@ -22,9 +22,10 @@ from strandline.api.sweeps import SweepResult, run_sweep
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
 from strandline.figures.experiments import repository_experiments
+from strandline.records import SPEEDUP
 from strandline.sweeps import spec as specs
 from strandline.views.chart import Chart, Kind
-from strandline.views.run_chart import SPEEDUP, of_crashes, of_runs
+from strandline.views.run_chart import of_crashes, of_runs
 
 RUN = RunSpec("sps", "x86", tasks=100)
 KINDS = ("cosplay-1", "cosplay-9", "cosplay-12", "strandweaver-7", "asap-9", "all-1", "all-2")

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strandline.api.admitted import admitted, named, remark
-from strandline.api.pictures import InteractiveChart, picture
 from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, RunSpec
@@ -18,10 +17,12 @@ from strandline.room import available, demand_room
 from strandline.views import columns, crashes
 from strandline.views.columns import Columns
 from strandline.views.page import Line, Page
-from strandline.views.run_chart import of_crashes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from strandline.api.pictures import InteractiveChart
+    from strandline.views.chart import Chart
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,11 +56,21 @@ class Crashes(Result):
 
     def plot(self, *, width: str = "text", title: bool = True) -> Figure:
         """How many crash states of each design were judged, and the verdict, as matplotlib's figure."""
-        return picture(of_crashes(self.results), width, title)
+        from strandline.api.pictures import picture
+
+        return picture(self._chart(), width, title)
 
     def chart(self) -> InteractiveChart:
         """The same for a notebook to draw, which needs no extra."""
-        return InteractiveChart(of_crashes(self.results))
+        from strandline.api.pictures import InteractiveChart
+
+        return InteractiveChart(self._chart())
+
+    def _chart(self) -> Chart:
+        # Few results become pictures.
+        from strandline.views.run_chart import of_crashes
+
+        return of_crashes(self.results)
 
     def columns(self) -> Columns:
         """A row a design."""

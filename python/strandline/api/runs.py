@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strandline.api.admitted import admitted, named, remark
-from strandline.api.pictures import InteractiveChart, picture
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
-from strandline.records import Record
+from strandline.records import SPEEDUP, Record
 from strandline.views import record_files, runs
 from strandline.views.counts import counts
 from strandline.views.page import DIM, Line, Page
-from strandline.views.run_chart import SPEEDUP, of_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from strandline.api.pictures import InteractiveChart
+    from strandline.views.chart import Chart
     from strandline.views.columns import Columns
 
 
@@ -59,11 +59,21 @@ class Runs(Result):
 
     def plot(self, quantity: str = SPEEDUP, *, width: str = "text", title: bool = True) -> Figure:
         """A bar a design, as matplotlib's figure: of its speedup, a key of the record or a quantity of a sweep."""
-        return picture(of_runs(self.records, quantity, self.records[0]), width, title)
+        from strandline.api.pictures import picture
+
+        return picture(self._chart(quantity), width, title)
 
     def chart(self, quantity: str = SPEEDUP) -> InteractiveChart:
         """The same for a notebook to draw, which needs no extra."""
-        return InteractiveChart(of_runs(self.records, quantity, self.records[0]))
+        from strandline.api.pictures import InteractiveChart
+
+        return InteractiveChart(self._chart(quantity))
+
+    def _chart(self, quantity: str) -> Chart:
+        # Few results become pictures.
+        from strandline.views.run_chart import of_runs
+
+        return of_runs(self.records, quantity, self.records[0])
 
     def columns(self) -> Columns:
         """A row a record."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strandline.errors import InputError
-from strandline.sweeps.spec import SPEEDUP, Sweep
+from strandline.records import SPEEDUP
+from strandline.sweeps.spec import Sweep
 from strandline.sweeps.values import PointValues, title
 from strandline.views.chart import Chart, Kind, Panel, Series
 from strandline.views.interval import PER_CENT, Interval

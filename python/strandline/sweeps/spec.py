@@ -19,10 +19,7 @@ from strandline.figures import toml_file
 from strandline.figures.schema import KeyPath, Table, says
 from strandline.figures.spec import OVERRIDES, RUN_KEYS, FromOne, FromZero, RunKeys, Setting, Settings
 from strandline.figures.toml_file import DocumentError, TomlFile, convert, no_twice, require
-from strandline.records import DERIVED, STORAGE_OF
-
-SPEEDUP = "speedup"
-"""A quantity of a sweep with a baseline: its time for each task over that of the run."""
+from strandline.records import DERIVED, SPEEDUP, STORAGE_OF
 
 SHOWN = ("million_tasks_per_second", "fence_stall_share")
 """What is shown if the sweep does not say."""

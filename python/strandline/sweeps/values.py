@@ -9,9 +9,9 @@ from typing import Any
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.figures.spec import Setting
-from strandline.records import STORAGE_OF, Record, comparable, quantity
+from strandline.records import SPEEDUP, STORAGE_OF, Record, comparable, quantity
 from strandline.sweeps.plan import Point
-from strandline.sweeps.spec import SPEEDUP, Sweep
+from strandline.sweeps.spec import Sweep
 from strandline.views.interval import Interval, interval
 from strandline.views.numbers import significant
 from strandline.views.table import NOTHING, Column, Table

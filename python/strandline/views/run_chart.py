@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from strandline.engine import CrashResult
 from strandline.errors import InputError
-from strandline.records import GROWING, Record, comparable, ratio_error
+from strandline.records import GROWING, SPEEDUP, Record, comparable, ratio_error
 from strandline.views import crashes
 from strandline.views.chart import Chart, Kind, Panel, Series
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import counted
 from strandline.views.runs import tasks
 
-SPEEDUP = "speedup"
-"""The quantity that is relative to the first run."""
 WITH_ERROR = (SPEEDUP, "cycles", "cycles_per_task", "million_tasks_per_second")
 """Quantities whose errors are those of the cycles, as shares."""
 
