@@ -20,6 +20,7 @@ CRASHES = {
     "sweeps.md": 0,
     "figures.md": 0,
     "papers.md": 0,
+    "validation.md": 0,
     "all.md": 0,
     "litmus.md": 0,
     "see-a-run.md": 2,
