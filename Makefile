@@ -50,6 +50,7 @@ promote: setup $(VENV)/.dev ## Rewrite generated files: expected litmus states, 
 	$(VENV)/bin/strandline litmus --promote litmus
 	STRANDLINE_PROMOTE=1 cargo test --quiet --workspace --locked --test cases -- tables::docs
 	$(PY) -m tools.docs
+	$(PY) -m tools.docs.visit
 	$(PY) -m tools.notebook
 	$(PY) -m tools.man
 

@@ -26,6 +26,23 @@ def test_every_page_is_in_the_summary_once() -> None:
     assert listed == Counter([*DOCS, "docs/notebook.ipynb"])
 
 
+def test_the_readme_has_three_doors_and_all_pages() -> None:
+    readme = text("README.md")
+    rest = readme.partition("\n## Three doors\n")[2].partition("\n## ")[0]
+    doors = [door for door in rest.split("\n\n") if door.startswith("- ")]
+    assert [1 <= door.count("](") <= 6 for door in doors] == [True] * 3
+    linked = Counter(link.path for link in links("README.md") if link.path.endswith(".md"))
+    at_doors = Counter(re.findall(r"\]\((.+?\.md)\)", "".join(doors)))
+    # The two pictures lead to the page of what they show.
+    assert linked - at_doors == {"docs/SUMMARY.md": 1, "experiments/DEVIATIONS.md": 1, "docs/see-a-run.md": 2}
+
+
+def test_pictures_of_the_readme_are_small() -> None:
+    pictures = [link.path for link in links("README.md") if link.path.startswith("docs/img/")]
+    assert len(pictures) == 3
+    assert max((ROOT / picture).stat().st_size for picture in pictures) < 200_000
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_reference_says_what_the_code_does(page: str) -> None:
     assert text(page) == PAGES[page](), f"{page} is out of date: run `make promote` and read the difference"
