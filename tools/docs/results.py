@@ -16,7 +16,7 @@ from pathlib import Path
 from strandline.figures.claims import Claim, Kind
 from strandline.figures.evaluate import MEASURES, Outcome, State, inputs_of
 from strandline.figures.experiments import repository_experiments
-from strandline.views.table import Column, Table
+from strandline.views.table import NOTHING, Column, Table
 
 DEVIATIONS = Path(__file__).resolve().parents[2] / "experiments" / "DEVIATIONS.md"
 
@@ -89,7 +89,7 @@ def counts(found: Iterable[Outcome]) -> tuple[str, ...]:
     """How many results there are, and how many have each state."""
     by_state = Counter(each.state for each in found)
     each = [by_state[state] for state in JUDGED]
-    return tuple(map(str, (sum(each), *each)))
+    return tuple(str(count) if count else NOTHING for count in (sum(each), *each))
 
 
 def of(paper: str) -> list[Outcome]:
