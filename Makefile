@@ -46,10 +46,11 @@ figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
 
 .PHONY: promote
-promote: setup $(VENV)/.dev ## Rewrite generated files: expected litmus states, tables in docs, the notebook's output
+promote: setup $(VENV)/.dev ## Rewrite generated files: expected litmus states, generated docs, the notebook's output
 	$(VENV)/bin/strandline litmus --promote litmus
 	STRANDLINE_PROMOTE=1 cargo test --quiet --workspace --locked --test cases -- tables::docs
 	$(PY) -m tools.docs
+	$(PY) -m tools.docs.visit
 	$(PY) -m tools.notebook
 	$(PY) -m tools.man
 
@@ -62,10 +63,9 @@ thorough: $(VENV)/.dev setup recorder ## The slow suites, each with its time
 	@$(PY) tools/check.py thorough
 
 .PHONY: site
-site: setup $(VENV)/.dev ## Build the documentation as a site, out/site (needs mdbook)
-	@command -v mdbook >/dev/null || { echo "strandline: mdbook not found: run 'cargo install mdbook --locked' and try again" >&2; exit 2; }
+site: $(VENV)/.site ## Build the documentation as a site, out/site; in seconds, without a compiler
 	@$(PY) tools/book.py
-	mdbook build
+	$(VENV)/bin/mdbook build
 
 .PHONY: bench
 bench: ## Measure the simulator's own speed
@@ -87,12 +87,20 @@ clean: ## Remove all build products and results: .venv, target, out
 	rm -f python/strandline/_native*.so
 	find python tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.base: requirements.lock
+$(VENV)/.made:
 	@command -v "$(PYTHON)" >/dev/null || { echo "strandline: $(PYTHON) not found: install Python 3.10 or newer, or name one: make PYTHON=..." >&2; exit 2; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "strandline: $(PYTHON) is older than 3.10: name a newer one: make PYTHON=python3.12" >&2; exit 2; }
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "strandline: $(PYTHON) cannot make virtual environments: run 'sudo apt-get install python3-venv' and try again" >&2; exit 2; }
 	"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.base: requirements.lock $(VENV)/.made
 	$(PIP) install -r requirements.lock
+	@touch $@
+
+# Nothing of strandline is in it: mdBook is a program in a package.
+$(VENV)/.site: requirements-site.lock $(VENV)/.made
+	$(PIP) install -r requirements-site.lock
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.base

@@ -1,7 +1,8 @@
 """`python tools/book.py`: gathers the pages of the site in `target/book`, where `book.toml` has mdBook read them.
 
 mdBook reads one folder. The pages also link to the README, to models and to sources, so the folder has whatever a page
-links to, at its place in the repository. The pages of `reference` are generated, and the notebook is a page.
+links to, at its place in the repository. The notebook is a page. Nothing here needs strandline, so that a site is built
+without a compiler.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from reference.pages import PAGES
+from docs.reference import notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 GATHERED = ROOT / "target" / "book"
@@ -39,21 +39,15 @@ class Link:
     """The heading; empty for the whole file."""
 
 
-@cache
-def generated(page: str) -> str:
-    """The text of a page of `PAGES`."""
-    return PAGES[page]()
-
-
-def exists(path: str) -> bool:
-    """Whether there is such a page or file."""
-    return path in PAGES or (ROOT / path).is_file()
+def text(page: str) -> str:
+    """A page as Markdown."""
+    read = (ROOT / page).read_text(encoding="utf-8")
+    return notebook.page(read) if page.endswith(".ipynb") else read
 
 
 def tokens(page: str) -> list[Token]:
     """The parsed page."""
-    text = generated(page) if page in PAGES else (ROOT / page).read_text(encoding="utf-8")
-    return MarkdownIt("commonmark").enable("table").parse(text)
+    return MarkdownIt("commonmark").enable("table").parse(text(page))
 
 
 def targets(page: str) -> Iterator[str]:
@@ -104,8 +98,13 @@ def summary() -> str:
 
 
 def as_pages(text: str) -> str:
-    """The text with links to the notebook's page, in place of its file."""
-    return text.replace("notebook.ipynb)", "notebook.md)")
+    """The text with links to pages, in place of their files."""
+    return re.sub(r"\]\(.*?\)", lambda link: as_page(link[0]), text)
+
+
+def as_page(path: str) -> str:
+    """The page that a file is on the site: the README is the first, and the notebook is Markdown."""
+    return path.replace("notebook.ipynb", "notebook.md").replace("README.md", "index.md")
 
 
 def gather() -> None:
@@ -113,11 +112,10 @@ def gather() -> None:
     shutil.rmtree(GATHERED, ignore_errors=True)
     listed = pages()
     for name in sorted({*listed, *(link.path for page in listed for link in links(page))}):
-        to = GATHERED / name.replace(".ipynb", ".md")
+        to = GATHERED / as_page(name)
         to.parent.mkdir(parents=True, exist_ok=True)
-        if name in PAGES or name.endswith(".md"):
-            text = generated(name) if name in PAGES else (ROOT / name).read_text(encoding="utf-8")
-            to.write_text(as_pages(text), encoding="utf-8")
+        if name.endswith((".md", ".ipynb")):
+            to.write_text(as_pages(text(name)), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / name, to)
     (GATHERED / "SUMMARY.md").write_text(summary(), encoding="utf-8")

@@ -6,6 +6,7 @@ The architect's tutorial, too: its design is today's `x86` without a fence.
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 import man  # noqa: E402
-from docs import questions  # noqa: E402
+from docs import questions, results  # noqa: E402
 from docs.graph import Edge, Event, graph  # noqa: E402
 from docs.hooks import methods  # noqa: E402
 from docs.regions import REGIONS, Region, rewritten  # noqa: E402
 from strandline.cli.commands import ENTRIES  # noqa: E402
+from strandline.figures.evaluate import State  # noqa: E402
 
 TUTORIAL = (ROOT / "docs" / "tutorial-architect.md").read_text(encoding="utf-8")
 PLAIN = ROOT / "crates" / "designs" / "src" / "plain"
@@ -51,6 +53,38 @@ def test_a_graph_is_read_without_what_is_no_event_of_a_thread() -> None:
     found = graph(dot)
     assert found.threads == ((Event("e1", "MOV [x],$1", True), Event("e2", "MOV EAX,[f]  reads 0", False)),)
     assert found.edges == (Edge("e1", "e2", "pmo: forbids"),)
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Claims as this file has them: one is not met, one is undecided."""
+    file = tmp_path / "DEVIATIONS.md"
+    file.write_text(
+        "# x\n\n## Some Paper's\n\n| `cosplay-fig8-adr`, `cosplay-fig14` | 2 | 1 | why |\n"
+        "\n## What is open\n\n- `asap-ep`: why.\n- Undecided, so that\n"
+        "  more settle it: `cosplay-fig14`.\n- `asap-drain`.\n"
+    )
+    kept = (results.deviations, results.undecided, results.outcomes)
+    monkeypatch.setattr(results, "DEVIATIONS", file)
+    for each in kept:
+        each.cache_clear()
+    yield
+    for each in kept:
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("said")
+def test_a_state_is_what_is_said_of_a_claim_and_its_inputs() -> None:
+    states = {each.claim.id: each.state for each in results.outcomes()}
+    assert states["cosplay-table3"] not in results.JUDGED
+    assert states["cosplay-fig8-adr"] is State.NOT_MET
+    assert states["cosplay-fig14"] is State.UNDECIDED
+    assert states["asap-drain"] is State.MET
+    # Its workload rb-tree flushes 0.28 times as often as the paper's (chosen.toml).
+    assert states["strandweaver-fig7-x86"] is State.INPUT_OFF
+    assert results.deviations()["cosplay-fig14"].anchor == "some-papers"
+    assert results.counts(results.of("cosplay")) == ("20", "18", "-", "1", "1", "-")
+    assert "| not met, or undecided | 2 | 0 | 0 | 0 | 0 |" in results.in_short()
 
 
 PAGE = "a\n<!-- generated: x -->\nold\n<!-- end -->\nb\n<!-- generated: y -->\nold\n<!-- end -->\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.validation import deviations
+from docs.results import deviations, undecided
 from strandline.engine import load
 from strandline.figures.claims import Claim
 from strandline.figures.evaluate import MEASURES
@@ -121,6 +121,7 @@ def test_deviations_discuss_claims() -> None:
     assert deviations(), "DEVIATIONS.md: a table has the row `| CLAIM, CLAIM | the paper | ours | mechanism |`"
     for name in deviations():
         assert name in CLAIMS, f"DEVIATIONS.md: `{name}` is no claim of claims.toml: name one"
+    assert undecided() <= set(deviations()), "DEVIATIONS.md: what is undecided has a row of a table"
 
 
 @pytest.mark.parametrize("name", OF_RUNS)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from . import hooks, publications, validation
+from . import hooks, publications, results, validation
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,15 @@ class Region:
 
 
 HOOKS = "docs/hooks.md"
-PAPERS = "docs/papers.md"
+VALIDATION = "docs/validation.md"
 REGIONS = (
-    Region(PAPERS, "papers", publications.papers),
-    Region(PAPERS, "designs", validation.index),
+    Region("README.md", "results", results.in_short),
+    Region("docs/papers.md", "papers", publications.papers),
+    Region(VALIDATION, "papers", results.papers),
+    Region(VALIDATION, "designs", validation.index),
     *(
         Region(f"docs/{page}.md", "validation", partial(validation.of_paper, paper))
-        for paper, page in validation.PAGES.items()
+        for paper, page in results.PAGES.items()
     ),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),

@@ -9,9 +9,9 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 PROMPT = "$ strandline "
 
 
-def commands() -> list[str]:
-    """The tour's command lines, without the program's name."""
-    lines = README.read_text(encoding="utf-8").splitlines()
+def commands(text: str | None = None) -> list[str]:
+    """The command lines of the README, or of a part of it, without the program's name."""
+    lines = (README.read_text(encoding="utf-8") if text is None else text).splitlines()
     return [line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)]
 
 

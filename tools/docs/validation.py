@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from textwrap import fill
 
 from strandline import engine
 from strandline.figures.claims import Claim, Kind
+from strandline.figures.evaluate import Outcome, State
 from strandline.figures.experiments import repository_experiments
-from strandline.figures.verdicts import brief
+from strandline.figures.verdicts import brief, residual
 from strandline.views.table import Column, Table
+
+from .results import JUDGED, PAGES, anchor, counted, counts, deviations, of, outcomes
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "crates" / "designs" / "src"
@@ -24,16 +25,6 @@ WIDTH = 138
 """Characters of a line."""
 
 Designs = tuple[str, ...]
-
-PAGES: Mapping[str, str] = {
-    "cosplay": "coroutines",
-    "strandweaver": "strands",
-    "dpo": "dpo",
-    "asap": "epochs",
-    "sp": "speculative-persistence",
-    "pmem-spec": "pmem-spec",
-}
-"""The page of a paper's designs, in `docs`."""
 
 DESIGNS: Mapping[str, Mapping[str, Designs]] = {
     "cosplay": {
@@ -72,26 +63,17 @@ NO_RESULTS = "No result of a paper about it is checked."
 COLUMNS = tuple(Column(title, numeric=False) for title in ("claim", "the paper says", "its numbers", "ours"))
 
 
-@dataclass(frozen=True)
-class Deviation:
-    """What a row of `DEVIATIONS.md` says of its claims, and where."""
-
-    ours: str
-    anchor: str
-    """Of the heading above the table."""
-
-
 def of_paper(paper: str) -> str:
     """A paper's claims, and a section for each source file."""
-    claims = [claim for claim in repository_experiments().claims().values() if claim.paper == paper]
-    parts = [_claims(claims), *(_section(source, designs) for source, designs in DESIGNS[paper].items())]
+    parts = [_results(of(paper)), *(_section(source, designs) for source, designs in DESIGNS[paper].items())]
     return "\n" + "\n".join(part for part in parts if part) + "\n"
 
 
 def index() -> str:
-    """Each design with its page, in the order of the registry."""
-    rows = [(_link(entry["name"]), entry["paper"]) for entry in engine.load().listing("designs")]
-    return Table((Column("design", numeric=False), Column("paper", numeric=False)), tuple(rows)).markdown()
+    """Each design, in the order of the registry, and the states of the results that it takes part in."""
+    every = {entry["name"]: entry["paper"] for entry in engine.load().listing("designs")}
+    takes_part = {name: [each for each in outcomes() if name in each.claim.designs] for name in every}
+    return counted(("design", "paper"), [(_link(name), every[name], *counts(takes_part[name])) for name in every])
 
 
 def _link(design: str) -> str:
@@ -99,7 +81,7 @@ def _link(design: str) -> str:
     for paper, sources in DESIGNS.items():
         for designs in sources.values():
             if design in designs:
-                return f"[`{design}`]({PAGES[paper]}.md#{_anchor(_heading(designs))})"
+                return f"[`{design}`]({PAGES[paper]}.md#{anchor(_heading(designs))})"
     raise ValueError(f"design `{design}` has no validation: add it to DESIGNS of tools/docs/validation.py")
 
 
@@ -107,10 +89,11 @@ def _heading(designs: Designs) -> str:
     return ", ".join(f"`{design}`" for design in designs)
 
 
-def _claims(claims: Sequence[Claim]) -> str:
-    if not claims:
+def _results(found: Sequence[Outcome]) -> str:
+    if not found:
         return ""
-    rows = tuple((f"`{claim.id}`", claim.text, brief(claim.paper_value), _ours(claim)) for claim in claims)
+    claims = [each.claim for each in found]
+    rows = tuple((f"`{each.claim.id}`", each.claim.text, brief(each.claim.paper_value), _ours(each)) for each in found)
     return f"### Its results\n\nOne command measures all:\n\n{_command(claims)}\n\n{Table(COLUMNS, rows).markdown()}"
 
 
@@ -124,28 +107,15 @@ def _takes_part(claims: Sequence[Claim]) -> str:
     return fill(f"Results that it takes part in: {names}.", WIDTH, break_on_hyphens=False)
 
 
-def _ours(claim: Claim) -> str:
+def _ours(outcome: Outcome) -> str:
     """What `DEVIATIONS.md` has of a claim; without a row it is met."""
-    if found := deviations().get(claim.id):
-        return f"{found.ours} ([why](../experiments/DEVIATIONS.md#{found.anchor}))"
-    return "as the paper's, within 15 %" if claim.kind is Kind.INPUT else f"met: {claim.mechanism}"
-
-
-@cache
-def deviations() -> Mapping[str, Deviation]:
-    """By claim, what the tables of `DEVIATIONS.md` say."""
-    text = (ROOT / "experiments" / "DEVIATIONS.md").read_text(encoding="utf-8")
-    found = {}
-    for section in text.split("\n## ")[1:]:
-        anchor = _anchor(section.partition("\n")[0])
-        for ids, ours in re.findall(r"^\| (`.+?`) \| .+? \| (.+?) \| .+ \|$", section, re.MULTILINE):
-            found.update(dict.fromkeys(re.findall("`(.+?)`", ids), Deviation(ours, anchor)))
-    return found
-
-
-def _anchor(heading: str) -> str:
-    """The anchor that GitHub and mdBook give a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+    if found := deviations().get(outcome.claim.id):
+        said = f"{outcome.state.value}: " if outcome.state in JUDGED else ""
+        return f"{said}{found.ours} ([why](../experiments/DEVIATIONS.md#{found.anchor}))"
+    if outcome.claim.kind is Kind.INPUT:
+        return "as the paper's, within 15 %"
+    input_off = f" ({residual(outcome)})" if outcome.state is State.INPUT_OFF else ""
+    return f"{outcome.state.value}{input_off}: {outcome.claim.mechanism}"
 
 
 def _section(source: str, designs: Designs) -> str:

@@ -14,7 +14,7 @@ from strandline.figures import asap, chance, cosplay, dpo, sp, strandweaver
 from strandline.figures.claims import Claim, Measure, holds
 from strandline.figures.figure import FigureData
 from strandline.figures.inputs import MEAN
-from strandline.figures.spec import Labels
+from strandline.figures.spec import FigureSpec, Labels
 from strandline.records import Record
 
 MEASURES: Mapping[str, Measure] = {
@@ -171,5 +171,10 @@ def measured(claim: Claim, figure: FigureData) -> Outcome:
         result.beside,
         chance.half_widths(result.value, [each.value for each in drawn]),
         others > chance.SURE * len(drawn),
-        {name: figure.spec.off[name] for name in (*claim.workloads, MEAN) if name in figure.spec.off},
+        inputs_of(claim, figure.spec),
     )
+
+
+def inputs_of(claim: Claim, figure: FigureSpec) -> Mapping[str, Mapping[str, float]]:
+    """What is known of how far the claim's programs are from the paper's, given its figure."""
+    return {name: figure.off[name] for name in (*claim.workloads, MEAN) if name in figure.off}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import tour
+from docs import tour, visit
 from docs.tour import saved
 
 from .conftest import Installed
@@ -20,6 +20,7 @@ CRASHES = {
     "sweeps.md": 0,
     "figures.md": 0,
     "papers.md": 0,
+    "validation.md": 0,
     "all.md": 0,
     "litmus.md": 0,
     "see-a-run.md": 2,
@@ -67,6 +68,11 @@ def test_the_pages_commands_end_as_they_say(
         Path(name).write_text(text)
     done = installed(*shlex.split(command.replace("$PWD", str(tmp_path)), comments=True))
     assert done.code == (1 if command.endswith("# exits 1") else 0), done.err
+
+
+def test_the_recorded_visit_is_what_the_commands_print_today() -> None:
+    assert len(visit.questions()) == 3
+    assert visit.PICTURE.read_text(encoding="utf-8") == visit.picture(), "visit.svg is out of date: run `make promote`"
 
 
 def test_the_pages_have_commands() -> None:

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use strandline_isa::Primitive;
 
 /// Folders of generated, recorded or paper-specific files, besides hidden ones; and the changelog.
-const LEFT_OUT: [&str; 8] = [
+const LEFT_OUT: [&str; 9] = [
     "target",
     "out",
     "litmus",
     "recordings",
+    "reference",
     "experiments",
     "shelf",
     "__snapshots__",

@@ -1,15 +1,12 @@
-"""The generated pages of the site, by their paths from the root."""
+"""The generated pages of `docs/reference`, by their paths from the root."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from . import commands, designs, files, machines, models, notebook, python, settings
-
-NOTEBOOK = "docs/notebook.ipynb"
+from . import commands, designs, files, machines, models, python, settings
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    NOTEBOOK: notebook.page,
     "docs/reference/commands.md": commands.page,
     "docs/reference/settings.md": settings.page,
     "docs/reference/machines.md": machines.page,
