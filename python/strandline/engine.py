@@ -46,6 +46,7 @@ class RunSpec:
     figure: str | None = None
     warm: int | None = None
     recovers: bool = False
+    why: bool = False
     precision: float | None = None
     parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
     checksum: str | None = None

@@ -86,6 +86,14 @@ class Record:
         return Record({**self.fields, "figure": figure})
 
 
+def spent(record: Record) -> Mapping[str, float]:
+    """The cycles of all cores by class; an `InputError` if the run was made without `--why`."""
+    found = record.fields.get("params", {}).get("why")
+    if not isinstance(found, dict):
+        raise InputError(f"the run of {record.text('workload')} under {record.text('design')} was made without --why")
+    return {name: slots / found["width"] for name, slots in found["slots"].items()}
+
+
 def _per(numerator: str, denominator: str, scale: float = 1.0) -> Callable[[Record], float]:
     return lambda record: scale * record.number(numerator) / record.number(denominator)
 

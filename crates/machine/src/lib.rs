@@ -26,6 +26,6 @@ pub use system::{
     factory, Body, CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Precision, Queued, Remote,
     Standstill, Stuck, System, What,
 };
-pub use timeline::{Detail, Timeline};
+pub use timeline::{Class, Detail, Timeline};
 pub use trace::{OpId, Seen, Trace, TraceOp, Traces, VolatileLines};
 pub use warm::{Accesses, Contents, Ending, Unfinished, Warming, LEAST_ACCESSES};

@@ -3,7 +3,7 @@
 use serde_json::{json, Value};
 use strandline_design::{Drains, Sizes};
 use strandline_kernel::{Key, Param};
-use strandline_machine::{preset_names, MachineConfig};
+use strandline_machine::{preset_names, Class, MachineConfig};
 use strandline_order::Model;
 use strandline_sim::{Error, Record};
 
@@ -16,10 +16,18 @@ pub fn of(kind: &str) -> Result<Value, Error> {
         "runtimes" => Ok(runtimes()),
         "models" => models(),
         "keys" => Ok(keys()),
+        "classes" => Ok(classes()),
         other => Err(Error::input(format!(
-            "list {other}: there are workloads, designs, machines, runtimes, figures, models and keys"
+            "list {other}: there are workloads, designs, machines, runtimes, figures, models, keys and classes"
         ))),
     }
+}
+
+/// The classes of cycles of a run's `why`.
+fn classes() -> Value {
+    let entry =
+        |class: &Class| json!({"name": class.key(), "paper": null, "summary": class.what(), "orders": class.orders()});
+    Class::ALL.iter().map(entry).collect()
 }
 
 fn runtimes() -> Value {

@@ -20,6 +20,7 @@ mod spec;
 mod starts;
 mod timeline;
 mod warm;
+mod why;
 
 pub use digest::Digests;
 pub use error::Error;

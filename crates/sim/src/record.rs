@@ -1,6 +1,6 @@
 //! The record of a run: flat, with every key; null if a design or machine lacks it.
 
-use crate::{Plan, Source, Spec};
+use crate::{why, Plan, Source, Spec};
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
 use strandline_design::{About, Counter, Counters, OwnCounts};
@@ -112,7 +112,8 @@ keys! {
         /// `auto`, how the caches began (`warm`: `rule`, and of a steady start why it `ended`, the `tasks` that it took,
         /// the `lines` in the LLC, the `dirty_lines` among them, and what was `unsettled` at its bound), with
         /// `--precision` its `share` and why the run `ended` (`precision`: `precise`, after all `tasks`, because it
-        /// `drifts`, or as it is `not stationary`), and the values of `--set`. For a recording also its file, the replay
+        /// `drifts`, or as it is `not stationary`), with `--why` the `slots` of all cores by class (`width` of them are a cycle) and, if there were too many
+        /// operations, the cycle `until` which they were classified (`why`), and the values of `--set`. For a recording also its file, the replay
         /// policy and the policy's counts (`recording_...`).
         params: Params = Derived of "",
         /// Wall time of the host, without what the run begins with.
@@ -322,6 +323,12 @@ fn params(spec: &Spec, plan: &Plan, outcome: &Outcome, measured: &Measured) -> P
     params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));
     params.insert("slack_cycles".into(), json!(plan.machine.simulation.slack.0));
     params.insert("warm".into(), measured.warm.clone());
+    if let Some(timeline) = outcome.timeline.as_ref().filter(|_| spec.why) {
+        params.insert(
+            "why".into(),
+            why::classified(timeline, plan.cores, plan.machine.core.dispatch_width),
+        );
+    }
     if let Some(sharing) = plan.sharing {
         params.insert("coroutines".into(), json!(sharing.library.to_string()));
         params.insert("jumps_mispredicted".into(), json!(outcome.stats.jumps_mispredicted));

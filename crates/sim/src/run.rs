@@ -4,7 +4,9 @@ use crate::play::{play, Play};
 use crate::programs::Prepared;
 use crate::record::{Measured, Record};
 use crate::starts::Shared;
-use crate::{needs, recording, resolved, warm, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec, Starts};
+use crate::{
+    needs, recording, resolved, warm, why, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec, Starts,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -113,6 +115,7 @@ impl<'r> Run<'r> {
         let plan = self.plan()?;
         let options = Options {
             precision: plan.precision,
+            timeline: self.spec.why.then(|| why::detail(&plan.machine)),
             ..self.options(&plan)
         };
         Ok(self.recorded(&plan, options)?.0)

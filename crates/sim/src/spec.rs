@@ -50,6 +50,8 @@ request! {
         warm: Option<u64> = None,
         /// Whether crash states are visited too, for the record.
         recovers: bool = false,
+        /// Whether each cycle of the cores is classified, for the record (`machine::timeline::Class`).
+        why: bool = false,
         /// Ends the run once half the 95 % interval of the cycles of a task is at most this share of them, if its program
         /// is stationary and its tasks do not drift; `tasks` is then the most. The run has all its tasks if `None`.
         precision: Option<f64> = None,

@@ -12,9 +12,10 @@ from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
 from strandline.records import SPEEDUP, Record
-from strandline.views import record_files, runs
+from strandline.views import record_files, runs, why
 from strandline.views.counts import counts
 from strandline.views.page import DIM, Line, Page
+from strandline.views.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,12 +45,18 @@ class Runs(Result):
         """The comparison, the costliest fences of a recording, what a design counts that no other does."""
         designs, keys = self._engine.listing("designs"), self._engine.listing("keys")
         more = (runs.stalls(self.records[0]), counts(self.records, designs, keys))
-        tables = (runs.comparison(self.records), *filter(None, more))
+        tables = (runs.comparison(self.records), *self._why(), *filter(None, more))
         settings = Line(runs.circumstances(self.records), DIM)
         told = (*runs.ends(self.records, self._drift()), runs.drifting(self.records))
         remarks = (*(Line(line, DIM) for line in told if line), *remark(self.left_out))
         parts = (part for table in tables for part in (table, Line()))
         return Page((*parts, settings, *remarks, *reused(self.reused)))
+
+    def _why(self) -> tuple[Table, ...]:
+        """Where the cycles went, if that was asked."""
+        if any("why" not in record.fields.get("params", {}) for record in self.records):
+            return ()
+        return (why.table(self.records, self._engine.listing("classes")),)
 
     def _drift(self) -> str | None:
         """Why the workload is not stationary."""

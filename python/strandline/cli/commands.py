@@ -80,6 +80,7 @@ ENTRIES: Mapping[str, Entry] = {
     "validate": Entry(
         "validate", "validate", "Time microbenchmarks on this processor, and the same code on a machine."
     ),
+    "why": Entry("why", "why", "Say where the cycles of WORKLOAD went under each design."),
 }
 
 

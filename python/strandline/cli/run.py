@@ -37,6 +37,7 @@ WITH_FROM = ("record", "jobs", "as_json")
     help="How a recording's fences are read: mfence as sfence and clflush as clwb (flush), as recorded, or as flushes "
     "where that is sound. [default: auto]",
 )
+@click.option("--why", is_flag=True, help="Show where the cycles of each design went, too.")
 @precision_option("off")
 @out_file_option
 @kept_options

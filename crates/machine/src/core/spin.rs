@@ -101,6 +101,9 @@ impl Core {
         if let Some(tracer) = &self.observer.tracer {
             tracer.laps(self.id);
         }
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.lane(self.id).spins(self.window.cycle());
+        }
         if self.observer.observes || self.asks(Hook::Load) || !self.window.may_repeat() {
             return;
         }

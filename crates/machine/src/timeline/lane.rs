@@ -1,6 +1,6 @@
 //! What one core's window does: stalls, and instructions if they are asked for.
 
-use super::rows::{Cause, Instruction, InstructionKind, Stall};
+use super::rows::{Cause, Head, Instruction, InstructionKind, Stall};
 use super::Detail;
 use crate::trace::TraceOp;
 use std::cell::RefCell;
@@ -22,12 +22,30 @@ struct State {
     stopped: bool,
     stalls: Vec<Stall>,
     instructions: Vec<Instruction>,
+    heads: Heads,
     /// The op that is under way, by number.
     under_way: Option<Dispatch>,
     /// What the next instruction to be recorded is.
     label: Option<(InstructionKind, Option<u64>)>,
     /// The instruction whose retirement is held, and its place among those recorded.
     held: Option<usize>,
+}
+
+/// What stood at the window's head, and the loops in which the program waited.
+#[derive(Default)]
+pub(super) struct Heads {
+    pub rows: Vec<Head>,
+    /// When the latest op was dispatched.
+    pub last: u64,
+    /// When the latest op retired.
+    frontier: u64,
+    /// The held op and those behind it: what each is, and when it was dispatched.
+    behind: Vec<(InstructionKind, u64)>,
+    held: bool,
+    /// The latest row is the latest op's.
+    is_latest: bool,
+    /// The loop that the program goes round, from its first lap to its latest.
+    spins: Option<(u64, u64)>,
 }
 
 /// When an op was dispatched.
@@ -46,6 +64,7 @@ pub struct Dispatch {
 pub struct LaneMark {
     stalls: usize,
     instructions: usize,
+    heads: usize,
 }
 
 impl Lane {
@@ -58,9 +77,9 @@ impl Lane {
         }
     }
 
-    /// Whether it records instructions.
-    pub fn has_instructions(&self) -> bool {
-        self.detail.instructions
+    /// Whether it looks at each instruction.
+    pub fn watches(&self) -> bool {
+        self.detail.instructions || self.detail.heads.is_some()
     }
 
     /// The timed region begins: what was before is forgotten.
@@ -69,11 +88,29 @@ impl Lane {
         state.started = Some(at);
         state.stalls.clear();
         state.instructions.clear();
+        state.heads.rows.clear();
+        state.heads.spins = None;
         state.held = None;
     }
 
-    /// Dispatch stalled. `counted`: cycles that the record counts under this cause; `fetch`: those not absorbed.
-    pub fn stall(&self, span: (u64, u64), cause: Cause, counted: u64, fetch: u64) {
+    /// The program has gone round a loop in which it waits for another core, at `at`.
+    pub fn spins(&self, at: u64) {
+        if self.detail.heads.is_some() {
+            let spins = &mut self.state.borrow_mut().heads.spins;
+            *spins = Some((spins.map_or(at, |(from, _)| from), at));
+        }
+    }
+
+    /// Dispatch waited for the decoder.
+    pub fn decodes(&self, span: (u64, u64), used: u64) {
+        if self.detail.heads.is_some() {
+            self.stall(span, used, Cause::Redirect, 0, 0);
+        }
+    }
+
+    /// Dispatch stalled, when `used` micro-ops of the first cycle had been dispatched. `counted`: cycles that the record
+    /// counts under this cause; `fetch`: those not absorbed.
+    pub fn stall(&self, span: (u64, u64), used: u64, cause: Cause, counted: u64, fetch: u64) {
         let state = &mut *self.state.borrow_mut();
         let (from, to) = span;
         if state.suspended || state.stopped || to <= from {
@@ -83,6 +120,7 @@ impl Lane {
             core: self.core,
             from,
             to,
+            used,
             cause,
             counted,
             fetch,
@@ -106,31 +144,32 @@ impl Lane {
 
     /// What the next instruction is that retires.
     pub fn next_is(&self, op: &TraceOp) {
-        if self.detail.instructions {
+        if self.watches() {
             self.state.borrow_mut().label = labelled(op);
         }
     }
 
     /// The next micro-op is the address of a store.
     pub fn next_is_address(&self) {
-        if self.detail.instructions {
+        if self.watches() {
             self.state.borrow_mut().label = Some((InstructionKind::Address, None));
         }
     }
 
     /// What the instruction is that is under way, or else the latest.
     pub fn is(&self, op: &TraceOp) {
-        if !self.detail.instructions {
+        if !self.watches() {
             return;
         }
         let state = &mut *self.state.borrow_mut();
-        match (state.under_way, state.instructions.last_mut()) {
-            (None, Some(latest)) => {
-                if let Some((kind, addr)) = labelled(op) {
-                    (latest.kind, latest.addr) = (kind, addr);
-                }
-            }
-            _ => state.label = labelled(op),
+        let Some((kind, addr)) = labelled(op) else { return };
+        if state.under_way.is_some() || self.detail.instructions && state.instructions.is_empty() {
+            state.label = Some((kind, addr));
+            return;
+        }
+        state.heads.names(self.core, kind);
+        if let Some(latest) = state.instructions.last_mut() {
+            (latest.kind, latest.addr) = (kind, addr);
         }
     }
 
@@ -140,6 +179,9 @@ impl Lane {
         let under_way = state.under_way.take().filter(|known| known.number == op.number);
         let Dispatch { at, issues, .. } = under_way.unwrap_or(op);
         let (kind, addr) = state.label.take().unwrap_or((InstructionKind::Plain, None));
+        if let (Some(hit), false, false) = (self.detail.heads, state.suspended, state.stopped) {
+            state.heads.completes(self.core, (kind, at), retired, hit);
+        }
         let last = self
             .detail
             .until
@@ -169,6 +211,9 @@ impl Lane {
     /// The instruction `behind` the held one retires.
     pub fn retires(&self, behind: u64, at: u64) {
         let state = &mut *self.state.borrow_mut();
+        if let (Some(hit), false) = (self.detail.heads, state.stopped) {
+            state.heads.retires(self.core, behind as usize, at, hit);
+        }
         let place = state.held.map(|held| held + behind as usize);
         if let Some(instruction) = place.and_then(|place| state.instructions.get_mut(place)) {
             instruction.retired = Some(at);
@@ -182,6 +227,7 @@ impl Lane {
         LaneMark {
             stalls: state.stalls.len(),
             instructions: state.instructions.len(),
+            heads: state.heads.rows.len(),
         }
     }
 
@@ -193,6 +239,8 @@ impl Lane {
             return;
         }
         state.stalls.truncate(mark.stalls);
+        state.heads.rows.truncate(mark.heads);
+        state.heads.spins = None;
         let void = state.instructions.iter_mut().skip(mark.instructions);
         void.for_each(|instruction| instruction.void = true);
     }
@@ -205,12 +253,83 @@ impl Lane {
     }
 
     /// Takes what was recorded.
-    pub fn take(&self) -> (Vec<Stall>, Vec<Instruction>) {
+    pub(super) fn take(&self) -> (Vec<Stall>, Vec<Instruction>, Heads) {
         let state = &mut *self.state.borrow_mut();
+        state.heads.leaves_loop(self.core);
         (
             std::mem::take(&mut state.stalls),
             std::mem::take(&mut state.instructions),
+            std::mem::take(&mut state.heads),
         )
+    }
+}
+
+impl Heads {
+    /// An op completes, and retires then unless it is behind a held one, or held.
+    fn completes(&mut self, core: u16, op: (InstructionKind, u64), retired: Option<u64>, hit: u64) {
+        self.last = self.last.max(op.1);
+        self.leaves_loop_unless_loads(core, op.0);
+        match retired {
+            Some(at) => self.head(core, op, at, hit),
+            None => {
+                if !std::mem::replace(&mut self.held, true) {
+                    self.behind.clear();
+                }
+                self.behind.push(op);
+            }
+        }
+    }
+
+    /// The latest op is of this kind.
+    fn names(&mut self, core: u16, kind: InstructionKind) {
+        self.leaves_loop_unless_loads(core, kind);
+        let held = self.held.then(|| self.behind.last_mut()).flatten();
+        match (held, self.rows.last_mut().filter(|_| self.is_latest)) {
+            (Some(op), _) => op.0 = kind,
+            (None, Some(row)) => row.kind = Some(kind),
+            (None, None) => {}
+        }
+    }
+
+    fn leaves_loop_unless_loads(&mut self, core: u16, kind: InstructionKind) {
+        if !matches!(kind, InstructionKind::Plain | InstructionKind::Load) {
+            self.leaves_loop(core);
+        }
+    }
+
+    /// The op `behind` the held one retires.
+    fn retires(&mut self, core: u16, behind: usize, at: u64, hit: u64) {
+        self.held = false;
+        if let Some(&op) = self.behind.get(behind) {
+            self.head(core, op, at, hit);
+        }
+    }
+
+    /// An op retires: it was at the head since the op before retired, if it was dispatched by then.
+    fn head(&mut self, core: u16, (kind, dispatched): (InstructionKind, u64), to: u64, hit: u64) {
+        let from = self.frontier.max(dispatched);
+        self.frontier = self.frontier.max(to);
+        self.is_latest = to > from + hit;
+        if self.is_latest {
+            self.rows.push(Head {
+                core,
+                kind: Some(kind),
+                from,
+                to,
+            });
+        }
+    }
+
+    /// The program goes round a loop no longer.
+    fn leaves_loop(&mut self, core: u16) {
+        if let Some((from, to)) = self.spins.take() {
+            self.rows.push(Head {
+                core,
+                kind: None,
+                from,
+                to,
+            });
+        }
     }
 }
 

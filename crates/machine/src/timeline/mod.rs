@@ -11,14 +11,16 @@ mod rows;
 mod table;
 mod tasks;
 mod waits;
+mod why;
 mod writes;
 
 pub use lane::{Dispatch, Lane, LaneMark};
 pub use recorder::{OpMark, Recorder};
-pub use rows::{Cause, Count, Instruction, Speculation, Stall, TimelineOp, Wait, Write};
+pub use rows::{Cause, Count, Head, Instruction, Speculation, Stall, TimelineOp, Wait, Write};
 pub use table::Table;
 pub use tasks::Span;
 pub use waits::{Who, Why};
+pub use why::Class;
 
 use serde::Serialize;
 
@@ -31,6 +33,9 @@ pub struct Detail {
     pub until: Option<u64>,
     /// Record this number of operations at most; what is behind is not recorded.
     pub most: usize,
+    /// Record what is longer than these cycles at a window's head, and the loops in which programs wait: what
+    /// [`Timeline::why`] needs.
+    pub heads: Option<u64>,
 }
 
 impl Default for Detail {
@@ -39,6 +44,7 @@ impl Default for Detail {
             instructions: false,
             until: None,
             most: usize::MAX,
+            heads: None,
         }
     }
 }
@@ -67,6 +73,12 @@ pub struct Timeline {
     pub speculations: Table<Speculation>,
     /// Instructions, if they were recorded.
     pub instructions: Table<Instruction>,
+    /// What stood at the windows' heads, if that was recorded.
+    #[serde(skip)]
+    pub heads: Vec<Head>,
+    /// When each core dispatched its last instruction of the timed region, if that was recorded.
+    #[serde(skip)]
+    pub last: Vec<u64>,
     /// Lines read from persistent memory in the timed region: when.
     pub reads: Vec<u64>,
     /// Tasks and their parts.

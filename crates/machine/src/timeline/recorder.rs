@@ -293,7 +293,9 @@ impl Recorder {
         };
         let waits = state.waits.into_iter();
         timeline.waits.0 = waits.filter(|wait| wait.to != Some(wait.from)).collect();
-        for (stalls, instructions) in self.lanes.iter().map(|lane| lane.take()) {
+        for (stalls, instructions, heads) in self.lanes.iter().map(|lane| lane.take()) {
+            timeline.heads.extend(heads.rows);
+            timeline.last.push(heads.last);
             timeline.stalls.0.extend(stalls);
             timeline.instructions.0.extend(instructions);
         }

@@ -96,6 +96,8 @@ row! {
         from: u64,
         /// The first behind them.
         to: u64,
+        /// Micro-ops that were dispatched in the first of them.
+        used: u64,
         /// What kept it.
         cause: Cause,
         /// Cycles of them that the record counts under that cause.
@@ -170,6 +172,20 @@ row! {
         to: Option<u64>,
         /// The core was rolled back.
         rolled_back: bool,
+    }
+}
+
+row! {
+    /// Cycles in which the oldest instruction of a core's window had not retired, or its program waited in a loop.
+    pub struct Head {
+        /// The core.
+        core: u16,
+        /// What the instruction is; `None` is a loop.
+        kind: Option<InstructionKind>,
+        /// When it became the oldest, or was dispatched; the first lap.
+        from: u64,
+        /// When it retired; the last lap.
+        to: u64,
     }
 }
 

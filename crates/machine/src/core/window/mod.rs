@@ -161,7 +161,7 @@ impl Window {
 
     /// This window, with its stalls recorded, and its instructions if the lane has them.
     pub fn recorded_by(self, lane: &Rc<Lane>) -> Window {
-        let watched = self.always_watched || lane.has_instructions();
+        let watched = self.always_watched || lane.watches();
         Window {
             watched: Cell::new(watched),
             always_watched: watched,
@@ -183,7 +183,12 @@ impl Window {
             None => self.dispatch_decoded(),
             Some(decoder) => {
                 let op = self.count.get();
-                self.resume(decoder.decode(op));
+                let decoded = decoder.decode(op);
+                if let Some(lane) = &self.lane {
+                    let (from, used) = self.next_slot();
+                    lane.decodes((from, decoded), used);
+                }
+                self.resume(decoded);
                 let at = self.dispatch_decoded();
                 decoder.dispatched(op, at);
                 at
@@ -263,7 +268,8 @@ impl Window {
     #[inline(always)]
     pub fn redirect(&self, at: u64) {
         if let Some(lane) = &self.lane {
-            lane.stall((self.next_cycle(), at), Cause::Redirect, 0, 0);
+            let (from, used) = self.next_slot();
+            lane.stall((from, at), used, Cause::Redirect, 0, 0);
         }
         self.fetch_queue.empty();
         if let Some(decoder) = &self.decoder {

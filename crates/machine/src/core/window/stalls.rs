@@ -54,7 +54,7 @@ impl Window {
     /// Stalls dispatch until an op leaves the window, at `free`.
     #[cold]
     pub fn stall_until_left(&self, free: u64) {
-        let from = self.next_cycle();
+        let (from, used) = self.next_slot();
         let released = self.released.get();
         let behind_fence = match from < released {
             true => free.min(released).saturating_sub(from),
@@ -65,14 +65,24 @@ impl Window {
         let fetch = self.advance(free).1;
         if let Some(lane) = &self.lane {
             let split = from + behind_fence;
-            lane.stall((from, split), Cause::Fence, behind_fence, fetch.min(behind_fence));
-            lane.stall((split, free), Cause::Window, 0, fetch.saturating_sub(behind_fence));
+            let used_behind = if split == from { used } else { 0 };
+            lane.stall((from, split), used, Cause::Fence, behind_fence, fetch.min(behind_fence));
+            let rest = fetch.saturating_sub(behind_fence);
+            lane.stall((split, free), used_behind, Cause::Window, 0, rest);
         }
     }
 
     /// The cycle in which the next op would be dispatched without back-pressure.
     pub fn next_cycle(&self) -> u64 {
         self.cycle.get() + u64::from(self.in_cycle.get() == self.dispatch_width)
+    }
+
+    /// That cycle, and the micro-ops that were dispatched in it.
+    pub(super) fn next_slot(&self) -> (u64, u64) {
+        match self.in_cycle.get() {
+            used if used < self.dispatch_width => (self.cycle.get(), used),
+            _ => (self.cycle.get() + 1, 0),
+        }
     }
 
     /// Dispatch goes on at `to` at the earliest: the cycles that it stalls, and those that the fetch queue does not absorb.
@@ -91,11 +101,11 @@ impl Window {
 
     /// Dispatch was stalled until `at` by a fence.
     pub fn stall_fence(&self, at: u64) {
-        let from = self.next_cycle();
+        let (from, used) = self.next_slot();
         let (stall, fetch) = self.advance(at);
         add(&self.stalls.fence, stall);
         if let Some(lane) = &self.lane {
-            lane.stall((from, at), Cause::Fence, stall, fetch);
+            lane.stall((from, at), used, Cause::Fence, stall, fetch);
         }
     }
 
@@ -115,20 +125,21 @@ impl Window {
 
     /// Dispatch was stalled until `at` by a full store queue.
     pub fn stall_buffer(&self, at: u64) {
-        let from = self.next_cycle();
+        let (from, used) = self.next_slot();
         let (stall, fetch) = self.advance(at);
         add(&self.stalls.buffer, stall);
         if let Some(lane) = &self.lane {
-            lane.stall((from, at), Cause::Buffer, stall, fetch);
+            lane.stall((from, at), used, Cause::Buffer, stall, fetch);
         }
     }
 
     /// Stalls dispatch from `from` until an op issues, at `to`.
     #[inline(never)]
     pub(super) fn stall_unissued(&self, from: u64, to: u64) {
+        let used = self.next_slot().1;
         let fetch = self.advance(to).1;
         if let Some(lane) = &self.lane {
-            lane.stall((from, to), Cause::Window, 0, fetch);
+            lane.stall((from, to), used, Cause::Window, 0, fetch);
         }
     }
 }

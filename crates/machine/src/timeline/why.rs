@@ -1,0 +1,759 @@
+//! Where the cycles of the cores went: one class for each slot of a cycle, the same classes for all designs.
+//!
+//! A core has as many slots in a cycle as it can dispatch micro-ops. A slot with a micro-op is its program's own. Any
+//! other has one cause: what the oldest instruction, the fence or the store queue waited for *in that cycle*. A wait ends by an event, and that event's own way (through the
+//! store queue, to the controller, into the write queue) says cycle by cycle what was awaited.
+
+use super::rows::{Cause, InstructionKind, Stall, TimelineOp, Wait, Write};
+use super::waits::{Who, Why};
+use super::Timeline;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use strandline_isa::CoreId;
+
+macro_rules! classes {
+    ($($(#[$doc:meta])* $class:ident = $key:ident $what:literal,)*) => {
+        /// A class of cycles.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Class { $($(#[$doc])* $class,)* }
+
+        impl Class {
+            /// All of them, in the order in which they are shown.
+            pub const ALL: &'static [Class] = &[$(Class::$class),*];
+
+            /// The key of the class in results.
+            #[must_use]
+            pub fn key(self) -> &'static str {
+                match self { $(Class::$class => stringify!($key),)* }
+            }
+
+            /// What the cycles were spent on, in a few words.
+            #[must_use]
+            pub fn what(self) -> &'static str {
+                match self { $(Class::$class => $what,)* }
+            }
+        }
+    };
+}
+
+classes! {
+    /// A micro-op was dispatched.
+    Retiring = retiring "instructions are dispatched",
+    /// Arithmetic or a port kept the window or the issue queue full.
+    Execution = execution "long arithmetic, or a want of ports",
+    /// A misprediction, a decoder, or a page fault.
+    FrontEnd = front_end "mispredictions, decoding, page faults",
+    /// A load's or store's missing line or translation, with nothing to order.
+    Data = data_misses "lines and translations that loads and stores miss",
+    /// A locked instruction, or another thread for which the program waits.
+    Lock = locks "locked instructions, and threads that wait for another",
+    /// Ordering: older stores must become visible.
+    Visible = stores_visible "older stores become visible",
+    /// Ordering: flushes and writes on their way to the persistence domain, and the acknowledgement's way back.
+    Way = way_to_domain "flushes and writes on their way, and their acknowledgements",
+    /// Ordering: a queue or buffer of the core or the design is full.
+    Full = buffer_full "a write-back, persist or other buffer is full",
+    /// Ordering: the controller's write queue is full, or the media are busy.
+    Media = media_bandwidth "the write queue is full, since the media are busy",
+    /// Ordering: another core's epoch, line or write.
+    Other = other_core "another core's epoch or write",
+    /// Ordering: the design's own conditions, such as a commit.
+    Commit = commit "the design's own conditions, such as a commit",
+    /// What was executed and rolled back.
+    RollBack = roll_back "work that was rolled back",
+    /// The core has ended its tasks.
+    Idle = idle "the thread has ended",
+}
+
+impl Class {
+    /// Whether it is a part of persist ordering.
+    #[must_use]
+    pub fn orders(self) -> bool {
+        (Class::Visible..=Class::RollBack).contains(&self)
+    }
+}
+
+impl Serialize for Class {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.key())
+    }
+}
+
+/// The slots of one core, by class. They add up to the cycles of the timed region, times the slots of a cycle.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spent([u64; Class::ALL.len()]);
+
+impl Spent {
+    /// The slots of a class.
+    #[must_use]
+    pub fn of(&self, class: Class) -> u64 {
+        self.0[class as usize]
+    }
+
+    /// All slots.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    fn add(&mut self, class: Class, slots: u64) {
+        self.0[class as usize] += slots;
+    }
+}
+
+impl Serialize for Spent {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Class::ALL.iter().map(|class| (class.key(), self.of(*class))))
+    }
+}
+
+/// Waits that end waits: a longer chain says no more.
+const DEEPEST: u8 = 24;
+
+/// Slots `[from, to)`, counted from cycle 0.
+type Slots = (u64, u64);
+
+fn meet(one: Slots, other: Slots) -> Option<Slots> {
+    let both = (one.0.max(other.0), one.1.min(other.1));
+    (both.0 < both.1).then_some(both)
+}
+
+impl Timeline {
+    /// Where the cycles of each of `cores` cores went, in the timed region, if a core dispatches `width` micro-ops a
+    /// cycle. The timeline has all operations, and [`super::Detail::heads`].
+    #[must_use]
+    pub fn why(&self, cores: usize, width: u64) -> Vec<Spent> {
+        let index = Index::new(self, cores, width);
+        (0..cores).map(|core| index.spent(core as u16)).collect()
+    }
+}
+
+/// A timeline's rows, by core.
+struct Index<'t> {
+    timeline: &'t Timeline,
+    /// Slots of a cycle.
+    width: u64,
+    cores: Vec<OfCore>,
+    /// The wait of each write at its controller, oldest first.
+    at_controller: BTreeMap<u32, Vec<u32>>,
+}
+
+/// Rows of one core, by number and in order of time. Those of one list do not overlap.
+#[derive(Default)]
+struct OfCore {
+    fences: Vec<u32>,
+    programs: Vec<u32>,
+    queues: Vec<u32>,
+    heads: Vec<u32>,
+    loops: Vec<u32>,
+    /// When each entry of the store queue left it, and when it had executed and retired.
+    leaves: Vec<(u64, u64)>,
+    /// Writes, by when they were sent.
+    writes: Vec<u32>,
+    /// When the core was rolled back.
+    rolled_back: Vec<Slots>,
+    stalls: Vec<u32>,
+}
+
+impl<'t> Index<'t> {
+    fn new(timeline: &'t Timeline, cores: usize, width: u64) -> Index<'t> {
+        let mut all: Vec<OfCore> = (0..cores).map(|_| OfCore::default()).collect();
+        let mut at_controller: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let names = [Who::Fence, Who::Program, Who::Queue].map(|who| who(CoreId(0)).name());
+        for (number, wait) in (0..).zip(&timeline.waits.0) {
+            if let Some(write) = wait.write {
+                at_controller.entry(write).or_default().push(number);
+            }
+            let Some(of) = wait.core.and_then(|core| all.get_mut(usize::from(core))) else {
+                continue;
+            };
+            let lists = [&mut of.fences, &mut of.programs, &mut of.queues];
+            for (name, list) in names.into_iter().zip(lists) {
+                if wait.who == name {
+                    list.push(number);
+                }
+            }
+        }
+        for (number, write) in (0..).zip(&timeline.writes.0) {
+            if let Some(core) = write.core {
+                all[usize::from(core)].writes.push(number);
+            }
+        }
+        for op in timeline.ops.0.iter().filter(|op| op.takes_place()) {
+            all[usize::from(op.core)]
+                .leaves
+                .extend(op.left.map(|left| (left * width, op.ready * width)));
+        }
+        for (number, stall) in (0..).zip(&timeline.stalls.0) {
+            all[usize::from(stall.core)].stalls.push(number);
+        }
+        for (number, head) in (0..).zip(&timeline.heads) {
+            let of = &mut all[usize::from(head.core)];
+            match head.kind {
+                Some(_) => of.heads.push(number),
+                None => of.loops.push(number),
+            }
+        }
+        for speculation in timeline.speculations.0.iter().filter(|row| row.rolled_back) {
+            let to = speculation.to.unwrap_or(timeline.end);
+            all[usize::from(speculation.core)]
+                .rolled_back
+                .push((speculation.from, to));
+        }
+        for of in &mut all {
+            of.rolled_back.sort_unstable();
+            of.leaves.sort_unstable();
+            for list in [&mut of.fences, &mut of.programs, &mut of.queues] {
+                list.sort_by_key(|number| timeline.waits.0[*number as usize].from);
+            }
+        }
+        Index {
+            timeline,
+            width,
+            cores: all,
+            at_controller,
+        }
+    }
+}
+
+/// The numbers of rows that overlap `span`, of a list whose rows do not overlap each other, with what they have in common.
+fn overlapping<'l>(
+    list: &'l [u32],
+    span: Slots,
+    at: impl Fn(u32) -> Slots + 'l,
+) -> impl Iterator<Item = (u32, Slots)> + 'l {
+    let first = list.partition_point(|number| at(*number).1 <= span.0);
+    let rows = list[first..].iter().map(move |number| (*number, at(*number)));
+    rows.take_while(move |(_, row)| row.0 < span.1)
+        .filter_map(move |(number, row)| Some((number, meet(row, span)?)))
+}
+
+/// What a cause is asked about: cycles of a core, which waits in order to persist or not.
+#[derive(Clone, Copy)]
+struct Asked {
+    core: u16,
+    orders: bool,
+    depth: u8,
+}
+
+impl Asked {
+    fn deeper(self) -> Asked {
+        Asked {
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+}
+
+impl Index<'_> {
+    fn spent(&self, core: u16) -> Spent {
+        let mut spent = Spent::default();
+        let region = (self.slot(self.timeline.start), self.slot(self.end()));
+        let of = &self.cores[usize::from(core)];
+        let mut at = region.0;
+        // What was executed in vain: nothing else of it is known.
+        for &undone in &of.rolled_back {
+            if let Some(undone) = meet(undone, (at, region.1)) {
+                self.executed(core, (at, undone.0), &mut spent);
+                spent.add(Class::RollBack, undone.1 - undone.0);
+                at = undone.1;
+            }
+        }
+        let last = self
+            .timeline
+            .last
+            .get(usize::from(core))
+            .copied()
+            .unwrap_or(self.timeline.end);
+        let last = self.slot(last + 1).clamp(at, region.1);
+        self.executed(core, (at, last), &mut spent);
+        self.behind(core, (last, region.1), &mut spent);
+        spent
+    }
+
+    /// The first slot of a cycle.
+    fn slot(&self, cycle: u64) -> u64 {
+        cycle.saturating_mul(self.width)
+    }
+
+    /// When what is known ends.
+    fn end(&self) -> u64 {
+        let recorded = self.timeline.stopped.unwrap_or(u64::MAX);
+        self.timeline.end.min(recorded).max(self.timeline.start)
+    }
+
+    /// Slots in which a core executed: those of its loops, its stalls, and all others.
+    fn executed(&self, core: u16, span: Slots, spent: &mut Spent) {
+        let of = &self.cores[usize::from(core)];
+        let mut at = span.0;
+        for (_, lap) in overlapping(&of.loops, span, |number| self.head_at(number)) {
+            self.stalled(core, (at, lap.0), spent);
+            spent.add(Class::Lock, lap.1 - lap.0);
+            at = lap.1;
+        }
+        self.stalled(core, (at, span.1), spent);
+    }
+
+    fn head_at(&self, number: u32) -> Slots {
+        let head = &self.timeline.heads[number as usize];
+        (self.slot(head.from), self.slot(head.to))
+    }
+
+    fn stalled(&self, core: u16, span: Slots, spent: &mut Spent) {
+        let of = &self.cores[usize::from(core)];
+        let stall_at = |number: u32| {
+            let stall = &self.timeline.stalls.0[number as usize];
+            (self.slot(stall.from) + stall.used, self.slot(stall.to))
+        };
+        let mut at = span.0;
+        for (number, stall) in overlapping(&of.stalls, span, stall_at) {
+            let from = stall.0.max(at);
+            spent.add(Class::Retiring, from - at);
+            if from < stall.1 {
+                self.stall(&self.timeline.stalls.0[number as usize], (from, stall.1), spent);
+                at = stall.1;
+            }
+        }
+        spent.add(Class::Retiring, span.1.saturating_sub(at));
+    }
+
+    /// Slots in which dispatch stalled.
+    fn stall(&self, stall: &Stall, span: Slots, spent: &mut Spent) {
+        let orders = |orders| Asked {
+            core: stall.core,
+            orders,
+            depth: 0,
+        };
+        match stall.cause {
+            Cause::Fence => self.fence(orders(true), span, spent),
+            Cause::Buffer => {
+                let rest = self.waits(orders(false), Who::Program(CoreId(stall.core)), span, spent);
+                rest.into_iter().for_each(|span| self.queue(orders(false), span, spent));
+            }
+            Cause::Window => self.heads(orders(false), span, Class::Execution, spent),
+            Cause::Redirect => {
+                let rest = self.waits(orders(false), Who::Program(CoreId(stall.core)), span, spent);
+                let front_end = |span| self.heads(orders(false), span, Class::FrontEnd, spent);
+                rest.into_iter().for_each(front_end);
+            }
+        }
+    }
+
+    /// Slots behind a core's last instruction.
+    fn behind(&self, core: u16, span: Slots, spent: &mut Spent) {
+        let asked = Asked {
+            core,
+            orders: true,
+            depth: 0,
+        };
+        for rest in self.waits(asked, Who::Fence(CoreId(core)), span, spent) {
+            for rest in self.waits(asked, Who::Program(CoreId(core)), rest, spent) {
+                spent.add(Class::Idle, rest.1.saturating_sub(rest.0));
+            }
+        }
+    }
+
+    /// Slots in which a window waited for what its oldest instruction waits for.
+    fn heads(&self, asked: Asked, span: Slots, otherwise: Class, spent: &mut Spent) {
+        let of = &self.cores[usize::from(asked.core)];
+        let mut at = span.0;
+        for (number, head) in overlapping(&of.heads, span, |number| self.head_at(number)) {
+            spent.add(otherwise, head.0.saturating_sub(at));
+            let kind = self.timeline.heads[number as usize].kind;
+            let class = match kind {
+                // A store stands there where stores retire once the L1 has their line.
+                Some(InstructionKind::Load | InstructionKind::Store) => Class::Data,
+                Some(InstructionKind::Locked) => Class::Lock,
+                Some(InstructionKind::Primitive(_) | InstructionKind::Flush(_)) => {
+                    self.fence(Asked { orders: true, ..asked }.deeper(), head, spent);
+                    at = head.1;
+                    continue;
+                }
+                _ => otherwise,
+            };
+            // A load may have been refused by the design, or have waited for a flush.
+            for rest in self.waits(asked, Who::Program(CoreId(asked.core)), head, spent) {
+                spent.add(class, rest.1 - rest.0);
+            }
+            at = head.1;
+        }
+        spent.add(otherwise, span.1.saturating_sub(at));
+    }
+
+    /// Slots in which a fence of the window waited.
+    fn fence(&self, asked: Asked, span: Slots, spent: &mut Spent) {
+        for rest in self.waits(asked, Who::Fence(CoreId(asked.core)), span, spent) {
+            for rest in self.waits(asked, Who::Program(CoreId(asked.core)), rest, spent) {
+                self.queue(asked, rest, spent);
+            }
+        }
+    }
+
+    /// Slots in which a store queue did not go on fast enough.
+    fn queue(&self, asked: Asked, span: Slots, spent: &mut Spent) {
+        for rest in self.waits(asked, Who::Queue(CoreId(asked.core)), span, spent) {
+            self.departures(asked, rest, spent);
+        }
+    }
+
+    /// Slots in which the head of a store queue waited for its line, or for its retirement.
+    fn departures(&self, asked: Asked, span: Slots, spent: &mut Spent) {
+        let leaves = &self.cores[usize::from(asked.core)].leaves;
+        let class = if asked.orders { Class::Visible } else { Class::Data };
+        let first = leaves.partition_point(|(left, _)| *left <= span.0);
+        let mut at = span.0;
+        for &(left, ready) in &leaves[first..] {
+            let Some(waited) = meet((at, left), span) else { break };
+            let unready = ready.clamp(waited.0, waited.1);
+            if waited.0 < unready && asked.depth <= DEEPEST {
+                self.heads(asked.deeper(), (waited.0, unready), class, spent);
+                spent.add(class, waited.1 - unready);
+            } else {
+                spent.add(class, waited.1 - waited.0);
+            }
+            at = waited.1;
+        }
+        spent.add(class, span.1 - at);
+    }
+
+    /// Slots in which one of a core's parts waited; what is left of them.
+    fn waits(&self, asked: Asked, who: Who, span: Slots, spent: &mut Spent) -> Vec<Slots> {
+        let of = &self.cores[usize::from(asked.core)];
+        let list = match who {
+            Who::Fence(_) => &of.fences,
+            Who::Program(_) => &of.programs,
+            _ => &of.queues,
+        };
+        let end = self.timeline.end;
+        let wait_at = |number: u32| {
+            let wait = &self.timeline.waits.0[number as usize];
+            (self.slot(wait.from), self.slot(wait.to.unwrap_or(end)))
+        };
+        let (mut rest, mut at) = (Vec::new(), span.0);
+        for (number, wait) in overlapping(list, span, wait_at) {
+            rest.extend(meet((at, wait.0), span));
+            if let Some(wait) = meet(wait, (at, span.1)) {
+                self.wait(asked, &self.timeline.waits.0[number as usize], wait, spent);
+                at = wait.1;
+            }
+        }
+        rest.extend(meet((at, span.1), span));
+        rest
+    }
+
+    fn wait(&self, asked: Asked, wait: &Wait, span: Slots, spent: &mut Spent) {
+        let cycles = span.1 - span.0;
+        let is = |why: Why| wait.why == why.name();
+        if asked.depth > DEEPEST {
+            return spent.add(Class::Commit, cycles);
+        }
+        if is(Why::Written) || is(Why::Woken) || is(Why::Started) {
+            return spent.add(Class::Lock, cycles);
+        }
+        if is(Why::Room) || is(Why::Empty) {
+            return self.queue(asked.deeper(), span, spent);
+        }
+        if is(Why::Retired) {
+            return self.held(asked.deeper(), span, spent);
+        }
+        if is(Why::Line) {
+            let class = if asked.orders { Class::Visible } else { Class::Data };
+            return spent.add(class, cycles);
+        }
+        if is(Why::Buffer) {
+            return self.full(asked.deeper(), wait, span, spent);
+        }
+        if is(Why::WriteQueue) {
+            return spent.add(Class::Media, cycles);
+        }
+        let asked = Asked { orders: true, ..asked }.deeper();
+        match (wait.by_write, wait.by_op) {
+            (Some(write), _) => self.write(asked, write, span, spent),
+            (None, Some(op)) if wait.op == Some(op) => self.own(asked, wait, span, spent),
+            (None, Some(op)) => self.op(asked, op, span, spent),
+            (None, None) => self.own(asked, wait, span, spent),
+        }
+    }
+
+    /// Slots in which a buffer was full: more entries help, unless it is full since the media are busy.
+    fn full(&self, asked: Asked, wait: &Wait, span: Slots, spent: &mut Spent) {
+        let mut awaited = Spent::default();
+        match (wait.by_write, wait.by_op) {
+            (Some(write), _) => self.write(asked, write, span, &mut awaited),
+            (None, Some(op)) => self.op(asked, op, span, &mut awaited),
+            (None, None) => {}
+        }
+        let busy = awaited.of(Class::Media);
+        spent.add(Class::Media, busy);
+        spent.add(Class::Full, span.1 - span.0 - busy);
+    }
+
+    /// Slots of a wait that nothing known has ended.
+    fn own(&self, asked: Asked, wait: &Wait, span: Slots, spent: &mut Spent) {
+        let is_queue = wait.who == Who::Queue(CoreId(0)).name();
+        if wait.why == Why::Design.name() || is_queue {
+            let class = if wait.why == Why::Design.name() {
+                Class::Commit
+            } else {
+                Class::Way
+            };
+            return spent.add(class, span.1 - span.0);
+        }
+        self.queue(asked, span, spent);
+    }
+
+    /// Slots in which a program waited for the fence in its window.
+    fn held(&self, asked: Asked, span: Slots, spent: &mut Spent) {
+        for rest in self.waits(asked, Who::Fence(CoreId(asked.core)), span, spent) {
+            self.queue(Asked { orders: true, ..asked }, rest, spent);
+        }
+    }
+
+    /// Slots of a wait that an operation ended.
+    fn op(&self, asked: Asked, number: u32, span: Slots, spent: &mut Spent) {
+        let Some(op) = self.timeline.ops.0.get(number as usize) else {
+            return spent.add(Class::Commit, span.1 - span.0);
+        };
+        if op.core != asked.core {
+            return spent.add(Class::Other, span.1 - span.0);
+        }
+        let left = op.left.or(op.visible).or(op.done).map_or(span.1, |at| self.slot(at));
+        if let Some(before) = meet(span, (0, left)) {
+            self.queue(asked, before, spent);
+        }
+        let Some(after) = meet(span, (left, u64::MAX)) else {
+            return;
+        };
+        match (op.kind, op.write) {
+            (InstructionKind::Flush(_), Some(write)) => self.write(asked, write, after, spent),
+            (InstructionKind::Flush(_), None) => spent.add(Class::Way, after.1 - after.0),
+            (InstructionKind::Primitive(_), _) => self.primitive(asked, op, after, spent),
+            _ => {
+                let visible = op.visible.map_or(after.1, |at| self.slot(at));
+                let split = |span: Option<Slots>| span.map_or(0, |span| span.1 - span.0);
+                spent.add(Class::Visible, split(meet(after, (0, visible))));
+                spent.add(Class::Way, split(meet(after, (visible, u64::MAX))));
+            }
+        }
+    }
+
+    /// Slots of a wait that a primitive ended: what it waited for itself.
+    fn primitive(&self, asked: Asked, op: &TimelineOp, span: Slots, spent: &mut Spent) {
+        let done = op.done.map_or(span.1, |at| self.slot(at));
+        let waited = (self.slot(op.dispatched), done);
+        if let Some(waited) = meet(span, waited) {
+            return self.held(asked, waited, spent);
+        }
+        spent.add(Class::Commit, span.1 - span.0);
+    }
+
+    /// Slots of a wait that a write ended.
+    fn write(&self, asked: Asked, number: u32, span: Slots, spent: &mut Spent) {
+        let cycles = |span: Option<Slots>| span.map_or(0, |span| span.1 - span.0);
+        let Some(write) = self.timeline.writes.0.get(number as usize) else {
+            return spent.add(Class::Way, span.1 - span.0);
+        };
+        if write.core.is_some_and(|core| core != asked.core) {
+            return spent.add(Class::Other, span.1 - span.0);
+        }
+        let sent = self.slot(write.sent);
+        if let Some(before) = meet(span, (0, sent)) {
+            self.before(asked, number, before, spent);
+        }
+        let arrived = write.arrived.map_or(span.1, |at| self.slot(at));
+        let accepted = write
+            .accepted
+            .or(write.media)
+            .map_or(span.1, |at| self.slot(at))
+            .max(arrived);
+        spent.add(Class::Way, cycles(meet(span, (sent, arrived))));
+        if let Some(held) = meet(span, (arrived, accepted)) {
+            self.at_controller(asked, number, held, spent);
+        }
+        if let Some(after) = meet(span, (accepted, u64::MAX)) {
+            self.on_media(write, after, spent);
+        }
+    }
+
+    /// Slots before a write was sent: its core's write before it was under way, or waited.
+    fn before(&self, asked: Asked, number: u32, span: Slots, spent: &mut Spent) {
+        let writes = &self.timeline.writes.0;
+        let sent = |number: u32| writes[number as usize].sent;
+        let of = writes[number as usize]
+            .core
+            .and_then(|core| self.cores.get(usize::from(core)));
+        let earlier = of.and_then(|of| {
+            let place = of.writes.partition_point(|other| sent(*other) < sent(number));
+            place.checked_sub(1).map(|place| of.writes[place])
+        });
+        match earlier {
+            Some(earlier) if asked.depth < DEEPEST => self.write(asked.deeper(), earlier, span, spent),
+            _ => self.queue(asked, span, spent),
+        }
+    }
+
+    fn at_controller(&self, asked: Asked, number: u32, span: Slots, spent: &mut Spent) {
+        let mut at = span.0;
+        for wait in self.at_controller.get(&number).into_iter().flatten() {
+            let wait = &self.timeline.waits.0[*wait as usize];
+            let to = wait.to.map_or(span.1, |at| self.slot(at));
+            if let Some(held) = meet((self.slot(wait.from), to), (at, span.1)) {
+                spent.add(Class::Way, held.0 - at);
+                self.wait(asked.deeper(), wait, held, spent);
+                at = held.1;
+            }
+        }
+        spent.add(Class::Way, span.1 - at);
+    }
+
+    /// Slots behind a write's acceptance: the acknowledgement's way, or, where only the media are durable, the media.
+    fn on_media(&self, write: &Write, span: Slots, spent: &mut Spent) {
+        let media = write.media.map(|media| self.slot(media));
+        let media = media.filter(|media| *media <= span.1).unwrap_or(span.0);
+        let busy = meet(span, (0, media)).map_or(0, |span| span.1 - span.0);
+        spent.add(Class::Media, busy);
+        spent.add(Class::Way, span.1 - span.0 - busy);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timeline::{Head, Table};
+
+    const FENCE: &str = "fence";
+
+    fn stall(from: u64, to: u64, cause: Cause) -> Stall {
+        Stall {
+            core: 0,
+            from,
+            to,
+            used: 0,
+            cause,
+            counted: 0,
+            fetch: 0,
+        }
+    }
+
+    fn wait(who: &'static str, why: Why, from: u64, to: u64) -> Wait {
+        Wait {
+            core: (who != "write").then_some(0),
+            who,
+            op: None,
+            write: None,
+            why: why.name(),
+            from,
+            to: Some(to),
+            by_op: None,
+            by_write: None,
+        }
+    }
+
+    fn write(core: u16, sent: u64, arrived: u64, accepted: u64) -> Write {
+        Write {
+            line: 1 << 40,
+            core: Some(core),
+            controller: 0,
+            by_design: false,
+            sent,
+            arrived: Some(arrived),
+            accepted: Some(accepted),
+            issued: None,
+            media: None,
+            bytes: 64,
+            into: None,
+            refused: false,
+            timed: true,
+        }
+    }
+
+    /// A core that dispatches in each of 200 cycles but for one stall.
+    fn stalled(stall: Stall, waits: Vec<Wait>, writes: Vec<Write>) -> Timeline {
+        Timeline {
+            end: 200,
+            stalls: Table(vec![stall]),
+            waits: Table(waits),
+            writes: Table(writes),
+            last: vec![200, 200],
+            ..Timeline::default()
+        }
+    }
+
+    fn found(timeline: &Timeline) -> Vec<(Class, u64)> {
+        let spent = &timeline.why(2, 1)[0];
+        assert_eq!(spent.sum(), 200, "each cycle is in one class");
+        let all = Class::ALL.iter().map(|class| (*class, spent.of(*class)));
+        all.filter(|(_, cycles)| *cycles > 0).collect()
+    }
+
+    #[test]
+    fn a_fence_waits_for_what_the_last_write_waited_for() {
+        let fence = Wait {
+            by_write: Some(0),
+            ..wait(FENCE, Why::Drained, 10, 110)
+        };
+        let at_controller = Wait {
+            write: Some(0),
+            ..wait("write", Why::WriteQueue, 50, 90)
+        };
+        let timeline = stalled(
+            stall(10, 110, Cause::Fence),
+            vec![fence, at_controller],
+            vec![write(0, 30, 50, 90)],
+        );
+        // Its store becomes visible up to 30; it is under way to 50, and its acknowledgement from 90 on.
+        let expected = [
+            (Class::Retiring, 100),
+            (Class::Visible, 20),
+            (Class::Way, 40),
+            (Class::Media, 40),
+        ];
+        assert_eq!(found(&timeline), expected);
+    }
+
+    #[test]
+    fn a_fence_that_another_core_ends_waits_for_that_core() {
+        let fence = Wait {
+            by_write: Some(0),
+            ..wait(FENCE, Why::Design, 10, 60)
+        };
+        let timeline = stalled(stall(10, 60, Cause::Fence), vec![fence], vec![write(1, 20, 30, 40)]);
+        assert_eq!(found(&timeline), [(Class::Retiring, 150), (Class::Other, 50)]);
+    }
+
+    #[test]
+    fn a_branch_that_waits_for_a_line_is_no_front_end() {
+        let mut timeline = stalled(stall(10, 60, Cause::Redirect), Vec::new(), Vec::new());
+        timeline.heads = vec![Head {
+            core: 0,
+            kind: Some(InstructionKind::Load),
+            from: 0,
+            to: 45,
+        }];
+        let expected = [(Class::Retiring, 150), (Class::FrontEnd, 15), (Class::Data, 35)];
+        assert_eq!(found(&timeline), expected);
+    }
+
+    #[test]
+    fn a_full_store_queue_orders_only_while_its_head_waits_for_a_flush() {
+        let line = wait("store queue", Why::Line, 10, 30);
+        let flush = wait("store queue", Why::Drained, 30, 60);
+        let timeline = stalled(stall(10, 60, Cause::Buffer), vec![line, flush], Vec::new());
+        let expected = [(Class::Retiring, 150), (Class::Data, 20), (Class::Way, 30)];
+        assert_eq!(found(&timeline), expected);
+    }
+
+    #[test]
+    fn a_loop_that_waits_is_a_lock_and_what_is_behind_the_last_instruction_is_idle() {
+        let mut timeline = stalled(stall(20, 40, Cause::Redirect), Vec::new(), Vec::new());
+        timeline.heads = vec![Head {
+            core: 0,
+            kind: None,
+            from: 10,
+            to: 60,
+        }];
+        timeline.last = vec![149, 149];
+        let expected = [(Class::Retiring, 100), (Class::Lock, 50), (Class::Idle, 50)];
+        assert_eq!(found(&timeline), expected);
+    }
+}

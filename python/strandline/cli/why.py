@@ -1,0 +1,33 @@
+"""`strandline why`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from strandline.cli import output
+from strandline.cli.app import App, interruptible
+from strandline.cli.options import base_run, demand, kept_options, out_file_option, run_options_of
+
+
+@click.command()
+@run_options_of(workload_required=True)
+@out_file_option
+@kept_options
+@click.pass_obj
+@click.pass_context
+def why(ctx: click.Context, app: App, /, **given: Any) -> None:
+    """Say where the cycles of WORKLOAD went under each design.
+
+    Each cycle of each core is in one class, the same classes for all designs, so that they add up: a cycle in which
+    instructions are dispatched, or one in which they wait, by what they wait for. WORKLOAD is a name or a recording's
+    path. The runs are those of `strandline run`, which shows the same table with --why.
+    """
+    from strandline.api.why import where
+
+    demand(ctx, "designs")
+    session = app.session(given)
+    with interruptible(session):
+        result = where(session, base_run(given, recovers=False), given["designs"], given["out"])
+    output.give(result, given["as_json"], given["out"])
