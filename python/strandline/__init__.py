@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from strandline.api.public.diffs import diff
     from strandline.api.public.litmus import litmus, litmus_export, litmus_judge, litmus_random
     from strandline.api.public.names import designs, explain, listing, machines, workloads
-    from strandline.api.public.runs import claims, figure, inputs, prune_store, repeat, run, store, sweep
+    from strandline.api.public.runs import claims, figure, inputs, prune_store, repeat, run, store, sweep, why
     from strandline.api.public.validations import validate
     from strandline.api.public.views import report, timeline
     from strandline.errors import FaultError, InputError, StuckError
@@ -27,7 +27,7 @@ _MODULES = {
     "api.public.diffs": ("diff",),
     "api.public.litmus": ("litmus", "litmus_export", "litmus_judge", "litmus_random"),
     "api.public.names": ("designs", "explain", "listing", "machines", "workloads"),
-    "api.public.runs": ("claims", "figure", "inputs", "prune_store", "repeat", "run", "store", "sweep"),
+    "api.public.runs": ("claims", "figure", "inputs", "prune_store", "repeat", "run", "store", "sweep", "why"),
     "api.public.validations": ("validate",),
     "api.public.views": ("report", "timeline"),
 }
@@ -60,6 +60,7 @@ __all__ = [
     "sweep",
     "timeline",
     "validate",
+    "why",
     "workloads",
 ]
 

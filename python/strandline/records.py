@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import hypot
 from typing import Any
@@ -116,6 +116,31 @@ def _false_positive_rate(record: Record) -> float:
 #: Whether crash states of the run recover: 1, or 0. A run that it is asked of takes longer.
 RECOVERS = "recovers_or_not"
 
+#: The classes of a core's cycles; `machine::timeline::Class` declares and documents them, a test compares.
+CLASSES = (
+    "retiring",
+    "execution",
+    "front_end",
+    "data_misses",
+    "locks",
+    "stores_visible",
+    "way_to_domain",
+    "buffer_full",
+    "media_bandwidth",
+    "other_core",
+    "commit",
+    "roll_back",
+    "idle",
+)
+
+#: What follows is a class: the cycles of all cores that a task spends on it. A run that it is asked of takes longer.
+SPENT_ON = "spent_on_"
+
+
+def _spent_on(name: str) -> Callable[[Record], float]:
+    return lambda record: spent(record)[name] / record.number("tasks")
+
+
 #: The stalls that persist ordering causes. No cycle is in two of them.
 PERSIST_STALLS = ("fence_stall_cycles", "design_stall_cycles", "queue_persist_stall_cycles")
 
@@ -155,6 +180,7 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "pm_reads_per_write": _per("pm_reads", "pm_writes"),
     "drain_megabytes": lambda record: record.number("drain_bytes_max") / 1e6,
     RECOVERS: lambda record: float(record.fields.get("recovers") is True),
+    **{f"{SPENT_ON}{name}": _spent_on(name) for name in CLASSES},
     "rollbacks_per_kilotask": lambda record: 1000 * _or_none(record, "rollbacks") / record.number("tasks"),
     "bloom_false_positive_rate": _false_positive_rate,
     "rollbacks_or_none": lambda record: _or_none(record, "rollbacks"),
@@ -178,6 +204,12 @@ SPEEDUP = "speedup"
 
 #: What follows is the name of a structure: its bytes of storage.
 STORAGE_OF = "storage of "
+
+
+def asked(quantities: Iterable[str]) -> dict[str, bool]:
+    """What runs are asked for, beyond counts, if these quantities are wanted of them: settings of a `RunSpec`."""
+    names = tuple(quantities)
+    return {"recovers": RECOVERS in names, "why": any(name.startswith(SPENT_ON) for name in names)}
 
 
 def quantity(record: Record, name: str) -> float:

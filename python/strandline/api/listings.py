@@ -16,7 +16,7 @@ from strandline.views.table import PROSE_MIN, Column, Table
 SHORT, UNIT = 13, 9
 """Characters to which columns beside the summary, and units, may shrink: a table has 80."""
 
-KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys")
+KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys", "classes")
 
 #: Columns beyond name, paper and summary, by kind: key and heading.
 EXTRA = {

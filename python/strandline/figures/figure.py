@@ -10,7 +10,7 @@ from typing import Any
 from strandline.engine import Engine, RunSpec, load
 from strandline.errors import InputError
 from strandline.figures.spec import RUN_KEYS, FigureSpec, Labels, Point
-from strandline.records import RECOVERS, Record, quantity
+from strandline.records import asked, Record, quantity
 from strandline.words import word
 
 USUAL_PRECISION = 0.01
@@ -191,14 +191,14 @@ def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options
     settings = {**spec.given.get(str(settings.get("workload")), {}), **settings}
     for point in points:
         settings = {key: value for key, value in settings.items() if key not in point.without}
-    recovers = any(metric.quantity == RECOVERS for metric in spec.metrics)
+    wanted = asked(metric.quantity for metric in spec.metrics)
     if spec.search is None or spec.finder(labels) is None:
-        return (Trial(None, run_of(settings, options, recovers)),)
+        return (Trial(None, run_of(settings, options, **wanted)),)
     key = spec.search.key
-    return tuple(Trial(value, run_of({**settings, key: value}, options, recovers)) for value in spec.search.values)
+    return tuple(Trial(value, run_of({**settings, key: value}, options, **wanted)) for value in spec.search.values)
 
 
-def run_of(settings: Mapping[str, Any], options: Options, recovers: bool = False) -> RunSpec:
+def run_of(settings: Mapping[str, Any], options: Options, **wanted: bool) -> RunSpec:
     """The run of these settings."""
     keys, overrides = divided(settings)
     if "workload" not in keys or "design" not in keys:
@@ -206,7 +206,7 @@ def run_of(settings: Mapping[str, Any], options: Options, recovers: bool = False
     if options.tasks is not None:
         keys["tasks"] = options.tasks
     keys["precision"] = keys.get("precision", _precision(str(keys["workload"]), options)) or None
-    return RunSpec(**keys, set=overrides, seed=options.seed, recovers=recovers)
+    return RunSpec(**keys, set=overrides, seed=options.seed, **wanted)
 
 
 def _precision(workload: str, options: Options) -> float | None:

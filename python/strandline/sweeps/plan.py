@@ -10,7 +10,7 @@ from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.figures.figure import divided
 from strandline.figures.spec import Setting
-from strandline.records import RECOVERS
+from strandline.records import asked
 from strandline.sweeps.spec import Sweep
 from strandline.words import LARGEST
 
@@ -59,7 +59,7 @@ def seeds(sweep: Sweep, first: int) -> list[int]:
 def plan(sweep: Sweep, first_seed: int, mine: Part = WHOLE) -> list[Point]:
     """The points: the product of axes and list, the axes' last varying fastest; none twice."""
     every = seeds(sweep, first_seed)
-    recovers = RECOVERS in sweep.shown
+    wanted = asked(sweep.shown)
     places = {tuple(settings.items()): settings for settings in _settings(sweep)}.values()
     number, planned = 0, []
     for settings in places:
@@ -67,7 +67,7 @@ def plan(sweep: Sweep, first_seed: int, mine: Part = WHOLE) -> list[Point]:
         for seed in every:
             if number % mine.of == mine.number - 1:
                 keys, overrides = divided({**sweep.file.fixed, **settings})
-                runs[seed] = RunSpec(**keys, set=overrides, seed=seed, recovers=recovers)
+                runs[seed] = RunSpec(**keys, set=overrides, seed=seed, **wanted)
             number += 1
         planned.append(Point(settings, runs))
     return planned

@@ -53,8 +53,8 @@ classes! {
     Way = way_to_domain "flushes and writes on their way, and their acknowledgements",
     /// Ordering: a queue or buffer of the core or the design is full.
     Full = buffer_full "a write-back, persist or other buffer is full",
-    /// Ordering: the controller's write queue is full, or the media are busy.
-    Media = media_bandwidth "the write queue is full, since the media are busy",
+    /// Ordering: the controller's write queue is full, or writes in it wait for the media.
+    Media = media_bandwidth "writes wait, since the media are busy",
     /// Ordering: another core's epoch, line or write.
     Other = other_core "another core's epoch or write",
     /// Ordering: the design's own conditions, such as a commit.
@@ -606,11 +606,13 @@ impl Index<'_> {
         spent.add(Class::Way, span.1 - at);
     }
 
-    /// Slots behind a write's acceptance: the acknowledgement's way, or, where only the media are durable, the media.
+    /// Slots behind a write's acceptance: the acknowledgement's way, or, where only the media are durable, the wait for
+    /// them and their latency.
     fn on_media(&self, write: &Write, span: Slots, spent: &mut Spent) {
-        let media = write.media.map(|media| self.slot(media));
-        let media = media.filter(|media| *media <= span.1).unwrap_or(span.0);
-        let busy = meet(span, (0, media)).map_or(0, |span| span.1 - span.0);
+        let at = |cycle: Option<u64>| cycle.map_or(u64::MAX, |at| self.slot(at));
+        let awaits_media = at(write.media) <= span.1;
+        let issued = if awaits_media { at(write.issued) } else { span.0 };
+        let busy = meet(span, (0, issued)).map_or(0, |span| span.1 - span.0);
         spent.add(Class::Media, busy);
         spent.add(Class::Way, span.1 - span.0 - busy);
     }

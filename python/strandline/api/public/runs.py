@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from strandline.api.repeats import Repeats
     from strandline.api.stores import Kept
     from strandline.api.sweeps import SweepResult
+    from strandline.api.why import Why
 
 
 @suggesting
@@ -36,6 +38,7 @@ def run(
     set: Settings = (),  # noqa: A002 - as `--set`
     seed: int = 1,
     precision: float | str | None = None,
+    why: bool = False,
     out: Place | None = None,
     jobs: int | None = None,
     fresh: bool = False,
@@ -56,6 +59,7 @@ def run(
     - `seed`: of the random numbers.
     - `precision`: end a run once half the 95 % interval of its cycles per task is at most this share, as 0.01 or `1%`;
       `tasks` is the most.
+    - `why`: show where the cycles of each design went, too, as `sl.why`.
     - `out`: a file for the records: .json, .jsonl, .csv or .parquet.
     - `jobs`: parallel runs; by default as many as there are cores.
     - `store`: the folder of the run store, or `off`; `fresh` makes runs anew that it has.
@@ -72,7 +76,47 @@ def run(
     )
     from strandline.api.runs import compare
 
-    return compare(session(jobs, store, fresh), base, designs, path(out))
+    return compare(session(jobs, store, fresh), replace(base, why=why), designs, path(out))
+
+
+@suggesting
+def why(
+    workload: Place,
+    design: Names,
+    *,
+    machine: Place | None = None,
+    runtime: str | None = None,
+    threads: int | None = None,
+    tasks: int | None = None,
+    window: int | Literal["auto"] | None = None,
+    coroutines: Literal["paper", "lean"] | None = None,
+    bmo: int | None = None,
+    set: Settings = (),  # noqa: A002 - as `--set`
+    seed: int = 1,
+    out: Place | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    store: Place | None = None,
+) -> Why:
+    """Says where the cycles of a workload or a recording went under designs: one class a cycle, the same for all.
+
+    Data frames take a row a design and class, with the cycles of all cores, and their share.
+
+    The arguments: as for `sl.run`.
+
+    An `InputError` before anything runs if an argument is wrong, or if the runs exceed the memory.
+
+    >>> found = sl.why("sps", "x86,eadr", tasks=50).document()["why"]
+    >>> round(sum(row["share"] for row in found if row["design"] == "x86"), 6)
+    1.0
+    """
+    designs = words.designs(design)
+    base = base_run(
+        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=False
+    )
+    from strandline.api.why import where
+
+    return where(session(jobs, store, fresh), base, designs, path(out))
 
 
 @suggesting

@@ -15,6 +15,7 @@ mod programs;
 mod scale;
 mod stale;
 mod waits;
+mod why;
 
 use strandline_design::{About, Drains};
 use strandline_designs::abouts;

@@ -1,0 +1,210 @@
+//! Where the cycles went: slots with a micro-op are the micro-ops, asking changes nothing, and a cause that is made free
+//! takes its slots along, and no others.
+
+use super::{designs, judge, Program, Verdict, CQ, HASHMAP, SPS};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use strandline_machine::Class;
+use strandline_sim::{Record, Spec};
+
+/// Cycles by class.
+type Spent = BTreeMap<String, f64>;
+
+fn asked(spec: Spec) -> (Record, Spent) {
+    let spec = Spec { why: true, ..spec };
+    let record =
+        strandline_sim::run(&spec).unwrap_or_else(|error| panic!("{} {}: {error}", spec.workload, spec.design));
+    let why = &record.params["why"];
+    let width = why["width"].as_f64().expect("the width");
+    let slots = why["slots"].as_object().expect("the slots").iter();
+    let spent = slots.map(|(class, slots)| (class.clone(), slots.as_f64().expect("a number") / width));
+    let spent = spent.collect();
+    (record, spent)
+}
+
+/// Micro-ops of a core that may be dispatched in the region and counted outside, or the other way round.
+const ENDS: f64 = 64.0;
+
+/// All slots add up to the cycles, and those with a micro-op to the instructions, on a machine whose stores are one each.
+fn adds_up(design: &str, program: Program) -> Verdict {
+    let (record, spent) = asked(program.spec(design, "asap", &[]));
+    let cycles = (record.stats.cycles.0 * record.ran.cores) as f64;
+    let sum: f64 = spent.values().sum();
+    let width = record.params["why"]["width"].as_f64().expect("the width");
+    let dispatched = spent[Class::Retiring.key()] * width;
+    // A loop in which a program waits is a lock's, though it dispatches.
+    let least = dispatched.min(record.stats.instructions as f64 - ENDS * record.ran.cores as f64);
+    let most = record.stats.instructions as f64 + ENDS * record.ran.cores as f64;
+    let one = record.ran.cores == 1;
+    match (sum - cycles).abs() < 1.0 && dispatched <= most && (!one || dispatched >= least) {
+        true => Ok(()),
+        false => Err(format!(
+            "{design}, {}: {sum} of {cycles} cycles; {dispatched} micro-ops were dispatched, of {}",
+            program.workload, record.stats.instructions
+        )),
+    }
+}
+
+#[test]
+fn slots_add_up_under_all_designs() {
+    judge(
+        designs()
+            .into_iter()
+            .flat_map(|design| [SPS, HASHMAP].map(|program| adds_up(design, program))),
+    );
+}
+
+#[test]
+fn a_run_that_is_asked_why_is_the_run() {
+    for design in designs() {
+        let spec = HASHMAP.spec(design, "asap", &[]);
+        let (asked, _) = asked(spec.clone());
+        let plain = strandline_sim::run(&spec).expect("a run");
+        assert_eq!(asked.stats, plain.stats, "{design}");
+    }
+}
+
+/// A cause that is made free, and the classes that have its slots.
+struct Free {
+    classes: &'static [Class],
+    design: &'static str,
+    machine: &'static str,
+    program: Program,
+    sets: &'static [&'static str],
+    free: &'static [&'static str],
+}
+
+const FAST_WAY: &[&str] = &["machine.pm.write_to_controller=1"];
+const FAST_READS: &[&str] = &["machine.pm.read_latency=1", "machine.dram.read_latency=1"];
+
+const FREE: [Free; 10] = [
+    Free {
+        classes: &[Class::Way],
+        design: "x86",
+        machine: "common",
+        program: SPS,
+        sets: &[],
+        free: FAST_WAY,
+    },
+    Free {
+        classes: &[Class::Way],
+        design: "hops-ep",
+        machine: "common",
+        program: CQ1,
+        sets: &[],
+        free: FAST_WAY,
+    },
+    Free {
+        classes: &[Class::Way],
+        design: "strandweaver",
+        machine: "strandweaver",
+        program: SPS,
+        sets: &[],
+        free: FAST_WAY,
+    },
+    Free {
+        classes: &[Class::Data],
+        design: "x86",
+        machine: "asap",
+        program: MAP1,
+        sets: &[],
+        free: FAST_READS,
+    },
+    Free {
+        classes: &[Class::Data, Class::Visible],
+        design: "eadr",
+        machine: "common",
+        program: MAP1,
+        sets: &[],
+        free: FAST_READS,
+    },
+    Free {
+        classes: &[Class::FrontEnd],
+        design: "eadr",
+        machine: "asap",
+        program: MAP1,
+        sets: &[],
+        free: &["machine.core.mispredict_penalty=0"],
+    },
+    Free {
+        classes: &[Class::Media],
+        design: "unordered",
+        machine: "cosplay",
+        program: SPS,
+        sets: &["machine.pm.write_gbps=0.5"],
+        free: &["machine.pm.write_gbps=2000", "machine.pm.write_latency=1"],
+    },
+    Free {
+        classes: &[Class::Lock],
+        design: "x86",
+        machine: "cosplay",
+        program: SPS,
+        sets: &[],
+        free: &["machine.core.locked_latency=1"],
+    },
+    Free {
+        classes: &[Class::Full, Class::Way],
+        design: "x86",
+        machine: "asap",
+        program: MAP1,
+        sets: &["machine.core.writeback_buffer_entries=1"],
+        free: &["machine.core.writeback_buffer_entries=64"],
+    },
+    Free {
+        classes: &[Class::Commit, Class::Way],
+        design: "pmem-spec",
+        machine: "common",
+        program: SPS,
+        sets: &[],
+        free: &["design.window=1"],
+    },
+];
+
+const CQ1: Program = Program { threads: 1, ..CQ };
+const MAP1: Program = Program { threads: 1, ..HASHMAP };
+
+/// What the freed classes lose is what the run gains, to this share of its cycles.
+const OFF: f64 = 0.03;
+/// What is freed is at least this share of the cycles: less would say nothing.
+const LEAST: f64 = 0.04;
+
+impl Free {
+    fn spent(&self, more: &[&str]) -> Spent {
+        let of: Vec<String> = more.iter().map(|set| (*set).to_owned()).collect();
+        asked(self.program.spec(self.design, self.machine, &of)).1
+    }
+
+    fn holds(&self) -> Verdict {
+        let (with, without) = (self.spent(self.sets), self.spent(self.free));
+        let sum = |spent: &Spent| spent.values().sum::<f64>();
+        let of = |spent: &Spent| self.classes.iter().map(|class| spent[class.key()]).sum::<f64>();
+        let (gained, lost) = (sum(&with) - sum(&without), of(&with) - of(&without));
+        let all = sum(&with);
+        println!(
+            "{:?} {} {}: {gained} {lost} {all} {:?} {:?}",
+            self.classes, self.design, self.machine, with, without
+        );
+        match (gained - lost).abs() <= OFF * all && lost >= LEAST * all {
+            true => Ok(()),
+            false => Err(format!(
+                "{:?}, {} on {}: {} free gains {gained} of {all} cycles, of {lost} that had that cause",
+                self.classes,
+                self.design,
+                self.machine,
+                self.free.join(" ")
+            )),
+        }
+    }
+}
+
+#[test]
+fn a_cause_that_is_free_takes_its_cycles_along() {
+    judge(FREE.iter().map(Free::holds));
+}
+
+#[test]
+fn classes_have_the_record_s_keys() {
+    let (record, spent) = asked(SPS.spec("x86", "asap", &[]));
+    assert!(Class::ALL.iter().all(|class| spent.contains_key(class.key())));
+    assert_eq!(record.params["why"]["until"], Value::Null);
+}
