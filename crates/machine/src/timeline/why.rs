@@ -148,6 +148,8 @@ struct OfCore {
     loops: Vec<u32>,
     /// When each entry of the store queue left it, and when it had executed and retired.
     leaves: Vec<(u64, u64)>,
+    /// The store or flush that was done last, and when.
+    latest: Option<(u64, u32)>,
     /// Writes, by when they were sent.
     writes: Vec<u32>,
     /// When the core was rolled back.
@@ -179,10 +181,10 @@ impl<'t> Index<'t> {
                 all[usize::from(core)].writes.push(number);
             }
         }
-        for op in timeline.ops.0.iter().filter(|op| op.takes_place()) {
-            all[usize::from(op.core)]
-                .leaves
-                .extend(op.left.map(|left| (left * width, op.ready * width)));
+        for (number, op) in (0..).zip(&timeline.ops.0).filter(|(_, op)| op.takes_place()) {
+            let of = &mut all[usize::from(op.core)];
+            of.leaves.extend(op.left.map(|left| (left * width, op.ready * width)));
+            of.latest = of.latest.max(op.done.or(op.visible).map(|done| (done * width, number)));
         }
         for (number, stall) in (0..).zip(&timeline.stalls.0) {
             all[usize::from(stall.core)].stalls.push(number);
@@ -339,16 +341,21 @@ impl Index<'_> {
         }
     }
 
-    /// Slots behind a core's last instruction.
+    /// Slots behind a core's last instruction: its latest store or flush is not done, or it has nothing left.
     fn behind(&self, core: u16, span: Slots, spent: &mut Spent) {
         let asked = Asked {
             core,
             orders: true,
             depth: 0,
         };
+        let latest = self.cores[usize::from(core)].latest;
         for rest in self.waits(asked, Who::Fence(CoreId(core)), span, spent) {
             for rest in self.waits(asked, Who::Program(CoreId(core)), rest, spent) {
-                spent.add(Class::Idle, rest.1.saturating_sub(rest.0));
+                let done = latest.map_or(rest.0, |(done, _)| done.clamp(rest.0, rest.1));
+                if let Some((_, op)) = latest.filter(|_| rest.0 < done) {
+                    self.op(asked, op, (rest.0, done), spent);
+                }
+                spent.add(Class::Idle, rest.1 - done);
             }
         }
     }
