@@ -23,6 +23,7 @@ from strandline.engine import (
     StatesSpec,
 )
 from strandline.litmus_tests import RandomSpec
+from strandline.records import CLASSES
 from strandline.timelines import Part
 
 InputError = fake_litmus.InputError
@@ -343,8 +344,24 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "recovers": spec["design"] != "unordered" if spec["recovers"] else None,
         "host_seconds": 0.5,
         "host_mips": 60.25,
-        "params": {"clock_ghz": 2.2, "set": spec["set"], "coroutines": spec["coroutines"] or "paper"},
+        "params": {
+            "clock_ghz": 2.2,
+            "set": spec["set"],
+            "coroutines": spec["coroutines"] or "paper",
+            **({"why": _why(cycles * threads, stalls * tasks, work * tasks // 4)} if spec["why"] else {}),
+        },
     }
+
+
+def _why(cycles: int, stalls: int, dispatching: int) -> dict[str, Any]:
+    """Four slots a cycle: a quarter of the work dispatches, the rest misses; stalls are three quarters the way."""
+    spent = {
+        "retiring": 4 * dispatching,
+        "data_misses": 4 * (cycles - stalls - dispatching),
+        "stores_visible": stalls,
+        "way_to_domain": 3 * stalls,
+    }
+    return {"slots": {**dict.fromkeys(CLASSES, 0), **spent}, "width": 4, "until": None}
 
 
 def _origin(spec: dict[str, Any]) -> dict[str, Any]:
@@ -407,6 +424,10 @@ SHARED: dict[str, Any] = {
 """A parameter of designs and runtimes."""
 
 LISTINGS: dict[str, list[dict[str, Any]]] = {
+    "classes": [
+        {"name": name, "paper": None, "summary": f"all {name}", "orders": place in range(5, 12)}
+        for place, name in enumerate(CLASSES)
+    ],
     "workloads": [
         {
             "name": name,

@@ -19,7 +19,7 @@ pub struct MemoryNeed {
     pub caches: u64,
     /// Queues and predictors of cores, controllers and media.
     pub queues: u64,
-    /// Journal and trace of an observed run.
+    /// Journal and trace of an observed run, or the timeline of one whose cycles are classified.
     pub journal: u64,
 }
 
@@ -77,7 +77,11 @@ impl MemoryNeed {
             program,
             caches: caches(&plan.machine, plan.cores),
             queues: queues(&plan.machine, plan.cores),
-            journal: if observed { journal } else { 0 },
+            journal: match (observed, spec.why) {
+                (true, _) => journal,
+                (false, true) => journal.min(crate::why::MOST_BYTES),
+                (false, false) => 0,
+            },
         })
     }
 

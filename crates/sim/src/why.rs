@@ -3,8 +3,10 @@
 use serde_json::{json, Value};
 use strandline_machine::{Class, Detail, MachineConfig, Timeline};
 
-/// Operations that are recorded at most: some 300 MB. What is behind is not classified.
+/// Operations that are recorded at most. What is behind is not classified.
 const MOST: usize = 2_000_000;
+/// Bytes of the rows that belong to so many operations, about: an operation, a write, their waits and stalls.
+pub const MOST_BYTES: u64 = MOST as u64 * 400;
 
 /// What the timeline must have.
 pub fn detail(machine: &MachineConfig) -> Detail {
