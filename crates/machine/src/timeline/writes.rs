@@ -1,10 +1,10 @@
 //! Flushes and writes, from the store queue to the media.
 
 use super::recorder::{Actor, Recorder, State};
-use super::rows::Write;
+use super::rows::{Wait, Write};
 use super::waits::{Who, Why};
-use crate::memory::Origin;
-use std::collections::VecDeque;
+use crate::memory::{BankId, Issued, Origin};
+use std::collections::{BTreeMap, VecDeque};
 use strandline_design::{ByteMask, Key, WriteId, WriteRequest};
 use strandline_isa::{Addr, CoreId, Line, LineData};
 
@@ -130,9 +130,28 @@ impl Recorder {
         self.write(id, |write, _| write.refused = true);
     }
 
-    /// The media begin with a write.
-    pub fn issued(&self, id: WriteId, at: u64) {
-        self.write(id, |write, _| write.issued = Some(at));
+    /// The media of a controller begin with a write.
+    pub fn issued(&self, controller: u16, issued: &Issued, at: u64) {
+        self.write(issued.write, |write, _| write.issued = Some(at));
+        let state = &mut *self.state.borrow_mut();
+        let Some(&row) = state.rows.get(&issued.write) else {
+            return;
+        };
+        let accepted = state.writes[row as usize].accepted.unwrap_or(at);
+        if let Some((why, by_write)) = state.banks.kept(controller, issued, accepted) {
+            state.waits.push(Wait {
+                core: None,
+                who: Who::Write(row).name(),
+                op: None,
+                write: Some(row),
+                why: why.name(),
+                from: accepted,
+                to: Some(at),
+                by_op: None,
+                by_write,
+            });
+        }
+        state.banks.take(controller, issued, row);
     }
 
     /// A write is on the media.
@@ -155,6 +174,38 @@ impl Recorder {
         let state = &mut *self.state.borrow_mut();
         if !state.is_closed() {
             state.reads.push(at);
+        }
+    }
+}
+
+/// What keeps the media busy: the latest write of each controller, and of each of its banks with its end.
+#[derive(Default)]
+pub(super) struct Banks {
+    latest: BTreeMap<u16, u32>,
+    busy: BTreeMap<(u16, BankId), (u32, u64)>,
+}
+
+impl Banks {
+    /// What a write waited for last that was accepted then, if it did not go at once.
+    fn kept(&self, controller: u16, issued: &Issued, accepted: u64) -> Option<(Why, Option<u32>)> {
+        let busy = self.busy.get(&(controller, issued.bank));
+        let by_write = busy.filter(|(_, until)| *until >= issued.bank_free);
+        let last = issued.bank_free.max(issued.port_free);
+        if last <= accepted {
+            return None;
+        }
+        Some(match (last == issued.bank_free, by_write) {
+            (true, Some((row, _))) => (Why::Bank, Some(*row)),
+            (true, None) => (Why::Reads, None),
+            (false, _) => (Why::Bandwidth, self.latest.get(&controller).copied()),
+        })
+    }
+
+    /// The media take a write.
+    fn take(&mut self, controller: u16, issued: &Issued, row: u32) {
+        self.latest.insert(controller, row);
+        if let Some((bank, until)) = issued.keeps {
+            self.busy.insert((controller, bank), (row, until));
         }
     }
 }
