@@ -163,6 +163,9 @@ def test_each_stall_names_what_it_waited_for(spec: RunSpec) -> None:
     assert len(writes) > 0
 
 
+MEDIA = {"bank busy with a write", "write bandwidth of the media"}
+
+
 @pytest.mark.parametrize("spec", WAITED, ids=lambda spec: f"{spec.design}: {spec.workload}")
 def test_a_write_in_the_queue_names_what_it_waited_for(spec: RunSpec) -> None:
     timeline = ENGINE.timeline(spec, Part())
@@ -180,7 +183,7 @@ def test_a_write_in_the_queue_names_what_it_waited_for(spec: RunSpec) -> None:
     assert late
     for row in late:
         why, by = waits[row]
-        assert why in ("bank busy with a write", "write bandwidth of the media")
+        assert why in MEDIA
         if why == "bank busy with a write":
             # The bank's write was on the media just then.
             assert media[by] == issued[row]
@@ -287,6 +290,10 @@ def test_the_trace_has_a_process_a_design_and_what_stalls_waited_for() -> None:
     named = "(select slice_id from args where key = 'waited for')"
     unnamed = f"select count() {OF_TRACK} 'dispatch stalls' and slice.id not in {named}"
     assert trace.query(unnamed) == [(0,)]
+    # So do writes in the write queue, for the bank or the bandwidth.
+    queued = "select distinct value from slice join args on slice_id = slice.id where key = 'waited for' and name = "
+    assert {why for (why,) in trace.query(f"{queued}'write queue'")} <= MEDIA
+    assert trace.query(f"{queued}'write queue'")
 
 
 def test_the_reader_of_traces_sees_a_slice_without_an_end() -> None:

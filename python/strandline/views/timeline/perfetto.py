@@ -29,6 +29,8 @@ class _Design:
     def __init__(self, writer: Writer, timeline: Timeline, flows: int) -> None:
         self._writer, self._t, self._flows = writer, timeline, flows
         self._zero = timeline.start
+        waits = timeline.waits.rows("write", "from", "why", "by_write")
+        self._held = {(write, begin): {"waited for": why, "write": by} for write, begin, why, by in waits}
         self._carried: dict[int, list[int]] = {}
         for op, (kind, addr, write) in enumerate(timeline.ops.rows("kind", "addr", "write")):
             if write is not None and is_persist(kind, addr):
@@ -163,7 +165,7 @@ class _Design:
             stages = [("to the controller", sent, arrived), ("waits for the queue", arrived, accepted)]
             stages += [("write queue", accepted, issued), ("media", issued, media)] if into is None else []
             parts = [
-                Slice(self._at(begin), self._at(done), name)
+                Slice(self._at(begin), self._at(done), name, self._held.get((number, begin), {}))
                 for name, begin, done in stages
                 if begin is not None and done is not None and done > begin
             ]

@@ -199,21 +199,38 @@ class Painter {
     for (let index = firstBehind(row, from); index < row.length && row[index].begin < last; index++) {
       const item = row[index];
       const right = Math.max(x(item.end), x(item.begin) + 1);
-      const isMatch = state.matched.has(item), isSelected = same(item, state.selected);
-      if (right <= painted && !isMatch && !isSelected) continue;
-      for (const [begin, end, colour] of partsOf(design, item)) {
-        const left = Math.max(x(begin), GUTTER - 2);
-        if (end > begin || item.kind === "count") this.fill(colour, left, top + 1, Math.max(x(end) - left, 1), tall - (tall > 5 ? 2 : 1));
+      if (right <= painted) {
+        // Nothing shows of those, either, that end where something is painted.
+        index = Math.max(index, firstBehind(row, from + (painted - GUTTER) / state.view.scale) - 1);
+        continue;
       }
-      if (group.height === TALL && right - x(item.begin) > 46) {
-        const left = Math.max(x(item.begin), GUTTER) + 3;
-        const under = partsOf(design, item).at(-1)[2];
-        this.text(labelOf(design, item), left, top + group.height / 2, this.ink(under), right - left - 4);
-      }
-      if (isMatch) this.frame("match", x(item.begin), top, right, tall);
-      if (same(item, state.hovered)) this.frame("text", x(item.begin), top, right, tall);
-      if (isSelected) this.frame("select", x(item.begin), top, right, tall);
+      this.item(design, item, x, right, top, tall);
       painted = Math.floor(right);
+    }
+    this.frames(state, group, row, x, top, tall, [from, last]);
+  }
+
+  item(design, item, x, right, top, tall) {
+    const parts = partsOf(design, item);
+    for (const [begin, end, colour] of parts) {
+      const left = Math.max(x(begin), GUTTER - 2);
+      if (end > begin || item.kind === "count") this.fill(colour, left, top + 1, Math.max(x(end) - left, 1), tall - (tall > 5 ? 2 : 1));
+    }
+    if (tall === TALL && right - x(item.begin) > 46) {
+      const left = Math.max(x(item.begin), GUTTER) + 3;
+      this.text(labelOf(design, item), left, top + tall / 2, this.ink(parts.at(-1)[2]), right - left - 4);
+    }
+  }
+
+  // Frames around what was found, what is at the pointer, and what is selected.
+  frames(state, group, row, x, top, tall, [from, last]) {
+    const frame = (item, colour) => this.frame(colour, x(item.begin), top, Math.max(x(item.end), x(item.begin) + 1), tall);
+    for (let index = firstBehind(row, from); state.matched.size && index < row.length && row[index].begin < last; index++) {
+      if (state.matched.has(row[index])) frame(row[index], "match");
+    }
+    for (const [item, colour] of [[state.hovered, "text"], [state.selected, "select"]]) {
+      const place = item && state.placeOf(item);
+      if (place?.group === group && group.rows[place.row] === row) frame(item, colour);
     }
   }
 
