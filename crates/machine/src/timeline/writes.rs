@@ -138,7 +138,8 @@ impl Recorder {
             return;
         };
         let accepted = state.writes[row as usize].accepted.unwrap_or(at);
-        if let Some((why, by_write)) = state.banks.kept(controller, issued, accepted) {
+        if at > accepted {
+            let (why, by_write) = state.banks.kept(controller, issued, at);
             state.waits.push(Wait {
                 core: None,
                 who: Who::Write(row).name(),
@@ -186,19 +187,16 @@ pub(super) struct Banks {
 }
 
 impl Banks {
-    /// What a write waited for last that was accepted then, if it did not go at once.
-    fn kept(&self, controller: u16, issued: &Issued, accepted: u64) -> Option<(Why, Option<u32>)> {
+    /// What a write waited for last that goes now, and did not go at once.
+    fn kept(&self, controller: u16, issued: &Issued, now: u64) -> (Why, Option<u32>) {
         let busy = self.busy.get(&(controller, issued.bank));
         let by_write = busy.filter(|(_, until)| *until >= issued.bank_free);
-        let last = issued.bank_free.max(issued.port_free);
-        if last <= accepted {
-            return None;
+        match (issued.bank_free == now, issued.port_free == now, by_write) {
+            (true, _, Some((row, _))) => (Why::Bank, Some(*row)),
+            (true, _, None) => (Why::Reads, None),
+            (false, true, _) => (Why::Bandwidth, self.latest.get(&controller).copied()),
+            (false, false, _) => (Why::Design, None),
         }
-        Some(match (last == issued.bank_free, by_write) {
-            (true, Some((row, _))) => (Why::Bank, Some(*row)),
-            (true, None) => (Why::Reads, None),
-            (false, _) => (Why::Bandwidth, self.latest.get(&controller).copied()),
-        })
     }
 
     /// The media take a write.
