@@ -29,6 +29,7 @@ SCRIPTS = (
     "crash.js",
     "legend.js",
     "labels.js",
+    "search.js",
     "input.js",
     "page.js",
 )

@@ -46,7 +46,8 @@ function stagesOf(design, stall, op) {
     marks.push(["was acknowledged", writes.accepted[write]]);
   }
   const come = marks.filter(([, at]) => at >= 0);
-  const spent = come.map(([text, at], place) => [text, overlap([stall.begin, stall.end], [at, Math.max(at, come[place + 1]?.[1] ?? stall.end)])]);
+  const endOf = (place) => Math.max(come[place][1], come[place + 1]?.[1] ?? stall.end);
+  const spent = come.map(([text, at], place) => [text, overlap([stall.begin, stall.end], [at, endOf(place)])]);
   return spent.filter(([, cycles]) => cycles > 0);
 }
 
@@ -93,7 +94,8 @@ function overview(panel, state, select) {
   const { data } = state;
   data.designs.forEach((design, number) => design.crash && crash(panel, state, design, number, select));
   element("h2", "Nothing is selected", panel);
-  element("p", "Click a stall, a persist, a fence or a write, or press the full stop, to see what it waited for and what waited for it.", panel);
+  const what = "Click a stall, a persist, a fence or a write, or press the full stop";
+  element("p", `${what}, to see what it waited for and what waited for it.`, panel);
   const where = { caches: "once it is visible", queue: "once its write is in the write queue (ADR)", media: "once its write is on the media" };
   data.designs.forEach((design, number) => {
     element("h3", `${design.name}: ${design.workload} on ${design.machine}`, panel);
@@ -115,8 +117,9 @@ function stalled(design, number) {
   const { stalls, names } = design;
   const found = new Map();
   for (let row = 0; row < stalls.length; row++) {
-    const text = `${STALLS[names[stalls.cause[row]]]}: ${names[stalls.why[row]]}${kindOf(design, row)}`, long = stalls.end[row] - stalls.begin[row];
+    const long = stalls.end[row] - stalls.begin[row];
     if (!long) continue;
+    const text = `${STALLS[names[stalls.cause[row]]]}: ${names[stalls.why[row]]}${kindOf(design, row)}`;
     const known = found.get(text) ?? found.set(text, { text, cycles: 0, longest: -1 }).get(text);
     known.cycles += long;
     if (long > known.longest) Object.assign(known, { longest: long, name: `longest: ${long}`, item: itemOf(design, number, "stall", row) });

@@ -225,8 +225,8 @@ class Painter {
   // Frames around what was found, what is at the pointer, and what is selected.
   frames(state, group, row, x, top, tall, [from, last]) {
     const frame = (item, colour) => this.frame(colour, x(item.begin), top, Math.max(x(item.end), x(item.begin) + 1), tall);
-    for (let index = firstBehind(row, from); state.matched.size && index < row.length && row[index].begin < last; index++) {
-      if (state.matched.has(row[index])) frame(row[index], "match");
+    for (let index = firstBehind(row, from); state.search.matched.size && index < row.length && row[index].begin < last; index++) {
+      if (state.search.matched.has(row[index])) frame(row[index], "match");
     }
     for (const [item, colour] of [[state.hovered, "text"], [state.selected, "select"]]) {
       const place = item && state.placeOf(item);

@@ -78,8 +78,8 @@ class Input {
   press(event) {
     if (event.ctrlKey || event.metaKey || document.getElementById("keys").open) return;
     const { page } = this;
-    if (event.target === page.search) {
-      if (event.key === "Enter") page.find(event.shiftKey ? -1 : 1);
+    if (event.target === page.search.box) {
+      if (event.key === "Enter") page.search.find(event.shiftKey ? -1 : 1);
       if (event.key === "Escape") page.canvas.focus();
       return;
     }
@@ -110,7 +110,7 @@ class Input {
       Backspace: () => (shift ? page.forward() : page.back()),
       ",": () => page.neighbour(-1), ".": () => page.neighbour(1),
       "[": () => page.follow([...page.related.before, ...page.related.way]), "]": () => page.follow(page.related.behind),
-      "/": () => page.search.focus(), t: () => page.theme(), "?": () => page.help(), Escape: () => page.select(null),
+      "/": () => page.search.box.focus(), t: () => page.theme(), "?": () => page.help(), Escape: () => page.select(null),
     };
   }
 }

@@ -9,16 +9,15 @@ class Page {
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas);
     this.panel = document.getElementById("details");
-    this.search = document.getElementById("search");
     this.view = new View(data);
-    Object.assign(this, { selected: null, hovered: null, matches: [], match: -1, matched: new Set(), related: NOTHING });
-    Object.assign(this, { hidden: new Set(), closed: new Set() });
+    Object.assign(this, { selected: null, hovered: null, related: NOTHING, hidden: new Set(), closed: new Set() });
     this.places = new Map();
     for (const group of this.groups) {
       group.rows.forEach((row, place) => row.forEach((item) => this.places.set(key(item), { item, group, row: place })));
     }
     this.legend = new Legend(document.getElementById("legend"), this, (name) => this.hide(name));
     this.labels = new Labels(document.getElementById("labels"), this);
+    this.search = new Search(this);
     this.input = new Input(this);
     this.listen();
     this.resized();
@@ -164,7 +163,8 @@ class Page {
     const pixels = (item.end - item.begin) * view.scale;
     if (pixels < 6 || pixels > 2 * this.width) view.scale = Math.min(this.width / (Math.max(item.end - item.begin, 40) * 6), MOST_SCALE);
     const [left, right] = [item.begin, item.end].map((time) => view.x(item.design, time));
-    if (left < GUTTER || right > GUTTER + this.width) view.from = (item.begin + item.end) / 2 - view.shifts[item.design] - this.width / view.scale / 2;
+    const isOut = left < GUTTER || right > GUTTER + this.width;
+    if (isOut) view.from = (item.begin + item.end) / 2 - view.shifts[item.design] - this.width / view.scale / 2;
     this.move(0, 0);
     const place = this.placeOf(item);
     const y = place.y - view.scroll;
@@ -192,38 +192,13 @@ class Page {
     const down = y - RULER + this.view.scroll;
     if (x < GUTTER || y < RULER) return null;
     const group = this.groups.find((one) => one.isShown && one.top <= down && down < one.top + one.tall);
-    const row = group?.kind === "unit" ? this.isClosed(group) && group.strip : group?.all && group.rows[group.used[Math.floor((down - group.top) / group.height)]];
+    const isStrip = group?.kind === "unit" && this.isClosed(group);
+    const row = isStrip ? group.strip : group?.all && group.rows[group.used[Math.floor((down - group.top) / group.height)]];
     if (!row) return null;
     const [from] = this.view.times(group.design, this.width), near = 4 / this.view.scale;
     const time = from + (x - GUTTER) / this.view.scale;
     const item = row[firstBehind(row, time - near)];
     return item && item.begin <= time + near ? item : null;
-  }
-
-  find(step) {
-    const text = this.search.value.trim().toLowerCase();
-    if (text !== this.sought) {
-      this.sought = text;
-      this.matches = text ? [...this.places.values()].map(({ item }) => item).filter((item) => this.says(item, text)) : [];
-      this.matches.sort((a, b) => a.begin - b.begin);
-      this.matched = new Set(this.matches);
-      this.match = -1;
-    }
-    const count = this.matches.length;
-    if (count && step) {
-      this.match = this.match < 0 ? (step > 0 ? 0 : count - 1) : (this.match + step + count) % count;
-      this.select(this.matches[this.match]);
-    }
-    document.getElementById("found").textContent = !text ? "" : this.match >= 0 ? `${this.match + 1} of ${count}` : count ? `${count} found` : "no match";
-    this.redraw();
-  }
-
-  // Whether an item's label has the text; `w12` and `op 12` are one write and one operation.
-  says(item, text) {
-    if (/^w\d+$/.test(text)) return item.kind === "write" && `w${item.index}` === text;
-    if (/^op \d+$/.test(text)) return item.kind === "op" && `op ${item.index}` === text;
-    const label = labelOf(this.data.designs[item.design], item).toLowerCase();
-    return /^[a-z]+ \d+$/.test(text) ? label === text : label.includes(text);
   }
 
   // Hides the rows of a name, or shows them again.
@@ -272,7 +247,8 @@ class Page {
     if (!this.view.aligned && tasks.length < 2) return;
     this.keep();
     this.view.aligned = tasks.length ? labelOf(this.data.designs[tasks[0].design], tasks[0]) : null;
-    this.view.shifts = this.data.designs.map((_, design) => (tasks.length ? (tasks.find((task) => task.design === design) ?? tasks[0]).begin : 0));
+    const beginOf = (design) => (tasks.find((task) => task.design === design) ?? tasks[0] ?? { begin: 0 }).begin;
+    this.view.shifts = this.data.designs.map((_, design) => beginOf(design));
     if (!tasks.length) this.fit();
     else this.showTasks(tasks);
     this.choose(this.selected);
@@ -313,7 +289,6 @@ class Page {
   }
 
   listen() {
-    this.search.addEventListener("input", () => this.find(0));
     new ResizeObserver(() => {
       this.resized();
       this.move(0, 0);

@@ -32,7 +32,8 @@ function stallsIn({ stalls, spans, names }, item) {
   const { begin, end } = item, found = [];
   for (let stall = 0; stall < stalls.length; stall++) {
     const cycles = overlap([begin, end], [stalls.begin[stall], stalls.end[stall]]);
-    if (cycles && stalls.core[stall] === spans.core[item.index]) found.push({ text: names[stalls.why[stall]], item: link(item, "stall", stall), cycles });
+    if (!cycles || stalls.core[stall] !== spans.core[item.index]) continue;
+    found.push({ text: names[stalls.why[stall]], item: link(item, "stall", stall), cycles });
   }
   return found.sort((a, b) => b.cycles - a.cycles);
 }
@@ -42,7 +43,8 @@ function reasonsOf({ stalls, names }, item, cycles) {
   const text = names[stalls.why[item.index]];
   const found = ["op", "write", "miss"].filter((kind) => stalls[kind][item.index] >= 0);
   if (!found.length) return [{ text, item: null, cycles }];
-  return found.map((kind, place) => ({ text: place ? "it retired behind" : text, item: link(item, kind, stalls[kind][item.index]), cycles }));
+  const linked = found.map((kind) => link(item, kind, stalls[kind][item.index]));
+  return linked.map((to, place) => ({ text: place ? "it retired behind" : text, item: to, cycles }));
 }
 
 const STEPS = 8;
