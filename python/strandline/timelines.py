@@ -74,6 +74,7 @@ class Timeline:
     ops: Table
     writes: Table
     stalls: Table
+    misses: Table
     waits: Table
     counts: Table
     speculations: Table
@@ -119,6 +120,13 @@ class Timeline:
                 here[core] = place._replace(strand=place.strand + 1)
         return places
 
+    @cached_property
+    def drawn(self) -> list[int]:
+        """What pages draw: of stores to volatile memory, which are most, only those that others waited for."""
+        named = {op for column in (self.stalls["op"], self.waits["by_op"]) for op in column}
+        rows = enumerate(self.ops.rows("kind", "addr"))
+        return [op for op, (kind, addr) in rows if addr is None or is_persist(kind, addr) or op in named]
+
     def name(self, addr: int) -> str:
         """The location's name, or the address."""
         return self.names.get(addr) or place(addr)
@@ -144,8 +152,3 @@ def place(addr: int) -> str:
 def is_persist(kind: str, addr: int | None) -> bool:
     """Whether an operation stores to persistent memory, or flushes a line of it."""
     return addr is not None and addr >= PERSISTENT and (kind in STORES or kind in FLUSHES)
-
-
-def persists_and_primitives(ops: Table) -> list[int]:
-    """The operations that pages draw: without stores to volatile memory, of which there are most."""
-    return [op for op, (kind, addr) in enumerate(ops.rows("kind", "addr")) if addr is None or is_persist(kind, addr)]

@@ -37,9 +37,9 @@ SHOTS = (
         "timeline.png",
         "timeline pc -d x86,cosplay --tasks 12 --window 4 --bmo 700",
         "out/timeline-pc/timeline.html",
-        ("/", *"cfence", *["Enter"] * 11, "Escape", "0"),
+        ("/", *"stall: fence", *["Enter"] * 15, "Control+A", "Delete", "Escape", "0", "PageUp"),
         1200,
-        880,
+        910,
     ),
     Shot(
         "crash.png",
@@ -62,6 +62,7 @@ def main() -> int:
             subprocess.run([sys.executable, "-m", "strandline", *shlex.split(shot.command)], cwd=folder, check=False)
             page = browser.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme="light")
             page.goto((Path(folder) / shot.page).as_uri())
+            page.wait_for_selector("html[data-ready=yes]")
             for key in shot.keys:
                 page.keyboard.press(key)
             page.screenshot(path=FOLDER / shot.picture)

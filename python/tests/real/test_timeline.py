@@ -1,19 +1,20 @@
 """A timeline is of the run without it, and adds up to its record."""
 
 import io
-import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket, TrackEvent
 
+from kanata_log import Instruction, Reader
 from strandline.engine import Engine, RunSpec, load
 from strandline.errors import InputError
 from strandline.timelines import FLUSHES, STORES, Part, Timeline, is_persist
 from strandline.views.timeline import kanata, perfetto
+from strandline.views.timeline.tracks import Slice, Writer
+from trace_tables import Tables
 
 from .conftest import Installed
 
@@ -121,6 +122,75 @@ def test_times_are_in_order() -> None:
     assert all(op is not None or write is not None for op, write, to in fences if to is not None)
 
 
+WAITED = (
+    RunSpec("sps", "x86", tasks=40),
+    RunSpec("queue", "x86", tasks=40, threads=4),
+    RunSpec("tatp", "hops-rp", tasks=40),
+    RunSpec("array-swap", "strandweaver", tasks=20, set=("machine.core.store_queue_entries=8",)),
+    RunSpec("queue", "asap-rp", tasks=20, threads=2),
+)
+
+
+@pytest.mark.parametrize("spec", WAITED, ids=lambda spec: f"{spec.design}: {spec.workload}")
+def test_each_stall_names_what_it_waited_for(spec: RunSpec) -> None:
+    timeline = ENGINE.timeline(spec, Part())
+    ops, writes, misses = timeline.ops, timeline.writes, timeline.misses
+    unnamed = Counter[str]()
+    for core, begin, end, cause, why, op, write, miss in timeline.stalls.rows(
+        "core", "from", "to", "cause", "why", "op", "write", "miss"
+    ):
+        if why in ("fence retires", "head of the store queue leaves"):
+            # It is of the core itself, began before the stall did, and ended no earlier.
+            assert ops["core"][op] == core
+            assert ops["dispatched"][op] < end
+            ended = ops["done"][op] if why == "fence retires" else ops["left"][op]
+            assert ended >= end
+            assert ops["addr"][op] is None or why != "fence retires"
+        elif why == "miss":
+            assert misses["core"][miss] == core
+            assert begin < misses["to"][miss] <= end
+        elif op is None and write is None:
+            unnamed[why] += end - begin
+        assert cause != "fence" or why == "fence retires"
+    # What is not a wait for something else: the core executes, or its front end begins anew.
+    assert set(unnamed) <= {
+        "what is in the window executes",
+        "mispredicted branch",
+        "page fault",
+        "all threads at the start",
+        "design",
+    }
+    assert len(writes) > 0
+
+
+MEDIA = {"bank busy with a write", "write bandwidth of the media"}
+
+
+@pytest.mark.parametrize("spec", WAITED, ids=lambda spec: f"{spec.design}: {spec.workload}")
+def test_a_write_in_the_queue_names_what_it_waited_for(spec: RunSpec) -> None:
+    timeline = ENGINE.timeline(spec, Part())
+    accepted, issued, media = (timeline.writes[name] for name in ("accepted", "issued", "media"))
+    waits = {
+        write: (why, by)
+        for who, write, why, begin, by in timeline.waits.rows("who", "write", "why", "from", "by_write")
+        if who == "write" and begin == accepted[write]
+    }
+    late = [
+        row
+        for row, (begin, end) in enumerate(zip(accepted, issued, strict=True))
+        if begin is not None and end is not None and end > max(begin, timeline.start)
+    ]
+    assert late
+    for row in late:
+        why, by = waits[row]
+        assert why in MEDIA
+        if why == "bank busy with a write":
+            # The bank's write was on the media just then.
+            assert media[by] == issued[row]
+        else:
+            assert issued[by] <= issued[row]
+
+
 def test_a_store_is_durable_with_the_write_that_carries_it() -> None:
     timeline = ENGINE.timeline(RunSpec("sps", "x86", tasks=20), Part())
     rows = timeline.ops.rows("kind", "addr", "visible", "write", "timed")
@@ -172,70 +242,113 @@ def test_a_part_with_room_for_all_is_whole() -> None:
     assert list(part.ops.rows("dispatched")) == list(ENGINE.timeline(spec, Part()).ops.rows("dispatched"))
 
 
-def trace_of(timeline: Timeline) -> list[TracePacket]:
+def trace_of(*timelines: Timeline) -> Tables:
     file = io.BytesIO()
-    perfetto.write(file, [timeline])
-    trace = Trace()
-    trace.ParseFromString(file.getvalue())
-    return list(trace.packet)
+    perfetto.write(file, timelines)
+    return Tables(file.getvalue())
 
 
-def slices_of(packets: list[TracePacket]) -> dict[int, list[tuple[str, int, int]]]:
-    """The outermost slices of each track, by name, begin and end; slices of a track must nest."""
-    slices: dict[int, list[tuple[str, int, int]]] = {}
-    open_: dict[int, list[tuple[str, int]]] = {}
-    for packet in packets:
-        event = packet.track_event
-        stack = open_.setdefault(event.track_uuid, [])
-        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
-            assert not stack or packet.timestamp >= stack[-1][1]
-            stack.append((event.name, packet.timestamp))
-        elif event.type == TrackEvent.TYPE_SLICE_END:
-            name, begin = stack.pop()
-            if not stack:
-                slices.setdefault(event.track_uuid, []).append((name, begin, packet.timestamp))
-    assert not any(open_.values())
-    for track in slices.values():
-        assert all(before[2] <= behind[1] for before, behind in pairwise(track))
-    return slices
-
-
-def named(packets: list[TracePacket], name: str) -> set[int]:
-    return {packet.track_descriptor.uuid for packet in packets if packet.track_descriptor.name == name}
+OF_TRACK = "from slice join track on track.id = slice.track_id where track.name = "
 
 
 @pytest.mark.parametrize("design", ["x86", "hops-rp", "sp"])
 def test_the_trace_shows_what_the_record_counts(design: str) -> None:
     timeline = ENGINE.timeline(RunSpec("sps", design, tasks=20), Part())
-    packets = trace_of(timeline)
-    slices = slices_of(packets)
-    stalls = [span for track in named(packets, "dispatch stalls") for span in slices.get(track, [])]
-    fences = sum(end - begin for name, begin, end in stalls if name == "fence")
-    assert fences == timeline.record.count("fence_stall_cycles")
-    persists = [span for track in named(packets, "persists") for span in slices.get(track, [])]
-    assert sum(name.startswith("clwb") for name, _, _ in persists) >= timeline.record.count("flushes")
-    # Each flush points to the write that acknowledges it.
-    writes = {packet.track_event.flow_ids[0] for packet in packets if packet.track_event.name.startswith("write pm+")}
-    flows = {packet.track_event.flow_ids[0] for packet in packets if packet.track_event.flow_ids}
-    assert flows
-    assert flows == writes
+    trace = trace_of(timeline)
+    # The page of timelines shows this query.
+    stalls = trace.query("select sum(dur) from slice where name = 'fence'")
+    assert stalls == [(timeline.record.count("fence_stall_cycles"),)]
+    # On a track none overlaps: what overlaps is on another track of that name.
+    crossing = (
+        "select count() from slice one join slice other using (track_id, depth)"
+        " where one.id < other.id and one.ts < other.ts + other.dur and other.ts < one.ts + one.dur"
+    )
+    assert trace.query(crossing) == [(0,)]
+    ((flushes,),) = trace.query(f"select count() {OF_TRACK} 'persists' and slice.name like 'clwb%'")
+    assert flushes >= timeline.record.count("flushes")
+    # Each persist points to the write that carries or acknowledges it, and to nothing else.
+    flows = trace.query(
+        "select one.name, other.name from flow"
+        " join slice one on one.id = slice_out join slice other on other.id = slice_in"
+    )
+    ops = timeline.ops.rows("kind", "addr", "write")
+    assert len(flows) == sum(write is not None and is_persist(kind, addr) for kind, addr, write in ops)
+    assert all(one.split()[0] != "write" == other.split()[0] for one, other in flows)
+    # The queue is empty at first and in the end.
+    assert trace.query("select value from counter order by ts desc limit 1") == [(0,)]
+
+
+def test_the_trace_has_a_process_a_design_and_what_stalls_waited_for() -> None:
+    spec = RunSpec("queue", "x86", tasks=20, threads=2)
+    trace = trace_of(*(ENGINE.timeline(of(spec, design), Part()) for design in ("x86", "hops-rp")))
+    assert trace.query("select name from process order by pid") == [("x86",), ("hops-rp",)]
+    tracks = "select count(distinct track.name) from track join process using (upid) where process.name = 'x86'"
+    ((count,),) = trace.query(tracks)
+    assert count >= len(
+        {"core 0", "core 1", "controller 0", "tasks", "persists", "dispatch stalls", "fences", "writes"}
+    )
+    named = "(select slice_id from args where key = 'waited for')"
+    unnamed = f"select count() {OF_TRACK} 'dispatch stalls' and slice.id not in {named}"
+    assert trace.query(unnamed) == [(0,)]
+    # So do writes in the write queue, for the bank or the bandwidth.
+    queued = "select distinct value from slice join args on slice_id = slice.id where key = 'waited for' and name = "
+    assert {why for (why,) in trace.query(f"{queued}'write queue'")} <= MEDIA
+    assert trace.query(f"{queued}'write queue'")
+
+
+def test_the_reader_of_traces_sees_a_slice_without_an_end() -> None:
+    file = io.BytesIO()
+    writer = Writer(file)
+    writer.slices("a track", writer.track("a process", pid=1), 0, [Slice(3, 7, "a slice", {"answer": 42})])
+    whole = file.getvalue()
+    assert Tables(whole).query(
+        "select ts, dur, slice.name, key, value from slice join args on slice_id = slice.id"
+    ) == [(3, 4, "a slice", "answer", 42)]
+    # The last packet, of a byte for its tag and one for its size, ends the slice.
+    last = max(
+        place for place in range(len(whole)) if whole[place] == 0x0A and place + 2 + whole[place + 1] == len(whole)
+    )
+    with pytest.raises(AssertionError, match="a slice without an end"):
+        Tables(whole[:last])
+
+
+def log_of(design: str) -> tuple[Timeline, list[Instruction]]:
+    timeline = ENGINE.timeline(RunSpec("sps", design, tasks=5), Part(instructions=True))
+    return timeline, list(Reader(kanata.log(timeline)))
 
 
 def test_the_log_of_instructions_retires_each() -> None:
-    timeline = ENGINE.timeline(RunSpec("sps", "x86", tasks=5), Part(instructions=True))
-    lines = kanata.log(timeline).splitlines()
-    assert lines[:2] == ["Kanata\t0004", "C=\t0"]
-    began = [line.split("\t")[1] for line in lines if line.startswith("I\t")]
-    ended = [line.split("\t") for line in lines if line.startswith("R\t")]
+    timeline, found = log_of("x86")
     addresses = sum(kind == "address" for kind in timeline.instructions["kind"])
-    micro_ops = timeline.record.count("instructions") + addresses
-    assert began == [str(number) for number in range(micro_ops)]
-    assert sorted(int(line[1]) for line in ended) == list(range(len(began)))
-    assert {line[3] for line in ended} == {"0"}
-    assert all(re.fullmatch(r"C\t[1-9][0-9]*", line) for line in lines[2:] if line.startswith("C"))
-    retired = {int(line[1]): place for place, line in enumerate(ended)}
-    # One core retires in order.
-    assert [retired[number] for number in range(len(began))] == sorted(retired.values())
+    assert len(found) == timeline.record.count("instructions") + addresses
+    assert not any(each.is_flushed for each in found)
+    # One core dispatches and retires in order, and no stage ends before it begins.
+    assert [each.number for each in found] == [each.place for each in found] == list(range(len(found)))
+    assert all(one.begin <= other.begin and one.end <= other.end for one, other in pairwise(found))
+    for each in found:
+        times = [time for _, *span in each.stages for time in span]
+        assert times == sorted(times)
+        assert (each.stages[0][:2], times[-1]) == (("Ds", each.begin), each.end)
+
+
+def test_the_log_of_a_design_that_rolls_back_flushes() -> None:
+    timeline, found = log_of("sp")
+    gone = sum(void for (void,) in timeline.instructions.rows("void"))
+    assert sum(each.is_flushed for each in found) >= gone
+
+
+BAD_LOGS = {
+    "no header": ("I\t0\t0\t0", "no log of version 4"),
+    "a number is left out": ("Kanata\t0004\nI\t1\t0\t0", "follow one another"),
+    "no end": ("Kanata\t0004\nI\t0\t0\t0", "without R"),
+    "behind its end": ("Kanata\t0004\nI\t0\t0\t0\nR\t0\t0\t0\nS\t0\t0\tDs", "behind R"),
+}
+
+
+@pytest.mark.parametrize(("log", "message"), BAD_LOGS.values(), ids=BAD_LOGS)
+def test_the_reader_of_logs_refuses_what_the_format_does_not_allow(log: str, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        Reader(log)
 
 
 def test_the_command_writes_a_page_and_a_trace(installed: Installed, tmp_path: Path) -> None:
@@ -281,9 +394,8 @@ def test_a_litmus_test_is_drawn_with_the_names_of_its_locations(installed: Insta
     done = installed("timeline", "papers/asap-4-epoch", "-d", "x86,hops-ep", "--json", "--out", "drawn")
     assert (done.code, done.err) == (0, "")
     assert [record["design"] for record in done.document["records"]] == ["x86", "hops-ep"]
-    trace = Trace()
-    trace.ParseFromString((tmp_path / "drawn/timeline.pftrace").read_bytes())
-    names = {packet.track_event.name for packet in trace.packet}
+    trace = Tables((tmp_path / "drawn/timeline.pftrace").read_bytes())
+    names = {name for (name,) in trace.query("select name from slice")}
     # The test stores to three locations, and its epochs end with an ofence.
     assert {"store a", "store b", "store c", "ofence"} <= names
 

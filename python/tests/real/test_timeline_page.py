@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,11 +49,24 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of three designs on four cores."""
+    spec = RunSpec("queue", "", tasks=100, threads=4)
+    runs = [ENGINE.timeline(replace(spec, design=design), Part()) for design in ("x86", "hops-rp", "asap-rp")]
+    path = tmp_path_factory.mktemp("a large page") / "timeline.html"
+    path.write_text(page(runs, "queue"), encoding="utf-8")
+    return path
+
+
+WIDE, NARROW = (1400, 800), (420, 800)
+
+
 @contextmanager
-def opened(browser: Browser, file: Path, theme: str = "light") -> Iterator[Page]:
+def opened(browser: Browser, file: Path, theme: str = "light", size: tuple[int, int] = (1200, 700)) -> Iterator[Page]:
     """The page once it is drawn. Nothing else is requested, and nothing is complained of, while it is open."""
     scheme: Literal["dark", "light"] = "dark" if theme == "dark" else "light"
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 700})
+    context = browser.new_context(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
     shown = context.new_page()
     complaints: list[str] = []
     requests: list[str] = []
@@ -71,9 +85,10 @@ def state(shown: Page) -> dict[str, Any]:
     """What is shown and selected."""
     answer: dict[str, Any] = json.loads(
         shown.evaluate(
-            "JSON.stringify({from: timeline.from, scale: timeline.scale, scroll: timeline.scroll,"
+            "JSON.stringify({...timeline.view.kept(),"
             " selected: timeline.selected && [timeline.selected.kind, timeline.selected.index],"
-            " groups: timeline.layout.groups.map((group) => group.label)})"
+            " groups: timeline.groups.map((group) => group.label), tall: timeline.tall, height: timeline.height,"
+            " shown: timeline.groups.filter((group) => group.isShown).map((group) => group.label)})"
         )
     )
     return answer
@@ -91,6 +106,164 @@ def colour(shown: Page, x: int, y: int) -> list[int]:
     return pixel
 
 
+def place_of(shown: Page, item: str) -> tuple[float, float]:
+    """Where the middle of an item is on the page."""
+    x, y = shown.evaluate(
+        f"(() => {{ const item = {item}, place = timeline.placeOf(item), box = timeline.canvas.getBoundingClientRect();"
+        " const x = timeline.view.x(item.design, (item.begin + item.end) / 2);"
+        " return [box.x + x, box.y + RULER + place.y - timeline.view.scroll]; })()"
+    )
+    return x, y
+
+
+LONGEST = (
+    "timeline.groups.find((group) => group.name === 'stalls').all.filter((item) =>"
+    " labelOf(timeline.data.designs[item.design], item) === 'stall: fence')"
+    ".reduce((long, item) => (item.end - item.begin > long.end - long.begin ? item : long))"
+)
+"""The longest stall at a fence of the first core."""
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_click_on_a_stall_says_what_it_waited_for_and_leads_there(
+    browser: Browser, file: Path, size: tuple[int, int], theme: str
+) -> None:
+    with opened(browser, file, theme, size) as shown:
+        shown.evaluate(f"timeline.zoomTo({LONGEST})")
+        shown.mouse.click(*place_of(shown, LONGEST))
+        stall = state(shown)["selected"]
+        assert stall[0] == "stall"
+        panel = shown.inner_text("#details")
+        # Behind the fence is the flush that it waited for, and behind that its write.
+        assert re.search(r"It waited for, and that for \(\d+\)\nfence retires, [\d,]+ cycles sfence", panel)
+        assert re.search(r"waited for, [\d,]+ cycles clwb pm\+0x", panel)
+        assert re.search(r"acknowledged with, [\d,]+ cycles write w\d+ of pm\+0x", panel)
+        # The stages of the flush are the stall, cycle for cycle.
+        stages = re.search(r"In these cycles clwb pm\S+\n((?:.+\t[\d,]+ cycles\n)+)", panel)
+        assert stages
+        spent = [int(cycles.replace(",", "")) for cycles in re.findall(r"([\d,]+) cycles", stages[1])]
+        assert f"for\t{sum(spent):,} cycles" in panel
+        shown.click("#details a >> nth=0")
+        assert state(shown)["selected"][0] == "op"
+        # The fence knows the stall.
+        assert "dispatch of core 0" in shown.inner_text("#details")
+        shown.keyboard.press("Backspace")
+        assert state(shown)["selected"] == stall
+        shown.keyboard.press("Alt+ArrowRight")
+        assert state(shown)["selected"][0] == "op"
+        shown.click("#back")
+        assert state(shown)["selected"] == stall
+
+
+def test_the_pointer_is_told_what_it_is_at(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.evaluate(f"timeline.zoomTo({LONGEST})")
+        shown.mouse.move(*place_of(shown, LONGEST))
+        tip = shown.inner_text("#tip")
+        assert re.fullmatch(r"stall: fence\n[\d,]+, [\d,]+ cycles\nwaited for: fence retires, sfence", tip)
+        shown.mouse.move(600, 690)
+        assert not shown.is_visible("#tip")
+
+
+def time_at(shown: Page, x: float) -> float:
+    time: float = shown.evaluate(f"timeline.view.from + ({x} - GUTTER) / timeline.view.scale")
+    return time
+
+
+def test_it_zooms_at_the_pointer_or_the_selection_or_to_what_is_dragged_over(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.mouse.move(700, 400)
+        before = time_at(shown, 700)
+        for _ in range(3):
+            shown.keyboard.press("w")
+        assert time_at(shown, 700) == pytest.approx(before, abs=1)
+        shown.mouse.move(700, 10)
+        shown.keyboard.press(".")
+        middle = "timeline.view.x(0, (timeline.selected.begin + timeline.selected.end) / 2)"
+        at = shown.evaluate(middle)
+        shown.keyboard.press("+")
+        assert shown.evaluate(middle) == pytest.approx(at, abs=1)
+        box = shown.locator("#canvas").bounding_box()
+        assert box
+        wanted = time_at(shown, 300), time_at(shown, 500)
+        shown.mouse.move(box["x"] + 300, box["y"] + 8)
+        shown.mouse.down()
+        shown.mouse.move(box["x"] + 500, box["y"] + 8, steps=4)
+        shown.mouse.up()
+        width = shown.evaluate("timeline.width")
+        seen = time_at(shown, 150), time_at(shown, 150 + width)
+        assert seen == pytest.approx(wanted, abs=1)
+        shown.keyboard.press("Backspace")
+        assert time_at(shown, 300) == pytest.approx(wanted[0], abs=1)
+
+
+def test_a_design_and_a_core_close_and_open(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.click("#labels button:text-is('x86')")
+        closed = state(shown)["shown"]
+        assert closed.count("persists") == 1
+        shown.keyboard.press("Enter")
+        assert state(shown)["shown"].count("persists") == 2
+        shown.focus("#canvas")
+        shown.keyboard.press(".")
+        shown.keyboard.press("c")
+        assert state(shown)["shown"].count("persists") == 1
+        assert "core 0" in state(shown)["shown"]
+        # What is selected is opened.
+        shown.keyboard.press(".")
+        assert state(shown)["shown"].count("persists") == 2
+
+
+def test_the_legend_has_what_occurs_and_hides_rows(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        entries = shown.locator("#legend button").all_inner_texts()
+        names = [entry.split("\n")[0] for entry in entries]
+        assert {"tasks", "stalls", "fences", "persists", "writes"} <= set(names)
+        # Neither design rolls back, and no lane shares the core.
+        assert not {"speculation", "lanes"} & set(names)
+        assert "rolled back" not in " ".join(entries)
+        shown.click("#legend button:has-text('stalls')")
+        assert "stalls" not in state(shown)["shown"]
+        shown.evaluate(f"timeline.select({LONGEST})")
+        assert "stalls" in state(shown)["shown"]
+
+
+def test_designs_stand_side_by_side_at_a_task(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as shown:
+        shown.fill("#search", "task 500")
+        shown.keyboard.press("Enter")
+        shown.keyboard.press("Escape")
+        shown.keyboard.press("j")
+        tasks = "sameTask(timeline.data, timeline.selected)"
+        found = shown.evaluate(
+            f"{tasks}.map((task) => [timeline.view.x(task.design, task.begin), timeline.placeOf(task) != null])"
+        )
+        assert len(found) == 2
+        assert found[0] == found[1]
+        assert found[0][1]
+        assert "task 500 under each design" in shown.inner_text("#details")
+        shown.keyboard.press("j")
+        assert state(shown)["shifts"] == [0, 0]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_three_designs_on_four_cores_fit(browser: Browser, large: Path, size: tuple[int, int], theme: str) -> None:
+    with opened(browser, large, theme, size) as shown:
+        found = state(shown)
+        assert found["shown"].count("core 3") == 3
+        assert found["tall"] < 2 * found["height"]
+        assert shown.evaluate("document.documentElement.scrollWidth") <= size[0]
+        # A burst needs no more height than a page can spare, and no row is kept free where there is none.
+        whole, least = shown.evaluate("timeline.groups.map((group) => [group.tall, group.used.length])"), 2
+        assert all(tall <= max(90, least * used) for tall, used in whole)
+        used = "timeline.groups.find((group) => group.name === 'persists').used.length"
+        burst = shown.evaluate(f"(timeline.closed.clear(), timeline.arrange(), {used})")
+        shown.evaluate("timeline.zoom(1000)")
+        assert shown.evaluate(used) < burst
+
+
 def test_the_page_is_small_and_asks_for_nothing(browser: Browser, file: Path) -> None:
     assert file.stat().st_size < 2_000_000
     text = file.read_text(encoding="utf-8")
@@ -99,8 +272,7 @@ def test_the_page_is_small_and_asks_for_nothing(browser: Browser, file: Path) ->
         assert shown.title() == "sps: <x86> & hops-rp"
         groups = state(shown)["groups"]
         assert groups.index("x86") < groups.index("hops-rp")
-        assert "core 0: persists" in groups
-        assert "controller 0: writes" in groups
+        assert groups.index("core 0") < groups.index("persists") < groups.index("controller 0") < groups.index("writes")
 
 
 def test_the_keys_zoom_and_move(browser: Browser, file: Path) -> None:
@@ -113,8 +285,6 @@ def test_the_keys_zoom_and_move(browser: Browser, file: Path) -> None:
         assert state(shown)["from"] > before
         shown.keyboard.press("ArrowLeft")
         assert state(shown)["from"] == pytest.approx(before)
-        shown.keyboard.press("ArrowDown")
-        assert state(shown)["scroll"] > 0
         shown.keyboard.press("0")
         assert state(shown)["scale"] == pytest.approx(whole["scale"])
 
@@ -140,18 +310,14 @@ def test_a_click_selects_and_a_link_goes_on(browser: Browser, file: Path) -> Non
     with opened(browser, file) as shown:
         shown.keyboard.press(".")
         shown.keyboard.press("f")
-        place = shown.evaluate(
-            "(() => { const place = timeline.placeOf(timeline.selected), box = timeline.canvas.getBoundingClientRect();"
-            " const x = GUTTER + ((place.begin + place.end) / 2 - timeline.from) * timeline.scale;"
-            " return [box.x + x, box.y + RULER + place.y - timeline.scroll]; })()"
-        )
+        place = place_of(shown, "timeline.selected")
         chosen = state(shown)["selected"]
         shown.keyboard.press("Escape")
         shown.mouse.click(*place)
         assert state(shown)["selected"] == chosen
         shown.click("#details a >> nth=0")
         assert state(shown)["selected"] != chosen
-        shown.mouse.click(400, 85)
+        shown.mouse.click(400, 690)
         assert state(shown)["selected"] is None
 
 
@@ -166,8 +332,11 @@ def test_the_wheel_and_the_pointer_move_it(browser: Browser, file: Path) -> None
         shown.mouse.up()
         assert state(shown)["from"] > before["from"]
         assert state(shown)["selected"] is None
-        shown.mouse.wheel(0, 200)
-        shown.wait_for_function("timeline.scroll > 0")
+        shown.set_viewport_size({"width": 1200, "height": 300})
+        shown.wait_for_function("timeline.height < 300")
+        shown.mouse.move(600, 200)
+        shown.mouse.wheel(0, 100)
+        shown.wait_for_function("timeline.view.scroll > 0")
 
 
 def test_a_search_without_a_match_says_so(browser: Browser, file: Path) -> None:

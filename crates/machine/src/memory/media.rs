@@ -29,7 +29,7 @@ pub struct Media {
 }
 
 /// A bank of these media.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BankId(u32);
 
 impl BankId {
@@ -79,6 +79,8 @@ pub struct Taken {
     pub port: u64,
     /// Bytes that were written to the media for it.
     pub bytes: u64,
+    /// The bank that is busy from now on, and until when.
+    pub keeps: Option<(BankId, u64)>,
 }
 
 impl Media {
@@ -244,6 +246,7 @@ impl Media {
             done,
             port: at + times * self.times.write_line,
             bytes: 64,
+            keeps: Some((bank, done)),
         }
     }
 
@@ -270,17 +273,21 @@ impl Media {
                 done: at + 1,
                 port: at + 1,
                 bytes: 0,
+                keeps: None,
             };
         }
         let out = Line(self.open_blocks.pop().unwrap_or(block) * self.block_lines);
         let port = at + self.times.write_line * self.block_lines;
-        let bank = self.bank_of(out).index();
-        let start = self.banks[bank].busy.max(at);
-        self.banks[bank].busy = start + self.times.write.max(port - at);
+        let bank = self.bank_of(out);
+        let busy = &mut self.banks[bank.index()].busy;
+        let start = at.max(*busy);
+        *busy = start + self.times.write.max(port - at);
+        let keeps = Some((bank, *busy));
         Taken {
             done: start + 1,
             port: port.max(start + 1),
             bytes: 64 * self.block_lines,
+            keeps,
         }
     }
 }

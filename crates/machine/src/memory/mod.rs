@@ -8,4 +8,5 @@ mod writes;
 
 pub use controller::{Controller, Issued};
 pub use dram::Dram;
+pub use media::BankId;
 pub use writes::{Origin, Waiting, Writes};

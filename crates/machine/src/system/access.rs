@@ -5,7 +5,7 @@ use super::waiters::{Condition, Waiter};
 use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use crate::core::{Lost, MOST_WAITS};
-use crate::timeline::Who;
+use crate::timeline::{Source, Who};
 use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{breaks, broken, Rule};
@@ -59,6 +59,8 @@ impl Running {
         let start = private.misses_l2.start(private.misses.start(at) + fill.latency);
         drop(private);
         let done = self.beyond(core, line, access, start, fill.state.is_some())?;
+        self.hw
+            .record(|recorder, _| recorder.missed(core, line.addr(), access == Access::Own, (at, done)));
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         private.misses.keep(line, done);
         private.misses_l2.keep(line, done);
@@ -103,6 +105,7 @@ impl Running {
         };
         let holder = entry.sharers.others(core).next();
         if let Some(other) = holder.filter(|_| entry.owned || access == Access::Own) {
+            self.hw.record(|recorder, _| recorder.served_by(Source::Core));
             t += self.snoop_latency(other, entry.owned);
         } else if let Some(other) = remembered {
             t += self.snoop_latency(other, false);
@@ -296,6 +299,7 @@ impl Running {
         }
         let done = match supply {
             Supply::Memory | Supply::Durable | Supply::Wait(_) => {
+                self.hw.record(|recorder, _| recorder.served_by(Source::Memory));
                 let start = self.hw.llc.misses.start(at);
                 let done = self.hw.read_memory(line, start);
                 self.hw.llc.misses.keep(line, done);

@@ -24,6 +24,7 @@ impl Running {
             at = self.load_entry(core, tables::line(walk.page, level), at);
             shared.tlb.loaded(&walk, level, at);
         }
+        self.hw.record(|recorder, _| recorder.walked(core, addr, (issue, at)));
         at += self.fault(core, addr, at);
         shared.tlb.end_walk(&walk, issue, at);
         Ok(Response::default())

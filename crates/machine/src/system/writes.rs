@@ -191,8 +191,10 @@ impl Running {
             let may = |write: WriteId| design.may_issue(controller, writes.get(write));
             let queue = &mut self.hw.controllers[controller.0 as usize];
             match queue.issue(now, may) {
-                Ok(Issued { write, done, bytes }) => {
-                    self.hw.record(move |recorder, _| recorder.issued(write, now));
+                Ok(issued) => {
+                    self.hw
+                        .record(|recorder, _| recorder.issued(controller.0, &issued, now));
+                    let Issued { write, done, bytes, .. } = issued;
                     let event = Event::OnMedia {
                         controller,
                         write,

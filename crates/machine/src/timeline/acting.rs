@@ -1,7 +1,7 @@
 //! What acts at the moment, who waits, and what the design counts.
 
 use super::recorder::{Actor, Recorder};
-use super::rows::{Count, Wait};
+use super::rows::{Count, Source, Wait};
 use super::waits::{Who, Why};
 use strandline_design::{Counters, Key};
 use strandline_isa::CoreId;
@@ -76,7 +76,12 @@ impl Recorder {
 
     /// The store at the head of a core's queue waits until its line arrives.
     pub fn line_arrives(&self, core: CoreId, op: u32, (from, to): (u64, u64)) {
-        self.wait(Who::Queue(core), Why::Line, from, Some(op));
+        let why = match self.source_of(core, to) {
+            Some(Source::Memory) => Why::LineOfMemory,
+            Some(Source::Core) => Why::LineOfCore,
+            _ => Why::Line,
+        };
+        self.wait(Who::Queue(core), why, from, Some(op));
         self.op_acts(None);
         self.woken(Who::Queue(core), to);
     }

@@ -2,6 +2,7 @@
 
 use super::rows::{TimelineOp, Write};
 use super::Timeline;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use strandline_isa::Addr;
 
@@ -57,6 +58,15 @@ impl Timeline {
             (count.op, count.write) = (op_of(count.op), write_of(count.write));
         }
         self.stalls.0.retain(|stall| overlaps(stall.from, Some(stall.to)));
+        let waited: BTreeSet<u32> = self.stalls.0.iter().filter_map(|stall| stall.miss).collect();
+        let mut numbering = 0..;
+        let misses = kept(&mut self.misses.0, |_| {
+            numbering.next().is_some_and(|miss| waited.contains(&miss))
+        });
+        for stall in &mut self.stalls.0 {
+            (stall.op, stall.write) = (op_of(stall.op), write_of(stall.write));
+            stall.miss = stall.miss.and_then(|miss| misses[miss as usize]);
+        }
         self.spans
             .0
             .retain(|span| overlaps(span.from, counted(span.counted, span.to)));
@@ -70,7 +80,7 @@ impl Timeline {
 }
 
 /// Keeps the rows that `stays`; the new number of each.
-fn kept<R>(rows: &mut Vec<R>, stays: impl Fn(&R) -> bool) -> Vec<Option<u32>> {
+fn kept<R>(rows: &mut Vec<R>, mut stays: impl FnMut(&R) -> bool) -> Vec<Option<u32>> {
     let mut numbering = 0..;
     let numbers: Vec<Option<u32>> = rows
         .iter()

@@ -1,7 +1,7 @@
 //! What one core's window does: stalls, and instructions if they are asked for.
 
 use super::rows::{Cause, Head, Instruction, InstructionKind, Stall};
-use super::Detail;
+use super::{Detail, Why};
 use crate::trace::TraceOp;
 use std::cell::RefCell;
 
@@ -21,6 +21,8 @@ struct State {
     /// There is too much to record: nothing more is.
     stopped: bool,
     stalls: Vec<Stall>,
+    /// The next stall is a mispredicted branch's.
+    mispredicted: bool,
     instructions: Vec<Instruction>,
     heads: Heads,
     /// The op that is under way, by number.
@@ -113,6 +115,10 @@ impl Lane {
     pub fn stall(&self, span: (u64, u64), used: u64, cause: Cause, counted: u64, fetch: u64) {
         let state = &mut *self.state.borrow_mut();
         let (from, to) = span;
+        let why = match std::mem::take(&mut state.mispredicted) {
+            true => Why::Branch,
+            false => Why::Fault,
+        };
         if state.suspended || state.stopped || to <= from {
             return;
         }
@@ -124,7 +130,16 @@ impl Lane {
             cause,
             counted,
             fetch,
+            why: why.name(),
+            op: None,
+            write: None,
+            miss: None,
         });
+    }
+
+    /// The branch that is under way was predicted wrongly.
+    pub fn mispredicts(&self) {
+        self.state.borrow_mut().mispredicted = true;
     }
 
     /// An op was dispatched, unless that was recorded before, and issues.

@@ -4,8 +4,10 @@
 //! something that the run's counts count, so that the sums of a timeline are the counts of the record.
 
 mod acting;
+mod causes;
 mod cut;
 mod lane;
+mod misses;
 mod recorder;
 mod rows;
 mod table;
@@ -16,7 +18,7 @@ mod writes;
 
 pub use lane::{Dispatch, Lane, LaneMark};
 pub use recorder::{OpMark, Recorder};
-pub use rows::{Cause, Count, Head, Instruction, Speculation, Stall, TimelineOp, Wait, Write};
+pub use rows::{Cause, Count, Head, Instruction, Miss, Source, Speculation, Stall, TimelineOp, Wait, Write};
 pub use table::Table;
 pub use tasks::Span;
 pub use waits::{Who, Why};
@@ -65,6 +67,8 @@ pub struct Timeline {
     pub writes: Table<Write>,
     /// When dispatch stalled.
     pub stalls: Table<Stall>,
+    /// What private caches lacked, where a stall waited for it.
+    pub misses: Table<Miss>,
     /// What waited for what.
     pub waits: Table<Wait>,
     /// What the design counted.

@@ -1,8 +1,10 @@
 //! Records a run from outside. No answer of the machine depends on it.
 
-use super::rows::{Count, InstructionKind, Speculation, TimelineOp, Wait, Write};
+use super::causes::Causes;
+use super::rows::{Count, InstructionKind, Miss, Source, Speculation, TimelineOp, Wait, Write};
 use super::tasks::spans;
-use super::waits::Who;
+use super::waits::{Who, Why};
+use super::writes::Banks;
 use super::{Detail, Lane, LaneMark, Table, Timeline};
 use crate::core::Noted;
 use crate::trace::{TraceOp, UNTRACED};
@@ -58,6 +60,11 @@ pub(super) struct State {
     pub actor: Actor,
     /// What sent each of the design's messages.
     pub messages: BTreeMap<Key, Actor>,
+    /// What private caches lacked, and who has the line that is asked for now.
+    pub misses: Vec<Miss>,
+    pub source: Source,
+    /// What keeps the media busy.
+    pub banks: Banks,
     /// Flushes that have not been sent, oldest first.
     pub flushes: BTreeMap<(CoreId, Line), VecDeque<u32>>,
     /// Flushes in write-back buffers, and those that the design has sent.
@@ -257,6 +264,20 @@ impl Recorder {
         let state = &mut *self.state.borrow_mut();
         state.held.remove(&core);
         state.end_speculation(core, checkpoint..=Checkpoint(u64::MAX), at, true);
+        let begun = state.checkpoints.get(&(core, checkpoint));
+        if let Some(begun) = begun.map(|row| &state.speculations[*row]) {
+            state.waits.push(Wait {
+                core: Some(core.0),
+                who: Who::Program(core).name(),
+                op: None,
+                write: None,
+                why: Why::RolledBack.name(),
+                from: begun.from,
+                to: Some(at),
+                by_op: state.actor.op,
+                by_write: state.actor.write,
+            });
+        }
         if state.over.is_some() {
             // The record counts them: they were rolled back behind its region.
             return;
@@ -299,6 +320,7 @@ impl Recorder {
             timeline.stalls.0.extend(stalls);
             timeline.instructions.0.extend(instructions);
         }
+        Causes::of(&timeline, &state.misses).name(&mut timeline, &state.misses);
         timeline
     }
 }

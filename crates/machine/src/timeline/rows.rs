@@ -104,7 +104,48 @@ row! {
         counted: u64,
         /// Cycles of them that the fetch queue did not absorb.
         fetch: u64,
+        /// What it waited for.
+        why: &'static str,
+        /// The operation that it waited for: a fence, the head of the store queue, or what let the core go on.
+        op: Option<u32>,
+        /// The write that let the core go on.
+        write: Option<u32>,
+        /// The miss that it waited for.
+        miss: Option<u32>,
     }
+}
+
+row! {
+    /// A line, or a translation, that a core's private caches lacked. A timeline has those that a stall waited for.
+    pub struct Miss {
+        /// The core.
+        core: u16,
+        /// The line's address, or the one that was translated.
+        addr: u64,
+        /// For a store or a locked instruction, which own the line.
+        owns: bool,
+        /// When it was asked for.
+        from: u64,
+        /// When it came.
+        to: u64,
+        /// Who had it.
+        source: Source,
+    }
+}
+
+/// Who had what a private cache lacked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The shared cache.
+    #[default]
+    Cache,
+    /// Another core.
+    Core,
+    /// Memory.
+    Memory,
+    /// The page tables, for a translation.
+    Tables,
 }
 
 /// What keeps a core from dispatching.

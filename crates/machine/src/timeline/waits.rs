@@ -81,6 +81,28 @@ pub enum Why {
     Line,
     /// The controller's write queue has room.
     WriteQueue,
+    /// A write has left the bank.
+    Bank,
+    /// Reads have left the bank.
+    Reads,
+    /// The media take a line at a time.
+    Bandwidth,
+    /// The head of the store queue leaves.
+    Head,
+    /// A line, or a translation, comes.
+    Miss,
+    /// What is in the window executes.
+    Execution,
+    /// A branch that was predicted wrongly executes, and the front end begins anew.
+    Branch,
+    /// The kernel maps a page.
+    Fault,
+    /// The core does once more what another core has undone.
+    RolledBack,
+    /// As [`Why::Line`], from memory.
+    LineOfMemory,
+    /// As [`Why::Line`], from another core.
+    LineOfCore,
 }
 
 impl Why {
@@ -100,6 +122,17 @@ impl Why {
             Why::Buffer => "write-back or write-combining buffer",
             Why::Line => "line to arrive",
             Why::WriteQueue => "room in the write queue",
+            Why::Bank => "bank busy with a write",
+            Why::Reads => "bank busy with reads",
+            Why::Bandwidth => "write bandwidth of the media",
+            Why::Head => "head of the store queue leaves",
+            Why::Miss => "miss",
+            Why::Execution => "what is in the window executes",
+            Why::Branch => "mispredicted branch",
+            Why::Fault => "page fault",
+            Why::RolledBack => "roll-back",
+            Why::LineOfMemory => "line to arrive from memory",
+            Why::LineOfCore => "line to arrive from another core",
         }
     }
 }

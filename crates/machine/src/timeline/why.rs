@@ -641,6 +641,10 @@ mod tests {
             cause,
             counted: 0,
             fetch: 0,
+            why: Why::Drained.name(),
+            op: None,
+            write: None,
+            miss: None,
         }
     }
 

@@ -1,10 +1,10 @@
 //! Flushes and writes, from the store queue to the media.
 
 use super::recorder::{Actor, Recorder, State};
-use super::rows::Write;
+use super::rows::{Wait, Write};
 use super::waits::{Who, Why};
-use crate::memory::Origin;
-use std::collections::VecDeque;
+use crate::memory::{BankId, Issued, Origin};
+use std::collections::{BTreeMap, VecDeque};
 use strandline_design::{ByteMask, Key, WriteId, WriteRequest};
 use strandline_isa::{Addr, CoreId, Line, LineData};
 
@@ -130,9 +130,29 @@ impl Recorder {
         self.write(id, |write, _| write.refused = true);
     }
 
-    /// The media begin with a write.
-    pub fn issued(&self, id: WriteId, at: u64) {
-        self.write(id, |write, _| write.issued = Some(at));
+    /// The media of a controller begin with a write.
+    pub fn issued(&self, controller: u16, issued: &Issued, at: u64) {
+        self.write(issued.write, |write, _| write.issued = Some(at));
+        let state = &mut *self.state.borrow_mut();
+        let Some(&row) = state.rows.get(&issued.write) else {
+            return;
+        };
+        let accepted = state.writes[row as usize].accepted.unwrap_or(at);
+        if at > accepted {
+            let (why, by_write) = state.banks.kept(controller, issued, at);
+            state.waits.push(Wait {
+                core: None,
+                who: Who::Write(row).name(),
+                op: None,
+                write: Some(row),
+                why: why.name(),
+                from: accepted,
+                to: Some(at),
+                by_op: None,
+                by_write,
+            });
+        }
+        state.banks.take(controller, issued, row);
     }
 
     /// A write is on the media.
@@ -155,6 +175,35 @@ impl Recorder {
         let state = &mut *self.state.borrow_mut();
         if !state.is_closed() {
             state.reads.push(at);
+        }
+    }
+}
+
+/// What keeps the media busy: the latest write of each controller, and of each of its banks with its end.
+#[derive(Default)]
+pub(super) struct Banks {
+    latest: BTreeMap<u16, u32>,
+    busy: BTreeMap<(u16, BankId), (u32, u64)>,
+}
+
+impl Banks {
+    /// What a write waited for last that goes now, and did not go at once.
+    fn kept(&self, controller: u16, issued: &Issued, now: u64) -> (Why, Option<u32>) {
+        let busy = self.busy.get(&(controller, issued.bank));
+        let by_write = busy.filter(|(_, until)| *until >= issued.bank_free);
+        match (issued.bank_free == now, issued.port_free == now, by_write) {
+            (true, _, Some((row, _))) => (Why::Bank, Some(*row)),
+            (true, _, None) => (Why::Reads, None),
+            (false, true, _) => (Why::Bandwidth, self.latest.get(&controller).copied()),
+            (false, false, _) => (Why::Design, None),
+        }
+    }
+
+    /// The media take a write.
+    fn take(&mut self, controller: u16, issued: &Issued, row: u32) {
+        self.latest.insert(controller, row);
+        if let Some((bank, until)) = issued.keeps {
+            self.busy.insert((controller, bank), (row, until));
         }
     }
 }

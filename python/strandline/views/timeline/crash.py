@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from strandline.crash_cases import STEPS, CrashCase, Event
-from strandline.timelines import STORES, Timeline, persists_and_primitives, place
+from strandline.timelines import STORES, Timeline, place
 
 NOT_DRAWN = -1
 """The operation of an event that the page does not draw."""
@@ -37,8 +37,7 @@ def case_of(case: CrashCase, timeline: Timeline) -> dict[str, Any]:
 def _numbers(timeline: Timeline) -> dict[tuple[int, str, int | None], int]:
     """The numbers on the page of stores, by core, address and the time when they were visible."""
     ops = timeline.ops
-    kept = enumerate(persists_and_primitives(ops))
-    stores = [(number, op) for number, op in kept if ops["kind"][op] in STORES]
+    stores = [(number, op) for number, op in enumerate(timeline.drawn) if ops["kind"][op] in STORES]
     return {(ops["core"][op], place(ops["addr"][op]), ops["visible"][op]): number for number, op in stores}
 
 

@@ -14,12 +14,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from strandline.crash_cases import CrashCase
-from strandline.timelines import Table, Timeline, persists_and_primitives, place
+from strandline.timelines import Table, Timeline, place
 from strandline.views import template
 from strandline.views.timeline.crash import case_of
 
 PACKAGE = "strandline.views.timeline"
-SCRIPTS = ("decode.js", "rows.js", "relations.js", "draw.js", "details.js", "crash.js", "page.js")
+SCRIPTS = (
+    "decode.js",
+    "rows.js",
+    "relations.js",
+    "view.js",
+    "draw.js",
+    "details.js",
+    "crash.js",
+    "legend.js",
+    "labels.js",
+    "search.js",
+    "input.js",
+    "page.js",
+)
 """In order."""
 
 SHOWN = (
@@ -39,14 +52,15 @@ SHOWN = (
 """Keys of the record in a design's heading."""
 
 COLUMNS: Mapping[str, Sequence[str]] = {
-    "stalls": ("core", "cause"),
+    "stalls": ("core", "cause", "why", "op", "write", "miss"),
+    "misses": ("core", "addr", "owns", "source"),
     "waits": ("core", "who", "why", "op", "write", "by_op", "by_write"),
     "counts": ("name", "by", "op", "write"),
     "spans": ("core", "lane", "what", "number"),
     "speculations": ("core", "rolled_back"),
 }
 """Of a timeline's tables, beside times."""
-TEXTS, OPERATIONS = ("cause", "who", "why", "name", "what"), ("op", "by_op")
+TEXTS, OPERATIONS = ("cause", "who", "why", "name", "what", "source"), ("op", "by_op")
 """Those of texts, and those of operations, which the page counts by itself."""
 
 
@@ -141,7 +155,7 @@ def _design(timeline: Timeline) -> dict[str, Any]:
 def _operations(timeline: Timeline, names: _Names) -> tuple[dict[str, list[int]], dict[int, int]]:
     """Persists and primitives, and their numbers on the page by those in the timeline."""
     ops, start = timeline.ops, timeline.start
-    kept = persists_and_primitives(ops)
+    kept = timeline.drawn
     begins = _shown_from((ops["dispatched"][op] for op in kept), start)
 
     def column(name: str) -> list[Any]:

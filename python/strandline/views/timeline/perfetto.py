@@ -12,7 +12,7 @@ from strandline.timelines import Timeline, is_persist, place
 from strandline.views.timeline.tracks import Slice, Writer
 
 FLOWS = 1 << 32
-"""Flow ids of a design: a write's is its number in this range."""
+"""Flow ids of a design: an operation's is its number in this range, as its write has it."""
 
 
 def write(file: IO[bytes], timelines: Sequence[Timeline]) -> None:
@@ -29,6 +29,12 @@ class _Design:
     def __init__(self, writer: Writer, timeline: Timeline, flows: int) -> None:
         self._writer, self._t, self._flows = writer, timeline, flows
         self._zero = timeline.start
+        waits = timeline.waits.rows("write", "from", "why", "by_write")
+        self._held = {(write, begin): {"waited for": why, "write": by} for write, begin, why, by in waits}
+        self._carried: dict[int, list[int]] = {}
+        for op, (kind, addr, write) in enumerate(timeline.ops.rows("kind", "addr", "write")):
+            if write is not None and is_persist(kind, addr):
+                self._carried.setdefault(write, []).append(op)
 
     def write(self, process: int) -> None:
         """All of them, below its process."""
@@ -44,9 +50,6 @@ class _Design:
     def _at(self, cycle: int | None) -> int:
         """A cycle as a time of the trace: the end of the run for what never came."""
         return max((self._t.end if cycle is None else cycle) - self._zero, 0)
-
-    def _flow(self, write: int | None) -> int | None:
-        return None if write is None else self._flows + write
 
     def _core(self, core: int, parent: int) -> None:
         writer = self._writer
@@ -66,7 +69,6 @@ class _Design:
                 self._at(begin),
                 self._at(end),
                 f"{what} {number}" if what != "runs" else f"lane {lane}",
-                None,
                 {"lane": lane},
             )
             for of, lane, what, number, begin, end in rows
@@ -74,16 +76,27 @@ class _Design:
         ]
 
     def _stalls(self, core: int) -> list[Slice]:
-        rows = self._t.stalls.rows("core", "from", "to", "cause")
-        return [Slice(self._at(begin), self._at(end), cause) for of, begin, end, cause in rows if of == core]
+        rows = self._t.stalls.rows("core", "from", "to", "cause", "why", "op", "write", "miss")
+        return [
+            Slice(
+                self._at(begin),
+                self._at(end),
+                cause,
+                {"waited for": why, "op": op, "write": write, "miss": None if miss is None else self._miss(miss)},
+            )
+            for of, begin, end, cause, why, op, write, miss in rows
+            if of == core
+        ]
+
+    def _miss(self, miss: int) -> str:
+        misses = self._t.misses
+        return f"{self._t.name(misses['addr'][miss])} from {SOURCES[misses['source'][miss]]}"
 
     def _fences(self, core: int) -> list[Slice]:
         """Primitives from dispatch to retirement, or until they left the store queue."""
         rows = self._t.ops.rows("core", "kind", "addr", "dispatched", "ready", "left", "done", "context")
         return [
-            Slice(
-                self._at(begin), self._at(max(ready, left or 0, done or 0)), kind, None, {"op": op, "context": context}
-            )
+            Slice(self._at(begin), self._at(max(ready, left or 0, done or 0)), kind, {"op": op, "context": context})
             for op, (of, kind, addr, begin, ready, left, done, context) in enumerate(rows)
             if of == core and addr is None
         ]
@@ -109,7 +122,8 @@ class _Design:
             queued = Slice(self._at(ready), self._at(left), "store queue") if left is not None else None
             parts = [part for part in (queued,) if part and part.end > part.begin]
             name = f"{kind} {self._t.name(addr)}"
-            slices.append(Slice(self._at(begin), self._at(end), name, self._flow(write), notes, parts))
+            flows = () if write is None else (self._flows + op,)
+            slices.append(Slice(self._at(begin), self._at(end), name, notes, parts, flows))
         return slices
 
     def _relative(self, cycle: int | None) -> int | None:
@@ -122,7 +136,6 @@ class _Design:
                 self._at(begin),
                 self._at(end),
                 f"{who}: {why}",
-                None,
                 {"ended by op": by_op, "ended by write": by_write},
             )
             for of, who, why, begin, end, by_op, by_write in rows
@@ -152,14 +165,13 @@ class _Design:
             stages = [("to the controller", sent, arrived), ("waits for the queue", arrived, accepted)]
             stages += [("write queue", accepted, issued), ("media", issued, media)] if into is None else []
             parts = [
-                Slice(self._at(begin), self._at(done), name)
+                Slice(self._at(begin), self._at(done), name, self._held.get((number, begin), {}))
                 for name, begin, done in stages
                 if begin is not None and done is not None and done > begin
             ]
             notes = {"write": number, "core": core, "coalesced into": into, "refused": "yes" if refused else None}
-            slices.append(
-                Slice(self._at(sent), self._at(end), f"write {self._t.name(line)}", self._flow(number), notes, parts)
-            )
+            flows = [self._flows + op for op in self._carried.get(number, ())]
+            slices.append(Slice(self._at(sent), self._at(end), f"write {self._t.name(line)}", notes, parts, flows))
             if accepted is not None and into is None:
                 steps += [(self._at(accepted), 1), (self._at(media), -1)]
         self._writer.slices("writes", parent, 0, slices)
@@ -168,14 +180,13 @@ class _Design:
     def _counts(self) -> list[Slice]:
         rows = self._t.counts.rows("at", "name", "by", "op", "write")
         return [
-            Slice(self._at(at), self._at(at), name, None, {"by": by, "op": op, "write": write})
+            Slice(self._at(at), self._at(at), name, {"by": by, "op": op, "write": write})
             for at, name, by, op, write in rows
         ]
 
 
-def _name(what: str, number: int, lane: int) -> str:
-    return f"lane {lane}" if what == "runs" else f"{what} {number}"
-
+SOURCES = {"cache": "the shared cache", "core": "another core", "memory": "memory", "tables": "the page tables"}
+"""Who had what a core's private caches lacked."""
 
 SPANS = {
     "tasks": ("task", "operation"),

@@ -23,9 +23,10 @@ class Slice:
     begin: int
     end: int
     name: str
-    flow: int | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     parts: Sequence[Slice] = ()
+    flows: Sequence[int] = ()
+    """Arrows, each from the first slice that has its number to the next."""
 
 
 class Writer:
@@ -112,8 +113,7 @@ class Writer:
         event.track_uuid = track
         if piece is not None:
             event.name = piece.name
-            if piece.flow is not None:
-                event.flow_ids.append(piece.flow)
+            event.flow_ids.extend(piece.flows)
             for key, value in piece.notes.items():
                 if value is not None:
                     note = event.debug_annotations.add()

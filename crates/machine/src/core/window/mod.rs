@@ -281,8 +281,9 @@ impl Window {
     /// As [`Window::redirect`], by the branch just dispatched, which was mispredicted.
     #[inline(always)]
     pub fn redirect_branch(&self, at: u64) {
-        if self.lane.is_some() {
+        if let Some(lane) = &self.lane {
             self.record_issue(at);
+            lane.mispredicts();
         }
         self.redirect(at);
     }

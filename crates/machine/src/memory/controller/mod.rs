@@ -91,6 +91,14 @@ pub struct Issued {
     pub done: u64,
     /// Bytes written to the media for it.
     pub bytes: u32,
+    /// Its bank.
+    pub bank: BankId,
+    /// When its bank was free.
+    pub bank_free: u64,
+    /// When the write port was free.
+    pub port_free: u64,
+    /// The bank that is busy from now on, and until when.
+    pub keeps: Option<(BankId, u64)>,
 }
 
 impl Controller {
@@ -322,12 +330,17 @@ impl Controller {
             self.oldest += 1;
         }
         let Accepted { write, bank, line, .. } = self.accepted[index];
+        let bank_free = self.media.free_at(bank);
         let taken = self.media.write(bank, line, now);
-        self.port = taken.port;
+        let port_free = std::mem::replace(&mut self.port, taken.port);
         Issued {
             write,
             done: taken.done,
             bytes: taken.bytes as u32,
+            bank,
+            bank_free,
+            port_free,
+            keeps: taken.keeps,
         }
     }
 

@@ -24,14 +24,14 @@ function absolute(table, ...names) {
 }
 
 function decodeDesign(design) {
-  for (const name of ["ops", "writes", "stalls", "waits", "counts", "spans", "speculations"]) {
+  for (const name of ["ops", "writes", "stalls", "misses", "waits", "counts", "spans", "speculations"]) {
     const table = design[name];
     for (const column of SUMMED) if (table[column]) table[column] = summed(table[column]);
     table.length = table.begin.length;
   }
   absolute(design.ops, "ready", "left", "visible", "done", "durable");
   absolute(design.writes, "arrived", "accepted", "issued", "media");
-  for (const name of ["stalls", "waits", "spans", "speculations"]) absolute(design[name], "end");
+  for (const name of ["stalls", "misses", "waits", "spans", "speculations"]) absolute(design[name], "end");
 }
 
 // When an operation was over for its core; what never was lasts to the end.
@@ -54,6 +54,9 @@ function endOfWrite(design, write) {
 function isFlush(kind) {
   return kind === "clwb" || kind === "clflushopt" || kind === "clflush";
 }
+
+// Whether a line's number is one of persistent memory.
+const isPersistent = (line) => line >= 2 ** 34;
 
 function address(design, line, offset) {
   const at = line * 64 + offset;

@@ -1,9 +1,10 @@
 // Draws what is visible of the groups, with the time above.
 
-const GUTTER = 170, RULER = 22;
+const RULER = 22;
+let GUTTER = 150;
 
 const SPAN_COLOURS = {
-  task: "task", operation: "task", region: "region", aborted: "void", commit: "commit", runs: "lane", library: "window",
+  task: "task", operation: "task", region: "region", aborted: "void", commit: "commit", runs: "lane", library: "library",
 };
 
 // The parts of an item: [begin, end, colour]; a part that never came ends nothing.
@@ -11,6 +12,7 @@ function partsOf(design, item) {
   const row = item.index;
   if (item.kind === "span") return [[item.begin, item.end, SPAN_COLOURS[design.names[design.spans.what[row]]]]];
   if (item.kind === "stall") return [[item.begin, item.end, design.names[design.stalls.cause[row]]]];
+  if (item.kind === "miss") return [[item.begin, item.end, design.names[design.misses.source[row]]]];
   if (item.kind === "speculation") return [[item.begin, item.end, design.speculations.rolledBack[row] ? "void" : "spec"]];
   if (item.kind === "count") return [[item.begin, item.begin + 1, "text"]];
   if (item.kind === "write") {
@@ -19,7 +21,7 @@ function partsOf(design, item) {
   }
   const { line, begin, ready, left, "void": isVoid } = design.ops;
   if (isVoid[row]) return [[item.begin, item.end, "void"]];
-  const last = line[row] < 0 ? "fence" : "flight";
+  const last = line[row] < 0 ? "waits" : "flight";
   if (line[row] < 0 && left[row] < 0) return stages(item, [[begin[row], "execute"], [ready[row], last]]);
   return stages(item, [[begin[row], "execute"], [ready[row], "queue"], [left[row], last]]);
 }
@@ -37,10 +39,18 @@ function labelOf(design, item) {
   }
   if (item.kind === "stall") return `stall: ${STALLS[design.names[design.stalls.cause[row]]]}`;
   if (item.kind === "write") return `write w${row} of ${address(design, design.writes.line[row], 0)}`;
+  if (item.kind === "miss") return missLabel(design, row);
   if (item.kind === "count") return design.names[design.counts.name[row]];
+  if (item.kind === "miss") return [[item.begin, item.end, design.names[design.misses.source[row]]]];
   if (item.kind === "speculation") return design.speculations.rolledBack[row] ? "rolled back" : "speculates";
   const { kind, line, offset } = design.ops;
   return design.names[kind[row]] + (line[row] < 0 ? "" : ` ${address(design, line[row], offset[row])}`);
+}
+
+function missLabel({ misses, names, locations }, row) {
+  const where = address({ locations }, 0, misses.addr[row]);
+  if (names[misses.source[row]] === "tables") return `page walk for ${where}`;
+  return `miss of ${where} to ${misses.owns[row] > 0 ? "write" : "read"}, from ${COLOURS[names[misses.source[row]]]}`;
 }
 
 const STALLS = {
@@ -73,21 +83,21 @@ class Painter {
     this.pen.font = "11px system-ui, sans-serif";
     this.pen.textBaseline = "middle";
     this.fill("back", 0, 0, width, height);
-    const last = state.from + (width - GUTTER) / state.scale;
-    for (const group of state.layout.groups) this.group(state, group, last, width, height);
+    for (const group of state.groups) this.group(state, group, width, height);
     this.crashes(state, width, height);
     this.relations(state);
-    this.ruler(state, last, width);
+    this.ruler(state, width);
+    if (state.dragged) this.band(...state.dragged, height);
   }
 
   // Where power failed: a line through the design's rows; what is behind it never was.
   crashes(state, width, height) {
     state.data.designs.forEach((design, number) => {
       if (!design.crash) return;
-      const own = state.layout.groups.filter((group) => group.design === number);
-      const top = Math.max(RULER, RULER + own[0].top + own[0].height - state.scroll);
-      const bottom = Math.min(height, RULER + own.at(-1).top + own.at(-1).rows.length * own.at(-1).height - state.scroll);
-      const x = GUTTER + (design.crash.at - state.from) * state.scale;
+      const own = state.groups.filter((group) => group.design === number);
+      const top = Math.max(RULER, RULER + own[0].top + own[0].tall - state.view.scroll);
+      const bottom = Math.min(height, RULER + own.at(-1).top + own.at(-1).tall - state.view.scroll);
+      const x = state.view.x(number, design.crash.at);
       if (bottom <= top || x > width) return;
       this.pen.globalAlpha = 0.72;
       this.fill("back", Math.max(x, GUTTER), top, width - Math.max(x, GUTTER), bottom - top);
@@ -106,8 +116,8 @@ class Painter {
   }
 
   arrow(state, one, other, colour, width) {
-    const x = (place) => GUTTER + (place.end - state.from) * state.scale;
-    const y = (place) => RULER + place.y - state.scroll;
+    const x = (place) => state.view.x(place.item.design, place.item.end);
+    const y = (place) => RULER + place.y - state.view.scroll;
     this.clipped(() => {
       const { pen } = this, head = 2 + 2 * width;
       pen.strokeStyle = pen.fillStyle = this.colour(colour);
@@ -139,31 +149,40 @@ class Painter {
     this.pen.fillRect(x, y, width, height);
   }
 
-  group(state, group, last, width, height) {
-    const top = RULER + group.top - state.scroll;
-    const tall = group.rows.length * group.height;
-    if (top > height || top + tall < RULER) return;
+  group(state, group, width, height) {
+    const top = RULER + group.top - state.view.scroll;
+    if (!group.isShown || top > height || top + group.tall < RULER) return;
     if (group.kind === "heading") return this.heading(state, group, top, width);
-    this.fill("band", GUTTER, top, width - GUTTER, tall);
+    if (group.kind === "unit") return state.isClosed(group) && this.strip(state, group, top, width, height);
+    this.fill("band", GUTTER, top, width - GUTTER, group.tall);
     this.pen.save();
     this.pen.beginPath();
     this.pen.rect(GUTTER, RULER, width - GUTTER, height);
     this.pen.clip();
-    if (group.kind === "level") this.level(state, group, top, last);
-    group.rows.forEach((row, place) => this.row(state, group, row, top + place * group.height, last));
+    const times = state.view.times(group.design, width - GUTTER);
+    if (group.kind === "level") this.level(state, group, top, times);
+    group.used.forEach((row, place) => this.row(state, group, group.rows[row], top + place * group.height, group.height, times));
     this.pen.restore();
-    this.text(group.label, 18, Math.max(top, RULER) + Math.min(group.height, 15) / 2, "dim", GUTTER - 22);
+    this.text(group.label, 22, Math.max(top, RULER) + Math.min(group.tall, 15) / 2, "dim", GUTTER - 26);
+  }
+
+  // A closed core is a row with its stalls, a closed controller one with its writes.
+  strip(state, group, top, width, height) {
+    this.fill("band", GUTTER, top, width - GUTTER, group.tall);
+    this.pen.save();
+    this.pen.beginPath();
+    this.pen.rect(GUTTER, RULER, width - GUTTER, height);
+    this.pen.clip();
+    this.row(state, group, group.strip, top, group.tall, state.view.times(group.design, width - GUTTER));
+    this.pen.restore();
   }
 
   heading(state, group, top, width) {
     const design = state.data.designs[group.design];
     this.fill("rule", 0, top + 1, width, 1);
-    this.pen.font = "bold 13px system-ui, sans-serif";
-    this.text(design.name, 8, top + 14, "text", GUTTER - 10);
-    this.pen.font = "11px system-ui, sans-serif";
     const shown = Object.entries(design.shown).filter(([, value]) => value != null);
     const text = shown.map(([key, value]) => `${key.replaceAll("_", " ")} ${value.toLocaleString("en")}`).join(" · ");
-    this.text(text, GUTTER, top + 14, "dim", width - GUTTER - 8);
+    this.text(text, GUTTER, top + 13, "dim", width - GUTTER - 8);
   }
 
   text(text, x, y, colour, most) {
@@ -173,36 +192,54 @@ class Painter {
     this.pen.fillText(shown, x, y);
   }
 
-  row(state, group, row, top, last) {
+  row(state, group, row, top, tall, [from, last]) {
     const design = state.data.designs[group.design];
-    const x = (time) => GUTTER + (time - state.from) * state.scale;
+    const x = (time) => state.view.x(group.design, time);
     let painted = -1;
-    for (let index = firstBehind(row, state.from); index < row.length && row[index].begin < last; index++) {
+    for (let index = firstBehind(row, from); index < row.length && row[index].begin < last; index++) {
       const item = row[index];
       const right = Math.max(x(item.end), x(item.begin) + 1);
-      const isMatch = state.matched.has(item);
-      if (right <= painted && !isMatch) continue;
-      for (const [begin, end, colour] of partsOf(design, item)) {
-        const left = Math.max(x(begin), GUTTER - 2);
-        if (end > begin || item.kind === "count") this.fill(colour, left, top + 1, Math.max(x(end) - left, 1), group.height - 2);
+      if (right <= painted) {
+        // Nothing shows of those, either, that end where something is painted.
+        index = Math.max(index, firstBehind(row, from + (painted - GUTTER) / state.view.scale) - 1);
+        continue;
       }
-      if (group.height === TALL && right - x(item.begin) > 46) {
-        const left = Math.max(x(item.begin), GUTTER) + 3;
-        const under = partsOf(design, item).at(-1)[2];
-        this.text(labelOf(design, item), left, top + group.height / 2, this.ink(under), right - left - 4);
-      }
-      if (isMatch) this.frame("match", x(item.begin), top, right, group.height);
-      if (same(item, state.selected)) this.frame("select", x(item.begin), top, right, group.height);
+      this.item(design, item, x, right, top, tall);
       painted = Math.floor(right);
+    }
+    this.frames(state, group, row, x, top, tall, [from, last]);
+  }
+
+  item(design, item, x, right, top, tall) {
+    const parts = partsOf(design, item);
+    for (const [begin, end, colour] of parts) {
+      const left = Math.max(x(begin), GUTTER - 2);
+      if (end > begin || item.kind === "count") this.fill(colour, left, top + 1, Math.max(x(end) - left, 1), tall - (tall > 5 ? 2 : 1));
+    }
+    if (tall === TALL && right - x(item.begin) > 46) {
+      const left = Math.max(x(item.begin), GUTTER) + 3;
+      this.text(labelOf(design, item), left, top + tall / 2, this.ink(parts.at(-1)[2]), right - left - 4);
+    }
+  }
+
+  // Frames around what was found, what is at the pointer, and what is selected.
+  frames(state, group, row, x, top, tall, [from, last]) {
+    const frame = (item, colour) => this.frame(colour, x(item.begin), top, Math.max(x(item.end), x(item.begin) + 1), tall);
+    for (let index = firstBehind(row, from); state.search.matched.size && index < row.length && row[index].begin < last; index++) {
+      if (state.search.matched.has(row[index])) frame(row[index], "match");
+    }
+    for (const [item, colour] of [[state.hovered, "text"], [state.selected, "select"]]) {
+      const place = item && state.placeOf(item);
+      if (place?.group === group && group.rows[place.row] === row) frame(item, colour);
     }
   }
 
   // A number over time, as steps below the most that it was.
-  level(state, group, top, last) {
-    const x = (time) => GUTTER + (time - state.from) * state.scale;
+  level(state, group, top, [from, last]) {
+    const x = (time) => state.view.x(group.design, time);
     const { steps, most } = group;
     let low = 0;
-    while (low + 1 < steps.length && steps[low + 1].at < state.from) low++;
+    while (low + 1 < steps.length && steps[low + 1].at < from) low++;
     let painted = -1, highest = 0;
     for (let index = low; index < steps.length && steps[index].at < last; index++) {
       const right = x(steps[index + 1]?.at ?? last);
@@ -214,7 +251,7 @@ class Painter {
       this.fill("durable", left, top + group.height - 1 - tall, Math.max(Math.ceil(right) - left, 1), tall);
       [painted, highest] = [right, 0];
     }
-    this.text(`at most ${most}`, 18, top + 24, "dim", GUTTER - 22);
+    this.text(`at most ${most}`, 22, top + 22, "dim", GUTTER - 26);
   }
 
   frame(colour, left, top, right, tall) {
@@ -225,7 +262,8 @@ class Painter {
 
   // Lines from the selected item to what it waited for, and from what waited for it.
   relations(state) {
-    if (!state.selected) return;
+    // A task has too many.
+    if (!state.selected || state.selected.kind === "span") return;
     const at = state.placeOf(state.selected);
     if (!at) return;
     const { before, behind, way } = state.related;
@@ -238,10 +276,10 @@ class Painter {
   }
 
   line(state, one, other, colour) {
-    const x = (time) => GUTTER + (time - state.from) * state.scale;
-    const y = (place) => RULER + place.y - state.scroll;
-    const met = Math.min(one.end, other.end);
-    const [a, b] = [x(Math.max(met, one.begin)), x(Math.max(met, other.begin))];
+    const x = (place, time) => state.view.x(place.item.design, time);
+    const y = (place) => RULER + place.y - state.view.scroll;
+    const met = Math.min(one.item.end, other.item.end);
+    const [a, b] = [one, other].map((place) => x(place, Math.max(met, place.item.begin)));
     this.clipped(() => {
       this.pen.strokeStyle = this.colour(colour);
       this.pen.lineWidth = 1.2;
@@ -252,14 +290,23 @@ class Painter {
     });
   }
 
-  ruler(state, last, width) {
+  // Times that the pointer passes over on the ruler.
+  band(one, other, height) {
+    this.pen.globalAlpha = 0.2;
+    this.fill("match", Math.min(one, other), 0, Math.abs(other - one), height);
+    this.pen.globalAlpha = 1;
+  }
+
+  ruler(state, width) {
+    const { from, scale, aligned } = state.view;
+    const last = from + (width - GUTTER) / scale;
     this.fill("panel", 0, 0, width, RULER);
-    const rough = 110 / state.scale;
+    const rough = 110 / scale;
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = Math.max(1, power * [1, 2, 5, 10].find((times) => times * power >= rough));
-    this.text("cycle", 8, RULER / 2, "dim", GUTTER);
-    for (let time = Math.ceil(state.from / step) * step; time <= last; time += step) {
-      const x = GUTTER + (time - state.from) * state.scale;
+    this.text(aligned ? `cycle of ${aligned}` : "cycle", 8, RULER / 2, "dim", GUTTER - 8);
+    for (let time = Math.ceil(from / step) * step; time <= last; time += step) {
+      const x = GUTTER + (time - from) * scale;
       this.fill("rule", x, 0, 1, RULER);
       this.text((Math.round(time) || 0).toLocaleString("en"), x + 4, RULER / 2, "dim", 100);
     }

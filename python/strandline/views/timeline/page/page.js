@@ -1,41 +1,54 @@
-// The page: what is shown and selected, and how keys, mouse and search change it.
-
-const LEGEND = {
-  task: "task", region: "region", commit: "commit", fence: "stall or wait at a fence", buffer: "stall: buffer full", window: "stall: window full",
-  redirect: "stall: branch, fault, other core", durable: "stores visible, not durable", execute: "executes", queue: "in the store queue", flight: "flush or kept store on its way",
-  travel: "write to its controller", held: "write waits there", wpq: "in the write queue", media: "at the media", spec: "speculates", "void": "rolled back",
-};
+// The page: what is shown and selected.
 
 const NOTHING = { before: [], behind: [], way: [] };
 
 class Page {
   constructor(data) {
     this.data = data;
-    this.layout = layOut(data);
+    this.groups = groupsOf(data);
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas);
     this.panel = document.getElementById("details");
-    this.search = document.getElementById("search");
-    this.begin = Math.min(...data.designs.map((design) => design.part[0]));
-    this.end = Math.max(this.begin + 1, ...data.designs.map((design) => design.part[1]));
-    Object.assign(this, { from: 0, scale: 1, scroll: 0, selected: null, matches: [], match: -1, matched: new Set(), related: NOTHING });
+    this.view = new View(data);
+    Object.assign(this, { selected: null, hovered: null, related: NOTHING, hidden: new Set(), closed: new Set() });
     this.places = new Map();
-    for (const group of this.layout.groups) {
-      group.rows.forEach((row, place) => row.forEach((item) => {
-        this.places.set(key(item), { item, group, row, y: group.top + (place + 0.5) * group.height, begin: item.begin, end: item.end });
-      }));
+    for (const group of this.groups) {
+      group.rows.forEach((row, place) => row.forEach((item) => this.places.set(key(item), { item, group, row: place })));
     }
+    this.legend = new Legend(document.getElementById("legend"), this, (name) => this.hide(name));
+    this.labels = new Labels(document.getElementById("labels"), this);
+    this.search = new Search(this);
+    this.input = new Input(this);
     this.listen();
+    this.resized();
     this.fit();
+    this.closeWhatIsTooMuch();
     this.select(null);
   }
 
+  // The place of an item that is shown.
   placeOf(item) {
-    return this.places.get(key(item));
+    const known = this.places.get(key(item));
+    const place = known?.group.isShown ? known.group.used.indexOf(known.row) : -1;
+    return place < 0 ? null : { ...known, y: known.group.top + (place + 0.5) * known.group.height };
   }
 
   get width() {
     return Math.max(this.canvas.clientWidth - GUTTER, 50);
+  }
+
+  get height() {
+    return this.canvas.clientHeight - RULER;
+  }
+
+  isClosed(group) {
+    return this.closed.has(group.id);
+  }
+
+  isShown(group) {
+    if (group.kind === "heading") return true;
+    if (this.closed.has(`${group.design}`)) return false;
+    return !this.hidden.has(group.name) && !(group.unit && this.isClosed(group.unit));
   }
 
   redraw() {
@@ -44,121 +57,252 @@ class Page {
     requestAnimationFrame(() => {
       this.waiting = false;
       this.painter.paint(this);
+      this.labels.show();
     });
   }
 
-  fit() {
-    this.scale = this.width / (this.end - this.begin);
-    this.move(this.begin - this.from, 0);
+  // Gives rows their places; what is at the pointer's or the selection's height stays there.
+  arrange(anchor = this.placeOf(this.hovered ?? this.selected ?? { kind: "none" })?.group) {
+    const before = anchor && anchor.top - this.view.scroll;
+    this.tall = arrange(this.groups, (group) => this.isShown(group), (design) => this.view.times(design, this.width));
+    if (anchor) this.view.scroll = anchor.top - before;
+    this.view.scroll = Math.min(Math.max(this.view.scroll, 0), Math.max(0, this.tall + 12 - this.height));
+    this.redraw();
   }
 
   move(time, down) {
-    const visible = this.width / this.scale;
-    this.from = Math.min(Math.max(this.from + time, this.begin - 0.1 * visible), Math.max(this.end - 0.5 * visible, this.begin));
-    const most = Math.max(0, this.layout.height + RULER + 20 - this.canvas.clientHeight);
-    this.scroll = Math.min(Math.max(this.scroll + down, 0), most);
-    this.redraw();
+    const { view } = this;
+    const visible = this.width / view.scale;
+    view.from = Math.min(Math.max(view.from + time, view.begin - 0.1 * visible), Math.max(view.end - 0.5 * visible, view.begin));
+    view.scroll += down;
+    this.arrange(down ? null : undefined);
   }
 
-  zoom(factor, x = GUTTER + this.width / 2) {
-    const time = this.from + (x - GUTTER) / this.scale;
-    this.scale = Math.min(Math.max(this.scale * factor, 0.5 * this.width / (this.end - this.begin)), 40);
-    this.move(time - (x - GUTTER) / this.scale - this.from, 0);
+  fit() {
+    this.view.scale = this.width / (this.view.end - this.view.begin);
+    this.view.from = this.view.begin;
+    this.move(0, 0);
   }
 
-  select(item, show = true) {
-    const place = item && this.placeOf(item);
+  // Zooms at a place of the canvas: unless one is given, at the selection if that is in view, or else in the middle.
+  zoom(factor, x = this.middle()) {
+    const { view } = this;
+    const time = view.from + (x - GUTTER) / view.scale;
+    view.scale = Math.min(Math.max(view.scale * factor, (0.5 * this.width) / (view.end - view.begin)), MOST_SCALE);
+    this.move(time - (x - GUTTER) / view.scale - view.from, 0);
+  }
+
+  middle() {
+    const { selected } = this;
+    const x = selected && this.view.x(selected.design, (selected.begin + selected.end) / 2);
+    return x >= GUTTER && x <= this.canvas.clientWidth ? x : GUTTER + this.width / 2;
+  }
+
+  zoomTo(item) {
+    if (!item) return;
+    this.keep();
+    this.view.show(item.design, item.begin, item.end, this.width, 0.2);
+    this.move(0, 0);
+  }
+
+  zoomBetween(one, other) {
+    if (Math.abs(other - one) < 5) return;
+    this.keep();
+    const [from, to] = [one, other].sort((a, b) => a - b).map((x) => this.view.from + (x - GUTTER) / this.view.scale);
+    this.view.scale = Math.min(this.width / (to - from), MOST_SCALE);
+    this.view.from = from;
+    this.move(0, 0);
+  }
+
+  // What is shown and selected is kept, so that one can come back to it.
+  kept() {
+    return { ...this.view.kept(), selected: this.selected, closed: new Set(this.closed), hidden: new Set(this.hidden) };
+  }
+
+  keep() {
+    this.view.past.push(this.kept());
+    this.view.future = [];
+  }
+
+  back(from = this.view.past, to = this.view.future) {
+    const { view } = this, before = from.pop();
+    if (!before) return;
+    to.push(this.kept());
+    const { selected, closed, hidden, ...rest } = before;
+    Object.assign(view, rest);
+    Object.assign(this, { closed, hidden });
+    this.legend.show(hidden);
+    this.choose(selected);
+    this.arrange(null);
+  }
+
+  forward() {
+    this.back(this.view.future, this.view.past);
+  }
+
+  choose(item) {
+    const place = item && this.places.get(key(item));
     this.selected = place ? place.item : null;
     this.related = this.selected ? relations(this.data, this.selected) : NOTHING;
     describe(this.panel, this, (other) => this.select(other));
-    if (this.selected && show) this.show(place);
+  }
+
+  select(item, show = true) {
+    if (!same(item ?? {}, this.selected) && (item || this.selected)) this.keep();
+    this.choose(item);
+    if (this.selected && show) this.reveal(this.selected);
     this.redraw();
   }
 
-  // Brings a place into view, as wide as it is readable.
-  show(place, closely = false) {
-    const long = Math.max(place.end - place.begin, 40);
-    const pixels = (place.end - place.begin) * this.scale;
-    if (closely || pixels < 6 || pixels > 2 * this.width) this.scale = Math.min(this.width / (long * 6), 40);
-    const left = (place.begin - this.from) * this.scale, right = (place.end - this.from) * this.scale;
-    if (closely || left < 0 || right > this.width) this.from = place.begin - (this.width / this.scale - long) / 2;
-    const y = RULER + place.y - this.scroll;
-    if (y < RULER + 20 || y > this.canvas.clientHeight - 20) this.scroll = place.y - this.canvas.clientHeight / 2;
+  // Opens what an item is in, and brings it into view, as wide as it is readable.
+  reveal(item) {
+    const { view } = this, { group } = this.places.get(key(item));
+    this.closed.delete(`${group.design}`);
+    if (group.unit) this.closed.delete(group.unit.id);
+    if (this.hidden.delete(group.name)) this.legend.show(this.hidden);
+    const pixels = (item.end - item.begin) * view.scale;
+    if (pixels < 6 || pixels > 2 * this.width) view.scale = Math.min(this.width / (Math.max(item.end - item.begin, 40) * 6), MOST_SCALE);
+    const [left, right] = [item.begin, item.end].map((time) => view.x(item.design, time));
+    const isOut = left < GUTTER || right > GUTTER + this.width;
+    if (isOut) view.from = (item.begin + item.end) / 2 - view.shifts[item.design] - this.width / view.scale / 2;
     this.move(0, 0);
+    const place = this.placeOf(item);
+    const y = place.y - view.scroll;
+    if (y < 20 || y > this.height - 20) view.scroll = place.y - this.height / 2;
+    this.arrange(null);
   }
 
   neighbour(step) {
     if (!this.selected) {
-      const first = this.layout.groups.find((group) => group.kind === "op" && group.label.includes("persists"));
-      const any = first ?? this.layout.groups.find((group) => group.all);
-      return any && this.select(any.all.find((item) => item.end >= this.from) ?? any.all[0]);
+      const first = this.groups.find((group) => group.name === "persists") ?? this.groups.find((group) => group.all);
+      const [from] = first ? this.view.times(first.design, this.width) : [];
+      return first && this.select(first.all.find((item) => item.end >= from) ?? first.all[0]);
     }
-    const { all } = this.placeOf(this.selected).group;
+    const { all } = this.places.get(key(this.selected)).group;
     const next = all[all.indexOf(this.selected) + step];
     if (next) this.select(next);
   }
 
   follow(list) {
-    const next = list.find(({ item }) => item && this.placeOf(item));
+    const next = list.find(({ item }) => item);
     if (next) this.select(next.item);
   }
 
   itemAt(x, y) {
-    const time = this.from + (x - GUTTER) / this.scale, down = y - RULER + this.scroll;
-    const near = 4 / this.scale;
-    const group = this.layout.groups.find((one) => one.all && one.top <= down && down < one.top + one.rows.length * one.height);
-    if (!group || x < GUTTER || y < RULER) return null;
-    const row = group.rows[Math.floor((down - group.top) / group.height)];
+    const down = y - RULER + this.view.scroll;
+    if (x < GUTTER || y < RULER) return null;
+    const group = this.groups.find((one) => one.isShown && one.top <= down && down < one.top + one.tall);
+    const isStrip = group?.kind === "unit" && this.isClosed(group);
+    const row = isStrip ? group.strip : group?.all && group.rows[group.used[Math.floor((down - group.top) / group.height)]];
+    if (!row) return null;
+    const [from] = this.view.times(group.design, this.width), near = 4 / this.view.scale;
+    const time = from + (x - GUTTER) / this.view.scale;
     const item = row[firstBehind(row, time - near)];
     return item && item.begin <= time + near ? item : null;
   }
 
-  find(step) {
-    const text = this.search.value.trim().toLowerCase();
-    if (text !== this.sought) {
-      this.sought = text;
-      this.matches = text ? [...this.places.values()].map(({ item }) => item).filter((item) => this.says(item, text)) : [];
-      this.matches.sort((a, b) => a.begin - b.begin);
-      this.matched = new Set(this.matches);
-      this.match = -1;
-    }
-    const count = this.matches.length;
-    if (count && step) {
-      this.match = this.match < 0 ? (step > 0 ? 0 : count - 1) : (this.match + step + count) % count;
-      this.select(this.matches[this.match]);
-    }
-    document.getElementById("found").textContent = !text ? "" : this.match >= 0 ? `${this.match + 1} of ${count}` : count ? `${count} found` : "no match";
-    this.redraw();
+  // Hides the rows of a name, or shows them again.
+  hide(name) {
+    if (!this.hidden.delete(name)) this.hidden.add(name);
+    this.legend.show(this.hidden);
+    this.arrange();
   }
 
-  // Whether an item's label has the text; `w12` and `op 12` are one write and one operation.
-  says(item, text) {
-    if (/^w\d+$/.test(text)) return item.kind === "write" && `w${item.index}` === text;
-    if (/^op \d+$/.test(text)) return item.kind === "op" && `op ${item.index}` === text;
-    const label = labelOf(this.data.designs[item.design], item).toLowerCase();
-    return /^[a-z]+ \d+$/.test(text) ? label === text : label.includes(text);
+  toggle(group) {
+    if (!this.closed.delete(group.id)) this.closed.add(group.id);
+    this.arrange(group);
+  }
+
+  // Closes or opens the core or controller of the selection, or else the first one that is in view; or its design.
+  close(isDesign) {
+    const place = this.selected && this.places.get(key(this.selected)).group;
+    const inView = (group) => group.kind === "unit" && group.isShown && group.top + group.tall > this.view.scroll;
+    const unit = place?.unit ?? this.groups.find(inView);
+    const design = place?.design ?? unit?.design ?? 0;
+    const found = isDesign || !unit ? this.groups.find((group) => group.id === `${design}`) : unit;
+    this.toggle(found);
+  }
+
+  scrollTo(group) {
+    const y = group.top - this.view.scroll;
+    if (y < 0 || y > this.height - 30) this.move(0, y - this.height / 3);
+  }
+
+  // Where all rows are higher than the page, no controller is open, and only as many cores of each design as fit into it:
+  // the first, if it does by scrolling once.
+  closeWhatIsTooMuch() {
+    this.arrange(null);
+    if (this.tall <= this.height) return;
+    const units = this.groups.filter((group) => group.kind === "unit");
+    for (let open = Math.max(...this.data.designs.map((design) => design.cores)); ; open--) {
+      for (const unit of units) if (!isCore(unit) || coreOf(unit) >= open) this.closed.add(unit.id);
+      this.arrange(null);
+      if (this.tall <= (open > 1 ? 1 : 2) * this.height || open === 0) return;
+    }
+  }
+
+  // Puts the designs side by side at a task, so that it begins at one place in all of them; or as they were.
+  align(item = this.selected) {
+    const tasks = this.view.aligned ? [] : sameTask(this.data, item);
+    if (!this.view.aligned && tasks.length < 2) return;
+    this.keep();
+    this.view.aligned = tasks.length ? labelOf(this.data.designs[tasks[0].design], tasks[0]) : null;
+    const beginOf = (design) => (tasks.find((task) => task.design === design) ?? tasks[0] ?? { begin: 0 }).begin;
+    this.view.shifts = this.data.designs.map((_, design) => beginOf(design));
+    if (!tasks.length) this.fit();
+    else this.showTasks(tasks);
+    this.choose(this.selected);
+  }
+
+  showTasks(tasks) {
+    const longest = tasks.reduce((long, task) => (task.end - task.begin > long.end - long.begin ? task : long));
+    const core = `core ${this.data.designs[tasks[0].design].spans.core[tasks[0].index]}`;
+    this.view.show(longest.design, longest.begin, longest.end, this.width, 0.05);
+    this.arrange(null);
+    if (this.tall <= this.height) return;
+    for (const group of this.groups) {
+      if (group.kind === "unit" && group.label === core) this.closed.delete(group.id);
+      else if (group.kind === "unit") this.closed.add(group.id);
+    }
+    this.view.scroll = 0;
+    this.arrange(null);
+  }
+
+  // Tells what is at the pointer.
+  tip(item, x, y) {
+    const box = document.getElementById("tip");
+    if (!same(item ?? {}, this.hovered)) {
+      this.hovered = item;
+      this.redraw();
+    }
+    box.hidden = !item;
+    if (!item) return;
+    box.textContent = tipOf(this.data, item);
+    const { clientWidth, clientHeight } = this.canvas;
+    box.style.left = `${Math.min(x + 12, clientWidth - box.offsetWidth - 4)}px`;
+    box.style.top = `${y + 18 + box.offsetHeight > clientHeight ? y - box.offsetHeight - 8 : y + 18}px`;
+  }
+
+  resized() {
+    GUTTER = this.canvas.clientWidth < 560 ? 92 : 150;
+    document.getElementById("labels").style.width = `${GUTTER}px`;
   }
 
   listen() {
-    const { canvas } = this;
-    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    canvas.addEventListener("pointerdown", (event) => this.drag(event));
-    document.addEventListener("keydown", (event) => this.press(event));
-    this.search.addEventListener("input", () => this.find(0));
-    new ResizeObserver(() => this.move(0, 0)).observe(canvas);
+    new ResizeObserver(() => {
+      this.resized();
+      this.move(0, 0);
+    }).observe(this.canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme(null));
     const click = (id, act) => document.getElementById(id).addEventListener("click", act);
     click("in", () => this.zoom(1.5));
     click("out", () => this.zoom(1 / 1.5));
     click("fit", () => this.fit());
+    click("back", () => this.back());
+    click("forward", () => this.forward());
     click("theme", () => this.theme());
     click("help", () => this.help());
-    const legend = document.getElementById("legend");
-    for (const [colour, text] of Object.entries(LEGEND)) {
-      const entry = element("span", null, legend);
-      element("i", null, entry).style.background = `var(--${colour})`;
-      entry.append(text);
-    }
+    this.legend.show(this.hidden);
   }
 
   theme(wanted = document.documentElement.dataset.theme === "dark" ? "light" : "dark") {
@@ -172,63 +316,12 @@ class Page {
     if (keys.open) keys.close();
     else keys.showModal();
   }
-
-  wheel(event) {
-    event.preventDefault();
-    if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(-event.deltaY / 300), event.offsetX);
-    else if (event.shiftKey) this.move((event.deltaY || event.deltaX) / this.scale, 0);
-    else this.move(event.deltaX / this.scale, event.deltaY);
-  }
-
-  drag(event) {
-    const begin = { x: event.offsetX, y: event.offsetY };
-    let last = begin, moved = false;
-    this.canvas.setPointerCapture(event.pointerId);
-    const onMove = (next) => {
-      moved ||= Math.abs(next.offsetX - begin.x) + Math.abs(next.offsetY - begin.y) > 4;
-      if (moved) this.move((last.x - next.offsetX) / this.scale, last.y - next.offsetY);
-      last = { x: next.offsetX, y: next.offsetY };
-    };
-    const onUp = () => {
-      this.canvas.removeEventListener("pointermove", onMove);
-      if (!moved) this.select(this.itemAt(begin.x, begin.y), false);
-    };
-    this.canvas.addEventListener("pointermove", onMove);
-    this.canvas.addEventListener("pointerup", onUp, { once: true });
-  }
-
-  press(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("keys").open) return;
-    if (event.target === this.search) {
-      if (event.key === "Enter") this.find(event.shiftKey ? -1 : 1);
-      if (event.key === "Escape") this.canvas.focus();
-      return;
-    }
-    const act = this.keys()[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  }
-
-  keys() {
-    const step = this.width / this.scale / 5, tall = this.canvas.clientHeight;
-    return {
-      w: () => this.zoom(1.5), "+": () => this.zoom(1.5), "=": () => this.zoom(1.5),
-      s: () => this.zoom(1 / 1.5), "-": () => this.zoom(1 / 1.5),
-      a: () => this.move(-step, 0), ArrowLeft: () => this.move(-step, 0),
-      d: () => this.move(step, 0), ArrowRight: () => this.move(step, 0),
-      ArrowUp: () => this.move(0, -60), ArrowDown: () => this.move(0, 60),
-      PageUp: () => this.move(0, -tall * 0.8), PageDown: () => this.move(0, tall * 0.8),
-      Home: () => this.move(this.begin - this.from, 0), End: () => this.move(this.end, 0),
-      0: () => this.fit(), f: () => this.selected && this.show(this.placeOf(this.selected), true),
-      ",": () => this.neighbour(-1), ".": () => this.neighbour(1),
-      "[": () => this.follow([...this.related.before, ...this.related.way]), "]": () => this.follow(this.related.behind),
-      "/": () => this.search.focus(), t: () => this.theme(), "?": () => this.help(), Escape: () => this.select(null),
-    };
-  }
 }
 
 const key = (item) => `${item.design} ${item.kind} ${item.index}`;
+
+const isCore = (unit) => unit.label.startsWith("core ");
+const coreOf = (unit) => Number(unit.label.slice(5));
 
 readData().then((data) => {
   const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";

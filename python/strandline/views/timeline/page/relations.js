@@ -8,10 +8,72 @@ function relations(data, item) {
   if (item.kind === "op") ofOp(design, item, found);
   if (item.kind === "write") ofWrite(design, item, found);
   ofWaits(design, item, found);
+  ofStalls(design, item, found);
   return found;
 }
 
 const link = (item, kind, index) => ({ kind, design: item.design, index });
+
+// What a stall waited for, and the stalls that waited for anything else.
+function ofStalls(design, item, { before, behind }) {
+  const { stalls, names } = design;
+  const cycles = (stall) => stalls.end[stall] - stalls.begin[stall];
+  if (item.kind === "stall") before.push(...reasonsOf(design, item, cycles(item.index)));
+  if (item.kind === "span") before.push(...stallsIn(design, item));
+  const column = { op: stalls.op, write: stalls.write, miss: stalls.miss }[item.kind];
+  for (let stall = 0; column && stall < stalls.length; stall++) {
+    if (column[stall] !== item.index) continue;
+    behind.push({ text: `dispatch of core ${stalls.core[stall]}`, item: link(item, "stall", stall), cycles: cycles(stall) });
+  }
+}
+
+// The stalls of a core while something lasted, the longest first.
+function stallsIn({ stalls, spans, names }, item) {
+  const { begin, end } = item, found = [];
+  for (let stall = 0; stall < stalls.length; stall++) {
+    const cycles = overlap([begin, end], [stalls.begin[stall], stalls.end[stall]]);
+    if (!cycles || stalls.core[stall] !== spans.core[item.index]) continue;
+    found.push({ text: names[stalls.why[stall]], item: link(item, "stall", stall), cycles });
+  }
+  return found.sort((a, b) => b.cycles - a.cycles);
+}
+
+// The head of a store queue may itself have retired late, behind a miss.
+function reasonsOf({ stalls, names }, item, cycles) {
+  const text = names[stalls.why[item.index]];
+  const found = ["op", "write", "miss"].filter((kind) => stalls[kind][item.index] >= 0);
+  if (!found.length) return [{ text, item: null, cycles }];
+  const linked = found.map((kind) => link(item, kind, stalls[kind][item.index]));
+  return linked.map((to, place) => ({ text: place ? "it retired behind" : text, item: to, cycles }));
+}
+
+const STEPS = 8;
+
+// From an item to what it waited for, to what that waited for, and so on: each with the cycles of the first item during
+// which it went on.
+function chainOf(data, first) {
+  const design = data.designs[first.design];
+  const { begin, end } = itemOf(design, first.design, first.kind, first.index);
+  const [reason, ...more] = relations(data, first).before;
+  const chain = [reason], seen = [first];
+  for (let item = reason.item; item && chain.length < STEPS; ) {
+    seen.push(item);
+    const { before, way } = relations(data, item);
+    const steps = item.kind === "op" ? [...before, ...way] : before;
+    const during = steps.map((step) => ({ ...step, cycles: overlap([begin, end], step.span ?? spanOf(design, first, step.item)) }));
+    const next = during.find((step) => step.cycles && !seen.some((known) => same(known, step.item)));
+    if (next) chain.push(next);
+    item = next?.item;
+  }
+  return [...chain, ...more.map((step) => ({ ...step, cycles: overlap([begin, end], spanOf(design, first, step.item)) }))];
+}
+
+function spanOf(design, { design: number }, { kind, index }) {
+  const { begin, end } = itemOf(design, number, kind, index);
+  return [begin, end];
+}
+
+const overlap = ([begin, end], [from, to]) => Math.max(0, Math.min(end, to) - Math.max(begin, from));
 
 function ofOp(design, item, { before, behind, way }) {
   const { ops } = design;
@@ -19,7 +81,8 @@ function ofOp(design, item, { before, behind, way }) {
   if (ops.line[op] < 0) return ofFence(design, item, before);
   if (ops.write[op] >= 0) {
     const text = isFlush(design.names[ops.kind[op]]) ? "acknowledged with" : "carried by";
-    way.push({ text, item: link(item, "write", ops.write[op]) });
+    const write = ops.write[op], { begin, accepted } = design.writes;
+    way.push({ text, item: link(item, "write", write), span: [begin[write], accepted[write] < 0 ? design.end : accepted[write]] });
   }
   // Fences that found this flush, or this store, unfinished.
   const over = Math.max(ops.left[op], ops.visible[op], ops.done[op]);
@@ -50,17 +113,26 @@ function ofFence(design, item, before) {
   const { ops } = design;
   const fence = item.index;
   if (ops.done[fence] < 0) return;
-  const found = [];
+  const last = lastWrite(design, fence), found = [];
   for (let op = fence - 1; op >= 0 && found.length < MOST; op--) {
     if (ops.core[op] !== ops.core[fence] || ops.line[op] < 0 || ops.void[op] || !sameContext(design, fence, op)) continue;
-    const over = Math.max(ops.left[op], ops.visible[op], ops.done[op]);
-    if (over > ops.begin[fence]) found.push({ op, over });
+    // A store may have to be durable: it is over with the write that let the fence go.
+    const over = last >= 0 && ops.write[op] === last ? ops.done[fence] : Math.max(ops.left[op], ops.visible[op], ops.done[op]);
+    if (over > ops.begin[fence]) found.push({ op, over, isFlush: isFlush(design.names[ops.kind[op]]) });
     else if (ops.begin[op] < ops.begin[fence] - 20000) break;
   }
-  found.sort((a, b) => b.over - a.over);
+  found.sort((a, b) => b.over - a.over || b.isFlush - a.isFlush);
   for (const { op, over } of found) {
-    before.push({ text: "waited for", item: link(item, "op", op), cycles: over - ops.begin[fence] });
+    before.push({ text: "waited for", item: link(item, "op", op), cycles: over - ops.begin[fence], span: [ops.begin[fence], over] });
   }
+}
+
+// The write that ended the wait of a fence, or -1.
+function lastWrite({ waits }, fence) {
+  for (let wait = 0; wait < waits.length; wait++) {
+    if (waits.op[wait] === fence && waits.byWrite[wait] >= 0) return waits.byWrite[wait];
+  }
+  return -1;
 }
 
 function ofWrite(design, item, { way }) {
@@ -84,8 +156,8 @@ function ofWaits(design, item, { before, behind }) {
   const by = item.kind === "op" ? waits.byOp : item.kind === "write" ? waits.byWrite : null;
   if (!own) return;
   for (let wait = 0; wait < waits.length; wait++) {
-    const cycles = (waits.end[wait] < 0 ? design.end : waits.end[wait]) - waits.begin[wait];
-    if (own[wait] === item.index) before.push({ text: names[waits.why[wait]], item: ended(item, waits, wait), cycles });
+    const span = [waits.begin[wait], waits.end[wait] < 0 ? design.end : waits.end[wait]], cycles = span[1] - span[0];
+    if (own[wait] === item.index) before.push({ text: names[waits.why[wait]], item: ended(item, waits, wait), cycles, span });
     if (by[wait] === item.index) {
       behind.push({ text: whoWaits(design, wait), item: waiter(item, waits, wait), cycles });
     }
