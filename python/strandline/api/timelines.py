@@ -21,7 +21,7 @@ from strandline.pool import parallel
 from strandline.records import Record
 from strandline.room import available, demand_room
 from strandline.timelines import Part, Timeline
-from strandline.views import columns, files, runs
+from strandline.views import columns, files, runs, why
 from strandline.views.columns import Columns
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Column, Table
@@ -61,6 +61,7 @@ class Timelines(Result):
             ran = tuple((each.design, f"{each.end - each.start:,}") for each in self.timelines)
             return Page((Table(COLUMNS, ran),))
         parts: list[Table | Line] = [runs.comparison(self.records), Line()]
+        parts.extend((*why.lines(self.records, self._engine.listing("classes")), Line()))
         parts.append(Line(runs.circumstances(self.records), DIM))
         if any(timeline.is_shortened for timeline in self.timelines):
             shown_to = min(timeline.to_cycle for timeline in self.timelines)
@@ -145,7 +146,7 @@ def of_runs(session: Session, base: RunSpec, designs: Sequence[str], part: Part,
     engine = session.engine
     if base.tasks is None and not engine.is_recording(base.workload):
         base = replace(base, tasks=TASKS)
-    specs, left_out = admitted(engine, base, designs)
+    specs, left_out = admitted(engine, replace(base, why=True), designs)
     if part.instructions:
         _refuse_several(specs)
     demand_room(map(engine.memory, specs), session.jobs, available())

@@ -62,6 +62,16 @@ def line(record: Record, classes: Classes) -> str:
     return f"{said} ({', '.join(f'{percent(parts[part], every)} for {part}' for part in most)})"
 
 
+def shares(record: Record) -> str:
+    """The classes of a run in a line, the largest first; nothing if they are not known."""
+    if "why" not in record.fields.get("params", {}):
+        return ""
+    cycles = spent(record)
+    every = sum(cycles.values())
+    largest = sorted((name for name in cycles if cycles[name] >= LEAST * every > 0), key=lambda name: -cycles[name])
+    return ", ".join(f"{name.replace('_', ' ')} {percent(cycles[name], every)}" for name in largest)
+
+
 def legend(records: Sequence[Record], classes: Classes) -> list[Line]:
     """What each class is that occurs, and up to which cycle of which run they are known."""
     found = [spent(record) for record in records]

@@ -17,6 +17,7 @@ from strandline.crash_cases import CrashCase
 from strandline.timelines import Table, Timeline, place
 from strandline.views import template
 from strandline.views.timeline.crash import case_of
+from strandline.views.why import shares
 
 PACKAGE = "strandline.views.timeline"
 SCRIPTS = (
@@ -144,6 +145,7 @@ def _design(timeline: Timeline) -> dict[str, Any]:
         "end": timeline.end - timeline.start,
         "part": [timeline.from_cycle, max(timeline.to_cycle, timeline.from_cycle)],
         "shown": shown,
+        "why": shares(timeline.record),
         "ops": operations,
         "writes": _writes(timeline),
         **{name: _table(getattr(timeline, name), name, timeline.start, names, numbers) for name in COLUMNS},

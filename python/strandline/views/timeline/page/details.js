@@ -101,6 +101,7 @@ function overview(panel, state, select) {
     element("h3", `${design.name}: ${design.workload} on ${design.machine}`, panel);
     const shown = Object.entries(design.shown).filter(([, value]) => value != null);
     rows(panel, shown.map(([key, value]) => [key.replaceAll("_", " "), value.toLocaleString("en")]));
+    if (design.why) element("p", `Where the cycles went: ${design.why}.`, panel);
     element("p", `A store is durable ${where[design.durable]}.`, panel);
     list(panel, `Where dispatch of ${design.name} stalled`, state, stalled(design, number), select);
   });

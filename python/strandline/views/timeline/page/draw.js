@@ -181,8 +181,9 @@ class Painter {
     const design = state.data.designs[group.design];
     this.fill("rule", 0, top + 1, width, 1);
     const shown = Object.entries(design.shown).filter(([, value]) => value != null);
-    const text = shown.map(([key, value]) => `${key.replaceAll("_", " ")} ${value.toLocaleString("en")}`).join(" · ");
-    this.text(text, GUTTER, top + 13, "dim", width - GUTTER - 8);
+    const counts = shown.map(([key, value]) => `${key.replaceAll("_", " ")} ${value.toLocaleString("en")}`);
+    const why = design.why ? [`cycles: ${design.why}`] : [];
+    this.text([...why, ...counts].join(" · "), GUTTER, top + 13, "dim", width - GUTTER - 8);
   }
 
   text(text, x, y, colour, most) {
