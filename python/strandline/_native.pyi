@@ -107,12 +107,14 @@ class RecordingStates:
     def plan(self) -> dict[str, Any]:
         """What there is; `engine.StatesPlan` lists the keys.
 
-        An entry of `StateVisit`'s `has` and `lacks` is `{"place", "times", "why", SITE}`, where `why` is null or
-        `{"reason", "flush", "fence"}`. SITE is
-        `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset", "in_library", "caller": {SITE}`: the
-        first is a text (of a library's instruction, it begins with the program's own call), `inlined_in` an array of
-        texts, `in_library` whether the module is a shared library, and `caller` the innermost call in the program's own
-        code. All but `pc` are null if unknown.
+        An entry of `StateVisit`'s `has` and `lacks` is `{"place", "times", "bytes", "serial", "why", SITE}`, where
+        `bytes` is 0 if unknown, `serial` the position of the first such store in the order, and `why` null or
+        `{"reason", "flush", "fence", "flush_at": {SITE}, "fence_at": {SITE}}`. SITE is
+        `"site", "pc", "symbol", "file", "line", "text", "inlined_in", "module", "offset", "in_library"` and, but for
+        those of `why`, `"caller": {SITE}`: the first is a text (of a library's instruction, it begins with the
+        program's own call), `text` what the source's line says, `inlined_in` an array of texts, `in_library` whether
+        the module is a shared library, and `caller` the innermost call in the program's own code. All but `pc` are null
+        if unknown.
         """
 
     def next(self, folder: str) -> dict[str, Any] | None:
@@ -126,6 +128,9 @@ def recording_cycles(spec: CyclesSpec) -> int | None:
 
 def recording_fences(recording: str) -> list[dict[str, Any]]:
     """The executed flushes and fences by address: `{"instruction", "count", SITE}`, as in `RecordingStates.plan`."""
+
+def recording_behind(recording: str, own: list[int]) -> list[dict[str, Any]]:
+    """What stores, flushes or fences behind each execution of these own instructions, in order: `{SITE}` of each."""
 
 def listing(kind: str) -> list[dict[str, Any]]:
     """Lists `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys`: `{"name", "summary", ...}` for each.

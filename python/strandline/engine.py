@@ -108,8 +108,10 @@ class CrashResult:
     record: Record
 
 
-Edit = tuple[int, str]
-"""A change of the instruction at an address: `drop` or `weaken` (`mfence` to `sfence`, `clflush` to `clwb`)."""
+Edit = tuple[int, str | dict[str, int]]
+"""A change of the instruction at an address: `drop` or `weaken` (`mfence` to `sfence`, `clflush` to `clwb`). Of the
+program's own instructions also `flush` or `persist` (what it stores), or `{"later": N}` (store that behind the
+instruction at N, and persist it there). A call stores what a library stores for it."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class StatesSpec:
     judged: bool = True
     """Whether the model also judges runs beside the states that it allows."""
     edits: tuple[Edit, ...] = ()
-    """Changes of the program's flushes and fences."""
+    """Changes of the program's flushes, fences and stores."""
 
 
 @dataclass(frozen=True)
@@ -363,6 +365,7 @@ class Native(Protocol):
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
     def recording_cycles(self, spec: CyclesSpec, /) -> int | None: ...
     def recording_fences(self, recording: str, /) -> list[dict[str, Any]]: ...
+    def recording_behind(self, recording: str, own: list[int], /) -> list[dict[str, Any]]: ...
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
     def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]: ...
     def litmus(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
@@ -485,6 +488,10 @@ class Engine:
         """The executed flushes and fences of a recording, by address."""
         keys, found = [each.name for each in fields(Fence)], self._ask(lambda: self.native.recording_fences(recording))
         return [Fence(**{key: each[key] for key in keys}) for each in found]
+
+    def recording_behind(self, recording: str, own: Sequence[int]) -> list[dict[str, Any]]:
+        """What stores, flushes or fences behind each execution of these instructions of the program, in order."""
+        return self._ask(lambda: self.native.recording_behind(recording, list(own)))
 
     def listing(self, kind: str) -> list[dict[str, Any]]:
         """The known `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys`."""

@@ -222,6 +222,9 @@ class FakeNative:
     def recording_fences(self, recording: str, /) -> list[dict[str, Any]]:
         raise AssertionError(f"{recording}: recordings are read by the real module")
 
+    def recording_behind(self, recording: str, own: list[int], /) -> list[dict[str, Any]]:
+        raise AssertionError(f"{recording}: recordings are read by the real module")
+
     def listing(self, kind: str, /) -> list[dict[str, Any]]:
         return LISTINGS[kind]
 

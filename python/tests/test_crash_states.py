@@ -5,6 +5,7 @@ from typing import Any
 
 from made import states_plan
 from strandline.checking.examined import Examined
+from strandline.checking.groups import groups
 from strandline.checking.verdicts import End, Verdict
 from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.views import failure_groups
@@ -35,7 +36,7 @@ def test_the_state_of_one_store_is_shown_and_not_that_with_everything() -> None:
     alone = state("21:none,f015=3", [BUG], MANY, differs=1)
     result = examined(everything, alone)
     assert [failure.state.name for failure in result.failures] == ["21:none,f015=3", "21:all"]
-    lines = explain(result, "again")
+    lines = explain(result, ["again"])
     assert lines[1].startswith("  smallest case: state 21:none,f015=3")
     assert lines[3] == "  has   append (list.c:31), at pool+0x40"
 
@@ -119,7 +120,7 @@ def lacking(name: str, code: list[int], why: str = "refused", end: End = End.REF
 
 def grouped(verdicts: list[Verdict]) -> list[tuple[str, int]]:
     result = Examined("list.strand", "x86", states_plan(model="px86"), len(verdicts), verdicts)
-    return [(group.representative.state.name, group.others) for group in failure_groups.groups(result)]
+    return [(group.representative.state.name, group.others) for group in groups(result)]
 
 
 def test_a_common_failure_does_not_hide_a_rare_one() -> None:
@@ -148,10 +149,10 @@ def test_a_simulated_state_that_lacks_nothing_explains_no_other() -> None:
 def test_the_number_of_printed_groups_is_bounded_on_the_page_too() -> None:
     verdicts = [lacking(f"{pc}:all,{pc}=0", [pc], f"why {pc}") for pc in range(1, 12)]
     result = Examined("list.strand", "x86", states_plan(model="px86"), len(verdicts), verdicts)
-    lines = failure_groups.others(failure_groups.groups(result), lambda verdict: f"again {verdict.state.name}")
+    lines = failure_groups.others(groups(result), lambda verdict: [f"reproduce: again {verdict.state.name}"])
     assert lines[0] == "failure 2 of 11: why 2"
     assert "  reproduce: again 2:all,2=0" in lines
     assert lines[-1] == "3 more kinds of failure in 3 states: --json has all"
-    drawn = page.page([result], lambda _result, verdict: f"again {verdict.state.name}", "list.strand")
+    drawn = page.page([result], lambda _, verdict: f"again {verdict.state.name}", lambda *_: None, "list.strand")
     assert (drawn.count("<section>"), "why 8<" in drawn, "why 9<" in drawn) == (8, True, False)
     assert "3 more kinds of failure in 3 states" in drawn

@@ -12,6 +12,7 @@ import pytest
 from made import states_of, states_plan, visit
 from strandline.checking import images
 from strandline.checking.examined import Examined
+from strandline.checking.groups import groups
 from strandline.checking.in_order import Early
 from strandline.checking.inside import Exploration, Explorer, Inside, choose, shares
 from strandline.checking.processes import Processes
@@ -20,7 +21,7 @@ from strandline.checking.verdicts import Checker, End, Recovery, Verdict
 from strandline.checking.verify import Checked, verify
 from strandline.engine import PoolFile, StatesSpec, StateVisit
 from strandline.errors import InputError
-from strandline.views import crash_states, failure_groups, recovered
+from strandline.views import crash_states, recovered
 
 RECOVER = "sed -i s/dirty/clean/"
 """A recovery that a shell starts here; it runs before the checker."""
@@ -214,7 +215,7 @@ def test_a_failure_inside_recovery_says_so_and_has_a_group_of_its_own() -> None:
     outer = Verdict(visit_in("2:all", lacks_stores=1), why, end=End.REFUSES)
     inner = Verdict(replace(outer.state, name="2:all/r:2:all", within="2:all"), why, end=End.REFUSES)
     result = Examined("r", "x86", states_plan(), 2, [outer, inner])
-    assert [len(group.verdicts) for group in failure_groups.groups(result)] == [1, 1]
+    assert [len(group.verdicts) for group in groups(result)] == [1, 1]
     assert crash_states.place(inner.state).startswith("in the recovery of state 2:all, before any store")
     after = replace(inner.state, name="2:all/r:final", interval=None)
     assert crash_states.place(after) == "in the recovery of state 2:all, after its end, with all its stores"

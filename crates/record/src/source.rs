@@ -3,7 +3,8 @@
 use crate::brief::brief;
 use crate::recording::is_library;
 use crate::symbols::Symbols;
-use crate::{At, Module};
+use crate::texts::Texts;
+use crate::{At, Lines, Module, Recording};
 use addr2line::Loader;
 use object::{Object, ObjectSegment, ObjectSymbol};
 use std::collections::HashMap;
@@ -24,6 +25,8 @@ pub struct Site {
     pub file: Option<String>,
     /// The line in it, from 1.
     pub line: Option<u32>,
+    /// What that line says, if the file is there.
+    pub text: Option<String>,
     /// The functions into which the function was inlined, each with file and line, the innermost first.
     pub inlined_in: Vec<String>,
     /// The mapped file.
@@ -43,6 +46,8 @@ impl Site {
 /// Finds the places of instructions. Files are read on demand; a missing file is no error.
 pub struct Source {
     modules: Vec<Module>,
+    lines: Lines,
+    texts: Texts,
     loaded: HashMap<String, Option<Loaded>>,
     sites: HashMap<u64, Site>,
 }
@@ -56,11 +61,22 @@ struct Loaded {
 }
 
 impl Source {
+    /// Of a recording: what it says itself, and the files that it mapped.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Source {
+        Source {
+            lines: recording.lines().clone(),
+            ..Source::new(recording.modules())
+        }
+    }
+
     /// Of these mapped files.
     #[must_use]
     pub fn new(modules: &[Module]) -> Source {
         Source {
             modules: modules.to_vec(),
+            lines: Lines::default(),
+            texts: Texts::default(),
             loaded: HashMap::new(),
             sites: HashMap::new(),
         }
@@ -133,8 +149,13 @@ impl Source {
             offset: Some(address.unwrap_or(module.offset + within)),
             ..Site::default()
         };
-        if let (Some(loaded), Some(address)) = (loaded, address) {
-            loaded.fill(&mut site, address);
+        match (self.lines.place(pc), loaded, address) {
+            (Some(place), ..) => place.fill(&mut site),
+            (None, Some(loaded), Some(address)) => {
+                loaded.fill(&mut site, address);
+                site.text = self.texts.of(&site, Path::new(&module.path));
+            }
+            _ => {}
         }
         site
     }

@@ -66,6 +66,8 @@ struct Call {
     slot: u64,
     /// The innermost call of the program's own code up to here; 0 if there is none.
     from: u64,
+    /// That is this one.
+    is_own: bool,
 }
 
 impl Stack {
@@ -73,12 +75,17 @@ impl Stack {
     pub fn call(&mut self, slot: u64, pc: u64, is_own: bool) {
         self.end(slot);
         let from = if is_own { pc } else { self.from() };
-        self.calls.push(Call { slot, from });
+        self.calls.push(Call { slot, from, is_own });
     }
 
-    /// A return loaded its address from `slot`.
-    pub fn returns(&mut self, slot: u64) {
-        self.end(slot);
+    /// A return loaded its address from `slot`: the call that it ends, if that is the program's own.
+    pub fn returns(&mut self, slot: u64) -> Option<u64> {
+        let mut own = None;
+        while let Some(call) = self.calls.last().filter(|call| call.slot <= slot) {
+            own = (call.slot == slot && call.is_own).then_some(call.from);
+            self.calls.pop();
+        }
+        own
     }
 
     fn end(&mut self, slot: u64) {
@@ -127,8 +134,8 @@ mod tests {
         stack.call(0x7fe0, 0x410, OWN);
         stack.call(0x7fd0, 0x9000, LIBRARY);
         assert_eq!(stack.from(), 0x410);
-        stack.returns(0x7fd0);
-        stack.returns(0x7fe0);
+        assert_eq!(stack.returns(0x7fd0), None, "a call of the library's");
+        assert_eq!(stack.returns(0x7fe0), Some(0x410));
         assert_eq!(stack.from(), 0x400);
         stack.returns(0x7ff0);
         assert_eq!(stack.from(), 0, "nothing of the program is in progress");

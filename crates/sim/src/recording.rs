@@ -151,7 +151,7 @@ impl Recorded {
 
     /// The fences with the most stall cycles, and their places in the program's source.
     fn stalls(&self) -> Vec<Value> {
-        let mut source = Source::new(self.recorded.replayed.recording().modules());
+        let mut source = Source::of(self.recorded.replayed.recording());
         let stalls = self
             .recorded
             .replayed

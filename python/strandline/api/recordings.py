@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from strandline.api import costs, suppressions
@@ -12,12 +13,15 @@ from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.checking.examined import Examined, kind
 from strandline.checking.examining import examine, weaken
+from strandline.checking.groups import Group, groups
 from strandline.checking.in_order import Early
 from strandline.checking.means import Means
+from strandline.checking.mending import Remedy, remedies
 from strandline.checking.request import Request
 from strandline.checking.verdicts import Verdict
 from strandline.engine import CyclesSpec, Engine, RunSpec
 from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered
+from strandline.views import remedies as remedy_words
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns
 from strandline.views.numbers import counted
@@ -39,6 +43,8 @@ class CrashesOfRecording(Result):
     audit: Judged
     _engine: Engine
     weakened: Weakened | None = None
+    remedies: Mapping[tuple[str, str], Remedy] = field(default_factory=dict)
+    """By design and state: what mends the kind of failure that the state represents."""
     """The flushes and fences that can go, if asked for."""
 
     @property
@@ -95,11 +101,21 @@ class CrashesOfRecording(Result):
             lines.append(Line(said, folds=True))
         lines += [Line(f"note: {line}", folds=True) for line in crash_states.caveats(result)]
         if result.failures:
-            groups = failure_groups.groups(result)
-            first = crash_states.explain(result, self.again(result), failure_groups.alike(groups[0]))
-            others = failure_groups.others(groups, lambda verdict: self.again(result, verdict))
+            kinds = groups(result)
+            end = partial(self._end, result)
+            first = crash_states.explain(result, end(kinds[0].representative), failure_groups.alike(kinds[0]))
+            others = failure_groups.others(kinds, end)
             lines += [Line(), *map(Line, first), *map(Line, others)]
         return lines
+
+    def _end(self, result: Examined, verdict: Verdict) -> list[str]:
+        remedy = self.remedy(result, verdict)
+        return [*([f"remedy: {remedy}"] if remedy else []), f"reproduce: {self.again(result, verdict)}"]
+
+    def remedy(self, result: Examined, verdict: Verdict) -> str | None:
+        """What mends the failure that a state represents, if a change was seen to."""
+        found = self.remedies.get((result.design, verdict.state.name))
+        return remedy_words.sentence(found) if found else None
 
     def again(self, result: Examined, verdict: Verdict | None = None) -> str:
         """The command that reproduces a failing case of a design, by default the smallest."""
@@ -117,7 +133,7 @@ class CrashesOfRecording(Result):
             "command": self._engine.command,
             "interrupted": self.interrupted is not None,
             "failures": failures,
-            "groups": [group for result in self.results for group in _groups(result, self.request)],
+            "groups": [group for result in self.results for group in self._groups(result)],
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
             "audit": self.audit.document(),
             "weakest": self.weakened.document() if self.weakened else None,
@@ -126,6 +142,15 @@ class CrashesOfRecording(Result):
             "unused_suppressions": self.audit.unused,
             "records": [],
         }
+
+    def _groups(self, result: Examined) -> list[dict[str, Any]]:
+        found = [
+            (group, self.remedies.get((result.design, group.representative.state.name))) for group in groups(result)
+        ]
+        return [
+            {**_group(result, group, self.request), "remedy": remedy_words.document(remedy) if remedy else None}
+            for group, remedy in found
+        ]
 
     def _spec(self, result: Examined) -> dict[str, Any]:
         """The examined run of the recording, with every setting, and the visited states."""
@@ -155,7 +180,13 @@ def check(session: Session, request: Request, designs: Sequence[str]) -> Crashes
     if request.weaken and not stopped:
         weakened = Weakened(weaken(means, request, first), first.design, request.verify is not None)
         said = said or (crashes.interrupted(1, 1) if weakened.weakest.early else None)
-    return CrashesOfRecording(request, results, said, audited, session.engine, weakened)
+    found = {} if stopped else _remedies(means, request, results)
+    return CrashesOfRecording(request, results, said, audited, session.engine, weakened, found)
+
+
+def _remedies(means: Means, request: Request, results: Sequence[Examined]) -> dict[tuple[str, str], Remedy]:
+    found = ((result.design, remedies(means, request, result)) for result in results)
+    return {(design, state): remedy for design, each in found for state, remedy in each.items()}
 
 
 def _again(result: Examined, verdict: Verdict, request: Request) -> str:
@@ -200,20 +231,17 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
     }
 
 
-def _groups(result: Examined, request: Request) -> list[dict[str, Any]]:
-    return [
-        {
-            "design": result.design,
-            "kind": kind(group.representative),
-            "why": group.representative.why,
-            "state": group.representative.state.name,
-            "replay": _again(result, group.representative, request),
-            "side": group.side,
-            "code": sorted(group.code),
-            "states": [verdict.state.name for verdict in group.verdicts],
-        }
-        for group in failure_groups.groups(result)
-    ]
+def _group(result: Examined, group: Group, request: Request) -> dict[str, Any]:
+    return {
+        "design": result.design,
+        "kind": kind(group.representative),
+        "why": group.representative.why,
+        "state": group.representative.state.name,
+        "replay": _again(result, group.representative, request),
+        "side": group.kind.side,
+        "code": sorted(group.kind.code),
+        "states": [verdict.state.name for verdict in group.verdicts],
+    }
 
 
 def _summary(result: Examined) -> dict[str, Any]:

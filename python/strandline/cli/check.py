@@ -112,5 +112,5 @@ def _draw(found: api.CrashesOfRecording, path: Path) -> bool:
 
     failing = [result for result in found.results if result.failures]
     if failing:
-        files.write_whole(path, page.page(failing, found.again, found.request.recording))
+        files.write_whole(path, page.page(failing, found.again, found.remedy, found.request.recording))
     return bool(failing)

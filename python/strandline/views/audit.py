@@ -72,7 +72,8 @@ class Judged:
             if rows := _rows([entry for entry in shown if kind(entry) == each], has_cycles):
                 cycles = (Column("cycles"),) if has_cycles else ()
                 columns = (Column(each, numeric=False), Column("times"), *cycles, Column("where", numeric=False))
-                parts += [Line(), Table(columns, tuple(rows))]
+                source = (Column("source", numeric=False),) if len(rows[0]) > len(columns) else ()
+                parts += [Line(), Table((*columns, *source), tuple(rows))]
             if rows and has_cycles:
                 parts.append(Line(self._measured(shown), DIM, folds=True))
         by = Counter(entry["suppressed"]["by"] for entry in self.entries if entry["suppressed"])
@@ -109,16 +110,28 @@ def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str
     texts = (_text(entry) for entry in alone)
     times = (whole(entry["count"]) for entry in alone)
     cycles = (_cycles(entry) if has_cycles else () for entry in alone)
+    shown = [_source(entry) for entry in alone]
+    has_source = any(shown)
+    sources = ((source,) if has_source else () for source in shown)
     rows: list[tuple[str, ...]] = [
-        (text, count, *cost, site) for text, count, cost, site in zip(texts, times, cycles, sites, strict=True)
+        (text, count, *cost, site, *source)
+        for text, count, cost, site, source in zip(texts, times, cycles, sites, sources, strict=True)
     ]
     del rows[MOST_ROWS:]
+    end = ("",) if has_source else ()
     if more := alone[MOST_ROWS:]:
         none = ("",) if has_cycles else ()
-        rows.append((f"... {len(more):,} more places", _times(more), *none, "--json has all"))
+        rows.append((f"... {len(more):,} more places", _times(more), *none, "--json has all", *end))
     if grouped:
-        rows.append((_text(grouped[0]), _times(grouped), f"{counted(len(grouped), 'place')}, --json has all"))
+        rows.append((_text(grouped[0]), _times(grouped), f"{counted(len(grouped), 'place')}, --json has all", *end))
     return rows
+
+
+def _source(entry: Mapping[str, Any]) -> str:
+    """What the program's own line says."""
+    caller = entry.get("caller")
+    own = caller if entry["in_library"] and caller else entry
+    return own.get("text") or ""
 
 
 def _folded(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 from strandline.checking.examined import Examined
 from strandline.checking.verdicts import End
 from strandline.engine import Reached, StatesPlan, StateVisit
+from strandline.views import named_lines
 from strandline.views.apart import told_apart
 from strandline.views.numbers import counted, whole
 from strandline.views.table import Column, Table
@@ -193,8 +194,8 @@ def called_from(store: Mapping[str, Any]) -> str:
     return f", called from {caller['site']}" if caller and not store["in_library"] else ""
 
 
-def explain(result: Examined, again: str, alike: str = "") -> list[str]:
-    """The smallest failing case in words; `again` is the command that reproduces it, `alike` how many are alike."""
+def explain(result: Examined, end: Sequence[str], alike: str = "") -> list[str]:
+    """The smallest failing case in words; `end` are its last lines, `alike` says how many are alike."""
     verdict = result.failures[0]
     state = verdict.state
     apart = "that lack a store older than a present one" if state.run else "in the other state than the rest"
@@ -204,6 +205,7 @@ def explain(result: Examined, again: str, alike: str = "") -> list[str]:
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in stores(state)),
+        *(f"    {line}" for line in named_lines.lines(state)),
         *(f"  checker: {line}" for line in verdict.output[-5:]),
-        f"  reproduce: {again}",
+        *(f"  {line}" for line in end),
     ]

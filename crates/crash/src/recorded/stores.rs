@@ -247,12 +247,14 @@ impl Sites {
                 at,
                 place,
                 times: 0,
+                bytes: 0,
+                serial: write.serial,
                 why: None,
             },
         ));
         stored.times += times;
         if write.serial < *first {
-            (*first, stored.place) = (write.serial, place);
+            (*first, stored.place, stored.serial) = (write.serial, place, write.serial);
         }
     }
 

@@ -23,7 +23,7 @@ impl Allowed {
         let wrong = |error: RecordError| Error::input(error.to_string());
         let asked = asked(spec, rules)?;
         let recording = Recording::open(&spec.recording).map_err(wrong)?;
-        let source = Source::new(recording.modules());
+        let source = Source::of(&recording);
         let judgement = match asked.only {
             None if spec.judged => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
             _ => Judgement::default(),

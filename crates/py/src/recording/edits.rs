@@ -1,4 +1,4 @@
-//! A recorded program with fewer or weaker flushes and fences.
+//! A recorded program with other flushes and fences, or a later store.
 
 use super::words;
 use crate::value::{Answer, Given};
@@ -14,7 +14,7 @@ use strandline_record::states::{Finding, Orders};
 use strandline_record::{At, Edit, Edits, Execution, RecordError, Recording, Source};
 use strandline_sim::{Error, Run};
 
-/// A change of the instruction at an address: `drop` or `weaken`.
+/// A change of the instruction at an address.
 #[derive(Clone, Copy, Deserialize)]
 pub struct Change(u64, How);
 
@@ -23,6 +23,9 @@ pub struct Change(u64, How);
 enum How {
     Drop,
     Weaken,
+    Flush,
+    Persist,
+    Later(u64),
 }
 
 /// The changes of instructions.
@@ -30,6 +33,9 @@ pub fn edits(changes: &[Change]) -> Edits {
     let edit = |change: &Change| match change.1 {
         How::Drop => (change.0, Edit::Drop),
         How::Weaken => (change.0, Edit::Weaken),
+        How::Flush => (change.0, Edit::Flush),
+        How::Persist => (change.0, Edit::Persist),
+        How::Later(target) => (change.0, Edit::Later(target)),
     };
     Edits {
         code: changes.iter().map(edit).collect(),
@@ -105,7 +111,7 @@ fn executed(path: &Path) -> Result<Vec<Value>, RecordError> {
         };
         *counts.entry((op.at.pc, name)).or_default() += 1;
     }
-    let mut source = Source::new(recording.modules());
+    let mut source = Source::of(&recording);
     let described = counts.into_iter().map(|((pc, name), count)| {
         let mut entry = words::site(&mut source, At::alone(pc));
         entry["instruction"] = json!(name);
@@ -115,6 +121,44 @@ fn executed(path: &Path) -> Result<Vec<Value>, RecordError> {
     Ok(described.collect())
 }
 
+/// The instructions of the program's own that store, flush or fence behind each execution of one of these, in order, with
+/// their places; those of a library are where the program called it.
+#[pyfunction]
+#[pyo3(name = "recording_behind")]
+fn behind(py: Python<'_>, path: PathBuf, own: Vec<u64>) -> PyResult<Answer<Vec<Value>>> {
+    crate::ask(py, || following(&path, &own).map_err(wrong)).map(Answer)
+}
+
+fn following(path: &Path, own: &[u64]) -> Result<Vec<Value>, RecordError> {
+    let recording = Arc::new(Recording::open(path)?);
+    let places = Arc::new(Places::of(recording.regions()));
+    let mut source = Source::of(&recording);
+    let (mut common, mut now): (Option<Vec<u64>>, Option<Vec<u64>>) = (None, None);
+    let mut close = |now: Option<Vec<u64>>| match (&mut common, now) {
+        (Some(common), Some(now)) => common.retain(|pc| now.contains(pc)),
+        (common, Some(now)) => *common = Some(now),
+        (_, None) => {}
+    };
+    for op in Interleaved::new(&recording, &places)? {
+        let op = op?;
+        if !matches!(
+            op.what,
+            What::Store(_) | What::StoreNt(_) | What::Flush(_, Some(_)) | What::Fence(_)
+        ) {
+            continue;
+        }
+        let pc = source.own(op.at).pc;
+        match &mut now {
+            _ if own.contains(&pc) => close(now.replace(Vec::new())),
+            Some(now) if !now.contains(&pc) => now.push(pc),
+            _ => {}
+        }
+    }
+    close(now);
+    let sites = common.unwrap_or_default().into_iter();
+    Ok(sites.map(|pc| words::site(&mut source, At::alone(pc))).collect())
+}
+
 fn wrong(error: RecordError) -> Error {
     Error::input(error.to_string())
 }
@@ -122,5 +166,6 @@ fn wrong(error: RecordError) -> Error {
 /// Adds the functions to the module.
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cycles, module)?)?;
+    module.add_function(wrap_pyfunction!(behind, module)?)?;
     module.add_function(wrap_pyfunction!(fences, module)?)
 }

@@ -32,7 +32,7 @@ struct StatesSpec {
     orders: Option<u32>,
     /// Whether the model also judges runs beside the states that it allows.
     judged: bool,
-    /// Changes of flushes and fences, if the model yields the states.
+    /// Changes of flushes, fences and stores, if the model yields the states.
     edits: Vec<Change>,
 }
 

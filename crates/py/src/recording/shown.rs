@@ -24,7 +24,7 @@ impl Shown {
             only: spec.replay.as_ref().map(|name| name.parse()).transpose()?,
         };
         let states = SimulatedStates::new(&asked)?;
-        let source = Source::new(states.recording().modules());
+        let source = Source::of(states.recording());
         Ok(Shown { states, source, about })
     }
 

@@ -125,7 +125,7 @@ fn place(source: &mut Source, pc: u64) -> Value {
     let site = source.site(pc);
     json!({
         "site": site.to_string(), "pc": site.pc, "symbol": site.symbol, "file": site.file, "line": site.line,
-        "inlined_in": site.inlined_in, "module": site.module, "offset": site.offset,
+        "text": site.text, "inlined_in": site.inlined_in, "module": site.module, "offset": site.offset,
         "in_library": site.in_library(),
     })
 }
@@ -153,6 +153,8 @@ fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value>
         let mut value = site(source, store.at);
         value["place"] = json!(places.show(store.place));
         value["times"] = json!(store.times);
+        value["bytes"] = json!(store.bytes);
+        value["serial"] = json!(store.serial);
         value["why"] = store.why.map_or(Value::Null, |why| reason(source, why));
         value
     };
@@ -176,8 +178,13 @@ fn reason(source: &mut Source, why: Why) -> Value {
         Why::NotYetSynced => ("not_yet_synced", None, None),
         Why::NotYetVisible => ("not_yet_visible", None, None),
     };
-    let mut at = |at: Option<At>| at.map(|at| source.own(at).to_string());
-    json!({"reason": reason, "flush": at(flush), "fence": at(fence)})
+    let mut own = |at: Option<At>| {
+        let site = at.map(|at| source.own(at).clone());
+        let name = site.as_ref().map(ToString::to_string);
+        (name, site.map(|site| place(source, site.pc)))
+    };
+    let ((flush, flush_at), (fence, fence_at)) = (own(flush), own(fence));
+    json!({"reason": reason, "flush": flush, "fence": fence, "flush_at": flush_at, "fence_at": fence_at})
 }
 
 /// Adds an object's keys to another's.

@@ -248,6 +248,7 @@ impl<W: Write> Collector<W> {
         let mut ending = self.threads.finish(offset, &mut trace)?;
         ending.status = self.status.unwrap_or(KILLED);
         ending.warnings = self.warnings;
+        ending.lines = self.writer.lines();
         let collected = Collected {
             instructions: self.threads.instructions(),
             waiting: self.threads.left_out(),

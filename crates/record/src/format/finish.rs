@@ -1,12 +1,14 @@
 //! What a recording ends with.
 
+use super::lines::put_lines;
 use super::seal::FileBlockKind;
 use super::summary::{add, put_block};
 use super::sync::{merge, put_syncs};
 use super::writer::{misuse, State};
-use super::{Ending, Writer, END};
+use super::{Ending, Writer, END, MAX_RAW};
 use crate::code;
 use crate::error::RecordError;
+use crate::lines::Lines;
 use crate::recording::{Region, Thread};
 use std::io::Write;
 
@@ -81,6 +83,16 @@ impl<W: Write> Writer<W> {
             self.threads[thread].steps += waits.len() as u64;
         }
         Ok(())
+    }
+
+    /// Writes the places in the source, if there are any and they fit.
+    pub(super) fn write_lines(&mut self, lines: &Lines) -> Result<(), RecordError> {
+        self.raw.clear();
+        put_lines(&mut self.raw, lines);
+        match lines.is_empty() || self.raw.len() > MAX_RAW {
+            true => Ok(()),
+            false => self.file.block(FileBlockKind::Lines, 0, lines.of.len(), &self.raw),
+        }
     }
 
     pub(super) fn write_index(&mut self, ending: Ending) -> Result<(), RecordError> {

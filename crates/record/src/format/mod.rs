@@ -6,6 +6,7 @@ mod bytes;
 mod decode;
 mod encode;
 mod finish;
+mod lines;
 mod model;
 mod output;
 mod pages;
@@ -25,6 +26,7 @@ pub(crate) use shapes::check;
 pub use stream::Stream;
 pub use writer::Writer;
 
+use crate::lines::Lines;
 use crate::recording::{FenceClass, Turn};
 
 /// How a recording begins.
@@ -66,6 +68,8 @@ pub struct Ending {
     pub waits: Vec<Vec<WaitAt>>,
     /// The classes of the executed fences, in order.
     pub fences: Vec<Vec<FenceClass>>,
+    /// The places in the source of instructions.
+    pub lines: Lines,
 }
 
 /// A turn and its place.

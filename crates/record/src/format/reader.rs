@@ -1,6 +1,7 @@
 //! Reads a recording.
 
 use super::bytes::{Bad, Cursor, Parsed};
+use super::lines;
 use super::seal::{FileBlockKind, HEAD_BYTES};
 use super::shapes::Shapes;
 use super::source::{at, Source};
@@ -10,6 +11,7 @@ use super::{PREFIX_BYTES, SUFFIX_BYTES};
 use crate::code::{signs, Sign};
 use crate::edits::Edits;
 use crate::error::RecordError;
+use crate::lines::Lines;
 use crate::recording::{Block, Module, Region, Thread, Totals};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -37,13 +39,18 @@ pub(crate) struct Contents {
     /// The block definitions, for decoding.
     pub shapes: Shapes,
     index: Index,
+    lines: Lines,
     /// The blocks of the file of each kind and thread, in order.
     places: BTreeMap<(FileBlockKind, u32), Vec<FileBlockPlace>>,
 }
 
 impl Contents {
     fn new(source: Source) -> Result<Contents, RecordError> {
-        Contents::read(&source).map_err(|error| source.name(error)).map(|read| {
+        let read = Contents::read(&source).and_then(|read| {
+            let lines = kept_lines(&source, &read.3)?;
+            Ok((read, lines))
+        });
+        read.map_err(|error| source.name(error)).map(|(read, lines)| {
             let (program, blocks, shapes, index) = read;
             let mut places: BTreeMap<_, Vec<FileBlockPlace>> = BTreeMap::new();
             for place in &index.places {
@@ -55,6 +62,7 @@ impl Contents {
                 blocks,
                 shapes,
                 index,
+                lines,
                 places,
             }
         })
@@ -120,6 +128,16 @@ impl Contents {
     pub fn index_offset(&self) -> u64 {
         self.index.places.last().map_or(0, FileBlockPlace::end)
     }
+}
+
+/// The places in the program's source; none in an older recording, or in one of a program without them.
+fn kept_lines(source: &Source, index: &Index) -> Result<Lines, RecordError> {
+    let Some(place) = index.places.iter().find(|place| place.kind == FileBlockKind::Lines) else {
+        return Ok(Lines::default());
+    };
+    let mut raw = Vec::new();
+    source.placed(place, &mut raw)?;
+    at(place.offset, lines::lines(&raw, place.items))
 }
 
 fn code(source: &Source, index: &Index, raw: &mut Vec<u8>) -> Result<(Vec<Block>, Shapes), RecordError> {
@@ -209,6 +227,12 @@ impl Recording {
     #[must_use]
     pub fn modules(&self) -> &[Module] {
         &self.contents.index.modules
+    }
+
+    /// The places in the source of the program's own instructions.
+    #[must_use]
+    pub fn lines(&self) -> &Lines {
+        &self.contents.lines
     }
 
     /// All memory that was ever persistent.

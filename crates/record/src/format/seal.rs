@@ -29,10 +29,12 @@ pub(crate) enum FileBlockKind {
     Sync = 6,
     /// The index.
     Index = 7,
+    /// The places in the source of instructions.
+    Lines = 8,
 }
 
 impl FileBlockKind {
-    const ALL: [FileBlockKind; 7] = [
+    const ALL: [FileBlockKind; 8] = [
         FileBlockKind::Meta,
         FileBlockKind::Steps,
         FileBlockKind::Pages,
@@ -40,6 +42,7 @@ impl FileBlockKind {
         FileBlockKind::Fences,
         FileBlockKind::Sync,
         FileBlockKind::Index,
+        FileBlockKind::Lines,
     ];
 
     /// The kind of this number.

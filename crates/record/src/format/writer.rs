@@ -9,6 +9,7 @@ use super::summary::{add, put_meta, Index};
 use super::{Ending, FILE_VERSION, MAGIC, MAX_THREADS, PREFIX_BYTES};
 use crate::code;
 use crate::error::{RecordError, RECORD_AGAIN};
+use crate::lines::Lines;
 use crate::ranges::Ranges;
 use crate::recording::{Block, Event, Module, Region};
 use std::collections::HashSet;
@@ -97,6 +98,12 @@ impl<W: Write> Writer<W> {
         self.blocks.push(block);
         self.counts.push(0);
         self.blocks.len() as u32 - 1
+    }
+
+    /// The places in the source of what was defined and mapped so far.
+    #[must_use]
+    pub fn lines(&self) -> Lines {
+        Lines::of(&self.blocks, &self.index.modules)
     }
 
     /// A file was mapped as code.
@@ -224,6 +231,7 @@ impl<W: Write> Writer<W> {
         self.write_pages()?;
         self.write_code()?;
         self.write_lists(&ending)?;
+        self.write_lines(&ending.lines)?;
         self.write_index(ending)?;
         self.file
             .out

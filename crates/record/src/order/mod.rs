@@ -1,6 +1,7 @@
 //! Merges all threads of a recording into one legal order of operations on persistent memory.
 
 mod code;
+mod edited;
 mod entry;
 mod exits;
 mod op;
@@ -8,6 +9,7 @@ mod places;
 mod reordered;
 mod thread;
 
+pub(crate) use code::points;
 pub use entry::{Access, Detail, Entry};
 pub use op::{Fence, Flush, Piece, PmOp, PmPlace, What, LINE, OFFSET_BITS};
 pub use places::{Places, PoolFile};
@@ -16,9 +18,10 @@ pub use reordered::Reordered;
 use crate::error::RECORD_AGAIN;
 use crate::stack::{Libraries, Stack};
 use crate::{RecordError, Recording};
-use code::{points, Point};
+use code::Point;
+use edited::Late;
 use exits::{Ends, Frames};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use thread::{Ran, Runner};
 
@@ -29,6 +32,10 @@ struct Shared {
     signals: HashMap<u32, u32>,
     frames: Vec<Frames>,
     stacks: Vec<Stack>,
+    /// The delayed stores of each thread.
+    late: Vec<Vec<Late>>,
+    /// The instructions behind which they come.
+    targets: BTreeSet<u64>,
 }
 
 /// A block.
@@ -82,6 +89,8 @@ impl Interleaved {
             shared: Shared {
                 frames: vec![Frames::default(); threads],
                 stacks: vec![Stack::default(); threads],
+                late: vec![Vec::new(); threads],
+                targets: recording.edits().targets(),
                 ..Shared::default()
             },
             blocks: blocks.collect(),

@@ -113,16 +113,8 @@ fn changes_leave_out_or_weaken_flushes_and_fences() {
         .expect("it fits");
     let bytes = writer.finish(Ending::default()).expect("memory can be written");
     let changed = |changes: &[(u64, Edit)]| {
-        let code = changes.iter().copied().collect();
-        let recording = Recording::from_bytes(bytes.clone()).expect("what was written can be read");
-        let recording = Arc::new(recording.edited(Edits {
-            code,
-            ..Edits::default()
-        }));
-        let places = Arc::new(Places::of(recording.regions()));
-        let ops = Interleaved::new(&recording, &places).expect("it can be read");
-        let ops: Vec<What> = ops.map(|op| op.expect("it can be read").what).collect();
-        ops[1..].to_vec()
+        let ops = edited(&bytes, changes).into_iter();
+        ops.skip(1).map(|(_, what)| what).collect::<Vec<_>>()
     };
     let (clwb, clflush) = (What::Flush(Flush::Clwb, Some(0)), What::Flush(Flush::Clflush, Some(0)));
     let (sfence, mfence) = (What::Fence(Fence::Sfence), What::Fence(Fence::Mfence));
@@ -134,6 +126,105 @@ fn changes_leave_out_or_weaken_flushes_and_fences() {
     let weakened = [0x1003, 0x1007, 0x100a, 0x100d].map(|pc| (pc, Edit::Weaken));
     assert_eq!(changed(&weakened), [clwb, sfence, clwb, sfence]);
     assert_eq!(changed(&[(0x1000, Edit::Drop)]), [clwb, sfence, clflush, mfence]);
+}
+
+/// The operations of a program with these changes.
+fn edited(bytes: &[u8], changes: &[(u64, Edit)]) -> Vec<(u64, What)> {
+    let recording = Recording::from_bytes(bytes.to_vec()).expect("what was written can be read");
+    let code = changes.iter().copied().collect();
+    let recording = Arc::new(recording.edited(Edits {
+        code,
+        ..Edits::default()
+    }));
+    let places = Arc::new(Places::of(recording.regions()));
+    let ops = Interleaved::new(&recording, &places).expect("it can be read");
+    ops.map(|op| op.expect("it can be read"))
+        .map(|op| (op.at.pc, op.what))
+        .collect()
+}
+
+fn stored(at: u64, value: u8) -> What {
+    What::Store(piece(at, [value, 0, 0, 0, 0, 0, 0, 0], 0xff))
+}
+
+const CLWB: fn(u64) -> What = |line| What::Flush(Flush::Clwb, Some(line));
+const SFENCE: What = What::Fence(Fence::Sfence);
+
+/// Executes stores of the program, each at 0x1000 plus 0x10 times its number, and returns the recording.
+fn stores(places: &[(u64, u64, u8)]) -> Vec<u8> {
+    let mut writer = writer();
+    for (number, place, value) in places {
+        let code = block(
+            0x1000 + 0x10 * number,
+            &[0x48, 0x89, 0x07],
+            1,
+            &[(0, AccessKind::Store, 8)],
+        );
+        let number = writer.block(code);
+        let ran = writer.execute(0, number, 1, &[POOL + place], &[u64::from(*value)], &[true]);
+        ran.expect("it fits");
+    }
+    writer.finish(Ending::default()).expect("memory can be written")
+}
+
+#[test]
+fn what_is_stored_is_flushed_and_fenced_where_that_is_asked() {
+    let bytes = stores(&[(0, 0, 1), (1, 64, 2)]);
+    let expected = [
+        (0x1000, stored(0, 1)),
+        (0x1000, CLWB(0)),
+        (0x1010, stored(64, 2)),
+        (0x1010, CLWB(64)),
+        (0x1010, SFENCE),
+    ];
+    assert_eq!(
+        edited(&bytes, &[(0x1000, Edit::Flush), (0x1010, Edit::Persist)]),
+        expected
+    );
+}
+
+#[test]
+fn a_later_store_comes_behind_its_instruction_or_before_it_would_be_overtaken() {
+    let late = [(0x1000, Edit::Later(0x1010))];
+    let bytes = stores(&[(0, 0, 1), (1, 64, 2), (2, 128, 3)]);
+    let expected = [
+        (0x1010, stored(64, 2)),
+        (0x1000, stored(0, 1)),
+        (0x1010, CLWB(0)),
+        (0x1010, SFENCE),
+        (0x1020, stored(128, 3)),
+    ];
+    assert_eq!(edited(&bytes, &late), expected);
+    // Another store to the same bytes, its own next execution, and the end of the program.
+    let same = stores(&[(0, 0, 1), (2, 0, 3), (1, 64, 2)]);
+    assert_eq!(edited(&same, &late), edited(&same, &[]));
+    let again = stores(&[(0, 0, 1), (0, 64, 3)]);
+    assert_eq!(edited(&again, &late), edited(&again, &[]));
+}
+
+#[test]
+fn a_call_persists_at_its_return_what_a_library_stores_for_it() {
+    let mut writer = writer();
+    library(&mut writer, "libpmem.so.1");
+    // The program: call rax; mov [rdi], rax. The library: mov [rdi], rax; ret.
+    let call = writer.block(block(0x1000, &[0xff, 0xd0], 1, &[(0, AccessKind::Store, 8)]));
+    let copies = [(0, AccessKind::Store, 8), (1, AccessKind::Load, 8)];
+    let copies = writer.block(block(LIBRARY, &[0x48, 0x89, 0x07, 0xc3], 2, &copies));
+    let own = writer.block(block(0x1002, &[0x48, 0x89, 0x07], 1, &[(0, AccessKind::Store, 8)]));
+    let stack = 0x7fff_0000;
+    let mut run = |block, instructions, addresses: &[u64], values: &[u64], persistent: &[bool]| {
+        let ran = writer.execute(0, block, instructions, addresses, values, persistent);
+        ran.expect("it fits");
+    };
+    run(call, 1, &[stack], &[0], &[false]);
+    run(copies, 2, &[POOL, stack], &[7], &[true]);
+    run(own, 1, &[POOL + 64], &[8], &[true]);
+    let bytes = writer.finish(Ending::default()).expect("memory can be written");
+    let copied = (LIBRARY, stored(0, 7));
+    let expected = [copied, (LIBRARY, CLWB(0)), (0x1000, SFENCE), (0x1002, stored(64, 8))];
+    assert_eq!(edited(&bytes, &[(0x1000, Edit::Persist)]), expected);
+    let late = [(0x1002, stored(64, 8)), copied, (0x1002, CLWB(0)), (0x1002, SFENCE)];
+    assert_eq!(edited(&bytes, &[(0x1000, Edit::Later(0x1002))]), late);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::exits::Frames;
 use super::op::{Fence, Flush, Piece, PmOp, What, LINE};
 use super::places::Places;
 use super::{Code, Shared};
-use crate::{AccessKind, At, Block, Event, Executed, RecordError, Recording, Stream, ThreadStep, Turn};
+use crate::{AccessKind, At, Block, Edits, Event, Executed, RecordError, Recording, Stream, ThreadStep, Turn};
 use std::collections::VecDeque;
 
 /// The result of advancing a thread.
@@ -49,14 +49,15 @@ struct Stopped {
 }
 
 /// Where operations go.
-struct Sink<'a> {
-    thread: u32,
+pub(super) struct Sink<'a> {
+    pub thread: u32,
     /// The code that executes is the program's own.
-    is_own: bool,
+    pub is_own: bool,
     places: &'a Places,
-    shared: &'a mut Shared,
+    pub shared: &'a mut Shared,
     detail: Detail,
-    ready: &'a mut VecDeque<Entry>,
+    pub edits: &'a Edits,
+    pub ready: &'a mut VecDeque<Entry>,
 }
 
 impl Runner {
@@ -84,6 +85,7 @@ impl Runner {
             places,
             shared,
             detail,
+            edits: recording.edits(),
             ready,
         };
         match std::mem::replace(&mut self.held, Held::Nothing) {
@@ -106,6 +108,7 @@ impl Runner {
             }
         }
         match self.stream.next()? {
+            None if sink.ends_late() => Ok(Ran::On),
             None => Ok(Ran::Ended),
             Some(ThreadStep::Block(executed)) => {
                 let block = &recording.blocks()[executed.block as usize];
@@ -203,13 +206,17 @@ impl Sink<'_> {
             match point.kind {
                 PointKind::Fence(_) | PointKind::Marker(_) if u32::from(point.instruction) >= executed.instructions => {
                 }
-                PointKind::Fence(fence) => self.put(point.pc, What::Fence(fence)),
+                PointKind::Fence(fence) => {
+                    self.put(point.pc, What::Fence(fence));
+                    self.behind(point.pc);
+                }
                 PointKind::Marker(marker) => self.put(point.pc, What::Marker(marker)),
                 PointKind::Call(access) => self.call(point.pc, executed, access),
                 PointKind::Return(access) => self.returns(executed, access),
                 PointKind::Flush(access, flush) => {
                     if let Some(address) = executed.addresses.get(usize::from(access)) {
                         self.flush(point.pc, flush, *address);
+                        self.behind(point.pc);
                     }
                 }
                 PointKind::Access(access, words) => {
@@ -229,7 +236,9 @@ impl Sink<'_> {
                         access_of.kind,
                         self.places,
                     ));
+                    let first = self.ready.len();
                     self.access(point.pc, access_of.kind, access_of.size, *address, values);
+                    self.change(point.pc, first);
                 }
             }
         }
@@ -255,9 +264,12 @@ impl Sink<'_> {
         let Some(slot) = executed.addresses.get(usize::from(access)) else {
             return;
         };
-        self.shared.stacks[self.thread as usize].returns(*slot);
+        let call = self.shared.stacks[self.thread as usize].returns(*slot);
         if self.thread == 0 {
             self.frames().returns(*slot);
+        }
+        if let Some(call) = call {
+            self.returned(call);
         }
     }
 
@@ -269,7 +281,7 @@ impl Sink<'_> {
         may
     }
 
-    fn put(&mut self, pc: u64, what: What) {
+    pub fn put(&mut self, pc: u64, what: What) {
         self.push(pc, false, what);
     }
 

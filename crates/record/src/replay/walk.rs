@@ -298,7 +298,9 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
         match (body.flow, executed.addresses.last()) {
             (Flow::Calls(pc), Some(slot)) => self.stack.call(*slot, pc, body.is_own),
-            (Flow::Returns, Some(slot)) => self.stack.returns(*slot),
+            (Flow::Returns, Some(slot)) => {
+                self.stack.returns(*slot);
+            }
             _ => {}
         }
     }

@@ -39,6 +39,10 @@ pub struct Stored {
     pub place: PmPlace,
     /// How often.
     pub times: u64,
+    /// How many bytes of the line it stored; 0 if that is not known.
+    pub bytes: u32,
+    /// The position of the first of these stores in the global order.
+    pub serial: u64,
     /// Why it is not durable: the clearest reason of the absent ones; `None` for present stores, or if it is not known.
     pub why: Option<Why>,
 }
@@ -53,14 +57,20 @@ impl Visit {
             not_empty += usize::from(kept.contains(&true));
             let items = interval.pending().lines.get(at).map_or(&[][..], |line| &line.items);
             let mut stores: BTreeMap<(bool, At), Stored> = BTreeMap::new();
+            let mut masks: BTreeMap<(bool, At, PmPlace), u8> = BTreeMap::new();
             for (item, kept) in items.iter().zip(kept) {
                 let place = item.piece.word + u64::from(item.piece.mask.trailing_zeros());
                 let store = stores.entry((*kept, item.at)).or_insert(Stored {
                     at: item.at,
                     place,
                     times: 0,
+                    bytes: 0,
+                    serial: item.serial,
                     why: None,
                 });
+                let mask = masks.entry((*kept, item.at, item.piece.word)).or_default();
+                store.bytes += (item.piece.mask & !*mask).count_ones();
+                *mask |= item.piece.mask;
                 if !*kept {
                     let why = history.and_then(|history| history.why(interval.pending(), item));
                     store.why = store.why.into_iter().chain(why).min();

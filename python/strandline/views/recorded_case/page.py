@@ -7,10 +7,11 @@ from html import escape
 from typing import Any
 
 from strandline.checking.examined import Examined
+from strandline.checking.groups import Group, groups
 from strandline.checking.verdicts import Verdict
 from strandline.engine import StateVisit
-from strandline.views import crash_states, failure_groups, template
-from strandline.views.failure_groups import MOST_GROUPS, Group
+from strandline.views import crash_states, failure_groups, named_lines, template
+from strandline.views.failure_groups import MOST_GROUPS
 from strandline.views.numbers import counted
 
 PACKAGE = "strandline.views.recorded_case"
@@ -22,24 +23,26 @@ UNSEEN = (
 
 
 Again = Callable[[Examined, Verdict], str]
+Mend = Callable[[Examined, Verdict], str | None]
 
 
-def page(failing: Sequence[Examined], again: Again, recording: str) -> str:
-    """The page; `again` is the command that reproduces a failure."""
-    cases = "\n".join(_cases(result, again) for result in failing)
+def page(failing: Sequence[Examined], again: Again, mend: Mend, recording: str) -> str:
+    """The page; `again` is the command that reproduces a failure, `mend` what mends it."""
+    cases = "\n".join(_cases(result, again, mend) for result in failing)
     return template.page(PACKAGE, f"{recording}: a crash state that fails", {"CASES": cases})
 
 
-def _cases(result: Examined, again: Again) -> str:
+def _cases(result: Examined, again: Again, mend: Mend) -> str:
     """The representatives of the groups of failures, and how many are left out."""
-    groups = failure_groups.groups(result)
-    cases = [_case(result, group, again(result, group.representative)) for group in groups[:MOST_GROUPS]]
-    if rest := failure_groups.left_out(groups):
+    kinds = groups(result)
+    shown = [(group, group.representative) for group in kinds[:MOST_GROUPS]]
+    cases = [_case(result, group, again(result, verdict), mend(result, verdict)) for group, verdict in shown]
+    if rest := failure_groups.left_out(kinds):
         cases.append(_text(f"{rest}.", "dim"))
     return "\n".join(cases)
 
 
-def _case(result: Examined, group: Group, again: str) -> str:
+def _case(result: Examined, group: Group, again: str, mend: str | None) -> str:
     verdict = group.representative
     state = verdict.state
     of_checker = [
@@ -51,7 +54,9 @@ def _case(result: Examined, group: Group, again: str) -> str:
         [
             "<section>",
             f"<h2>{escape(result.design)}: {escape(verdict.why + failure_groups.alike(group))}</h2>",
+            *([_text(f"Remedy: {mend}.", "remedy")] if mend else []),
             _text(f"State {state.name}. Power is lost {crash_states.place(state)}."),
+            *_source(state),
             _head("The stores that the state has and lacks"),
             _stores(state.has, state.lacks),
             _text(_left_out(state), "dim"),
@@ -63,6 +68,17 @@ def _case(result: Examined, group: Group, again: str) -> str:
             "</section>",
         ]
     )
+
+
+def _source(state: StateVisit) -> list[str]:
+    """The named lines of the program, with what each did."""
+    files: dict[str, list[str]] = {}
+    for each in named_lines.named(state):
+        lacks = ' class="lost"' if named_lines.LACKS in each.does else ""
+        cells = f"<td>{each.line}</td><td><code>{escape(each.text)}</code></td><td>{escape(', '.join(each.does))}</td>"
+        files.setdefault(each.file, []).append(f"<tr{lacks}>{cells}</tr>")
+    tables = [f"<table><caption>{escape(file)}</caption>{''.join(rows)}</table>" for file, rows in files.items()]
+    return [_head("The program"), *tables] if tables else []
 
 
 def _order(result: Examined, state: StateVisit) -> str:

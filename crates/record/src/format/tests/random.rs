@@ -1,7 +1,7 @@
 //! Random recordings.
 
 use crate::recording::{Block, Event, FenceClass, Module, Region, Turn};
-use crate::{Ending, RecordError, TurnAt, WaitAt, Writer};
+use crate::{Ending, Lines, Place, RecordError, TurnAt, WaitAt, Writer};
 use proptest::prelude::*;
 use strandline_capture::{Access, AccessKind};
 
@@ -30,6 +30,7 @@ pub struct Plan {
     pub threads: Vec<Vec<Did>>,
     pub status: u64,
     pub warnings: Vec<String>,
+    pub lines: Lines,
 }
 
 /// Where persistent memory begins.
@@ -134,6 +135,20 @@ fn did(blocks: &[Block], (which, how, number): Seed) -> Did {
     }
 }
 
+/// Places in the source, some of which several instructions have.
+fn lines(words: &[String]) -> Lines {
+    let place = |(line, word): (u32, &String)| Place {
+        symbol: word.clone(),
+        file: format!("{word}.c"),
+        line,
+        text: word.clone(),
+        inlined_in: words.to_vec(),
+    };
+    let places = (1..).zip(words).map(place);
+    let twice = |(pc, place): (u64, Place)| [(pc, place.clone()), (pc + 0x100, place)];
+    Lines::new((0x40_0000..).zip(places).flat_map(twice))
+}
+
 /// A random recording.
 pub fn plan() -> impl Strategy<Value = Plan> {
     let blocks = proptest::collection::vec(block(), 1..6);
@@ -143,6 +158,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
     (blocks, threads, pages, words, any::<u64>()).prop_map(|(blocks, threads, pages, words, status)| {
         let known = |thread: Vec<Seed>| thread.into_iter().map(|seed| did(&blocks, seed)).collect();
         Plan {
+            lines: lines(&words),
             program: words.clone(),
             threads: threads
                 .into_iter()
@@ -183,6 +199,7 @@ pub fn write(plan: &Plan) -> Result<Vec<u8>, RecordError> {
     let mut ending = Ending {
         status: plan.status,
         warnings: plan.warnings.clone(),
+        lines: plan.lines.clone(),
         ..Ending::default()
     };
     for (thread, steps) in plan.threads.iter().enumerate() {

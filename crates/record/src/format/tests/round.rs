@@ -36,6 +36,7 @@ pub fn read(recording: &Recording) -> Result<Plan, RecordError> {
         threads,
         status: recording.status(),
         warnings: recording.warnings().to_vec(),
+        lines: recording.lines().clone(),
     })
 }
 
