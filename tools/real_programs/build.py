@@ -22,8 +22,10 @@ VERSION = "1.12.1"
 
 INSTALL = "install it: apt-get install libpmemobj-dev libpmem-dev gcc"
 
-# Fixed addresses, so that a counter knows a function's address.
-FLAGS = ("-O2", "-g", "-no-pie", "-fno-pie", "-Wno-implicit-function-declaration")
+# Fixed addresses, so that a counter knows a function's address. A recording names source files from the repository's root.
+FLAGS = ("-O2", "-g", f"-fdebug-prefix-map={ROOT}=.", "-no-pie", "-fno-pie", "-Wno-implicit-function-declaration")
+# A call at a function's end is told as one of that function, not of its caller.
+CALLS = (*FLAGS, "-fno-optimize-sibling-calls")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def build(out: Path = DEFAULT_OUT, examples: Path = DEFAULT_EXAMPLES) -> Built:
     out.mkdir(parents=True, exist_ok=True)
     _compile(out / "mapcli", _map_sources(examples), _includes(examples), ("-lpmemobj", "-lpmem"))
     _compile(out / "queue", [examples / "queue" / "queue.c"], _includes(examples), ("-lpmemobj",))
-    _compile(out / "list", [_list_source(examples)], (), ("-lpmem",))
+    _compile(out / "list", [_list_source(examples)], (), ("-lpmem",), CALLS)
     _compile(out / "pool", [HERE / "programs" / "pool.c"], (), ("-lpmemobj",))
     _compile(out / "arithmetic", [HERE / "programs" / "arithmetic.c"], (), ("-nostdlib", "-static", "-fno-builtin"))
     build_counters(out)

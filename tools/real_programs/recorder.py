@@ -33,11 +33,14 @@ class Recorded:
 
 def record(run: Run, out: Path, pm: Path | None = None, max_instructions: int | None = None) -> Recorded:
     """Records a run into a file; `pm` is the persistent file."""
-    command = ["record", "--json", "-o", str(out)]
+    command = ["record", "--json", "-o", str(out.absolute())]
     command += ["--pm", str(pm)] if pm else []
     command += ["--from", run.begin or "start"]
     command += ["--max-instructions", str(max_instructions)] if max_instructions else []
-    done = strandline([*command, "--", *run.command], run.stdin, dict(run.environment or {}))
+    # A recording says how the program was called: not where this checkout is.
+    program, *arguments = run.command
+    words = [os.path.relpath(program, ROOT), *arguments] if Path(program).is_relative_to(ROOT) else run.command
+    done = strandline([*command, "--", *words], run.stdin, dict(run.environment or {}))
     # Without persistent memory, the exit status reports that there was no store to it.
     if done.returncode != (0 if pm else 1):
         raise InputError(f"strandline record ended with status {done.returncode}: {done.stderr.strip()}")
@@ -57,4 +60,5 @@ def strandline(
         text=True,
         capture_output=True,
         check=False,
+        cwd=ROOT,
     )

@@ -434,7 +434,9 @@ def test_the_page_of_a_recording_says_that_its_checker_is_another_program(
     shown.close()
     assert complaints == [(tmp_path / "a case.html").as_uri()]
     # The store of the list's root is durable before the node has its value.
-    assert re.search(r"list\+0x1348, called from list\+0x[0-9a-f]+, at list-bad\.pm\+0x0", text)
+    assert re.search(r"insert_bad \(list\.c:42\), called from main \(list\.c:[0-9]+\), at list-bad\.pm\+0x0", text)
+    assert re.search(r"42\s+list->head = at;\s+has", text)
+    assert "store list->head (list.c:42) only behind list.c:45, and persist it there; seen to mend all 8 states" in text
     assert "Model px86 allows this state" in text
     assert "What the checker read cannot be seen" in text
     assert "node 1 is in the list without its value" in text
