@@ -32,6 +32,9 @@ MOST_DELAYED = 4
 MOST_STATES = 1000
 """States of a changed program to check where all are visited without, if those are fewer."""
 
+FLUSHED = "px86"
+"""The model of a machine whose caches are lost."""
+
 FLUSH, PERSIST, LATER = "flush", "persist", "later"
 
 
@@ -64,6 +67,8 @@ class Remedy:
     """Failing states of this kind without the change."""
     states: int
     """States of the changed program that were checked."""
+    flushed: bool = True
+    """Whether stores are durable only once they are flushed."""
 
 
 def own(site: Mapping[str, Any]) -> int:
@@ -114,7 +119,7 @@ class Trial:
         """The first change that helps."""
         for change in self._changes(group):
             if (states := self._mended(change, group)) is not None:
-                return Remedy(change, len(group.verdicts), states)
+                return Remedy(change, len(group.verdicts), states, self.result.plan.model == FLUSHED)
         return None
 
     def _changes(self, group: Group) -> Iterator[Change]:

@@ -20,10 +20,9 @@ def sentence(remedy: Remedy) -> str:
     states = "the state" if remedy.mends == 1 else f"all {remedy.mends:,} states"
     seen = f"seen to mend {states} ({counted(remedy.states, 'state')} of the changed program checked)"
     if change.later:
-        late = " and ".join(
-            dict.fromkeys(f"{_target(store) or 'what is stored'} ({short(store)})" for store in change.stores)
-        )
-        return f"store {late} only behind {where}, and persist it there; {seen}"
+        late = (f"{_target(store) or 'what is stored'} ({short(store)})" for store in change.stores)
+        persisted = ", and persist it there" if remedy.flushed else ""
+        return f"store {' and '.join(dict.fromkeys(late))} only behind {where}{persisted}; {seen}"
     return f"persist {_bytes(change.stores)} behind {where}; {seen}"
 
 
