@@ -141,6 +141,8 @@ def test_of_two_failures_each_has_its_own_remedy(tmp_path: Path) -> None:
 
     found = mended(FakeEngine(states), tmp_path)
     assert sorted(remedy.change.behind["pc"] for remedy in found.values()) == [25, 40]
+    for remedy in found.values():
+        assert words.sentence(remedy).endswith("states of the changed program checked, 1 other kind of failure left)")
 
 
 HEAD = store(42, 0, "list->head = at;")

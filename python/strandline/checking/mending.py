@@ -67,6 +67,8 @@ class Remedy:
     """Failing states of this kind without the change."""
     states: int
     """States of the changed program that were checked."""
+    remains: int = 0
+    """Other kinds of failure that it does not mend."""
     flushed: bool = True
     """Whether stores are durable only once they are flushed."""
 
@@ -118,8 +120,8 @@ class Trial:
     def remedy(self, group: Group) -> Remedy | None:
         """The first change that helps."""
         for change in self._changes(group):
-            if (states := self._mended(change, group)) is not None:
-                return Remedy(change, len(group.verdicts), states, self.result.plan.model == FLUSHED)
+            if remedy := self._tried(change, group):
+                return remedy
         return None
 
     def _changes(self, group: Group) -> Iterator[Change]:
@@ -134,8 +136,8 @@ class Trial:
             for site in self.means.engine.recording_behind(self.result.recording, sorted(code))[:MOST_TARGETS]:
                 yield Change(tuple(has), site, later=True)
 
-    def _mended(self, change: Change, group: Group) -> int | None:
-        """How many states were checked with a change, if it mends this group."""
+    def _tried(self, change: Change, group: Group) -> Remedy | None:
+        """The change as a remedy, if it mends this group."""
         states = self.means.engine.crash_states(replace(self._spec(), edits=change.edits))
         others = [each.kind for each in self.kinds if each is not group]
         most = None if others else 1
@@ -149,7 +151,10 @@ class Trial:
         after = replace(self.result, verdicts=found.verdicts, disorders=[], inside=None)
         kinds = [each.kind for each in groups(after)]
         is_known = all(any(other == each or other.covers(each) for other in others) for each in kinds)
-        return len(found.verdicts) if is_known and not found.early else None
+        if found.early or not is_known:
+            return None
+        flushed = self.result.plan.model == FLUSHED
+        return Remedy(change, len(group.verdicts), len(found.verdicts), len(kinds), flushed)
 
     def _spec(self) -> StatesSpec:
         spec = replace(self.request.states(self.result.design), judged=False)

@@ -18,7 +18,8 @@ def sentence(remedy: Remedy) -> str:
     change = remedy.change
     where = short(change.behind)
     states = "the state" if remedy.mends == 1 else f"all {remedy.mends:,} states"
-    seen = f"seen to mend {states} ({counted(remedy.states, 'state')} of the changed program checked)"
+    kind = f", {counted(remedy.remains, 'other kind')} of failure left" if remedy.remains else ""
+    seen = f"seen to mend {states} ({counted(remedy.states, 'state')} of the changed program checked{kind})"
     if change.later:
         late = (f"{_target(store) or 'what is stored'} ({short(store)})" for store in change.stores)
         persisted = ", and persist it there" if remedy.flushed else ""
@@ -36,6 +37,7 @@ def document(remedy: Remedy) -> dict[str, Any]:
         "behind": change.behind,
         "mends": remedy.mends,
         "states": remedy.states,
+        "remains": remedy.remains,
     }
 
 
