@@ -22,7 +22,7 @@ VERSION = "1.12.1"
 
 INSTALL = "install it: apt-get install libpmemobj-dev libpmem-dev gcc"
 
-# Fixed addresses, so that a counter knows a function's address. A recording names source files from the repository's root.
+# Fixed addresses, so that a counter knows a function's address. Recordings name sources from the repository's root.
 FLAGS = ("-O2", "-g", f"-fdebug-prefix-map={ROOT}=.", "-no-pie", "-fno-pie", "-Wno-implicit-function-declaration")
 # A call at a function's end is told as one of that function, not of its caller.
 CALLS = (*FLAGS, "-fno-optimize-sibling-calls")

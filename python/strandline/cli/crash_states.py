@@ -15,6 +15,9 @@ from strandline.cli import output
 from strandline.cli.options import AT_LEAST_ONE, FILE, parsed, refuse, several
 from strandline.errors import InterruptError
 
+DRAWN = "drawn in"
+"""How the line that names the page begins."""
+
 states_options = several(
     click.option(
         "--points",
@@ -54,5 +57,5 @@ def end(
     if found.interrupted:
         raise InterruptError(found.interrupted)
     if page is not None and not as_json:
-        output.say(f"drawn in {page}" if is_drawn else "no crash state is wrong: nothing is drawn", style="dim")
+        output.say(f"{DRAWN} {page}" if is_drawn else "no crash state is wrong: nothing is drawn", style="dim")
     ctx.exit(0 if passes else 1)

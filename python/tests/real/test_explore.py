@@ -213,6 +213,24 @@ def test_every_field_is_in_the_command_line() -> None:
     )
 
 
+def test_a_checker_is_a_program_of_the_folder_and_no_shell_reads_its_words(server: Server) -> None:
+    (server.folder / "check").write_text("#!/bin/sh\nexit 0\n")
+    (server.folder / "check").chmod(0o755)
+    chosen = {"workload": "a list.strand", "designs": "x86", "points": "20"}
+    found = server.ended("crash", **chosen, verify="./check {} 'a; b'")
+    assert (found["state"], " recovers " in found["html"], "drawn in" in found["html"]) == ("done", True, False)
+    line = shlex.split(found["command"])
+    assert line[line.index("--verify") + 1] == f"{shlex.quote(str(server.folder / 'check'))} {{}} 'a; b'"
+    for wrong in ("../check", "/bin/true {}", "check; true", "'", "x\n"):
+        found = server.ended("crash", **chosen, verify=wrong)
+        assert (found["state"], found["error"]["text"].count("\n")) == ("failed", 0)
+    found = server.ended("crash", workload="sps", designs="x86", verify="./check")
+    assert found["error"] == {
+        "text": "--verify is for the crash states of a recording: leave it out",
+        "field": "verify",
+    }
+
+
 def test_results_are_read_back_from_the_documents_of_commands() -> None:
     runs = sl.run("sps", "x86,eadr", tasks=20)
     assert str(Runs.of(runs.document(), load())) == str(runs)

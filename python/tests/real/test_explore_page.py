@@ -2,8 +2,11 @@
 
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -15,6 +18,8 @@ from .test_timeline_page import browser
 
 __all__ = ["browser"]
 
+RECORDINGS = Path(__file__).parents[3] / "recordings"
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -25,10 +30,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @contextmanager
 def opened(
-    browser: Browser, server: Server, fragment: str = "", theme: Literal["dark", "light"] = "light"
+    browser: Browser, server: Server, fragment: str = "", theme: Literal["dark", "light"] = "light", width: int = 1200
 ) -> Iterator[Page]:
     """The page once it can be used. No one else is asked, and nothing is complained of, while it is open."""
-    context = browser.new_context(color_scheme=theme, viewport={"width": 1200, "height": 800})
+    context = browser.new_context(color_scheme=theme, viewport={"width": width, "height": 800})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown = context.new_page()
     shown.set_default_timeout(1000 * PATIENCE)
@@ -88,6 +93,7 @@ def test_the_keyboard_picks_runs_and_sees_in_the_dark(browser: Browser, server: 
         tab_to(shown, "tasks")
         shown.keyboard.type("60")
         shown.keyboard.press("Enter")
+        shown.locator("#table code", has_text="-d x86,non-atomic --tasks 60").wait_for()
         rows = shown.locator("#table tbody tr")
         rows.first.wait_for()
         assert [row.split("\t")[0] for row in rows.all_inner_texts()] == ["x86", "non-atomic"]
@@ -103,6 +109,54 @@ def test_the_keyboard_picks_runs_and_sees_in_the_dark(browser: Browser, server: 
         verdicts = shown.locator("#crash tbody tr").all_inner_texts()
         assert [row.split("\t")[-1] for row in verdicts] == ["recovers", "FAILS"]
         assert "power fails at cycle" in shown.frame_locator("#crash iframe").locator("#details").inner_text()
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (420, "dark")])
+def test_it_begins_with_a_finished_example_of_all_designs(
+    browser: Browser, server: Server, width: int, theme: Literal["dark", "light"]
+) -> None:
+    with opened(browser, server, theme=theme, width=width) as shown:
+        shown.locator(".bars li").first.wait_for()
+        names = [bar.split("\n")[0] for bar in shown.locator(".bars li").all_inner_texts()]
+        listed = shown.locator("#known-designs input").evaluate_all("(all) => all.map((box) => box.value)")
+        assert names == listed, "every design is ticked, and has a bar"
+        assert {"unordered", "volatile"} < set(shown.locator(".bars .bound span:first-child").all_inner_texts())
+        assert shown.inner_text("#table code") == "strandline run sps -d all --tasks 100"
+        assert shown.evaluate("document.documentElement.scrollWidth") == width
+        shown.locator("#known-designs label", has_text="hops-ep").hover()
+        assert shown.inner_text("#told-design").startswith("hops-ep: ")
+
+
+def test_a_short_run_is_shown_before_the_whole(browser: Browser, server: Server) -> None:
+    with opened(browser, server, "#workload=sps&designs=x86") as shown:
+        shown.click("#run")
+        shown.get_by_text("100 tasks, to begin with: the whole run is under way.").wait_for()
+        assert "100 tasks" in shown.inner_text("#table .result")
+        assert shown.is_visible("#table .progress")
+        shown.locator("#table[aria-busy=false]").wait_for()
+        assert shown.inner_text("#table code") == "strandline run sps -d x86"
+        assert "100 tasks," not in shown.inner_text("#table .result")
+        assert not shown.is_visible("#table .progress")
+
+
+def test_a_recording_is_checked_by_a_program_of_the_folder(browser: Browser, tmp_path: Path) -> None:
+    shutil.copy(RECORDINGS / "list-bad.strand", tmp_path)
+    checker = tmp_path / "check"
+    checker.write_text(f"#!{sys.executable}\n{(RECORDINGS / 'check_list.py').read_text()}")
+    checker.chmod(0o755)
+    chosen = "#workload=list-bad.strand&designs=x86&view=crash&verify="
+    with serving(tmp_path) as own, opened(browser, own, f"{chosen}./check%20%7B%7D") as shown:
+        shown.click("#run")
+        drawn = shown.frame_locator("#crash iframe")
+        drawn.locator(".remedy").wait_for()
+        assert "store list->head (list.c:42) only behind list.c:45" in drawn.locator(".remedy").inner_text()
+        assert "remedy: store list->head" in shown.inner_text("#crash .result")
+        assert shown.inner_text("#crash code").startswith("strandline check list-bad.strand -d x86 --verify ")
+        shown.fill("#verify", "/bin/sh -c true")
+        shown.keyboard.press("Enter")
+        told = shown.locator("[data-field=verify] .error")
+        told.wait_for()
+        assert "is no program in " in told.inner_text()
 
 
 def test_the_command_line_of_a_result_repeats_it(browser: Browser, server: Server, installed: Installed) -> None:

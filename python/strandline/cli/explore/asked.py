@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from strandline.checking.verdicts import PLACE
 from strandline.cli.options import OF_PROGRAMS
 from strandline.engine import Engine
 from strandline.errors import InputError
@@ -21,6 +23,8 @@ COMMANDS: dict[View, str] = {"table": "run", "timeline": "timeline", "crash": "c
 
 OPTIONS = ("machine", *OF_PROGRAMS, "seed")
 """Fields that are an option of their name in all commands."""
+
+HERE = Path()
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 """What no word of a command line has."""
@@ -42,6 +46,8 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: str = ""
     points: str = ""
     """Crash states to check, for that view alone."""
+    verify: str = ""
+    """The checker of a recording's crash states: a program of the folder, and its words."""
     settings: tuple[str, ...] = ()
 
 
@@ -53,7 +59,7 @@ def read(body: bytes) -> Asked:
         raise InputError(f"the page's request cannot be read: {error}") from error
 
 
-def words(asked: Asked, store: str | None, is_recording: bool = False) -> tuple[str, ...]:
+def words(asked: Asked, store: str | None, is_recording: bool = False, folder: Path = HERE) -> tuple[str, ...]:
     """The words of the command behind `strandline`; what is empty is left out, so that the command demands it."""
     found = ["check" if is_recording and asked.view == "crash" else COMMANDS[asked.view]]
     if asked.workload:
@@ -65,6 +71,8 @@ def words(asked: Asked, store: str | None, is_recording: bool = False) -> tuple[
             found += [f"--{name}", value]
     if asked.points and asked.view == "crash":
         found += ["--points", asked.points]
+    if asked.verify and is_recording and asked.view == "crash":
+        found += ["--verify", checker(asked.verify, folder)]
     for setting in asked.settings:
         found += ["--set", setting]
     if store is not None and asked.view == "table":
@@ -74,11 +82,27 @@ def words(asked: Asked, store: str | None, is_recording: bool = False) -> tuple[
 
 def check(asked: Asked, engine: Engine, folder: Path) -> None:
     """An `InputError` for what no command may be given: a file outside the folder, an option as a workload."""
-    for word in words(asked, None):
+    for word in (*words(asked, None), asked.verify):
         if CONTROL.search(word):
             raise InputError(f"`{CONTROL.sub('?', word)}` has a control character: leave it out")
     check_place("workload", asked.workload, lambda: [*engine.names("workloads"), *engine.litmus_shelf()], folder)
     check_place("machine", asked.machine, lambda: engine.names("machines"), folder)
+    if asked.verify and asked.view == "crash":
+        if not engine.is_recording(asked.workload):
+            raise InputError("--verify is for the crash states of a recording: leave it out")
+        checker(asked.verify, folder)
+
+
+def checker(given: str, folder: Path) -> str:
+    """The command of `--verify`: a program of the folder, by its path, and words that no shell reads otherwise."""
+    try:
+        program, *rest = shlex.split(given)
+    except ValueError:
+        raise InputError(f"--verify {given}: cannot be read: quote its words as for a shell") from None
+    path = folder / program
+    if not resolved(path).is_relative_to(resolved(folder)) or not path.is_file():
+        raise InputError(f"--verify {given}: is no program in {folder}: name one as ./check {PLACE}")
+    return " ".join(word if word == PLACE else shlex.quote(word) for word in (str(path), *rest))
 
 
 def check_place(field: str, given: str, known: Callable[[], Sequence[str]], folder: Path) -> None:

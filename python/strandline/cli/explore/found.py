@@ -11,8 +11,10 @@ from typing import Any
 
 from strandline.api.crashes import Crashes
 from strandline.api.runs import Runs
+from strandline.cli.crash_states import DRAWN
 from strandline.cli.explore.asked import View
 from strandline.engine import Engine
+from strandline.views import bars
 
 FILES: Mapping[str, str] = {
     "timeline.html": "out/timeline.html",
@@ -50,10 +52,13 @@ def found(engine: Engine, made: Made) -> Found:
 
 def _html(engine: Engine, made: Made) -> str:
     if not made.is_document:
-        return f"<pre>{escape(made.out.decode())}</pre>"
+        lines = made.out.decode().splitlines(keepends=True)
+        return f"<pre>{escape(''.join(line for line in lines if not line.startswith(DRAWN)))}</pre>"
     document: dict[str, Any] = json.loads(made.out)
     if made.view == "table":
-        return Runs.of(document, engine).page().html()
+        runs = Runs.of(document, engine)
+        bounds = {each["name"] for each in engine.listing("designs") if not each["promises_recovery"]}
+        return bars.speedups(runs.records, bounds) + runs.page().html()
     if made.view == "crash":
         return Crashes.of(document).page().html()
     return _cut(document)

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from strandline.cli.explore.asked import Asked, check, field_of, words
 from strandline.cli.explore.found import FILES, Found, Made, found
 from strandline.cli.progress import VARIABLE
@@ -94,10 +96,10 @@ class Jobs:
         running = len(self.running)
         # A name that nobody guesses.
         name = secrets.token_hex(16)
-        command = shlex.join(("strandline", *self._words(asked)))
-        self._jobs[name] = job = Job(asked, command, self.scratch / name)
+        self._jobs[name] = job = Job(asked, self._line(replace(asked, verify="")), self.scratch / name)
         try:
             check(asked, self.engine, self.here)
+            job.command = self._line(asked)
             if running >= MOST_RUNNING:
                 raise InputError(f"{MOST_RUNNING} commands are under way: cancel one of them, or wait")
         except InputError as error:
@@ -127,15 +129,18 @@ class Jobs:
         for name in ended[: max(0, len(self._jobs) + 1 - MOST_KEPT)]:
             shutil.rmtree(self._jobs.pop(name).folder, ignore_errors=True)
 
+    def _line(self, asked: Asked) -> str:
+        return shlex.join(("strandline", *self._words(asked)))
+
     def _words(self, asked: Asked) -> tuple[str, ...]:
-        return words(asked, self.store, self.engine.is_recording(asked.workload))
+        return words(asked, self.store, self.engine.is_recording(asked.workload), self.here)
 
     async def _run(self, job: Job) -> None:
         try:
             job.folder.mkdir()
             more = _results(job, self.engine.is_recording(job.asked.workload))
             status, out, said = await self._end(job, (*self._words(job.asked), *more))
-            made = Made(job.asked.view, out, job.folder, is_document=bool(more))
+            made = Made(job.asked.view, out, job.folder, is_document="--json" in more)
             _finish(job, self.engine, status, made, said)
         except Exception as error:
             job.state, job.error = "failed", f"the result cannot be shown: {error}"
@@ -164,9 +169,10 @@ class Jobs:
 
 
 def _results(job: Job, is_recording: bool) -> tuple[str, ...]:
-    """Options by which the command prints a document, and writes pages; it has none for a recording's crash states."""
+    """Options by which the command prints a document (but for a recording's crash states), and writes pages."""
     if job.asked.view == "crash":
-        return () if is_recording else ("--json", "--html", str(job.folder / FILES["crash.html"]))
+        page = ("--html", str(job.folder / FILES["crash.html"]))
+        return page if is_recording else ("--json", *page)
     return ("--json", "--out", str(job.folder / "out")) if job.asked.view == "timeline" else ("--json",)
 
 

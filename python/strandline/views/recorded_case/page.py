@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
+from posixpath import normpath
 from typing import Any
 
 from strandline.checking.examined import Examined
@@ -73,11 +74,14 @@ def _case(result: Examined, group: Group, again: str, mend: str | None) -> str:
 def _source(state: StateVisit) -> list[str]:
     """The named lines of the program, with what each did."""
     files: dict[str, list[str]] = {}
+    # A relative name may begin with dots.
     for each in named_lines.named(state):
         lacks = ' class="lost"' if named_lines.LACKS in each.does else ""
         cells = f"<td>{each.line}</td><td><code>{escape(each.text)}</code></td><td>{escape(', '.join(each.does))}</td>"
-        files.setdefault(each.file, []).append(f"<tr{lacks}>{cells}</tr>")
-    tables = [f"<table><caption>{escape(file)}</caption>{''.join(rows)}</table>" for file, rows in files.items()]
+        files.setdefault(normpath(each.file), []).append(f"<tr{lacks}>{cells}</tr>")
+    tables = [
+        f"<table><caption>{escape(file)}</caption>{''.join(rows)}</table>" for file, rows in files.items()
+    ]
     return [_head("The program"), *tables] if tables else []
 
 

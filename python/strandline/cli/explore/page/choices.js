@@ -15,6 +15,10 @@ export async function load() {
   field("runtime").replaceChildren(new Option("the workload's", ""), ...known.runtimes.map(({ name }) => new Option(name, name)));
   field("coroutines").replaceChildren(new Option("paper (default)", ""), ...known.coroutines.map((name) => new Option(name, name)));
   field("known-designs").replaceChildren(...known.designs.map(design));
+  field("all-designs").addEventListener("click", () => {
+    field("designs").value = "all";
+    field("form").dispatchEvent(new Event("input"));
+  });
   for (const name of ["workload", "machine", "runtime"]) help(field(name).parentElement);
 }
 
@@ -27,11 +31,16 @@ function design({ name, summary, paper }) {
     const others = designs().filter((each) => each !== name && each !== "all");
     field("designs").value = (box.checked ? [...others, name] : others).join(",");
   });
-  const told = document.createElement("small");
-  told.textContent = `${summary} (${paper})`;
-  label.append(box, ` ${name}`, told);
+  label.append(box, ` ${name}`);
+  label.title = `${summary} (${paper})`;
+  for (const event of ["focusin", "mouseenter"]) {
+    label.addEventListener(event, () => { field("told-design").textContent = `${name}: ${label.title}`; });
+  }
   return label;
 }
+
+// The tasks of a known workload, if none are chosen.
+export const length = (workload) => named("workloads", workload)?.tasks ?? 0;
 
 function help(place) {
   const told = document.createElement("p");

@@ -1,6 +1,6 @@
 // The page: a form, and three views of which one is in front.
 import { askKeys, describe, load } from "./choices.js";
-import { addSetting, field, keep, restore } from "./form.js";
+import { addSetting, field, isFresh, keep, restore } from "./form.js";
 import { View } from "./views.js";
 
 const NAMES = ["table", "timeline", "crash"];
@@ -71,7 +71,10 @@ window.addEventListener("hashchange", () => {
 });
 
 await load();
+const begins = isFresh();
 show(restore());
 changed();
 field("workload").focus();
+// A page that nobody has chosen anything on begins with a finished example.
+if (begins) views.get(front).run();
 document.documentElement.dataset.ready = "yes";

@@ -1,8 +1,9 @@
 // The form: what is chosen, and the same in the address behind `#`, so that it can be kept and shared.
 export const TEXTS = ["workload", "designs", "machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "seed",
-  "points"];
-const FIRST = { workload: "sps", designs: "x86,hops-rp" };
-const MORE = ["runtime", "window", "coroutines", "bmo", "seed", "points"];
+  "points", "verify"];
+// All designs, in a run that takes a few seconds.
+const FIRST = { workload: "sps", designs: "all", tasks: "100" };
+const MORE = ["runtime", "window", "coroutines", "bmo", "seed", "points", "verify"];
 
 export const field = (name) => document.getElementById(name);
 
@@ -50,10 +51,13 @@ export function keep(view) {
   history.replaceState(null, "", `#${words}`);
 }
 
+// Whether the address names no choice.
+export const isFresh = () => location.hash.length < 2;
+
 // Fills the form from the address; returns the view that it names.
 export function restore() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const fresh = [...given].length === 0;
+  const fresh = isFresh();
   for (const name of TEXTS) fill(field(name), fresh ? FIRST[name] ?? "" : given.get(name) ?? "");
   for (const row of rows()) row.remove();
   for (const setting of given.getAll("set")) {

@@ -1,14 +1,18 @@
 // Three views of what is chosen: each runs a command, follows it, and shows what it found.
+import { length } from "./choices.js";
 import { calm, chosen, complain, field } from "./form.js";
 
 const STEP = 200; // milliseconds from one question to the next
+const SHORT = 100; // tasks of what is shown first where the whole takes long
+const LONG = 10 * SHORT;
 const GONE = "strandline explore does not answer: start it again, and open the address that it prints";
 const FRAMES = { timeline: "timeline.html", crash: "crash.html" };
 const LINKS = { "timeline.html": "The page alone", "timeline.pftrace": "Trace for ui.perfetto.dev", "crash.html": "The page alone" };
 const EMPTY = {
   table: "Press Run: a row a design, the first of which is the baseline.",
   timeline: "Press Run: what happens between store and media, 100 tasks unless Tasks says otherwise.",
-  crash: "Press Run: the power is cut at many states, memory recovered and judged; the smallest failing case is drawn.",
+  crash: "Press Run: the power is cut at many states, memory recovered and judged; the smallest failing case is drawn. "
+    + "A recording has its checker among the parameters.",
 };
 
 const pause = (time) => new Promise((done) => setTimeout(done, time));
@@ -74,20 +78,33 @@ export class View {
     this.shown = JSON.stringify(wanted);
     this.begin();
     try {
-      let state = await ask("jobs", "POST", wanted);
-      const job = this.job = state.name;
-      this.part("code").textContent = state.command;
-      this.part(".command").hidden = false;
-      while (state.state === "running" && this.turn === turn) {
-        this.follow(state.progress);
-        await pause(STEP);
-        state = await ask(`jobs/${job}`);
-      }
-      if (this.turn === turn) this.end(job, state);
-      else await drop(job);
+      if (!this.isLong(wanted) || await this.ran({ ...wanted, tasks: String(SHORT) }, turn, true)) await this.ran(wanted, turn);
     } catch {
       if (this.turn === turn) this.end(null, { state: "failed", error: { text: GONE } });
     }
+  }
+
+  // Whether a short run of it is shown before the whole.
+  isLong({ workload, tasks }) { return this.name === "table" && !tasks && length(workload) >= LONG; }
+
+  // Whether a command has come to its end, and is the first of two.
+  async ran(wanted, turn, isFirst = false) {
+    let state = await ask("jobs", "POST", wanted);
+    const job = this.job = state.name;
+    this.part("code").textContent = state.command;
+    this.part(".command").hidden = false;
+    while (state.state === "running" && this.turn === turn) {
+      this.follow(state.progress);
+      await pause(STEP);
+      state = await ask(`jobs/${job}`);
+    }
+    if (this.turn !== turn) {
+      await drop(job);
+      return false;
+    }
+    const goesOn = isFirst && state.state === "done";
+    this.end(job, state, goesOn);
+    return goesOn;
   }
 
   // Forgets a result of another choice.
@@ -121,10 +138,16 @@ export class View {
     this.part(".progress span").textContent = standing(progress);
   }
 
-  end(job, { state, html = "", files = [], error }) {
+  // Shows what a command has come to; where the whole `goesOn`, behind a short run of it.
+  end(job, { state, html = "", files = [], error }, goesOn = false) {
     this.job = null;
-    this.panel.ariaBusy = "false";
-    this.part(".progress").hidden = true;
+    this.panel.ariaBusy = String(goesOn);
+    this.part(".progress").hidden = !goesOn;
+    this.part(".empty").textContent = goesOn ? `${SHORT} tasks, to begin with: the whole run is under way.` : "";
+    if (state === "cancelled" && !html && !this.part(".result").hidden) {
+      this.part(".empty").textContent = `Cancelled: the result is that of ${SHORT} tasks.`;
+      return;
+    }
     this.part(".result").innerHTML = html; // the server has escaped it
     this.part(".result").hidden = !html;
     this.part(".links").replaceChildren(...files.flatMap((file) => [link(job, file), " "]));
