@@ -38,6 +38,16 @@ def test_correctness_comes_first_and_performance_apart() -> None:
     assert shown[0][1] == [("stored, never flushed", "1", "append (list.c:31)")]
 
 
+def test_the_line_of_the_program_stands_beside_a_finding() -> None:
+    in_library = entry(
+        "flushed_never_fenced", in_library=True, caller={"text": "pmem_flush(&log);", "pc": 1, "site": ""}
+    )
+    parts = Judged([entry("stored_never_flushed", text="log->count++;"), in_library]).parts()
+    (table,) = [part for part in parts if isinstance(part, Table)]
+    assert [column.title for column in table.columns] == ["correctness", "times", "where", "source"]
+    assert [row[-1] for row in table.rows] == ["log->count++;", "pmem_flush(&log);"]
+
+
 def test_lock_words_share_the_last_row() -> None:
     locks = [entry("lock_word_never_flushed", f"lock{number} (lock.c:1)", count=3) for number in range(13)]
     shown = tables(*locks, entry("stored_never_flushed"))

@@ -8,7 +8,7 @@ from strandline.checking.examined import Examined
 from strandline.checking.groups import groups
 from strandline.checking.verdicts import End, Verdict
 from strandline.engine import Reached, StatesPlan, StateVisit
-from strandline.views import failure_groups
+from strandline.views import failure_groups, named_lines
 from strandline.views.crash_states import WHY, circumstances, explain, found, store_lines
 from strandline.views.recorded_case import page
 
@@ -75,6 +75,30 @@ def test_the_verdict_says_which_orders_were_explored() -> None:
     single = plan(1, [0], 1)
     assert circumstances(Examined("r", "x86", single, 0, None)).startswith("p: 9 instructions, 1 thread, 2 stores")
     assert found(single) == "allowed by px86"
+
+
+def test_the_named_lines_stand_together_with_what_each_did() -> None:
+    def line(number: int, text: str | None, **more: Any) -> dict[str, Any]:
+        place = {"site": f"append (log.c:{number})", "file": "/src/log.c", "line": number, "text": text, "pc": number}
+        return {**place, "in_library": False, "caller": None, "place": "pool+0x40", "times": 1, "why": None, **more}
+
+    flush, drain = line(26, "pmem_flush(entry);"), line(29, "pmem_drain();")
+    why = {"reason": "not_yet_fenced", "flush": "a", "fence": "b", "flush_at": flush, "fence_at": drain}
+    entry = line(24, "entry->value = value;", why=why)
+    in_library = {**store("memcpy", library=True), "caller": entry}
+    lacks = [entry, in_library, line(25, None)]
+    visit = replace(state("0:all,1=0", [line(27, "log->count++;")], lacks), ends={**drain, "instruction": "sfence"})
+    assert named_lines.lines(visit) == [
+        "log.c:24  entry->value = value;  lacks",
+        "log.c:26  pmem_flush(entry);     flushes",
+        "log.c:27  log->count++;          has",
+        "log.c:29  pmem_drain();          fences, power fails before",
+    ]
+    shown = examined(visit)
+    assert "    log.c:27  log->count++;          has" in explain(shown, ["remedy: x", "again"])
+    drawn = page.page([shown], lambda *_: "again", lambda *_: "persist <it>", "list.strand")
+    assert "<td><code>log-&gt;count++;</code></td><td>has</td>" in drawn
+    assert "Remedy: persist &lt;it&gt;." in drawn
 
 
 def test_what_a_state_lacks_says_why_it_is_not_durable() -> None:

@@ -158,7 +158,10 @@ impl Recorded {
             .stalls(&self.recorded.counts)
             .into_iter()
             .take(DEAREST);
-        let describe = |(at, stall): (At, Stall)| json!({ "where": source.told(at), "fences": stall.fences, "stall_cycles": stall.cycles });
+        let describe = |(at, stall): (At, Stall)| {
+            let text = source.own(at).text.clone();
+            json!({ "where": source.told(at), "text": text, "fences": stall.fences, "stall_cycles": stall.cycles })
+        };
         stalls.map(describe).collect()
     }
 

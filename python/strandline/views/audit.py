@@ -72,7 +72,7 @@ class Judged:
             if rows := _rows([entry for entry in shown if kind(entry) == each], has_cycles):
                 cycles = (Column("cycles"),) if has_cycles else ()
                 columns = (Column(each, numeric=False), Column("times"), *cycles, Column("where", numeric=False))
-                source = (Column("source", numeric=False),) if len(rows[0]) > len(columns) else ()
+                source = (Column("source", numeric=False, spare=True),) if len(rows[0]) > len(columns) else ()
                 parts += [Line(), Table((*columns, *source), tuple(rows))]
             if rows and has_cycles:
                 parts.append(Line(self._measured(shown), DIM, folds=True))

@@ -79,12 +79,14 @@ STALLS = (
     Column("of all cores' cycles"),
     Column("where", numeric=False, long=True),
 )
+SOURCE = Column("source", numeric=False, spare=True)
 
 
 def stalls(record: Record) -> Table | None:
     """The fences that stall a recorded program most, the most expensive first; nothing if none stalls."""
     found = record.fields.get("params", {}).get("recording_stalls") or ()
-    cycles = _of_all_cores(record)
+    cycles, costly = _of_all_cores(record), [stall for stall in found if stall["stall_cycles"]]
+    has_source = any(stall.get("text") for stall in costly)
     rows = [
         (
             str(number),
@@ -92,11 +94,11 @@ def stalls(record: Record) -> Table | None:
             whole(stall["stall_cycles"]),
             percent(stall["stall_cycles"], cycles),
             stall["where"],
+            *((stall.get("text") or "",) if has_source else ()),
         )
-        for number, stall in enumerate(found, 1)
-        if stall["stall_cycles"]
+        for number, stall in enumerate(costly, 1)
     ]
-    return Table(STALLS, tuple(rows)) if rows else None
+    return Table((*STALLS, *((SOURCE,) if has_source else ())), tuple(rows)) if rows else None
 
 
 AS_RECORDED = "as recorded"

@@ -417,6 +417,25 @@ def test_a_failing_case_is_drawn_up_to_its_power_failure(
         assert "it is lost" in shown.inner_text("#details")
 
 
+SCREENS: list[tuple[int, Literal["light", "dark"]]] = [(1400, "light"), (1400, "dark"), (420, "light"), (420, "dark")]
+
+
+def case_text(browser: Browser, path: Path, width: int, theme: Literal["light", "dark"]) -> str:
+    """The text of a page that asks nobody else, complains of nothing, and is as wide as the screen."""
+    shown = browser.new_page(color_scheme=theme, viewport={"width": width, "height": 900})
+    complaints: list[str] = []
+    shown.on("console", lambda message: complaints.append(message.text))
+    shown.on("request", lambda request: complaints.append(request.url))
+    shown.goto(path.as_uri())
+    text = shown.inner_text("body")
+    assert shown.evaluate("document.documentElement.scrollWidth") == width
+    back = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[theme]
+    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == back
+    shown.close()
+    assert complaints == [path.as_uri()]
+    return text
+
+
 def test_the_page_of_a_recording_says_that_its_checker_is_another_program(
     browser: Browser, installed: Installed, tmp_path: Path
 ) -> None:
@@ -425,14 +444,9 @@ def test_the_page_of_a_recording_says_that_its_checker_is_another_program(
     done = installed(*arguments)
     assert done.code == 1
     assert "drawn in a case.html" in done.out
-    shown = browser.new_page()
-    complaints: list[str] = []
-    shown.on("console", lambda message: complaints.append(message.text))
-    shown.on("request", lambda request: complaints.append(request.url))
-    shown.goto((tmp_path / "a case.html").as_uri())
-    text = shown.inner_text("body")
-    shown.close()
-    assert complaints == [(tmp_path / "a case.html").as_uri()]
+    drawn = [case_text(browser, tmp_path / "a case.html", width, theme) for width, theme in SCREENS]
+    text = drawn[0]
+    assert drawn == [text] * len(SCREENS)
     # The store of the list's root is durable before the node has its value.
     assert re.search(r"insert_bad \(list\.c:42\), called from main \(list\.c:[0-9]+\), at list-bad\.pm\+0x0", text)
     assert re.search(r"42\s+list->head = at;\s+has", text)

@@ -79,9 +79,7 @@ def _source(state: StateVisit) -> list[str]:
         lacks = ' class="lost"' if named_lines.LACKS in each.does else ""
         cells = f"<td>{each.line}</td><td><code>{escape(each.text)}</code></td><td>{escape(', '.join(each.does))}</td>"
         files.setdefault(normpath(each.file), []).append(f"<tr{lacks}>{cells}</tr>")
-    tables = [
-        f"<table><caption>{escape(file)}</caption>{''.join(rows)}</table>" for file, rows in files.items()
-    ]
+    tables = [f"<table><caption>{escape(file)}</caption>{''.join(rows)}</table>" for file, rows in files.items()]
     return [_head("The program"), *tables] if tables else []
 
 
