@@ -102,7 +102,7 @@ def test_what_a_failing_state_lacks_is_persisted_behind_its_last_store(tmp_path:
     found = mended(engine, tmp_path)
     assert words.sentence(found["3:all"]) == (
         "persist 16 bytes at entry->value behind a.c:25; "
-        "seen to mend all 2 states (3 states of the changed program checked)"
+        "seen to mend all 2 states (2 states of the changed program checked)"
     )
     assert engine.asked == [((24, "flush"), (25, "persist"))]
 
@@ -113,7 +113,7 @@ def test_bytes_apart_are_told_apart(tmp_path: Path) -> None:
     (remedy,) = mended(engine, tmp_path).values()
     assert words.sentence(remedy) == (
         "persist 8 bytes at entry->value and 8 bytes at entry->sealed behind a.c:25; "
-        "seen to mend the state (2 states of the changed program checked)"
+        "seen to mend the state (1 state of the changed program checked)"
     )
     assert words.document(remedy)["behind"]["line"] == 25
 
@@ -156,7 +156,7 @@ def test_where_nothing_is_lacked_a_store_comes_later(tmp_path: Path) -> None:
     (remedy,) = mended(engine, tmp_path).values()
     assert words.sentence(remedy) == (
         "store list->head (a.c:42) only behind a.c:45, and persist it there; "
-        "seen to mend the state (3 states of the changed program checked)"
+        "seen to mend the state (2 states of the changed program checked)"
     )
     assert len(engine.asked) == 3, "the nearest first, up to the one that helps"
     durable_caches = replace(remedy, flushed=False)

@@ -153,8 +153,10 @@ class Trial:
         is_known = all(any(other == each or other.covers(each) for other in others) for each in kinds)
         if found.early or not is_known:
             return None
+        # The state after the program belongs to the last interval, too.
+        states = sum(verdict.state.name != "final" for verdict in found.verdicts)
         flushed = self.result.plan.model == FLUSHED
-        return Remedy(change, len(group.verdicts), len(found.verdicts), len(kinds), flushed)
+        return Remedy(change, len(group.verdicts), states, len(kinds), flushed)
 
     def _spec(self) -> StatesSpec:
         spec = replace(self.request.states(self.result.design), judged=False)

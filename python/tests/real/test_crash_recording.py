@@ -77,7 +77,9 @@ def test_a_list_without_a_fence_is_broken_and_the_state_comes_again(
     said = installed(*shlex.split(first["replay"]))
     assert f"reproduce: strandline {first['replay']}" in said.out
     whys = [store["why"] for store in first["lacks"] if store["site"] == "list+0x1010"]
-    assert whys == [{"reason": "not_yet_fenced", "flush": "list+0x1030", "fence": "list+0x1040"}]
+    told = [(why["reason"], why["flush"], why["fence"]) for why in whys]
+    assert told == [("not_yet_fenced", "list+0x1030", "list+0x1040")]
+    assert [(why["flush_at"]["site"], why["fence_at"]["site"]) for why in whys] == [told[0][1:]]
     why = "flushed in list+0x1030, not yet fenced: fenced later in list+0x1040"
     assert f"lacks list+0x1010, at my pool+0x48: {why}\n" in said.out
 

@@ -75,6 +75,12 @@ def test_the_bad_list_is_broken_in_a_state_that_can_be_had_again(installed: Inst
     assert code == 1
     # A node is in the list without its value, between the flushes of the head and of the value.
     assert len(answer["failures"]) == 8
+    (group,) = answer["groups"]
+    remedy = group["remedy"]
+    assert (remedy["mends"], remedy["states"], remedy["remains"]) == (8, STATES, 0)
+    # As the good list does it: the head behind what makes the value durable.
+    assert [store["text"] for store in remedy["stores"]] == ["list->head = at;"]
+    assert remedy["behind"]["text"] == "pmem_persist(&list->nodes[at].value, sizeof list->nodes[at].value);"
     state = answer["failures"][0]["state"]
     code, again = checked(installed, "list-bad", "--replay", state)
     assert (code, [failure["state"] for failure in again["failures"]]) == (1, [state])

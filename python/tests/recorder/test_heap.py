@@ -33,6 +33,7 @@ def test_a_list_on_the_heap_is_judged(kind: str, fails: bool, tmp_path: Path) ->
     root, recording = tmp_path / "root", tmp_path / "heap.strand"
     done = strandline(["record", "--pm-heap", "-o", str(recording), "--", str(program), str(root), kind])
     assert done.returncode == 0, done.stderr
+    program.unlink()
     command = ["check", str(recording), "-d", "x86", "--points", "all", "--json"]
     judged = strandline([*command, "--verify", f"{checker} {root} {{}}", "--time-limit", "3600"])
     answer = json.loads(judged.stdout)
@@ -41,6 +42,8 @@ def test_a_list_on_the_heap_is_judged(kind: str, fails: bool, tmp_path: Path) ->
     gate = strandline(command)
     findings = json.loads(gate.stdout)["audit"]
     assert all("heap.c" in entry["site"] for entry in findings), findings
+    source = (PROGRAMS / "heap.c").read_text().splitlines()
+    assert all(entry["text"] == source[entry["line"] - 1].strip() for entry in findings), "it has the lines itself"
     assert any(entry["finding"] == "stored_never_flushed" for entry in findings) == fails
 
 
