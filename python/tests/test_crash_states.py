@@ -6,6 +6,7 @@ from typing import Any
 from made import states_plan
 from strandline.checking.examined import Examined
 from strandline.checking.groups import groups
+from strandline.checking.mending import Change, Remedy
 from strandline.checking.verdicts import End, Verdict
 from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.views import failure_groups, named_lines
@@ -95,10 +96,12 @@ def test_the_named_lines_stand_together_with_what_each_did() -> None:
         "log.c:29  pmem_drain();          fences, power fails before",
     ]
     shown = examined(visit)
-    assert "    log.c:27  log->count++;          has" in explain(shown, ["remedy: x", "again"])
-    drawn = page.page([shown], lambda *_: "again", lambda *_: "persist <it>", "list.strand")
+    remedy = Remedy(Change(({**entry, "bytes": 8},), entry), 1, 3)
+    said = explain(shown, ["remedy: x", "again"], remedy=remedy)
+    assert "    log.c:24  entry->value = value;  lacks, remedy behind" in said
+    drawn = page.page([shown], lambda *_: "again", lambda *_: remedy, "list.strand")
     assert "<td><code>log-&gt;count++;</code></td><td>has</td>" in drawn
-    assert "Remedy: persist &lt;it&gt;." in drawn
+    assert "Remedy: persist 8 bytes at entry-&gt;value behind log.c:24; seen to mend the state (3 states" in drawn
 
 
 def test_what_a_state_lacks_says_why_it_is_not_durable() -> None:

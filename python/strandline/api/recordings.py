@@ -103,19 +103,21 @@ class CrashesOfRecording(Result):
         if result.failures:
             kinds = groups(result)
             end = partial(self._end, result)
-            first = crash_states.explain(result, end(kinds[0].representative), failure_groups.alike(kinds[0]))
+            clearest = kinds[0].representative
+            alike, remedy = failure_groups.alike(kinds[0]), self.remedy(result, clearest)
+            first = crash_states.explain(result, end(clearest), alike, remedy)
             others = failure_groups.others(kinds, end)
             lines += [Line(), *map(Line, first), *map(Line, others)]
         return lines
 
     def _end(self, result: Examined, verdict: Verdict) -> list[str]:
         remedy = self.remedy(result, verdict)
-        return [*([f"remedy: {remedy}"] if remedy else []), f"reproduce: {self.again(result, verdict)}"]
+        said = [f"remedy: {remedy_words.sentence(remedy)}"] if remedy else []
+        return [*said, f"reproduce: {self.again(result, verdict)}"]
 
-    def remedy(self, result: Examined, verdict: Verdict) -> str | None:
+    def remedy(self, result: Examined, verdict: Verdict) -> Remedy | None:
         """What mends the failure that a state represents, if a change was seen to."""
-        found = self.remedies.get((result.design, verdict.state.name))
-        return remedy_words.sentence(found) if found else None
+        return self.remedies.get((result.design, verdict.state.name))
 
     def again(self, result: Examined, verdict: Verdict | None = None) -> str:
         """The command that reproduces a failing case of a design, by default the smallest."""
@@ -144,9 +146,7 @@ class CrashesOfRecording(Result):
         }
 
     def _groups(self, result: Examined) -> list[dict[str, Any]]:
-        found = [
-            (group, self.remedies.get((result.design, group.representative.state.name))) for group in groups(result)
-        ]
+        found = [(group, self.remedy(result, group.representative)) for group in groups(result)]
         return [
             {**_group(result, group, self.request), "remedy": remedy_words.document(remedy) if remedy else None}
             for group, remedy in found

@@ -154,9 +154,9 @@ class Trial:
         if found.early or not is_known:
             return None
         # The state after the program belongs to the last interval, too.
-        states = sum(verdict.state.name != "final" for verdict in found.verdicts)
+        checked = sum(verdict.state.name != "final" for verdict in found.verdicts)
         flushed = self.result.plan.model == FLUSHED
-        return Remedy(change, len(group.verdicts), states, len(kinds), flushed)
+        return Remedy(change, len(group.verdicts), checked, len(kinds), flushed)
 
     def _spec(self) -> StatesSpec:
         spec = replace(self.request.states(self.result.design), judged=False)

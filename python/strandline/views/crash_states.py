@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strandline.checking.examined import Examined
+from strandline.checking.mending import Remedy
 from strandline.checking.verdicts import End
 from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.views import named_lines
@@ -194,7 +195,7 @@ def called_from(store: Mapping[str, Any]) -> str:
     return f", called from {caller['site']}" if caller and not store["in_library"] else ""
 
 
-def explain(result: Examined, end: Sequence[str], alike: str = "") -> list[str]:
+def explain(result: Examined, end: Sequence[str], alike: str = "", remedy: Remedy | None = None) -> list[str]:
     """The smallest failing case in words; `end` are its last lines, `alike` says how many are alike."""
     verdict = result.failures[0]
     state = verdict.state
@@ -205,7 +206,7 @@ def explain(result: Examined, end: Sequence[str], alike: str = "") -> list[str]:
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in stores(state)),
-        *(f"    {line}" for line in named_lines.lines(state)),
+        *(f"    {line}" for line in named_lines.lines(state, remedy)),
         *(f"  checker: {line}" for line in verdict.output[-5:]),
         *(f"  {line}" for line in end),
     ]

@@ -6,17 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from strandline.checking.mending import place
+from strandline.checking.mending import Remedy, place
 from strandline.engine import StateVisit
 
-HAS, LACKS, FLUSHES, FENCES, BEHIND, BEFORE = (
-    "has",
-    "lacks",
-    "flushes",
-    "fences",
-    "power fails behind",
-    "power fails before",
-)
+HAS, LACKS, FLUSHES, FENCES = "has", "lacks", "flushes", "fences"
+BEHIND, BEFORE, MENDS = "power fails behind", "power fails before", "remedy behind"
 
 
 @dataclass(frozen=True)
@@ -30,10 +24,11 @@ class Named:
     """What it did: `HAS` and so on."""
 
 
-def named(state: StateVisit) -> list[Named]:
-    """The lines whose text is known, by file and line."""
+def named(state: StateVisit, remedy: Remedy | None) -> list[Named]:
+    """The lines of a state and its remedy whose text is known, by file and line."""
     does: dict[tuple[str, int, str], list[str]] = {}
-    for site, what in _sites(state):
+    mends = [(remedy.change.behind, MENDS)] if remedy else []
+    for site, what in (*_sites(state), *mends):
         at = place(site)
         if at.get("text") and at.get("file") and at.get("line"):
             done = does.setdefault((str(at["file"]), int(at["line"]), str(at["text"])), [])
@@ -49,9 +44,9 @@ def _sites(state: StateVisit) -> Iterator[tuple[Mapping[str, Any], str]]:
     yield from ((site, what) for site, what in ((state.began, BEHIND), (state.ends, BEFORE)) if site)
 
 
-def lines(state: StateVisit) -> list[str]:
+def lines(state: StateVisit, remedy: Remedy | None = None) -> list[str]:
     """As text: place, source and what the line did, in columns."""
-    found = named(state)
+    found = named(state, remedy)
     places = [f"{each.file.rpartition('/')[2]}:{each.line}" for each in found]
     wide, long = max(map(len, places), default=0), max((len(each.text) for each in found), default=0)
     rows = zip(places, found, strict=True)

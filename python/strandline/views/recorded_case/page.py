@@ -9,9 +9,10 @@ from typing import Any
 
 from strandline.checking.examined import Examined
 from strandline.checking.groups import Group, groups
+from strandline.checking.mending import Remedy
 from strandline.checking.verdicts import Verdict
 from strandline.engine import StateVisit
-from strandline.views import crash_states, failure_groups, named_lines, template
+from strandline.views import crash_states, failure_groups, named_lines, remedies, template
 from strandline.views.failure_groups import MOST_GROUPS
 from strandline.views.numbers import counted
 
@@ -24,7 +25,7 @@ UNSEEN = (
 
 
 Again = Callable[[Examined, Verdict], str]
-Mend = Callable[[Examined, Verdict], str | None]
+Mend = Callable[[Examined, Verdict], Remedy | None]
 
 
 def page(failing: Sequence[Examined], again: Again, mend: Mend, recording: str) -> str:
@@ -43,7 +44,7 @@ def _cases(result: Examined, again: Again, mend: Mend) -> str:
     return "\n".join(cases)
 
 
-def _case(result: Examined, group: Group, again: str, mend: str | None) -> str:
+def _case(result: Examined, group: Group, again: str, remedy: Remedy | None) -> str:
     verdict = group.representative
     state = verdict.state
     of_checker = [
@@ -55,9 +56,9 @@ def _case(result: Examined, group: Group, again: str, mend: str | None) -> str:
         [
             "<section>",
             f"<h2>{escape(result.design)}: {escape(verdict.why + failure_groups.alike(group))}</h2>",
-            *([_text(f"Remedy: {mend}.", "remedy")] if mend else []),
+            *([_text(f"Remedy: {remedies.sentence(remedy)}.", "remedy")] if remedy else []),
             _text(f"State {state.name}. Power is lost {crash_states.place(state)}."),
-            *_source(state),
+            *_source(state, remedy),
             _head("The stores that the state has and lacks"),
             _stores(state.has, state.lacks),
             _text(_left_out(state), "dim"),
@@ -71,11 +72,11 @@ def _case(result: Examined, group: Group, again: str, mend: str | None) -> str:
     )
 
 
-def _source(state: StateVisit) -> list[str]:
+def _source(state: StateVisit, remedy: Remedy | None) -> list[str]:
     """The named lines of the program, with what each did."""
     files: dict[str, list[str]] = {}
     # A relative name may begin with dots.
-    for each in named_lines.named(state):
+    for each in named_lines.named(state, remedy):
         lacks = ' class="lost"' if named_lines.LACKS in each.does else ""
         cells = f"<td>{each.line}</td><td><code>{escape(each.text)}</code></td><td>{escape(', '.join(each.does))}</td>"
         files.setdefault(normpath(each.file), []).append(f"<tr{lacks}>{cells}</tr>")
