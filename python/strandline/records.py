@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import hypot
-from typing import Any
+from typing import Any, NamedTuple
 
 from strandline.errors import InputError
 
@@ -206,10 +206,17 @@ SPEEDUP = "speedup"
 STORAGE_OF = "storage of "
 
 
-def asked(quantities: Iterable[str]) -> dict[str, bool]:
-    """What runs are asked for, beyond counts, if these quantities are wanted of them: settings of a `RunSpec`."""
+class Asked(NamedTuple):
+    """What a run is asked for, beyond its counts."""
+
+    recovers: bool = False
+    why: bool = False
+
+
+def asked(quantities: Iterable[str]) -> Asked:
+    """What runs are asked for if these quantities are wanted of them."""
     names = tuple(quantities)
-    return {"recovers": RECOVERS in names, "why": any(name.startswith(SPENT_ON) for name in names)}
+    return Asked(recovers=RECOVERS in names, why=any(name.startswith(SPENT_ON) for name in names))
 
 
 def quantity(record: Record, name: str) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from strandline.engine import Engine, RunSpec, load
 from strandline.errors import InputError
 from strandline.figures.spec import RUN_KEYS, FigureSpec, Labels, Point
-from strandline.records import asked, Record, quantity
+from strandline.records import Asked, Record, asked, quantity
 from strandline.words import word
 
 USUAL_PRECISION = 0.01
@@ -193,12 +193,12 @@ def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options
         settings = {key: value for key, value in settings.items() if key not in point.without}
     wanted = asked(metric.quantity for metric in spec.metrics)
     if spec.search is None or spec.finder(labels) is None:
-        return (Trial(None, run_of(settings, options, **wanted)),)
+        return (Trial(None, run_of(settings, options, wanted)),)
     key = spec.search.key
-    return tuple(Trial(value, run_of({**settings, key: value}, options, **wanted)) for value in spec.search.values)
+    return tuple(Trial(value, run_of({**settings, key: value}, options, wanted)) for value in spec.search.values)
 
 
-def run_of(settings: Mapping[str, Any], options: Options, **wanted: bool) -> RunSpec:
+def run_of(settings: Mapping[str, Any], options: Options, wanted: Asked | None = None) -> RunSpec:
     """The run of these settings."""
     keys, overrides = divided(settings)
     if "workload" not in keys or "design" not in keys:
@@ -206,7 +206,8 @@ def run_of(settings: Mapping[str, Any], options: Options, **wanted: bool) -> Run
     if options.tasks is not None:
         keys["tasks"] = options.tasks
     keys["precision"] = keys.get("precision", _precision(str(keys["workload"]), options)) or None
-    return RunSpec(**keys, set=overrides, seed=options.seed, **wanted)
+    wanted = wanted or Asked()
+    return RunSpec(**keys, set=overrides, seed=options.seed, recovers=wanted.recovers, why=wanted.why)
 
 
 def _precision(workload: str, options: Options) -> float | None:

@@ -67,7 +67,7 @@ def plan(sweep: Sweep, first_seed: int, mine: Part = WHOLE) -> list[Point]:
         for seed in every:
             if number % mine.of == mine.number - 1:
                 keys, overrides = divided({**sweep.file.fixed, **settings})
-                runs[seed] = RunSpec(**keys, set=overrides, seed=seed, **wanted)
+                runs[seed] = RunSpec(**keys, set=overrides, seed=seed, recovers=wanted.recovers, why=wanted.why)
             number += 1
         planned.append(Point(settings, runs))
     return planned

@@ -20,8 +20,8 @@ def listing(kind: str, name: Place | None = None, *, set: Settings = ()) -> List
 
     The arguments:
 
-    - `kind`: `workloads`, `designs`, `machines`, `runtimes`, `figures`, `claims`, `models`, `keys` (of records) or `classes`
-      (of cycles, of `sl.why`).
+    - `kind`: `workloads`, `designs`, `machines`, `runtimes`, `figures`, `claims`, `models`, `keys` (of records) or
+      `classes` (of cycles, of `sl.why`).
     - `name`: a workload, design, machine or runtime, or a machine's TOML file, to list its parameters.
     - `set`: parameters of a machine, which the list then has.
 
