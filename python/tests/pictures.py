@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import cos, exp, log, pi, sqrt
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from matplotlib import rc_context
@@ -16,15 +18,16 @@ from matplotlib.lines import Line2D
 
 import made
 from made import benchmark
-from strandline.engine import RunSpec
+from strandline.engine import RunSpec, load
 from strandline.figures import drawing
 from strandline.figures.experiments import repository_experiments
 from strandline.records import QUANTILES
 from strandline.views import plot
 from strandline.views.chart import Chart, Kind, Panel, Series
 from strandline.views.plot_size import Style
-from strandline.views.plot_style import RC
+from strandline.views.plot_style import THEMES
 
+KEYS = [key for key in load().names("keys") if not key.startswith("params")]
 WINDOWS = {"sps": 6, "pc": 5, "tatp": 4, "tpcc": 3, "cq4": 2, "cq16": 2, "cq64": 2}
 
 
@@ -46,7 +49,7 @@ def drawn(figure: str, style: Style = Style()) -> Figure:  # noqa: B008
 
 
 def laid_out(chart: Chart, style: Style = Style()) -> Figure:  # noqa: B008
-    with rc_context(RC):
+    with rc_context(dict(THEMES[style.theme])):
         figure = plot.draw(chart, style)
         figure.draw_without_rendering()
     return figure
@@ -95,6 +98,26 @@ def of_bars(heights: Sequence[float], places: int = 1, panels: int = 1, **more: 
 
 def rectangles(axes: Axes) -> list[float]:
     return [patch.get_height() for bars in axes.containers if isinstance(bars, BarContainer) for patch in bars.patches]
+
+
+def varied(spec: RunSpec, salt: str = "") -> dict[str, Any]:
+    """Numbers of all keys, which differ as those of runs do: by design, program and setting; few dwarf all others."""
+    found: dict[str, Any] = {}
+    told = (spec.design, spec.workload, str(spec.set), str((spec.window, spec.threads, spec.bmo, spec.runtime, spec.seed)))
+    shares = [_normal(f"{salt}{each}") for each in told]
+    for key in KEYS:
+        own = _normal(f"{salt}{key}{told}")
+        found[key] = int(1000 * exp(0.5 * shares[0] + 0.3 * sum(shares[1:]) + 0.3 * own)) + 1
+    base = found["cycles"]
+    latencies = {f"task_latency_p{each:02}_cycles": base // 100 * each + 1 for each in QUANTILES}
+    storage = {"params": {"workload.writes": "64", "workload.bytes": "256", "clock_ghz": 2.0, "storage": {}}}
+    return {**found, **latencies, **storage, "tasks": 100, "cores": 8, "error_cycles": base // 60}
+
+
+def _normal(text: str) -> float:
+    """A number that a text decides, distributed as chance is."""
+    one, two = (crc32(f"{text}{each}".encode()) / 2**32 for each in ("a", "b"))
+    return sqrt(-2 * log(one or 0.5)) * cos(2 * pi * two)
 
 
 def everything(spec: RunSpec) -> dict[str, Any]:

@@ -9,13 +9,16 @@ from itertools import groupby
 from strandline.figures import looks, paper_values, scatter
 from strandline.figures.figure import FigureData
 from strandline.figures.paper_values import Claims
-from strandline.figures.plot_spec import MEAN, METRICS, QUANTILE, Scatter
+from strandline.figures.plot_spec import MEAN, METRICS, QUANTILE, Bars, Scatter
 from strandline.figures.spec import FigureSpec, Metric
 from strandline.figures.values import Value, with_means
 from strandline.records import QUANTILES
 from strandline.views.chart import PAPER, Chart, Kind, Panel, Series
 from strandline.views.numbers import number
 from strandline.views.table import NOTHING, Column, Table
+
+MANY = 7
+"""As many lines as there are colours."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,11 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
     drawn = _Drawn(spec, tuple(with_means(data)), claims, _places(spec))
     panels = _panels(drawn)
     note = _note_title(spec, drawn.shown)
+    labels = dict.fromkeys(series.label for panel in panels for series in panel.series)
+    is_ordered = looks.ordered(spec, labels)
+    kind = _kind(spec, len(labels), is_ordered)
     return Chart(
-        kind=spec.plot.kind,
+        kind=kind,
         title=spec.title,
         source=f"After {spec.source}",
         x_title=spec.x_title,
@@ -47,10 +53,17 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
         note=note,
         log_x=spec.plot.log_x,
         log_y=spec.plot.log_y,
-        ordered=looks.ordered(spec, dict.fromkeys(series.label for panel in panels for series in panel.series)),
+        ordered=is_ordered,
         legend=None if spec.plot.series == METRICS else spec.axis(spec.plot.series).explained,
-        remarks=(*looks.meanings(data, note), *remarks),
+        remarks=(*looks.meanings(data, kind, note), *remarks),
+        stacked=isinstance(spec.plot, Bars) and spec.plot.stacked,
     )
+
+
+def _kind(spec: FigureSpec, labels: int, is_ordered: bool) -> Kind:
+    """How a figure is drawn: more lines than there are colours cannot be told apart, and are cells."""
+    crowded = labels > MANY and not is_ordered and spec.plot.dashes is None
+    return Kind.GRID if spec.plot.kind is Kind.LINES and crowded else spec.plot.kind
 
 
 def _panels(drawn: _Drawn) -> tuple[Panel, ...]:

@@ -46,17 +46,22 @@ def in_units(spec: FigureSpec) -> bool:
     return spec.plot.panels is None and len({unit(spec, metric) for metric in spec.metrics}) > 1
 
 
-def meanings(data: FigureData, note: str | None) -> list[str]:
+def meanings(data: FigureData, kind: Kind, note: str | None) -> list[str]:
     """The remarks that say what stands above bars, what colours and lines mean, and what whiskers are."""
-    above = [f"Above the bars: {note}"] if note and data.spec.plot.kind is Kind.BARS else []
-    above += [f"Grey line, bold: {note}"] if note and data.spec.plot.kind is Kind.SCATTER else []
-    above += ["Blue: better than the baseline; red: worse"] if data.spec.plot.kind is Kind.GRID else []
-    above += _of_bounds(data.spec)
+    above = [f"Above the bars: {note}"] if note and kind is Kind.BARS else []
+    above += [f"Grey line, bold: {note}"] if note and kind is Kind.SCATTER else []
+    above += [_of_colours(data.spec)] if kind is Kind.GRID else []
+    above += _of_bounds(data.spec, kind)
     if len(data.seeds) == 1:
-        shown = data.intervals and data.spec.plot.kind is not Kind.CDF
+        shown = data.intervals and kind is not Kind.CDF
         return [*above, f"Whiskers: {PER_CENT} % interval of the runs"] if shown else above
-    whiskers = "" if data.spec.plot.kind is Kind.CDF else f"; whiskers: {PER_CENT} % confidence interval of the mean"
+    whiskers = "" if kind is Kind.CDF else f"; whiskers: {PER_CENT} % confidence interval of the mean"
     return [*above, f"Means of {len(data.seeds)} seeds{whiskers}"]
+
+
+def _of_colours(spec: FigureSpec) -> str:
+    ratios = all(metric.normalised for metric in spec.metrics)
+    return "Blue: better than the baseline; red: worse" if ratios else "Darker: more"
 
 
 BOUNDS: Mapping[Kind, str] = {
@@ -67,9 +72,9 @@ BOUNDS: Mapping[Kind, str] = {
 """How a plot shows what cannot be built."""
 
 
-def _of_bounds(spec: FigureSpec) -> list[str]:
+def _of_bounds(spec: FigureSpec, kind: Kind) -> list[str]:
     """The remark on bounds, if the figure has any that look different."""
-    kind, series = spec.plot.kind, spec.plot.series
+    series = spec.plot.series
     has = series != METRICS and any(point.bound for point in spec.axis(series).points)
     return [f"{BOUNDS[kind]}: bounds, which cannot be built"] if has and kind in BOUNDS else []
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from strandline.figures.schema import Table, says
-from strandline.views.chart import Kind
+from strandline.views.chart import MEAN, Kind
 
 METRICS = "metric"
 """In `plot`, names the metrics in place of an axis: one series, or one panel, for each."""
 QUANTILE = "quantile"
 """The axis of a distribution, in per cent."""
-MEAN = "geomean"
-"""The label of the geometric mean on the x axis."""
 
 
 class _Drawing(Table, frozen=True, kw_only=True, tag_field="kind"):
@@ -30,6 +28,7 @@ class Bars(_Drawing, frozen=True, kw_only=True, tag=Kind.BARS.value):
     x_title: Annotated[str | None, says("in place of the axis's title")] = None
     mean: Annotated[bool, says("adds the geometric mean over the x axis")] = False
     log_y: Annotated[bool, says("logarithmic y axis")] = False
+    stacked: Annotated[bool, says("the series are parts of a whole, and stand on each other")] = False
 
     kind: ClassVar = Kind.BARS
     dashes: ClassVar = None

@@ -10,10 +10,10 @@ PAPER = "paper"
 """Label of the paper's values in legends and tables."""
 EXTREMES = f"{PAPER}, smallest or largest"
 """Label of the paper's extremes, of which it does not say at which place or of which series they are."""
-
-MANY = 7
-"""As many lines as there are colours."""
-
+MEAN = "geomean"
+"""The label of the geometric mean on the x axis."""
+BAND = f"{PAPER}, in words"
+"""Label of where the paper's words say that something lies."""
 
 class Kind(Enum):
     """How a figure is drawn."""
@@ -78,6 +78,8 @@ class Panel:
     """Whether all values are ratios to a baseline, whose own value is 1."""
     less_is_better: bool = False
     """Whether a ratio below 1 is better than the baseline."""
+    band: tuple[float, float] | None = None
+    """Where the paper says in words that something lies, along an x axis of numbers."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Chart:
     """What the series distinguish, with the unit; the titles of metrics speak for themselves."""
     remarks: tuple[str, ...] = ()
     """What a reader must know to read the picture, such as that the runs were short."""
+    stacked: bool = False
+    """Whether the series are parts of a whole: bars stand on each other."""
 
     @property
     def every(self) -> tuple[Series, ...]:
@@ -115,11 +119,6 @@ class Chart:
     def labels(self) -> tuple[str, ...]:
         """The labels of all series, each once."""
         return tuple(dict.fromkeys(series.label for series in self.every))
-
-    @property
-    def crowded(self) -> bool:
-        """Whether it has more lines than colours: each has its name at its end, and none is behind another."""
-        return self.kind is Kind.LINES and len(self.labels) > MANY and not self.dashes and not self.ordered
 
     @property
     def dashes(self) -> tuple[str, ...]:
@@ -140,8 +139,9 @@ class Chart:
     def marks_of_paper(self) -> tuple[str, ...]:
         """The labels of what is drawn of the paper."""
         extremes = any(series.bounds for series in self.every) or any(panel.spreads for panel in self.panels)
-        there = {PAPER: any(series.has_paper for series in self.every), EXTREMES: extremes}
-        return tuple(label for label, is_there in there.items() if is_there)
+        bands = any(panel.band for panel in self.panels)
+        there = {PAPER: any(series.has_paper for series in self.every), EXTREMES: extremes, BAND: bands}
+        return () if self.kind is Kind.GRID else tuple(label for label, is_there in there.items() if is_there)
 
     def scaled_with(self, panel: Panel) -> tuple[Panel, ...]:
         """The panels that share the scale of one."""

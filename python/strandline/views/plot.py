@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import ceil
 from textwrap import fill
 from typing import Any
 
@@ -12,24 +14,22 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import GridSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import Bbox
 
+from strandline.errors import InputError
 from strandline.views import plot_bars, plot_grid, plot_lines, plot_scatter
 from strandline.views.chart import Chart, Kind
-from strandline.views.palette import INK
+from strandline.views.plot_layout import TITLE_LETTER, Layout, layouts
 from strandline.views.plot_legend import Legends
-from strandline.views.plot_place import WIDE, Place
-from strandline.views.plot_size import Layout, Style, layout
-from strandline.views.plot_style import BODY, FAINT, Look
+from strandline.views.plot_place import Place
+from strandline.views.plot_size import Style, Width
+from strandline.views.plot_style import BODY, Look, faint, ink
 from strandline.views.plot_words import Words
 
 DECIMALS = 5
 """Of positions, as shares of a picture."""
-LETTER = 0.062
-"""Inches of a letter of an axis' title."""
-OUTSIDE = 0.55
-"""Inches of a row that ticks and titles take, as far as the length of an axis' title depends on it."""
-UNIT: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 1.5, "gid": "unit"}
+UNIT: Mapping[str, Any] = {"linewidth": 0.8, "zorder": 1.5, "gid": "unit"}
 """The line at 1 of normalised values."""
 
 DRAW: Mapping[Kind, Callable[[Place], None]] = {
@@ -39,32 +39,91 @@ DRAW: Mapping[Kind, Callable[[Place], None]] = {
     Kind.GRID: plot_grid.grid,
     Kind.SCATTER: plot_scatter.scatter,
 }
+NAME: Mapping[Kind, Callable[[Place], bool]] = {
+    Kind.LINES: plot_lines.name_numbers,
+    Kind.BARS: plot_bars.write_values,
+    Kind.SCATTER: plot_scatter.name_points,
+}
+"""What is written once the plots have their places, and whether all of it has room."""
+LEFT_OUT: Mapping[Kind, str] = {
+    Kind.BARS: "Numbers: of means and extremes, where they fit",
+    Kind.SCATTER: "Grey points: no room for their names",
+}
+"""What a picture says that leaves out words."""
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A chart in a height: its plots, and what is around them."""
+
+    layout: Layout
+    words: Words
+    legends: Legends
+
+    @property
+    def height(self) -> float:
+        """Inches of the picture."""
+        return self.layout.height + self.beside
+
+    @property
+    def beside(self) -> float:
+        """Inches of words and legends."""
+        return self.words.head + self.words.foot + self.legends.height
 
 
 def draw(chart: Chart, style: Style) -> Figure:
-    """The chart as matplotlib's figure."""
-    parts = layout(chart, style.width)
-    look, words = Look(chart), Words(chart, style)
-    legends = Legends(chart, look, style.width.inches)
-    height = parts.rows * parts.row + words.head + words.foot + legends.height
+    """The chart as matplotlib's figure; an `InputError` if no picture of this size can show it."""
+    fitted = _fitted(chart, style)
+    layout, words, legends = fitted.layout, fitted.words, fitted.legends
+    width, height = style.width.inches, style.height or fitted.height
     # The part between the words above and below: as a row among theirs, the solver may give it the whole picture.
     between = 0.0, words.foot / height, 1.0, 1 - (words.head + words.foot) / height
     room = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, rect=between)
-    figure = Figure(figsize=(style.width.inches, height), layout=room)
+    figure = Figure(figsize=(width, height), layout=room)
     FigureCanvasAgg(figure)
     body = figure.add_subfigure(GridSpec(1, 1, figure=figure)[0])
-    places = _places(body, chart, parts, look)
+    places = _places(body, layout, legends.look)
     for place in places:
         _frame(place)
-        DRAW[chart.kind](place)
-    shared = _titles(body, chart, parts)
-    words.write(figure, height)
+        DRAW[layout.chart.kind](place)
+    shared = _titles(body, layout)
     legends.add(body)
     _freeze(figure, body, shared)
-    if chart.kind is Kind.SCATTER:
-        for place in places:
-            plot_scatter.name_points(place)
+    name = NAME.get(layout.chart.kind)
+    if name is None or all([name(place) for place in places]):
+        words = replace(words, chart=replace(layout.chart, remarks=chart.remarks))
+    words.write(figure, height)
     return figure
+
+
+def _fitted(chart: Chart, style: Style) -> _Fitted:
+    """The layout that shows most in the height that the picture may have."""
+    styles = [style] if style.title is not None else [style, replace(style, title=False)]
+    tried = [_tried(layout, each) for each in styles for layout in layouts(chart, each)]
+    most = style.height or style.width.most
+    for found in tried:
+        layout = found.layout.fitted(most - found.beside, fill=style.height is not None)
+        if layout is not None:
+            return replace(found, layout=layout)
+    least = min(found.beside + found.layout.around + found.layout.rows * found.layout.least for found in tried)
+    values = sum(len(series.values) for series in chart.every)
+    raise InputError(
+        f"{values:,} values cannot be read in a picture {style.width.inches:g} inches wide and {most:g} high: give "
+        f"--height {ceil(10 * least) / 10:g}{' or --width text' if style.width is Width.COLUMN else ''}, or read the table"
+    )
+
+
+def _tried(layout: Layout, style: Style) -> _Fitted:
+    shown = replace(layout, chart=_explained(layout))
+    return _Fitted(shown, Words(shown.chart, style), Legends(shown, Look(shown.chart, style.theme)))
+
+
+def _explained(layout: Layout) -> Chart:
+    """The chart with room for the remark on what is left out."""
+    chart = layout.chart
+    crowded = chart.kind is Kind.SCATTER or not (layout.readable or chart.stacked)
+    told = LEFT_OUT.get(chart.kind) if crowded else None
+    return replace(chart, remarks=(*chart.remarks, told)) if told else chart
 
 
 def _freeze(figure: Figure, body: SubFigure, shared: Text | None) -> None:
@@ -82,46 +141,49 @@ def _freeze(figure: Figure, body: SubFigure, shared: Text | None) -> None:
         shared.set_y(round((places.y0 + places.y1) / 2, DECIMALS))
 
 
-def _places(figure: SubFigure, chart: Chart, parts: Layout, look: Look) -> list[Place]:
+def _places(figure: SubFigure, layout: Layout, look: Look) -> list[Place]:
     """The plots. Those of one quantity, and the pieces of a panel, share a scale."""
-    grid = figure.add_gridspec(parts.rows, parts.columns)
+    chart = layout.chart
+    grid = figure.add_gridspec(layout.rows, layout.columns)
     first: dict[int, Axes] = {}
-    width = figure.bbox.width / figure.get_dpi()
     places = []
-    for number, piece in enumerate(parts.pieces):
+    for number, piece in enumerate(layout.pieces):
         scale = 0 if chart.shared_y else chart.panels.index(piece.panel)
-        axes = figure.add_subplot(grid[divmod(number, parts.columns)], sharey=first.get(scale))
+        axes = figure.add_subplot(grid[divmod(number, layout.columns)], sharey=first.get(scale))
         first.setdefault(scale, axes)
-        outer = width / parts.columns, parts.row
-        places.append(Place(axes, chart, piece, look, outer))
+        lowest, leftmost = layout.lowest(number), number % layout.columns == 0
+        places.append(Place(axes, piece, look, layout, lowest, leftmost))
     return places
 
 
 def _frame(place: Place) -> None:
     axes, piece = place.axes, place.piece
     if piece.panel.title and piece.first:
-        axes.set_title(fill(piece.panel.title, int(place.inches[0] / LETTER)), loc="left", fontsize=BODY)
+        axes.set_title("\n".join(place.layout.title(piece.panel.title)), loc="left", fontsize=BODY)
     axes.tick_params(labelleft=True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    axes.grid(axis="y", color=faint(), linewidth=0.6)
     axes.set_axisbelow(True)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     if place.chart.has_unit(piece.panel):
-        axes.axhline(1, **UNIT)
+        axes.axhline(1, color=ink(), **UNIT)
 
 
-def _titles(figure: SubFigure, chart: Chart, parts: Layout) -> Text | None:
+def _titles(figure: SubFigure, layout: Layout) -> Text | None:
     """The titles of the axes: that of y once where all plots have the same one, that of x below the lowest plots.
 
     The title that plots share is returned.
     """
-    titles = {chart.title_of(piece.panel) for piece in parts.pieces}
-    room = parts.rows * parts.row if len(titles) == 1 else parts.row
-    letters = int((room - OUTSIDE) / LETTER)
-    letters_x = int((figure.bbox.width / figure.get_dpi() / parts.columns - WIDE) / LETTER)
-    for axes in figure.axes[-parts.columns :]:
-        axes.set_xlabel(fill(chart.x_title, letters_x))
+    chart = layout.chart
+    titles = {chart.title_of(piece.panel) for piece in layout.pieces}
+    room = layout.rows * (layout.inner + 0.2) if len(titles) == 1 else layout.inner + 0.1
+    letters = max(6, int(room / TITLE_LETTER))
+    letters_x = layout.letters
+    for number, axes in enumerate(figure.axes):
+        if layout.lowest(number):
+            axes.set_xlabel(fill(chart.x_title, letters_x))
     if len(titles) == 1:
         return figure.supylabel(fill(titles.pop(), letters), fontsize=BODY, multialignment="center")
-    for axes, piece in zip(figure.axes, parts.pieces, strict=True):
+    for axes, piece in zip(figure.axes, layout.pieces, strict=True):
         axes.set_ylabel(fill(chart.title_of(piece.panel), letters), multialignment="center")
     return None

@@ -56,9 +56,9 @@ def _drawn(shown: Shown, style: Style) -> Iterator[Figure]:
     from matplotlib import rc_context
 
     from strandline.views import plot, plot_states, plot_timeline
-    from strandline.views.plot_style import RC
+    from strandline.views.plot_style import THEMES
 
-    with rc_context(RC):
+    with rc_context(dict(THEMES[style.theme])):
         if isinstance(shown, Chart):
             figure = plot.draw(shown, style)
         elif isinstance(shown, StateGrid):

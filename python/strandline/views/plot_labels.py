@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from strandline.views.chart import Series
+from strandline.views.plot_boxes import POINTS
 from strandline.views.plot_place import Place
 from strandline.views.plot_style import SMALL
 
@@ -16,29 +17,20 @@ LINE = 0.125
 """Inches of a label's line."""
 RIGHT, MOVED = 5, 14
 """Points from a line's end to its label, and to that at the end of a thin line."""
-POINTS = 72
-"""Points of an inch."""
 SAME = 0.2
 """How far a label may be from its line, in lines, before a thin line joins them."""
 
 
 def ends(place: Place, end: float) -> None:
-    """Labels each line at its right end; a label that must move aside is joined to its line."""
+    """Labels each line at its right end; if one must move aside, thin lines join all to theirs, which cross no label."""
     place.axes.margins(x=0.02)
     gap = LINE / place.inches[1]
-    heights = _heights(place)
-    for series, own, height in zip(place.piece.panel.series, heights, spread(heights, gap), strict=True):
-        moved = abs(own - height) > SAME * gap
-        aside = MOVED if moved else RIGHT, (height - own) * place.inches[1] * POINTS
+    own = _heights(place)
+    heights = spread(own, gap, (0, 1))
+    moved = any(abs(one - other) > SAME * gap for one, other in zip(own, heights, strict=True))
+    for series, at, height in zip(place.piece.panel.series, own, heights, strict=True):
+        aside = MOVED if moved else RIGHT, (height - at) * place.inches[1] * POINTS
         _label(place, series, end, aside, "offset points", {"linewidth": 0.6} if moved else None)
-
-
-def crowded_ends(place: Place, ends_: Sequence[float]) -> None:
-    """Labels lines that end side by side, at `ends_`: one below the other beside the plot, each joined to its line."""
-    right = 1 + MOVED / POINTS / place.inches[0]
-    heights = spread(_heights(place), LINE / place.inches[1], (0, 1))
-    for series, end, height in zip(place.piece.panel.series, ends_, heights, strict=True):
-        _label(place, series, end, (right, height), "axes fraction", {"linewidth": 0.4, "shrinkB": 2})
 
 
 def _label(

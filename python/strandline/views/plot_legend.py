@@ -9,39 +9,63 @@ from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.figure import SubFigure
+from matplotlib.patches import Patch
 
 from strandline.views import plot_paper
 from strandline.views.chart import Chart, Kind
-from strandline.views.palette import INK
+from strandline.views.numbers import number
+from strandline.views.palette import extent, of_cell
+from strandline.views.plot_layout import Layout
 from strandline.views.plot_style import SMALL, Look
 
-MARK, LETTER, LINE, PAD = 0.5, 0.058, 0.155, 0.1
+MARK, LETTER, LINE, PAD = 0.4, 0.056, 0.15, 0.08
 """Inches of an entry's mark with its space, of a letter, of a row of entries, and around a legend."""
+RATIOS = (("1/8", 1 / 8), ("1/4", 1 / 4), ("1/2", 1 / 2), ("1", 1.0), ("2", 2.0), ("4", 4.0), ("8", 8.0))
+"""The ratios whose colours a heat map names."""
 FORM: dict[str, Any] = {
     "frameon": False,
     "fontsize": SMALL,
-    "labelcolor": INK,
-    "handlelength": 1.6,
-    "columnspacing": 1.2,
+    "handlelength": 1.4,
+    "columnspacing": 1.0,
     "borderaxespad": 0.2,
 }
 
 
 @dataclass(frozen=True)
 class Legends:
-    """The legends of a chart in a picture of a width in inches."""
+    """The legends of a chart in a picture."""
 
-    chart: Chart
+    layout: Layout
     look: Look
-    width: float
+
+    @property
+    def chart(self) -> Chart:
+        """What is drawn."""
+        return self.layout.chart
+
+    @property
+    def width(self) -> float:
+        """Inches of the picture."""
+        return self.layout.width.inches
 
     @property
     def series(self) -> list[Artist]:
         """The entries below; a single plot of lines labels their ends instead, and a single colour needs none."""
         lines = self.chart.kind is Kind.LINES and not self.look.needs_legend
+        if self.chart.kind is Kind.GRID and not self.layout.readable:
+            return self._colours
         labelled = lines or self.chart.kind in (Kind.GRID, Kind.SCATTER)
         found = [] if labelled else self.look.handles()
         return found if len(found) > 1 else []
+
+    @property
+    def _colours(self) -> list[Artist]:
+        """The entries of a heat map without numbers: values and their colours."""
+        panel = self.chart.panels[0]
+        low, high = extent(self.chart, panel)
+        steps = [low + (high - low) * step / 4 for step in range(5)]
+        values = dict(RATIOS) if panel.normalised else {number(step): step for step in steps}
+        return [Patch(facecolor=of_cell(self.chart, panel, value), label=name) for name, value in values.items()]
 
     @property
     def common(self) -> list[Artist]:
@@ -50,7 +74,8 @@ class Legends:
 
     @property
     def _heading(self) -> list[str]:
-        return wrap(self.chart.legend or "", int(self.width / LETTER))
+        is_map = self.chart.kind is Kind.GRID
+        return [] if is_map else wrap(self.chart.legend or "", int(self.width / LETTER))
 
     @property
     def height(self) -> float:
@@ -70,10 +95,17 @@ class Legends:
             self._legend(figure, self.common, "outside upper right")
 
     def _legend(self, figure: SubFigure, handles: list[Artist], where: str, **more: Any) -> None:
-        figure.legend(handles=handles, loc=where, ncols=fitting(self.width, handles), **FORM, **more)
+        columns = fitting(self.width, handles)
+        # Matplotlib fills columns: of the entries of each, so that they are read in rows.
+        rows = [handle for column in range(columns) for handle in handles[column::columns]]
+        figure.legend(handles=rows, loc=where, ncols=columns, **FORM, **more)
 
 
 def fitting(width: float, handles: Sequence[Artist]) -> int:
-    """The number of legend entries in a row, from the length of the longest."""
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    return max(1, min(len(handles), int(width / (MARK + LETTER * longest))))
+    """The number of legend entries in a row: as many as fit, each column as wide as its longest."""
+    letters = [len(str(handle.get_label())) for handle in handles]
+
+    def wide(columns: int) -> float:
+        return sum(MARK + LETTER * max(letters[column::columns]) for column in range(columns))
+
+    return max((columns for columns in range(1, len(handles) + 1) if wide(columns) <= width), default=1)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log2
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from strandline.views import plot_labels, plot_paper
 from strandline.views.chart import Series
-from strandline.views.palette import INK
 from strandline.views.plot_bars import whiskers
+from strandline.views.plot_boxes import Box, around, place_of
 from strandline.views.plot_place import Place
-from strandline.views.plot_style import LINES, SMALL, Look
+from strandline.views.plot_style import LINES, Look, ink
 
 THIN, BOUND, MARKER, NEST = 1.3, 1.0, 3.2, 1.5
 """Points of a line, of a bound, of a marker, and by how much each is wider for every line on top of it."""
@@ -24,31 +25,29 @@ GAP = 3.5
 """Points of a dash, and of the gap behind it."""
 NUMBER = 0.55
 """Inches of a number below the axis."""
-DODGE = 0.5
-"""Of the distance between places: over this, crowded lines stand side by side, so that none covers another."""
-CROWDED = 10
-"""From this number of places on, their names are smaller."""
+LETTER, APART = 0.056, 0.04
+"""Inches of a letter of such a number, and between two of them."""
+TALL = 0.5
+"""Inches of the axis for each number of it that is logarithmic."""
 
 
 def lines(place: Place) -> None:
     """A line for each series."""
     axes, panel, chart = place.axes, place.piece.panel, place.chart
-    crowded = chart.crowded
-    across = (None if crowded else chart.numbers) or [float(number) for number in range(len(chart.places))]
-    if chart.log_x and not crowded:
+    across = _across(place)
+    if chart.log_x:
         axes.set_xscale("log", base=2)
     if chart.log_y:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=max(3, int(place.inches[1] / TALL * 3))))
         axes.yaxis.set_major_formatter("{x:,.10g}")
         axes.yaxis.set_minor_locator(NullLocator())
-    depths = [0] * len(panel.series) if crowded else nested([series.values for series in panel.series])
+    plot_paper.band(axes, panel)
+    depths = nested([series.values for series in panel.series])
     step = _step(depths)
-    asides = _asides(len(panel.series)) if crowded else [0.0] * len(panel.series)
-    for series, aside, depth in zip(panel.series, asides, depths, strict=True):
-        beside = [each + aside for each in across]
-        _line(axes, beside, series.values, series, place.look, depth, step)
-        whiskers(axes, beside, series.values, series.whiskers, place.look.colour(series))
+    for series, depth in zip(panel.series, depths, strict=True):
+        _line(axes, across, series.values, series, place.look, depth, step)
+        whiskers(axes, across, series.values, series.whiskers, place.look.colour(series))
         plot_paper.marks(axes, across, series.paper)
         plot_paper.bounds(axes, series, place.look.colour(series))
     plot_paper.spreads(axes, panel, dict(zip(chart.places, across, strict=True)))
@@ -58,17 +57,32 @@ def lines(place: Place) -> None:
     axes.set_xticks(across, chart.places)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
-    if len(chart.places) > CROWDED:
-        axes.tick_params(axis="x", labelsize=SMALL - 1.5)
-    if crowded:
-        plot_labels.crowded_ends(place, [across[-1] + aside for aside in asides])
-    elif not place.look.needs_legend:
+    place.name_places()
+    if not place.look.needs_legend:
         plot_labels.ends(place, across[-1])
 
 
-def _asides(lines: int) -> list[float]:
-    """How far each line is aside of its places, so that none covers another."""
-    return [DODGE * (number / max(lines - 1, 1) - 0.5) for number in range(lines)]
+def _across(place: Place) -> list[float]:
+    """Where the places are: at their numbers, or at equal distances if they are words."""
+    return list(place.chart.numbers or map(float, range(len(place.chart.places))))
+
+
+def name_numbers(place: Place) -> bool:
+    """Leaves out names of numbers that others would meet: the ends stay, then powers of two. All values have an axis."""
+    across, names = _across(place), place.names
+    if place.chart.numbers is None:
+        return True
+    last = len(names) - 1
+    order = sorted(range(len(names)), key=lambda each: (each not in (0, last), log2(across[each] or 1) % 1 > 0, each))
+    boxes: dict[int, Box] = {}
+    for index in order:
+        x, _ = place_of(place.axes, across[index], 1)
+        box = around(x, 0, LETTER * len(names[index]) + APART, 1)
+        if not any(box.meets(other) for other in boxes.values()):
+            boxes[index] = box
+    if len(boxes) < len(names):
+        place.axes.set_xticks(across, [name if index in boxes else "" for index, name in enumerate(names)])
+    return True
 
 
 def _step(depths: Sequence[int]) -> float:
@@ -127,4 +141,4 @@ def cdf(place: Place) -> None:
         (str(series.notes[0]), place.look.colour(series)) for series in panel.series if series.notes[0] is not None
     ]
     if noted:
-        plot_labels.above(axes, [(place.chart.note or "", INK), *noted], place.inches[0])
+        plot_labels.above(axes, [(place.chart.note or "", ink()), *noted], place.inches[0])

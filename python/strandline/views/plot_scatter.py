@@ -3,53 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from strandline.views.chart import Panel, Series
-from strandline.views.palette import INK
-from strandline.views.plot_labels import POINTS, spread
+from strandline.views.palette import mixed
+from strandline.views.plot_boxes import POINTS, Box, along, around, frame_of, place_of
 from strandline.views.plot_place import Place
-from strandline.views.plot_style import FAINT, GREY, SMALL
+from strandline.views.plot_style import TINY, back, faint, grey
 from strandline.views.scale import costs
 
-LETTER, LINE = 0.054, 0.105
+LETTER, LINE = 0.054, 0.095
 """Inches of a letter of a name, and of its height."""
-NEAR, STEPS = 0.06, 7
-"""Inches from a point to its name, and how many times as far it may be."""
-SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+NEAR, STEPS = 0.05, 24
+"""Inches from a point to its name, and how many times half a line it may be farther."""
+SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0.5), (1, -0.5), (-1, 0.5), (-1, -0.5))
 """Where a name may be: right, left, above, below, and between."""
-DOT = 0.05
-"""Inches of a point that no name may cover."""
+DOT, THIN = 0.035, 0.008
+"""Half the size of a point that no name may cover, and of a line, in inches."""
 NARROW, ROOMY = 0.6, 3.0
 """Powers of ten that the axis has between 0 and the least cost: little, or room for a list of names."""
-FEW, BESIDE = 4, 0.2
-"""More points of one cost than this have their names in a list, so many inches to the right of them."""
-
-
-@dataclass(frozen=True)
-class Box:
-    """A rectangle in inches."""
-
-    left: float
-    low: float
-    right: float
-    high: float
-
-    def meets(self, other: Box) -> float:
-        """The area that both have."""
-        wide = min(self.right, other.right) - max(self.left, other.left)
-        high = min(self.high, other.high) - max(self.low, other.low)
-        return wide * high if wide > 0 and high > 0 else 0.0
-
-    def within(self, other: Box) -> bool:
-        """Whether it is wholly in another."""
-        inside = other.left <= self.left and self.right <= other.right
-        return inside and other.low <= self.low and self.high <= other.high
+FEW = 4
+"""With more points that cost nothing, their names have that room."""
 
 
 def scatter(place: Place) -> None:
@@ -57,10 +34,10 @@ def scatter(place: Place) -> None:
     axes, panel = place.axes, place.piece.panel
     _scale(axes, panel)
     on_front = sorted(series.values for series in panel.series if any(series.notes))
-    axes.plot(*zip(*on_front, strict=True), drawstyle="steps-post", color=GREY, linewidth=1, zorder=1.8)
+    axes.plot(*zip(*on_front, strict=True), drawstyle="steps-post", color=grey(), linewidth=1, zorder=1.8)
     for series in panel.series:
         colour = place.look.colour(series)
-        fill = "white" if series.bound else colour
+        fill = back() if series.bound else colour
         axes.plot(
             *([value] for value in series.values),
             marker=place.look.shape(series),
@@ -69,10 +46,11 @@ def scatter(place: Place) -> None:
             markersize=4.5 if any(series.notes) else 3.5,
             linestyle="",
             zorder=3,
+            gid=series.label,
         )
     axes.margins(y=0.06)
     axes.set_ylim(bottom=0, auto=None)
-    axes.grid(axis="x", color=FAINT, linewidth=0.6)
+    axes.grid(axis="x", color=faint(), linewidth=0.6)
 
 
 def _scale(axes: Axes, panel: Panel) -> None:
@@ -94,95 +72,78 @@ def _bytes(value: float) -> str:
     return f"{value:.0f}"
 
 
-def name_points(place: Place) -> None:
-    """Writes the names once the plot has its place: in a list beside points of one cost, or where they cover least."""
+def name_points(place: Place) -> bool:
+    """Writes names where they meet nothing, those of the front and of bounds first; whether all have room.
+
+    Points without are grey.
+    """
     axes, series = place.axes, place.piece.panel.series
-    dots = [_dot(axes, each) for each in series]
-    boxes: dict[int, Box] = {}
-    for stack in _stacks(dots):
-        if len(stack) > FEW:
-            boxes.update(_list(axes, [series[index].label for index in stack], dots, stack))
-    for index in sorted(range(len(dots)), key=lambda each: (-dots[each].low, dots[each].left)):
-        if index not in boxes:
-            taken = [*dots, *boxes.values()]
-            choices = _choices(series[index].label, dots[index])
-            boxes[index] = min(choices, key=lambda box: _cost(axes, box, dots[index], taken))
-    for index, box in boxes.items():
-        _write(axes, series[index], dots[index], box, place.look.colour(series[index]))
-
-
-def _stacks(dots: Sequence[Box]) -> list[list[int]]:
-    """The points that are above each other."""
-    order = sorted(range(len(dots)), key=lambda index: dots[index].left)
-    found: list[list[int]] = []
-    for index in order:
-        if found and dots[index].left - dots[found[-1][0]].left < DOT:
-            found[-1].append(index)
+    dots = [around(*place_of(axes, *each.values), 2 * DOT, 2 * DOT) for each in series]
+    taken, frame = [*dots, *_lines(axes, series)], frame_of(axes)
+    named = True
+    for index in sorted(range(len(dots)), key=lambda each: (not any(series[each].notes), not series[each].bound, -dots[each].low)):
+        found = _spot(series[index].label, dots[index], taken, frame)
+        if found is None:
+            named = False
+            axes.lines[_line_of(axes, series[index])].set(color=mixed(grey(), back(), 0.5), zorder=2)
         else:
-            found.append([index])
-    return found
+            box, line = found
+            taken += [box, *line]
+            _write(axes, series[index], dots[index], box, place.look.colour(series[index]), bool(line))
+    return named
 
 
-def _list(axes: Axes, labels: Sequence[str], dots: Sequence[Box], stack: Sequence[int]) -> dict[int, Box]:
-    """Names below each other, to the right of points that are above each other, in their order."""
-    frame = _frame(axes)
-    ends = frame.low + LINE / 2, frame.high - LINE / 2
-    heights = spread([(dots[index].low + dots[index].high) / 2 for index in stack], LINE, ends)
-    left = max(dots[index].right for index in stack) + BESIDE
-    return {
-        index: Box(left, height - LINE / 2, left + LETTER * len(label), height + LINE / 2)
-        for index, label, height in zip(stack, labels, heights, strict=True)
-    }
+def _line_of(axes: Axes, series: Series) -> int:
+    return next(index for index, line in enumerate(axes.lines) if line.get_gid() == series.label)
 
 
-def _dot(axes: Axes, series: Series) -> Box:
-    dpi = axes.figure.get_dpi()
-    x, y = (each / dpi for each in axes.transData.transform(series.values))
-    return Box(x - DOT, y - DOT, x + DOT, y + DOT)
+def _lines(axes: Axes, series: Sequence[Series]) -> list[Box]:
+    """What is drawn of the front, and of the line at 1."""
+    front = sorted(each.values for each in series if any(each.notes))
+    corners = [corner for one, two in pairwise(front) for corner in (one, (one[0], two[1]), two)]
+    frame, unit = frame_of(axes), place_of(axes, 0, 1)[1]
+    ends = pairwise([place_of(axes, *corner) for corner in corners])
+    return [Box(frame.left, unit - THIN, frame.right, unit + THIN), *(box for begin, end in ends for box in along(begin, end))]
 
 
-def _choices(label: str, dot: Box) -> list[Box]:
-    """The places of a name, from the nearest on."""
-    wide, found = LETTER * len(label), []
-    x, y = (dot.left + dot.right) / 2, (dot.low + dot.high) / 2
+def _spot(label: str, dot: Box, taken: Sequence[Box], frame: Box) -> tuple[Box, list[Box]] | None:
+    """The nearest place of a name that meets nothing, and the line to its point, if it needs one."""
+    wide = LETTER * len(label)
+    others = [box for box in taken if box is not dot]
+    x, y = dot.middle
     for step, (right, up) in product(range(STEPS), SIDES):
-        away = NEAR + step * LINE
-        middle_x = x + right * (away + wide / 2)
-        middle_y = y + up * (away + LINE / 2)
-        found.append(Box(middle_x - wide / 2, middle_y - LINE / 2, middle_x + wide / 2, middle_y + LINE / 2))
-    return found
+        away = NEAR + step * LINE / 2
+        box = around(x + right * (away + wide / 2), y + up * (away + LINE / 2), wide, LINE)
+        line = list(along(_end(box, dot), (x, y))) if step > 1 else []
+        if box.within(frame) and not any(each.meets(other) for each in (box, *line) for other in others if not _is_of(other, dot, line, each)):
+            return box, line
+    return None
 
 
-def _cost(axes: Axes, box: Box, dot: Box, taken: Sequence[Box]) -> float:
-    """What it covers, then how far it is."""
-    covered = sum(box.meets(other) for other in taken) + (0 if box.within(_frame(axes)) else 1)
-    away = abs(box.low + box.high - dot.low - dot.high) + 0.5 * abs(box.left + box.right - dot.left - dot.right)
-    return 1000 * covered + away
+def _is_of(other: Box, dot: Box, line: Sequence[Box], each: Box) -> bool:
+    """Whether a part of a line meets only what is at its own point: another point there, or the front through it."""
+    return each in line and each.meets(dot.grown(DOT)) > 0 and other.meets(dot) > 0
 
 
-def _frame(axes: Axes) -> Box:
-    dpi = axes.figure.get_dpi()
-    window = axes.get_window_extent()
-    return Box(window.x0 / dpi, window.y0 / dpi, window.x1 / dpi, window.y1 / dpi)
+def _end(box: Box, dot: Box) -> tuple[float, float]:
+    """Where the line of a name begins."""
+    x, y = box.middle
+    return (box.left if box.left > dot.right else box.right if box.right < dot.left else x), y
 
 
-def _write(axes: Axes, series: Series, dot: Box, box: Box, colour: str) -> None:
-    x, y = (dot.left + dot.right) / 2, (dot.low + dot.high) / 2
-    up = (box.low + box.high) / 2 - y
-    far = max(abs(up) - LINE, box.left - dot.right - NEAR, dot.left - box.right - NEAR) > NEAR
+def _write(axes: Axes, series: Series, dot: Box, box: Box, colour: str, far: bool) -> None:
+    (x, y), (_, up) = dot.middle, box.middle
     towards = 0.0 if box.left > dot.right else 1.0 if box.right < dot.left else 0.5
     line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "relpos": (towards, 0.5), "shrinkA": 0, "shrinkB": 2}
     axes.annotate(
         series.label,
         (series.values[0], series.values[1]),
-        xytext=((box.left - x) * POINTS, up * POINTS),
+        xytext=((box.left - x) * POINTS, (up - y) * POINTS),
         textcoords="offset points",
         ha="left",
         va="center",
-        fontsize=SMALL - 0.5,
-        color=INK,
+        fontsize=TINY,
         style="italic" if series.bound else "normal",
         weight="bold" if any(series.notes) else "normal",
-        path_effects=[withStroke(linewidth=1.5, foreground="white")],
         arrowprops=line if far else None,
     )

@@ -65,7 +65,7 @@ Sized = tuple[GridPanel, Size]
 
 def draw(grid: StateGrid, style: Style) -> Figure:
     """The grid as matplotlib's figure."""
-    inches, head = style.width.inches, HEAD if style.title else EDGE
+    inches, head = style.width.inches, HEAD if style.title is not False else EDGE
     lines = flow([(panel, _size(panel)) for panel in grid.panels], inches / SHRUNK - 2 * EDGE)
     heights = [max(size.height for _, size in line) for line in lines]
     width = max(_width(line) for line in lines) + 2 * EDGE
@@ -77,7 +77,7 @@ def draw(grid: StateGrid, style: Style) -> Figure:
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
-    if style.title:
+    if style.title is not False:
         _head(axes, grid)
     for number, line in enumerate(lines):
         left, top = EDGE, head + sum(heights[:number]) + BETWEEN * number

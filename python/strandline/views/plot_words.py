@@ -10,7 +10,7 @@ from typing import Protocol
 from matplotlib.figure import Figure
 
 from strandline.views.plot_size import Style
-from strandline.views.plot_style import GREY, SMALL
+from strandline.views.plot_style import SMALL, grey
 
 TITLE = 9.0
 """Points of the title."""
@@ -48,7 +48,7 @@ class Words:
     @property
     def head(self) -> float:
         """Inches above the plots."""
-        if not self.style.title:
+        if self.style.title is False:
             return 0.0
         return 2 * EDGE + TITLE_LINE * len(self._title) + LINE * len(self._source)
 
@@ -75,12 +75,12 @@ class Words:
     def write(self, figure: Figure, height: float) -> None:
         """Writes them; `height` is that of the picture in inches."""
         left = EDGE / self.style.width.inches
-        if self.style.title:
+        if self.style.title is not False:
             y = height - EDGE
             title = "\n".join(self._title)
             figure.text(left, y / height, title, fontsize=TITLE, fontweight="bold", va="top")
             y -= TITLE_LINE * len(self._title)
-            figure.text(left, y / height, "\n".join(self._source), fontsize=SMALL, color=GREY, va="top")
+            figure.text(left, y / height, "\n".join(self._source), fontsize=SMALL, color=grey(), va="top")
         if self._remarks:
             remarks = "\n".join(self._remarks)
-            figure.text(left, EDGE / 2 / height, remarks, fontsize=SMALL, color=GREY, va="bottom")
+            figure.text(left, EDGE / 2 / height, remarks, fontsize=SMALL, color=grey(), va="bottom")
