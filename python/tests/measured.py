@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import ceil, hypot
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -15,6 +15,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Affine2D, Bbox
+
+from strandline.views.plot_size import Theme
+from strandline.views.plot_style import THEMES
 
 POINTS = 72
 LEAST = 6.0
@@ -41,15 +44,20 @@ class Word:
         return repr(self.text.get_text())
 
 
-def faults(figure: Figure, most: float) -> list[str]:
+def faults(figure: Figure, most: float, theme: Theme = Theme.PLAIN) -> list[str]:
     """What is wrong with a drawn picture; `most` is the height that it may have, in inches."""
+    with rc_context(dict(THEMES[theme])):
+        return _faults(figure, most)
+
+
+def _faults(figure: Figure, most: float) -> list[str]:
     scale = POINTS / figure.dpi
     words = [_word(text, scale) for text in _texts(figure)]
     return [
         *_too_high(figure, most),
         *(f"{word.name} has {word.text.get_fontsize():.2g} points" for word in words if _small(word)),
         *(f"{word.name} leaves the picture" for word in words if _leaves(word, figure)),
-        *(f"{one.name} meets {other.name}" for one, other in combinations(words, 2) if _meet(one.corners, other.corners)),
+        *(f"{words[one].name} meets {words[other].name}" for one, other in _meetings(words)),
         *_struck(figure, words, scale),
         *_on_edges(figure, words, scale),
     ]
@@ -114,10 +122,25 @@ def _leaves(word: Word, figure: Figure) -> bool:
     return bool(min(x) < -SLACK or min(y) < -SLACK or max(x) > wide + SLACK or max(y) > high + SLACK)
 
 
+def _meetings(words: Sequence[Word]) -> list[tuple[int, int]]:
+    """The pairs of texts that meet."""
+    boxes = [word.corners for word in words]
+    near = [(one, other) for one, row in enumerate(_near(boxes, boxes)) for other in np.flatnonzero(row) if one < other]
+    return [(one, int(other)) for one, other in near if _meet(boxes[one], boxes[other])]
+
+
+def _near(ones: Sequence[Corners], others: Sequence[Corners]) -> np.ndarray:
+    """Whether upright boxes around them meet, of each pair."""
+    if not ones or not others:
+        return np.zeros((len(ones), len(others)), dtype=bool)
+    low, high = (np.array([end(box, axis=0) for box in ones]) for end in (np.min, np.max))
+    lows, highs = (np.array([end(box, axis=0) for box in others]) for end in (np.min, np.max))
+    found: np.ndarray = ((low[:, None] < highs[None]) & (high[:, None] > lows[None])).all(axis=2)
+    return found
+
+
 def _meet(one: Corners, other: Corners) -> bool:
     """Whether two boxes meet: unless a line along an edge of one of them has them on two sides."""
-    if (one.min(axis=0) >= other.max(axis=0)).any() or (other.min(axis=0) >= one.max(axis=0)).any():
-        return False
     for box in (one, other):
         for begin, end in zip(box, np.roll(box, -1, axis=0), strict=True):
             across = np.array([begin[1] - end[1], end[0] - begin[0]])
@@ -230,11 +253,17 @@ def _on_edges(figure: Figure, words: Sequence[Word], scale: float) -> list[str]:
     found = []
     for axes in figure.axes:
         own = [word for word in words if word.text.axes is axes]
-        for patch in axes.patches:
-            if not isinstance(patch, Rectangle) or not patch.get_visible():
-                continue
-            box = _corners(patch.get_window_extent(), scale)
+        patches = [patch for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_visible()]
+        boxes = [_corners(patch.get_window_extent(), scale) for patch in patches]
+        for box, near in zip(boxes, _near(boxes, [word.corners for word in own]), strict=True):
             wide = _grown(box, 2 * SLACK)
-            cut = (word for word in own if _meet(box, word.corners) and not all(_holds(wide, word.corners[[n]]) for n in range(4)))
-            found += [f"{word.name} is cut by the edge of a bar" for word in cut]
+            its = [own[index] for index in np.flatnonzero(near)]
+            cut = (word for word in its if not all(_holds(wide, word.corners[[corner]]) for corner in range(4)))
+            found += [f"{word.name} is cut by the edge of a bar" for word in cut if _meet(box, word.corners)]
     return found
+
+
+def shifted(figure: Figure, across: Sequence[float]) -> list[str]:
+    """Lines whose points are not at the numbers of their places."""
+    lines = [line for axes in figure.axes for line in axes.lines if len(np.asarray(line.get_xdata())) == len(across)]
+    return [f"{line.get_label()} is shifted" for line in lines if not np.allclose(np.asarray(line.get_xdata()), across)]

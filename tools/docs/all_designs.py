@@ -19,7 +19,7 @@ from strandline.views import chart_file, plot
 from strandline.views.chart import Chart, Panel
 from strandline.views.numbers import number
 from strandline.views.plot_size import Style
-from strandline.views.plot_style import RC
+from strandline.views.plot_style import THEMES
 from strandline.views.table import Column, Table
 
 from .regions import Region, rewritten
@@ -58,7 +58,7 @@ def write(folders: Mapping[str, Path]) -> None:
     """Writes the pictures and tables of the figures in these folders."""
     charts = {figure: chart_file.read(folder / "chart.json") for figure, folder in folders.items()}
     for figure, chart in charts.items():
-        with rc_context(RC):
+        with rc_context(dict(THEMES[Style().theme])):
             plot.draw(chart, Style()).savefig(ROOT / "docs" / "img" / f"{figure}.png", dpi=DPI)
     text = (ROOT / PAGE).read_text(encoding="utf-8")
     for name, make in (("designs", designs), ("winners", winners)):

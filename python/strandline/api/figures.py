@@ -86,6 +86,8 @@ class Figure(Result):
     remarks: Sequence[str]
     """What stands below the picture."""
     _claims: Claims
+    pictureless: str | None = None
+    """Why its folder has no picture, if it was to have one."""
 
     def page(self) -> Page:
         """Title, table and claims."""
@@ -111,10 +113,11 @@ class Figure(Result):
         searched = self.data.spec.search.key if self.data.spec.search else None
         return [value.keys(searched) for value in with_means(self.data)]
 
-    def write(self, folder: Path, engine: Engine, style: Style) -> None:
-        """Writes records, table and plot."""
+    def written(self, folder: Path, engine: Engine, style: Style) -> Figure:
+        """Writes records, table and plot; the figure with what became of its picture."""
         shown, keys = self._chart(), engine.listing("keys")
-        publish.write(self.data, shown, drawing.table(shown), self.outcomes, folder, keys, style)
+        left_out = publish.write(self.data, shown, drawing.table(shown), self.outcomes, folder, keys, style)
+        return replace(self, pictureless=left_out)
 
     def plot(self, *, width: str = "text", title: bool = True) -> Picture:
         """Its picture, as matplotlib's figure."""
@@ -136,6 +139,7 @@ class FigureOfLitmusTests(Result):
     """Files that only its kind has."""
     figure: LitmusFigure
     tests: Sequence[LitmusTest]
+    pictureless: str | None = None
 
     @property
     def failures(self) -> Sequence[litmus_report.Failure]:
@@ -186,6 +190,7 @@ class FigureOfTimelines(Result):
     """Files that only its kind has."""
     figure: TimelineFigure
     shown: Sequence[Shown]
+    pictureless: str | None = None
 
     def page(self) -> Page:
         """A row a run."""
@@ -234,7 +239,7 @@ def figure(session: Session, figure_id: str, options: Options, target: Target | 
         remarks = [remark for remark in told if remark]
         found = Figure(data, _outcomes(session, data), session.reused, remarks, session.experiments.claims())
         if target and staging:
-            found.write(staging, session.engine, target.style)
+            found = found.written(staging, session.engine, target.style)
     return found
 
 
@@ -260,9 +265,8 @@ def _of_litmus_tests(
     with _written(target, spec.id, tasks=0) as staging:
         with session.display.progress("judging", len(spec.litmus.tests)) as done:
             tests = litmus_figure.run(session.engine, spec, options.seed, session.jobs, done)
-        if target and staging:
-            publish.write_litmus(spec, tests, staging, target.style)
-    return FigureOfLitmusTests(spec, tests)
+        left_out = publish.write_litmus(spec, tests, staging, target.style) if target and staging else None
+    return FigureOfLitmusTests(spec, tests, left_out)
 
 
 def _of_timelines(session: Session, spec: TimelineFigure, options: Options, target: Target | None) -> FigureOfTimelines:
@@ -271,9 +275,8 @@ def _of_timelines(session: Session, spec: TimelineFigure, options: Options, targ
         demand_room(map(engine.memory, runs), session.jobs, available())
         with session.display.progress("running", len(runs)) as done:
             shown = timeline_figure.run(engine, spec, options, session.jobs, done)
-        if target and staging:
-            publish.write_timelines(spec, shown, staging, target.style)
-    return FigureOfTimelines(spec, shown)
+        left_out = publish.write_timelines(spec, shown, staging, target.style) if target and staging else None
+    return FigureOfTimelines(spec, shown, left_out)
 
 
 def _tasks(engine: Engine, runs: Sequence[RunSpec]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from strandline.cli.options import (
     json_option,
     kept_options,
     precision_option,
+    refuse,
     seed_option,
     tasks_option,
 )
@@ -41,6 +43,7 @@ from strandline.views.plot_size import NO_PICTURE
 @click.option("--intervals", is_flag=True, help="Show the 95% interval of each value, from those of its runs.")
 @jobs_option
 @json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the values as CSV instead of tables.")
 @click.pass_obj
 @click.pass_context
 def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
@@ -55,6 +58,8 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     A figure of litmus tests has the exit status of `strandline litmus`. A figure of timelines, such as cosplay-2, has
     the page of `strandline timeline` too, and its runs are made anew.
     """
+    if given["as_csv"]:
+        refuse(ctx, ("as_json",), "is another form than --csv: leave one out")
     folder = given["out"] or Path("out") / app.experiments.any_figure(given["figure_id"]).id
     session = app.session(given)
     options = Options(given["seed"], given["tasks"], given["seeds"], given["intervals"], given["precision"])
@@ -64,10 +69,14 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     if given["as_json"]:
         document = found.document()
         output.print_json({"figure": document.pop("figure"), "out": str(folder), **document})
+    elif given["as_csv"]:
+        output.print_csv(found.columns())
     else:
         output.show(found.page())
-        names = written(target.style, *found.others)
+        names = written(replace(target.style, formats=()) if found.pictureless else target.style, *found.others)
         output.say(f"written to {folder}: {', '.join(names)}", style="dim")
+        if found.pictureless:
+            output.tell(found.pictureless)
         if not target.style.formats:
             output.tell(NO_PICTURE, style="dim")
     ctx.exit(1 if isinstance(found, FigureOfLitmusTests) and found.failures else 0)

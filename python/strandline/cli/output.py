@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from strandline.views.columns import Columns
 from strandline.views.page import ENDLESS, Line, Page
+from strandline.views.record_files import csv_of
 from strandline.views.table import Table
 
 if TYPE_CHECKING:
@@ -66,3 +68,8 @@ def give(found: Result, as_json: bool, out: Path | None = None) -> None:
 def print_json(document: dict[str, Any]) -> None:
     """Prints one JSON document."""
     click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def print_csv(columns: Columns) -> None:
+    """Prints rows as CSV."""
+    click.echo(csv_of(columns.by_row()), nl=False)

@@ -1,4 +1,4 @@
-"""The options of a picture: formats, width, title."""
+"""The options of a picture: formats, size, title, colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from strandline import words
 from strandline.cli.options import parsed, several
-from strandline.views.plot_size import Width, style
+from strandline.views.plot_size import Theme, Width, style
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -30,7 +30,25 @@ _OPTIONS = several(
         show_default=True,
         help="Width of the picture on a paper of two columns: 3.33 or 7 inches.",
     ),
-    click.option("--title/--no-title", default=True, help="Title and source above the picture. [default: title]"),
+    click.option(
+        "--height",
+        type=float,
+        metavar="INCHES",
+        help="Height of the picture. [default: what it needs, at most 4 in a column, 7 across the text]",
+    ),
+    click.option(
+        "--style",
+        "theme",
+        type=click.Choice([each.value for each in Theme]),
+        default=Theme.PLAIN.value,
+        show_default=True,
+        help="`journal`: serif letters, hatches, no title; `dark`: for slides.",
+    ),
+    click.option(
+        "--title/--no-title",
+        default=None,
+        help="Title and source above the picture. [default: title, where there is room]",
+    ),
 )
 
 
@@ -38,7 +56,9 @@ def picture_options(command: Command) -> Any:
     """The options of a picture; the command is given them as one `style`."""
 
     @wraps(command)
-    def styled(*args: Any, formats: tuple[str, ...] | None, width: str, title: bool, **given: Any) -> Any:
-        return command(*args, style=parsed(lambda width: style(formats, width, title))(width), **given)
+    def styled(*args: Any, formats: tuple[str, ...] | None, **given: Any) -> Any:
+        words_ = {key: given.pop(key) for key in ("title", "height", "theme")}
+        of_width = parsed(lambda width: style(formats, width, **words_))
+        return command(*args, style=of_width(given.pop("width")), **given)
 
     return _OPTIONS(styled)

@@ -58,7 +58,7 @@ def validate(ctx: click.Context, app: App, /, style: Style, **given: Any) -> Non
     if not given["measure"]:
         refuse(ctx, ("rounds",), "excludes --no-measure: leave it out")
     if given["out"] is None:
-        refuse(ctx, ("formats", "width", "title"), "is of the pictures: add --out DIR")
+        refuse(ctx, ("formats", "width", "height", "theme", "title"), "is of the pictures: add --out DIR")
     session = app.session({"jobs": 1})
     rounds = given["rounds"] if given["measure"] else 0
     asked = Asked(given["cases"], given["machine"], given["settings"], rounds)

@@ -44,6 +44,13 @@ def _check_paper(spec: FigureSpec) -> None:
         require(not bare, ("paper", number), f"{spec.plot.kind.value} shows no numbers of a paper: leave it out")
         mend = f"name an axis and its point, or `{METRICS}` and its key"
         _check_place(("paper", number, "at"), each.at, labels, mend)
+        on_numbers = isinstance(spec.plot, Lines) and all(map(_is_number, spec.labels(spec.plot.x)))
+        fits = not each.words or (on_numbers and len(each.words) == 2)
+        require(fits, ("paper", number, "words"), "are two numbers of the x axis of lines: give both, or leave them out")
+
+
+def _is_number(label: str) -> bool:
+    return label.isascii() and label.replace(".", "", 1).isdecimal()
 
 
 def _check_place(path: KeyPath, place: Labels, labels: Mapping[str, Sequence[str]], mend: str) -> None:

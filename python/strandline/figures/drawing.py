@@ -89,6 +89,7 @@ def _panel(drawn: _Drawn, values: list[Value]) -> Panel:
         unit=metrics[0].unit or spec.plot.y_title,
         normalised=all(metric.normalised for metric in metrics),
         less_is_better=not metrics[0].inverse,
+        band=paper_values.in_words(spec, values),
     )
 
 

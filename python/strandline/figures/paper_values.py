@@ -17,7 +17,7 @@ Claims = Mapping[str, Claim]
 
 def at_point(spec: FigureSpec, value: Value, claims: Claims, ours: Iterable[Value]) -> float | None:
     """The paper's number for one of our values, if it reports one."""
-    for each in spec.paper:
+    for each in _numbers(spec):
         claim = claims[each.claim]
         if _covers(each, value) and not _spans(spec, each, claim):
             found = _number(claim, each, value.labels[spec.plot.x], spec.plot.x in each.at)
@@ -34,7 +34,7 @@ def _at(each: PaperValue, value: Value, ours: Iterable[Value]) -> float:
 
 def along_x(spec: FigureSpec, value: Value, claims: Claims, ours: Iterable[Value]) -> tuple[float, ...]:
     """The paper's smallest or largest numbers of the series to which a value belongs."""
-    mine = [each for each in spec.paper if spec.plot.x not in each.at and _covers(each, value)]
+    mine = [each for each in _numbers(spec) if spec.plot.x not in each.at and _covers(each, value)]
     found = list(ours)
     return tuple(
         number * (_largest(spec, each, value, found) if each.over else 1)
@@ -60,11 +60,23 @@ def along_series(spec: FigureSpec, values: Iterable[Value], claims: Claims) -> t
     found = list(values)
     return tuple(
         Spread(each.at[spec.plot.x], _several(claims[each.claim]))
-        for each in spec.paper
+        for each in _numbers(spec)
         if spec.plot.x in each.at
         and _spans(spec, each, claims[each.claim])
         and any(_covers(each, value) for value in found)
     )
+
+
+def in_words(spec: FigureSpec, values: Iterable[Value]) -> tuple[float, float] | None:
+    """The part of the x axis that the paper's words name for these values."""
+    found = list(values)
+    named = (each.words for each in spec.paper if each.words and any(_covers(each, value) for value in found))
+    return next(((low, high) for low, high in named), None)
+
+
+def _numbers(spec: FigureSpec) -> list[PaperValue]:
+    """What the paper says in numbers."""
+    return [each for each in spec.paper if not each.words]
 
 
 def _covers(each: PaperValue, value: Value) -> bool:

@@ -14,9 +14,11 @@ from strandline.figures.timeline_figure import Shown
 from strandline.litmus_tests import LitmusTest
 from strandline.views import chart_file, files, plot_file
 from strandline.views.chart import Chart
-from strandline.views.plot_size import Style
+from strandline.views.plot_size import NoPictureError, Style
+from strandline.views.state_grid import StateGrid
 from strandline.views.table import Table
 from strandline.views.timeline.names import PAGE
+from strandline.views.timeline_chart import TimelineChart
 
 
 def write(
@@ -27,31 +29,43 @@ def write(
     folder: Path,
     keys: Sequence[Mapping[str, Any]],
     style: Style,
-) -> None:
-    """Writes records, table, chart, and a picture if `style` has a format; `keys` are those of a record, as listed."""
+) -> str | None:
+    """Writes records, table, chart, and a picture if `style` has a format; `keys` are those of a record, as listed.
+
+    If a picture cannot show the values, there is none, and the words that say why are returned.
+    """
     files.write_records(data.records, folder, keys)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
     chart_file.write(shown, folder)
-    plot_file.write(shown, folder, style)
+    return _picture(shown, folder, style)
 
 
-def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path, style: Style) -> None:
+def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path, style: Style) -> str | None:
     """The same for a figure of litmus tests: a record is a state of a test."""
     files.write_records(litmus_figure.records(figure, tests), folder)
     (folder / "table.md").write_text(litmus_figure.markdown(figure, tests), encoding="utf-8")
-    plot_file.write(litmus_figure.grid(figure, tests), folder, style)
+    return _picture(litmus_figure.grid(figure, tests), folder, style)
 
 
-def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path, style: Style) -> None:
+def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path, style: Style) -> str | None:
     """The same for a figure of timelines, with the page of these."""
     from strandline.views.timeline import page
 
     files.write_records(timeline_figure.records(figure, shown), folder)
     (folder / "table.md").write_text(timeline_figure.markdown(figure, shown), encoding="utf-8")
-    plot_file.write(timeline_figure.chart(figure, shown), folder, style)
     names = [each.label for each in shown]
     drawn = page.page([each.timeline for each in shown], figure.title, names=names)
     (folder / PAGE).write_text(drawn, encoding="utf-8")
+    return _picture(timeline_figure.chart(figure, shown), folder, style)
+
+
+def _picture(shown: Chart | StateGrid | TimelineChart, folder: Path, style: Style) -> str | None:
+    """Draws it; why not, if no picture of that size can show it."""
+    try:
+        plot_file.write(shown, folder, style)
+    except NoPictureError as error:
+        return f"no picture: {error}"
+    return None
 
 
 def _markdown(shown: Chart, table: Table, outcomes: Sequence[Outcome]) -> str:

@@ -158,6 +158,10 @@ class PaperValue(Table, frozen=True, kw_only=True):
     over: Annotated[
         Labels, says("axis and label: the number is a ratio to our value there, and is drawn as a multiple of it")
     ] = field(default_factory=dict)
+    words: Annotated[
+        tuple[float, ...],
+        Meta(max_length=2, description="the two ends of the part of an x axis that the claim's text names: a band"),
+    ] = ()
 
 
 class FigureFile(Table, frozen=True, kw_only=True):

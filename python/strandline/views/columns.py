@@ -40,6 +40,10 @@ class Columns:
         """The length of a column."""
         return len(next(iter(self.values.values()), ()))
 
+    def by_row(self) -> list[dict[str, Value]]:
+        """The rows, by the names of the columns."""
+        return [dict(zip(self.values, row, strict=True)) for row in zip(*self.values.values(), strict=True)]
+
     def typed(self) -> dict[str, tuple[Kind, Sequence[Value]]]:
         """The columns with their types. A column without a value has the type in `empty`, or is text."""
         kinds = {name: _kind(values, self.empty.get(name, Kind.TEXT)) for name, values in self.values.items()}

@@ -30,7 +30,7 @@ FAR, PALE = 3.0, 0.6
 """The power of two from which on all ratios are alike, and the part of a scale on which ink can be read."""
 WIDE = 10
 """From this ratio of the largest to the least value on, cells are coloured by its logarithm."""
-TINT, SHADE = 0.6, 0.35
+TINT, SHADE = 0.4, 0.45
 """The share of white in the first step of a hue, and of black in its last one."""
 NUMBER = pattern(r"\d+(?!.*\d)")
 """The last number of a label."""

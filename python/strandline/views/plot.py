@@ -17,13 +17,12 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import Bbox
 
-from strandline.errors import InputError
 from strandline.views import plot_bars, plot_grid, plot_lines, plot_scatter
 from strandline.views.chart import Chart, Kind
 from strandline.views.plot_layout import TITLE_LETTER, Layout, layouts
 from strandline.views.plot_legend import Legends
 from strandline.views.plot_place import Place
-from strandline.views.plot_size import Style, Width
+from strandline.views.plot_size import NoPictureError, Style, Width
 from strandline.views.plot_style import BODY, Look, faint, ink
 from strandline.views.plot_words import Words
 
@@ -72,7 +71,7 @@ class _Fitted:
 
 
 def draw(chart: Chart, style: Style) -> Figure:
-    """The chart as matplotlib's figure; an `InputError` if no picture of this size can show it."""
+    """The chart as matplotlib's figure; a `NoPictureError` if no picture of this size can show it."""
     fitted = _fitted(chart, style)
     layout, words, legends = fitted.layout, fitted.words, fitted.legends
     width, height = style.width.inches, style.height or fitted.height
@@ -107,7 +106,7 @@ def _fitted(chart: Chart, style: Style) -> _Fitted:
             return replace(found, layout=layout)
     least = min(found.beside + found.layout.around + found.layout.rows * found.layout.least for found in tried)
     values = sum(len(series.values) for series in chart.every)
-    raise InputError(
+    raise NoPictureError(
         f"{values:,} values cannot be read in a picture {style.width.inches:g} inches wide and {most:g} high: give "
         f"--height {ceil(10 * least) / 10:g}{' or --width text' if style.width is Width.COLUMN else ''}, or read the table"
     )

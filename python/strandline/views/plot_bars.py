@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from strandline.views import plot_paper
 from strandline.views.chart import MEAN, Chart, Series
 from strandline.views.numbers import number
-from strandline.views.palette import INK, WHITE, luminance
+from strandline.views.palette import INK, WHITE, extent, luminance
 from strandline.views.plot_boxes import POINTS, Box, around, frame_of, free, place_of
 from strandline.views.plot_place import Place
 from strandline.views.plot_style import TINY, back, ink
@@ -29,6 +29,8 @@ AWAY, FAR = 0.025, 0.16
 """Inches from a bar to its text, and how far a line may move it away."""
 MARK, LINE = 0.04, 0.008
 """Half the height of the paper's mark, and of a line, in inches."""
+TICK = 0.2
+"""Inches between the numbers of a logarithmic axis, at least."""
 BREAK = 0.9, 0.03
 """Where a cut bar is broken, and how slanted, as shares of its height."""
 LIGHT = 0.4
@@ -118,13 +120,17 @@ def _limit(place: Place, top: float | None) -> None:
     if not chart.log_y:
         axes.set_ylim(0, high / (1 - share))
         return
-    ticks = ratios(chart, place.piece.panel) if _of_ratios(place) else powers(chart, place.piece.panel)
-    low = ticks[0]
     axes.set_yscale("log")
-    axes.set_ylim(low, low * (max(high, ticks[-1] if _of_ratios(place) else high) / low) ** (1 / (1 - share)))
+    axes.yaxis.set_minor_locator(NullLocator())
     if _of_ratios(place):
-        axes.set_yticks(ticks)
-        axes.yaxis.set_minor_locator(NullLocator())
+        share = min(share, 0.25)
+        low, high = min(1.0, extent(chart, place.piece.panel)[0]), max(1.0, high)
+        beyond = (high / low) ** (share / (1 - 2 * share))
+        axes.set_ylim(low / beyond, high * beyond)
+        axes.set_yticks(ratios(*axes.get_ylim(), max(2, int(place.inches[1] / TICK))))
+    else:
+        low = powers(chart, place.piece.panel)[0]
+        axes.set_ylim(low, low * (high / low) ** (1 / (1 - share)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 

@@ -9,14 +9,17 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from strandline.views.chart import Series
+from strandline.views.palette import luminance
 from strandline.views.plot_boxes import POINTS
 from strandline.views.plot_place import Place
-from strandline.views.plot_style import SMALL
+from strandline.views.plot_style import SMALL, ink
 
 LINE = 0.125
 """Inches of a label's line."""
 RIGHT, MOVED = 5, 14
 """Points from a line's end to its label, and to that at the end of a thin line."""
+PALE = 0.6
+"""From this luminance on, words in the colour of their line cannot be read."""
 SAME = 0.2
 """How far a label may be from its line, in lines, before a thin line joins them."""
 
@@ -43,7 +46,7 @@ def _label(
         (end, series.values[-1]),
         xytext=at,
         textcoords=by,
-        color=colour,
+        color=colour if luminance(colour) < PALE else ink(),
         fontsize=SMALL,
         va="center",
         annotation_clip=False,

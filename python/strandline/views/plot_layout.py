@@ -103,7 +103,7 @@ class Layout:
 
     def title(self, text: str) -> list[str]:
         """The title of a panel in lines."""
-        return wrap(text, max(12, int(self.across / TITLE_LETTER)))
+        return wrap(text, max(8, int((self.across + EDGE) / TITLE_LETTER)))
 
     @property
     def letters(self) -> int:
@@ -161,7 +161,8 @@ def layouts(chart: Chart, style: Style) -> Iterator[Layout]:
     elif chart.kind is Kind.SCATTER:
         columns = min(len(chart.panels), {Width.COLUMN: 1, Width.TEXT: 2}[style.width])
         yield Layout(chart, style.width, _panels(chart), columns, POINTS[style.width], LEAST_POINTS)
-    if chart.kind in (Kind.BARS, Kind.LINES, Kind.GRID):
+    # Cells of several quantities would need a key each.
+    if chart.kind is Kind.GRID or (chart.kind in (Kind.BARS, Kind.LINES) and chart.shared_y and not chart.stacked):
         yield from _cells(chart, style.width)
 
 

@@ -22,6 +22,8 @@ MARK, LETTER, LINE, PAD = 0.4, 0.056, 0.15, 0.08
 """Inches of an entry's mark with its space, of a letter, of a row of entries, and around a legend."""
 RATIOS = (("1/8", 1 / 8), ("1/4", 1 / 4), ("1/2", 1 / 2), ("1", 1.0), ("2", 2.0), ("4", 4.0), ("8", 8.0))
 """The ratios whose colours a heat map names."""
+KEY = 0.27
+"""Inches of the mark of a colour of cells."""
 FORM: dict[str, Any] = {
     "frameon": False,
     "fontsize": SMALL,
@@ -84,7 +86,11 @@ class Legends:
         return heading + sum(self._height(handles) for handles in (self.series, self.common))
 
     def _height(self, handles: Sequence[Artist]) -> float:
-        return PAD + LINE * -(-len(handles) // fitting(self.width, handles)) if handles else 0.0
+        return PAD + LINE * -(-len(handles) // fitting(self.width, handles, self._mark)) if handles else 0.0
+
+    @property
+    def _mark(self) -> float:
+        return KEY if self.chart.kind is Kind.GRID else MARK
 
     def add(self, figure: SubFigure) -> None:
         """Adds them to the figure."""
@@ -95,17 +101,18 @@ class Legends:
             self._legend(figure, self.common, "outside upper right")
 
     def _legend(self, figure: SubFigure, handles: list[Artist], where: str, **more: Any) -> None:
-        columns = fitting(self.width, handles)
+        columns = fitting(self.width, handles, self._mark)
+        form = {**FORM, "handlelength": 0.9, "columnspacing": 0.7} if self.chart.kind is Kind.GRID else FORM
         # Matplotlib fills columns: of the entries of each, so that they are read in rows.
         rows = [handle for column in range(columns) for handle in handles[column::columns]]
-        figure.legend(handles=rows, loc=where, ncols=columns, **FORM, **more)
+        figure.legend(handles=rows, loc=where, ncols=columns, **form, **more)
 
 
-def fitting(width: float, handles: Sequence[Artist]) -> int:
+def fitting(width: float, handles: Sequence[Artist], mark: float = MARK) -> int:
     """The number of legend entries in a row: as many as fit, each column as wide as its longest."""
     letters = [len(str(handle.get_label())) for handle in handles]
 
     def wide(columns: int) -> float:
-        return sum(MARK + LETTER * max(letters[column::columns]) for column in range(columns))
+        return sum(mark + LETTER * max(letters[column::columns]) for column in range(columns))
 
     return max((columns for columns in range(1, len(handles) + 1) if wide(columns) <= width), default=1)

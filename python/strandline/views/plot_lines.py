@@ -106,6 +106,8 @@ def _line(
         markersize=MARKER + step * depth,
         linewidth=(THIN if dash == LINES[0] else BOUND) + step * depth,
         solid_capstyle="round",
+        # A mark at the end of an axis is not cut.
+        clip_on=False,
     )
 
 

@@ -79,16 +79,17 @@ def name_points(place: Place) -> bool:
     """
     axes, series = place.axes, place.piece.panel.series
     dots = [around(*place_of(axes, *each.values), 2 * DOT, 2 * DOT) for each in series]
-    taken, frame = [*dots, *_lines(axes, series)], frame_of(axes)
+    drawn, frame = [*dots, *_lines(axes, series)], frame_of(axes)
+    words: list[Box] = []
     named = True
     for index in sorted(range(len(dots)), key=lambda each: (not any(series[each].notes), not series[each].bound, -dots[each].low)):
-        found = _spot(series[index].label, dots[index], taken, frame)
+        found = _spot(series[index].label, dots[index], drawn, words, frame)
         if found is None:
             named = False
             axes.lines[_line_of(axes, series[index])].set(color=mixed(grey(), back(), 0.5), zorder=2)
         else:
             box, line = found
-            taken += [box, *line]
+            words += [box, *line]
             _write(axes, series[index], dots[index], box, place.look.colour(series[index]), bool(line))
     return named
 
@@ -106,23 +107,22 @@ def _lines(axes: Axes, series: Sequence[Series]) -> list[Box]:
     return [Box(frame.left, unit - THIN, frame.right, unit + THIN), *(box for begin, end in ends for box in along(begin, end))]
 
 
-def _spot(label: str, dot: Box, taken: Sequence[Box], frame: Box) -> tuple[Box, list[Box]] | None:
-    """The nearest place of a name that meets nothing, and the line to its point, if it needs one."""
-    wide = LETTER * len(label)
-    others = [box for box in taken if box is not dot]
-    x, y = dot.middle
+def _spot(label: str, dot: Box, drawn: Sequence[Box], words: Sequence[Box], frame: Box) -> tuple[Box, list[Box]] | None:
+    """The nearest place of a name that meets nothing, and the line to its point, if it needs one.
+
+    The line may meet what is at its own point: other points there, and the front through it.
+    """
+    wide, (x, y), own = LETTER * len(label), dot.middle, dot.grown(DOT)
+    apart = [box for box in drawn if not box.meets(own)]
     for step, (right, up) in product(range(STEPS), SIDES):
         away = NEAR + step * LINE / 2
         box = around(x + right * (away + wide / 2), y + up * (away + LINE / 2), wide, LINE)
         line = list(along(_end(box, dot), (x, y))) if step > 1 else []
-        if box.within(frame) and not any(each.meets(other) for each in (box, *line) for other in others if not _is_of(other, dot, line, each)):
+        if not box.within(frame) or any(box.meets(other) for other in (*drawn, *words)):
+            continue
+        if not any(part.meets(other) for part in line for other in (*apart, *words)):
             return box, line
     return None
-
-
-def _is_of(other: Box, dot: Box, line: Sequence[Box], each: Box) -> bool:
-    """Whether a part of a line meets only what is at its own point: another point there, or the front through it."""
-    return each in line and each.meets(dot.grown(DOT)) > 0 and other.meets(dot) > 0
 
 
 def _end(box: Box, dot: Box) -> tuple[float, float]:

@@ -58,6 +58,10 @@ class Style:
     theme: Theme = Theme.PLAIN
 
 
+class NoPictureError(InputError):
+    """No picture of the size that was asked for can show the values."""
+
+
 NO_PICTURE = "a picture needs matplotlib: run `pip install 'strandline[plot]'`"
 
 

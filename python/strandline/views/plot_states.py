@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from textwrap import wrap
 from typing import Any
 
@@ -14,40 +15,39 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from strandline.errors import InputError
-from strandline.views.palette import COLOURS, INK
-from strandline.views.plot_size import Style, Width
-from strandline.views.plot_style import FAINT
+from strandline.views.palette import COLOURS, mixed
+from strandline.views.plot_size import NoPictureError, Style
+from strandline.views.plot_style import back, faint, grey, ink
 from strandline.views.state_grid import GridPanel, Mark, Row, StateGrid
 
 # The layout is in inches, downwards from the top left.
 HEAD, FOOT, EDGE = 0.72, 0.45, 0.2
-BETWEEN = 0.35
-LEAST = 4.5
+BETWEEN = 0.3
+LEAST = 2.6
 """Width of a panel."""
-SHRUNK, UNREADABLE = 0.71, 0.5
-"""How much smaller than here a picture is drawn to fill its width, and below which its text cannot be read."""
-CELL = 0.17
-LINE = 0.15
+SHRUNK = 6 / 7
+"""How much smaller than here a picture is drawn to fill its width, at least: its smallest letters are then of 6 points."""
+CELL = 0.125
+LINE = 0.135
 """Height of a line of text."""
 CHARACTER = 0.068
 """Width of a character of a program, at its size."""
-TITLE_CHARACTERS = 14
+TITLE_CHARACTERS = 13
 """A panel's title, in inches."""
 TEXT, SMALL = 8.0, 7.0
 """Points."""
 
 ALLOWED, FORBIDDEN, SHOWN = COLOURS[4], COLOURS[1], COLOURS[2]
-BAND = "#FBE9DF"
-"""Background of the states that a model forbids."""
+BAND = 0.15
+"""The share of their colour in the background of the states that a model forbids."""
 LEGEND = {
     Mark.ALLOWED: ("s", ALLOWED, ALLOWED),
     Mark.FORBIDDEN: ("x", FORBIDDEN, FORBIDDEN),
     Mark.SHOWN: ("o", SHOWN, SHOWN),
-    Mark.NOT_SHOWN: ("o", "white", INK),
+    Mark.NOT_SHOWN: ("o", None, None),
     Mark.VIOLATION: ("D", "#CC0000", "#CC0000"),
 }
-"""Marker, its face and its edge."""
+"""Marker, its face and its edge; hollow without a colour."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,13 @@ def draw(grid: StateGrid, style: Style) -> Figure:
     lines = flow([(panel, _size(panel)) for panel in grid.panels], inches / SHRUNK - 2 * EDGE)
     heights = [max(size.height for _, size in line) for line in lines]
     width = max(_width(line) for line in lines) + 2 * EDGE
-    if style.width is not Width.TEXT and inches / width < UNREADABLE:
-        raise InputError(f"--width {style.width.value}: is too narrow for the states of these tests: leave it out")
     height = sum(heights) + BETWEEN * (len(heights) - 1) + head + FOOT
+    scale = min(1.0, inches / width)
+    if scale < SHRUNK - 0.001 or scale * height > (style.height or inf):
+        raise NoPictureError(
+            f"the states of these tests cannot be read in a picture {inches:g} inches wide"
+            f"{f' and {style.height:g} high' if style.height else ''}: use --width text, or read the table"
+        )
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
@@ -85,7 +89,7 @@ def draw(grid: StateGrid, style: Style) -> Figure:
             _panel(axes, panel, size, left, top)
             left += size.width + BETWEEN
     _legend(figure, grid)
-    _shrink(figure, min(1.0, inches / width))
+    _shrink(figure, scale)
     return figure
 
 
@@ -132,9 +136,9 @@ def _title(panel: GridPanel, width: float) -> list[str]:
 
 
 def _head(axes: Axes, grid: StateGrid) -> None:
-    axes.text(EDGE, 0.14, grid.title, fontsize=11, fontweight="bold", va="top")
+    axes.text(EDGE, 0.14, grid.title, fontsize=9, fontweight="bold", va="top")
     columns = "a column is a state of memory after a crash; a row is a model's verdict, or what a design left"
-    axes.text(EDGE, 0.38, f"{grid.source}. In each grid {columns}", fontsize=9, color="#666666", va="top")
+    axes.text(EDGE, 0.38, f"{grid.source}. In each grid {columns}", fontsize=SMALL, color=grey(), va="top")
 
 
 def _panel(axes: Axes, panel: GridPanel, size: Size, left: float, top: float) -> None:
@@ -147,7 +151,7 @@ def _panel(axes: Axes, panel: GridPanel, size: Size, left: float, top: float) ->
         axes.text(left, y, line, fontsize=TEXT, family="DejaVu Sans Mono", va="center", parse_math=False)
     _grid(axes, panel, left + size.program + size.labels, top)
     below = top + max(LINE * len(panel.program), _grid_height(panel)) + 0.8 * LINE
-    condition: dict[str, Any] = {"fontsize": SMALL, "color": "#666666", "family": "DejaVu Sans Mono"}
+    condition: dict[str, Any] = {"fontsize": SMALL, "color": grey(), "family": "DejaVu Sans Mono"}
     axes.text(left, below, panel.condition, va="center", parse_math=False, **condition)
 
 
@@ -156,7 +160,7 @@ def _grid(axes: Axes, panel: GridPanel, left: float, top: float) -> None:
     bottom = top + _grid_height(panel)
     for number in range(len(panel.states)):
         if any(row.marks[number] is Mark.FORBIDDEN for row in panel.rows):
-            axes.add_patch(Rectangle((left + CELL * number, top), CELL, bottom - top, color=BAND, linewidth=0))
+            axes.add_patch(Rectangle((left + CELL * number, top), CELL, bottom - top, color=mixed(back(), FORBIDDEN, BAND), linewidth=0))
     for number, location in enumerate(panel.locations):
         y = top + CELL * (number + 0.5)
         _label(axes, left, y, location, bold=False)
@@ -174,19 +178,19 @@ def _label(axes: Axes, right: float, y: float, text: str, bold: bool) -> None:
 
 
 def _value(axes: Axes, x: float, y: float, value: int) -> None:
-    colour, weight = (INK, "bold") if value else ("#999999", "normal")
+    colour, weight = (ink(), "bold") if value else (grey(), "normal")
     axes.text(x, y, str(value), fontsize=TEXT, color=colour, fontweight=weight, ha="center", va="center")
 
 
 def _marks(axes: Axes, row: Row, left: float, y: float) -> None:
-    axes.plot([left, left + CELL * len(row.marks)], [y, y], color=FAINT, linewidth=0.6, zorder=1)
+    axes.plot([left, left + CELL * len(row.marks)], [y, y], color=faint(), linewidth=0.6, zorder=1)
     for mark, (marker, face, edge) in LEGEND.items():
         places = [left + CELL * (number + 0.5) for number, each in enumerate(row.marks) if each is mark]
         axes.plot(places, [y] * len(places), **_style(marker, face, edge), markersize=6.5, zorder=2)
 
 
-def _style(marker: str, face: str, edge: str) -> dict[str, Any]:
-    return {"linestyle": "", "marker": marker, "markerfacecolor": face, "markeredgecolor": edge}
+def _style(marker: str, face: str | None, edge: str | None) -> dict[str, Any]:
+    return {"linestyle": "", "marker": marker, "markerfacecolor": face or back(), "markeredgecolor": edge or ink()}
 
 
 def _legend(figure: Figure, grid: StateGrid) -> None:
@@ -196,4 +200,4 @@ def _legend(figure: Figure, grid: StateGrid) -> None:
         for mark, (marker, face, edge) in LEGEND.items()
         if mark in met
     ]
-    figure.legend(handles=handles, loc="lower center", ncols=len(LEGEND), frameon=False, fontsize=9, labelcolor=INK)
+    figure.legend(handles=handles, loc="lower center", ncols=len(LEGEND), frameon=False, fontsize=TEXT)

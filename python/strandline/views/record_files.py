@@ -26,12 +26,13 @@ def cell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def _csv(records: Sequence[Record]) -> str:
+def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV, under the names of their keys."""
     text = io.StringIO()
-    columns = list(dict.fromkeys(key for record in records for key in record.fields))
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(columns)
-    rows.writerows([cell(record.fields.get(column)) for column in columns] for record in records)
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(names)
+    lines.writerows([cell(row.get(name)) for name in names] for row in rows)
     return text.getvalue()
 
 
@@ -42,7 +43,7 @@ def _json(records: Sequence[Record]) -> str:
 FORMATS: Mapping[str, Callable[[Sequence[Record]], str | bytes]] = {
     ".json": _json,
     ".jsonl": columns.lines,
-    ".csv": _csv,
+    ".csv": lambda records: csv_of([record.fields for record in records]),
     ".parquet": lambda records: parquet.table(columns.of_records(records)),
 }
 

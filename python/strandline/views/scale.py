@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 
 from strandline.views.chart import Chart, Panel
-from strandline.views.palette import extent
 
 DWARFS = 2.5
 """How many times as high as the next a bar is that would make the others unreadable."""
@@ -15,8 +14,6 @@ FEW, LEAST = 0.15, 4
 ABOVE = 1.3
 """The cut axis, over the highest bar that is drawn whole: room for its value."""
 
-STEPS, MOST = (1, 2, 5), 7
-"""The round numbers of a power of ten, and how many of them an axis has at most."""
 
 
 def cut(chart: Chart, panels: Iterable[Panel]) -> float | None:
@@ -50,19 +47,14 @@ def powers(chart: Chart, panel: Panel) -> list[float]:
     return _powers(floor(log10(min(positive))), ceil(log10(max(positive))))
 
 
-def ratios(chart: Chart, panel: Panel) -> list[float]:
-    """Round numbers on a logarithmic axis of ratios, from below all of them to above, at least from 1/2 to 2."""
-    low, high = extent(chart, panel)
-    steps = [step * 10.0**power for power in range(-6, 7) for step in STEPS]
-    first = max((step for step in steps if step <= min(low, 0.5)), default=steps[0])
-    last = min((step for step in steps if step >= max(high, 2)), default=steps[-1])
-    found = [step for step in steps if first <= step <= last]
-    return found if len(found) <= MOST else [step for step in found if step in (first, last) or is_power(step)]
-
-
-def is_power(step: float) -> bool:
-    """Whether it is a power of ten."""
-    return log10(step) == round(log10(step))
+def ratios(low: float, high: float, most: int) -> list[float]:
+    """Round numbers between two: as many as fit, and always 1."""
+    for steps in ((1, 1.2, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)):
+        every = [step * 10.0**power for power in range(-6, 7) for step in steps]
+        found = [step for step in every if low <= step <= high]
+        if len(found) <= most:
+            return found
+    return [1.0]
 
 
 def costs(panel: Panel) -> list[float]:

@@ -122,4 +122,6 @@ def _chart(
         ("family", "time", ""),
         None,
         log_x=kind is Kind.LINES,
+        # A ratio of 1/2 is as far off as one of 2.
+        log_y=kind is Kind.BARS,
     )

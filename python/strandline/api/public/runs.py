@@ -208,7 +208,9 @@ def figure(
     force: bool = False,
     format: Names | None = None,  # noqa: A002 as the command line has it
     width: str = "text",
-    title: bool = True,
+    height: float | None = None,
+    style: str = "plain",
+    title: bool | None = None,
     jobs: int | None = None,
     fresh: bool = False,
     store: Place | None = None,
@@ -223,8 +225,8 @@ def figure(
     - `intervals`: show the 95 % interval of each value, from those of its runs.
     - `precision`: as for `sl.run`, but 1 % if not given; `off`: no run ends early.
     - `out`: a folder for its files, if given; `force` replaces a longer or another figure there.
-    - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`) and `title` are of the
-      picture in `out`.
+    - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`), `height` in inches,
+      `style` (`plain`, `journal`, `dark`) and `title` are of the picture in `out`.
     - `jobs`: parallel runs; by default as many as there are cores.
     - `store`: the folder of the run store, or `off`; `fresh` makes runs anew that it has.
 
@@ -236,10 +238,10 @@ def figure(
     """
     from strandline.api import figures
     from strandline.figures.figure import Options
-    from strandline.views.plot_size import style
+    from strandline.views.plot_size import style as looks_of
 
     options = Options(words.whole(seed, 0), at_least(1, tasks), words.whole(seeds, 1), intervals, _share(precision))
-    looks = style(None if format is None else words.formats(format), width, title)
+    looks = looks_of(None if format is None else words.formats(format), width, title, height, style)
     target = None if out is None else figures.Target(Path(out), force, looks)
     return figures.figure(session(jobs, store, fresh), os.fspath(figure_id), options, target)
 

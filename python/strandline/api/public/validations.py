@@ -24,7 +24,9 @@ def validate(
     out: Place | None = None,
     format: Names | None = None,  # noqa: A002 as the command line has it
     width: str = "text",
-    title: bool = True,
+    height: float | None = None,
+    style: str = "plain",
+    title: bool | None = None,
 ) -> Validation:
     """Times microbenchmarks on this processor, and the same code on a machine.
 
@@ -40,8 +42,8 @@ def validate(
     - `rounds`: how often each case is measured; the fastest counts.
     - `measure`: `False` to simulate only.
     - `out`: a folder for table, numbers and pictures, which is replaced.
-    - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`) and `title` are of the
-      pictures.
+    - `format` (of `svg`, `png`, `pdf`; by default the first two), `width` (`column` or `text`), `height` in inches,
+      `style` (`plain`, `journal`, `dark`) and `title` are of the pictures.
 
     An `InputError` before anything runs if an argument is wrong, or if this processor is none of x86-64 under Linux.
 
@@ -49,10 +51,10 @@ def validate(
     [1.0...]
     """
     from strandline.api import validation as api
-    from strandline.views.plot_size import style
+    from strandline.views.plot_size import style as looks_of
 
     names = [cases] if isinstance(cases, str) else list(cases)
     times = words.whole(rounds, 1) if measure else 0
     asked = api.Asked(names, os.fspath(machine), words.settings(set), times)
-    looks = style(None if format is None else words.formats(format), width, title)
+    looks = looks_of(None if format is None else words.formats(format), width, title, height, style)
     return api.validate(session(None), asked, path(out), looks)
