@@ -1,9 +1,10 @@
-"""What is wrong with a picture, measured from its drawn objects: texts that meet others, lines or the edge, and sizes."""
+"""What is wrong with a picture, measured from what is drawn: texts that meet others, lines or the edge, and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, hypot
 
 import numpy as np
@@ -95,12 +96,14 @@ def _word(text: Text, scale: float) -> Word:
     angle = text.get_rotation()
     if angle % 90 == 0:
         return Word(text, _corners(Text.get_window_extent(text), scale))
-    assert text.get_rotation_mode() == "anchor", f"{text.get_text()!r}: turn it about its anchor, so that it is measured"
+    assert text.get_rotation_mode() == "anchor", (
+        f"{text.get_text()!r}: turn it about its anchor, so that it is measured"
+    )
     text.set_rotation(0)
     box = Text.get_window_extent(text)
     text.set_rotation(angle)
     place = text.get_transform().transform(text.get_unitless_position())
-    turn = Affine2D().rotate_deg_around(*place, angle)
+    turn = Affine2D().rotate_deg_around(float(place[0]), float(place[1]), angle)
     return Word(text, turn.transform(_corners(box, 1)) * scale)
 
 
@@ -113,7 +116,7 @@ def _corners(box: Bbox, scale: float) -> Corners:
 
 
 def _small(word: Word) -> bool:
-    return word.text.get_fontsize() < LEAST - 0.01
+    return float(word.text.get_fontsize()) < LEAST - 0.01
 
 
 def _leaves(word: Word, figure: Figure) -> bool:
@@ -135,8 +138,7 @@ def _near(ones: Sequence[Corners], others: Sequence[Corners]) -> np.ndarray:
         return np.zeros((len(ones), len(others)), dtype=bool)
     low, high = (np.array([end(box, axis=0) for box in ones]) for end in (np.min, np.max))
     lows, highs = (np.array([end(box, axis=0) for box in others]) for end in (np.min, np.max))
-    found: np.ndarray = ((low[:, None] < highs[None]) & (high[:, None] > lows[None])).all(axis=2)
-    return found
+    return np.asarray(((low[:, None] < highs[None]) & (high[:, None] > lows[None])).all(axis=2))
 
 
 def _meet(one: Corners, other: Corners) -> bool:
@@ -210,21 +212,27 @@ def _in_legends(figure: Figure) -> dict[int, int]:
 
 def _drawn(line: Line2D, scale: float) -> Iterator[tuple[Corners, float]]:
     """Where a line is, and its marks with half their size, in points; only what its axes do not cut off."""
-    path = line.get_transform().transform_path(line.get_path()).vertices * scale
+    path: Corners = np.asarray(line.get_transform().transform_path(line.get_path()).vertices, dtype=float) * scale
     path = path[np.isfinite(path).all(axis=1)]
-    window = line.axes.get_window_extent().extents * scale if line.axes is not None and line.get_clip_on() else None
+    window = (
+        np.asarray(line.axes.get_window_extent().extents) * scale
+        if line.axes is not None and line.get_clip_on()
+        else None
+    )
 
     def within(places: Corners) -> Corners:
         if window is None or not len(places):
             return places
         x, y = places[:, 0], places[:, 1]
-        return places[(x >= window[0] - 1) & (x <= window[2] + 1) & (y >= window[1] - 1) & (y <= window[3] + 1)]
+        return np.asarray(
+            places[(x >= window[0] - 1) & (x <= window[2] + 1) & (y >= window[1] - 1) & (y <= window[3] + 1)]
+        )
 
     if line.get_linestyle() not in ("None", "", " "):
         steps = line.get_drawstyle()
         corners = path
         if steps == "steps-post" and len(path) > 1:
-            corners = np.array([each for one, two in zip(path, path[1:], strict=False) for each in (one, (two[0], one[1]))] + [path[-1]])
+            corners = np.array([each for one, two in pairwise(path) for each in (one, (two[0], one[1]))] + [path[-1]])
         yield within(_along(corners)), line.get_linewidth() / 4
     if line.get_marker() not in ("None", "", " "):
         yield within(path), line.get_markersize() / 2 * 0.8
@@ -233,7 +241,7 @@ def _drawn(line: Line2D, scale: float) -> Iterator[tuple[Corners, float]]:
 def _along(path: Corners) -> Corners:
     """Places along a path, near each other."""
     parts = [path]
-    for begin, end in zip(path, path[1:], strict=False):
+    for begin, end in pairwise(path):
         steps = ceil(hypot(*(end - begin)) / STEP) + 1
         parts.append(np.linspace(begin, end, steps))
     return np.concatenate(parts) if parts else path

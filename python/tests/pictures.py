@@ -82,7 +82,7 @@ def heading(figure: Figure) -> str:
 
 
 def diamonds(axes: Axes) -> list[Line2D]:
-    return [line for line in axes.lines if line.get_marker() == "D" and line.get_markerfacecolor() == "white"]
+    return [line for line in axes.lines if line.get_marker() == "D" and line.get_markerfacecolor() == "#ffffff"]
 
 
 def of_bars(heights: Sequence[float], places: int = 1, panels: int = 1, **more: Any) -> Chart:
@@ -103,7 +103,12 @@ def rectangles(axes: Axes) -> list[float]:
 def varied(spec: RunSpec, salt: str = "") -> dict[str, Any]:
     """Numbers of all keys, which differ as those of runs do: by design, program and setting; few dwarf all others."""
     found: dict[str, Any] = {}
-    told = (spec.design, spec.workload, str(spec.set), str((spec.window, spec.threads, spec.bmo, spec.runtime, spec.seed)))
+    told = (
+        spec.design,
+        spec.workload,
+        str(spec.set),
+        str((spec.window, spec.threads, spec.bmo, spec.runtime, spec.seed)),
+    )
     shares = [_normal(f"{salt}{each}") for each in told]
     for key in KEYS:
         own = _normal(f"{salt}{key}{told}")

@@ -7,7 +7,6 @@ from itertools import combinations
 from pathlib import Path
 from zlib import crc32
 
-import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from matplotlib.text import Annotation, Text
 import made
 import pictures
 from docs.all_designs import FIGURES, designs, winners
-from pictures import laid_out, lines, texts, up
+from pictures import laid_out, texts
 from strandline.engine import RunSpec
 from strandline.engine import load as load_engine
 from strandline.errors import InputError
@@ -24,11 +23,10 @@ from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure_file import load
 from strandline.figures.scatter import front
 from strandline.figures.values import with_means
-from strandline.views.chart import Chart
+from strandline.views.chart import Chart, Kind
 from strandline.views.collection.charts import specification
 from strandline.views.plot_grid import text
 from strandline.views.plot_size import Style, Width
-from strandline.views.plot_style import Look
 
 FIGURE = """title = "t"
 source = "s"
@@ -142,16 +140,13 @@ def test_bounds_are_on_no_front() -> None:
         assert not [series.label for series in panel.series if series.bound and any(series.notes)]
 
 
-def test_all_lines_look_different_and_none_is_behind_another() -> None:
+def test_more_lines_than_colours_are_cells() -> None:
     chart = charted("all-5")
-    look = Look(chart)
-    solid = [series for series in chart.panels[0].series if not series.bound]
-    assert len({(look.colour(series), look.marker(series)) for series in solid}) == len(solid) > 15
+    assert (chart.kind, len(chart.labels)) == (Kind.GRID, 26)
+    assert "Blue: better than the baseline; red: worse" in chart.remarks
     (axes,) = laid_out(chart).axes
-    starts = [np.asarray(line.get_xdata()).tolist()[0] for line in lines(axes)]
-    assert len(set(starts)) == len(chart.labels)
-    assert sorted(texts(axes)) == sorted(chart.labels)
-    assert up(lines(axes)[0]) == [1.0] * len(chart.places)
+    assert [name.get_text() for name in axes.get_yticklabels()] == list(chart.labels)
+    assert sorted(texts(axes)) == sorted(text(value) for series in chart.panels[0].series for value in series.values)
 
 
 def names(axes: Axes) -> list[Annotation]:
@@ -172,7 +167,9 @@ def cover(figure: Figure, one: Annotation, other: Annotation) -> float:
 def test_names_of_points_do_not_cover_each_other(width: Width) -> None:
     figure = laid_out(charted("all-2"), Style(width=width))
     for axes in figure.axes:
-        assert len(names(axes)) == len(charted("all-2").labels)
+        grey = [line for line in axes.lines if line.get_gid() in charted("all-2").labels and line.get_zorder() == 2]
+        assert len(names(axes)) + len(grey) == len(charted("all-2").labels), "points without a name are grey"
+        assert len(names(axes)) >= {Width.TEXT: 20, Width.COLUMN: 8}[width]
         assert not [
             (one.get_text(), other.get_text())
             for one, other in combinations(names(axes), 2)
@@ -180,11 +177,16 @@ def test_names_of_points_do_not_cover_each_other(width: Width) -> None:
         ]
 
 
-@pytest.mark.parametrize("width", Width)
-def test_a_grid_has_every_value_once(width: Width) -> None:
+def test_a_grid_has_every_value_once() -> None:
     chart = charted("all-1")
-    shown = [each for axes in laid_out(chart, Style(width=width)).axes for each in texts(axes)]
+    shown = [each for axes in laid_out(chart).axes for each in texts(axes)]
     assert sorted(shown) == sorted(text(value) for series in chart.panels[0].series for value in series.values)
+
+
+def test_a_narrow_grid_has_the_key_of_its_colours_in_place_of_numbers() -> None:
+    figure = laid_out(charted("all-1"), Style(width=Width.COLUMN))
+    assert [texts(axes) for axes in figure.axes] == [[]]
+    assert pictures.legend(figure) == ["1/8", "1/4", "1/2", "1", "2", "4", "8"]
 
 
 @pytest.mark.parametrize(("value", "short"), [(0.0, "0"), (1.234, "1.23"), (0.0123, "1e-02"), (123456.0, "1e+05")])

@@ -202,7 +202,9 @@ def marks(drawing: Figure, mark: Mark) -> list[tuple[int, int]]:
     rows = sorted({round(y, 3) for _, y in everything})
     marker, face, _ = LEGEND[mark]
     mine = [
-        line for line in lines if (line.get_marker(), to_hex(str(line.get_markerfacecolor()))) == (marker, to_hex(face))
+        line
+        for line in lines
+        if (line.get_marker(), to_hex(str(line.get_markerfacecolor()))) == (marker, to_hex(face or "white"))
     ]
     return [(columns.index(round(x, 3)), rows.index(round(y, 3))) for line in mine for x, y in _points(line)]
 

@@ -23,7 +23,6 @@ from pictures import (
 from strandline.figures.experiments import repository_experiments
 from strandline.records import QUANTILES
 from strandline.views.chart import Chart, Kind, Panel, Series
-from strandline.views.palette import COLOURS
 from strandline.views.plot_legend import FORM, fitting
 from strandline.views.plot_style import Look
 
@@ -117,13 +116,15 @@ def test_panels_share_a_legend_and_their_scale() -> None:
     left, right = figure.axes
     assert [axes.get_title(loc="left") for axes in (left, right)] == ["Enc", "HD"]
     assert left.get_ylim() == right.get_ylim()
-    assert legend(figure) == [*WINDOWS, "Design: cosplay", "x86"]
+    assert legend(figure) == [*WINDOWS, "Design: cosplay", "x86", "paper, in words"]
 
 
 def test_a_bound_is_a_broken_line_in_the_colour_of_its_benchmark() -> None:
     axes = drawn("cosplay-9").axes[0]
     looks = {(line.get_color(), line.get_linestyle()) for line in lines(axes)}
-    assert looks == {(colour, dash) for colour in COLOURS[:7] for dash in ("-", "--")}
+    colours = Look(charted("cosplay-9")).colours
+    assert looks == {(colour, dash) for colour in colours.values() for dash in ("-", "--")}
+    assert len(set(colours.values())) == len(WINDOWS)
     broken = [line for line in lines(axes) if line.get_linestyle() == "--"]
     assert all(len(set(up(line))) == 1 for line in broken), "the bound is the same at every window"
 

@@ -32,8 +32,9 @@ from strandline.engine import RunSpec
 from strandline.figures.experiments import repository_experiments
 from strandline.views import plot, plot_file
 from strandline.views.chart import Panel, Series
+from strandline.views.plot_layout import layouts, line_columns
 from strandline.views.plot_lines import nested
-from strandline.views.plot_size import Format, Style, Width, layout, line_columns
+from strandline.views.plot_size import Format, Style, Width
 from strandline.views.plot_style import Look
 from strandline.views.scale import cut
 
@@ -64,11 +65,12 @@ def test_a_picture_is_as_wide_as_asked_and_all_of_it_is_inside(figure: str, widt
 @pytest.mark.parametrize("width", Width)
 def test_bars_are_wide_enough_for_their_values(width: Width) -> None:
     """Four series at nine places of three panels need rows: of panels, and in a column of places too."""
-    parts = layout(of_bars((1, 2, 3, 4), places=9, panels=3), width)
+    parts, thin, *_ = layouts(of_bars((1, 2, 3, 4), places=9, panels=3), Style(width=width))
     assert parts.columns == 1
     assert parts.rows == {Width.TEXT: 3, Width.COLUMN: 6}[width]
     shown = [place for piece in parts.pieces for place in range(piece.start, piece.stop)]
     assert sorted(shown) == sorted([*range(9)] * 3), "each place of each panel once"
+    assert (parts.readable, thin.readable, thin.whole) == (True, False, True), "thin bars need no further rows"
 
 
 def test_pieces_of_a_panel_share_their_scale_and_name_their_own_places() -> None:

@@ -14,9 +14,8 @@ from statistics import median
 
 from matplotlib import rc_context
 
-from strandline.figures.plot_spec import MEAN
 from strandline.views import chart_file, plot
-from strandline.views.chart import Chart, Panel
+from strandline.views.chart import MEAN, Chart, Panel
 from strandline.views.numbers import number
 from strandline.views.plot_size import Style
 from strandline.views.plot_style import THEMES

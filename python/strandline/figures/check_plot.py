@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from strandline.engine import load
-from strandline.figures.plot_spec import MEAN, METRICS, Cdf, Grid, Lines, Scatter, shown
+from strandline.figures.plot_spec import METRICS, Cdf, Grid, Lines, Scatter, shown
 from strandline.figures.schema import KeyPath, quoted
 from strandline.figures.spec import Axis, FigureSpec, Labels, Metric
 from strandline.figures.toml_file import require
 from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
+from strandline.views.chart import MEAN
 
 
 def check(spec: FigureSpec) -> None:
@@ -46,7 +47,9 @@ def _check_paper(spec: FigureSpec) -> None:
         _check_place(("paper", number, "at"), each.at, labels, mend)
         on_numbers = isinstance(spec.plot, Lines) and all(map(_is_number, spec.labels(spec.plot.x)))
         fits = not each.words or (on_numbers and len(each.words) == 2)
-        require(fits, ("paper", number, "words"), "are two numbers of the x axis of lines: give both, or leave them out")
+        require(
+            fits, ("paper", number, "words"), "are two numbers of the x axis of lines: give both, or leave them out"
+        )
 
 
 def _is_number(label: str) -> bool:

@@ -9,11 +9,11 @@ from itertools import groupby
 from strandline.figures import looks, paper_values, scatter
 from strandline.figures.figure import FigureData
 from strandline.figures.paper_values import Claims
-from strandline.figures.plot_spec import MEAN, METRICS, QUANTILE, Bars, Scatter
+from strandline.figures.plot_spec import METRICS, QUANTILE, Bars, Scatter
 from strandline.figures.spec import FigureSpec, Metric
 from strandline.figures.values import Value, with_means
 from strandline.records import QUANTILES
-from strandline.views.chart import PAPER, Chart, Kind, Panel, Series
+from strandline.views.chart import MEAN, PAPER, Chart, Kind, Panel, Series
 from strandline.views.numbers import number
 from strandline.views.table import NOTHING, Column, Table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from strandline.figures.schema import Table, says
-from strandline.views.chart import MEAN, Kind
+from strandline.views.chart import Kind
 
 METRICS = "metric"
 """In `plot`, names the metrics in place of an axis: one series, or one panel, for each."""

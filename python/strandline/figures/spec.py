@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from strandline.engine import SCOPES
-from strandline.figures.plot_spec import MEAN, METRICS, Plot
+from strandline.figures.plot_spec import METRICS, Plot
 from strandline.figures.schema import Names, Table, says
+from strandline.views.chart import MEAN
 
 OVERRIDES = tuple(f"{scope}." for scope in SCOPES)
 Setting = bool | int | float | str

@@ -10,10 +10,10 @@ from typing import Any
 from strandline.errors import InputError
 from strandline.figures import chance
 from strandline.figures.figure import Cell, FigureData, place
-from strandline.figures.plot_spec import MEAN, METRICS, QUANTILE, Lines, Scatter
+from strandline.figures.plot_spec import METRICS, QUANTILE, Lines, Scatter
 from strandline.figures.spec import Labels, Metric
 from strandline.records import QUANTILES, comparable, quantile, quantity
-from strandline.views.chart import Kind
+from strandline.views.chart import MEAN, Kind
 from strandline.views.interval import interval
 
 

@@ -15,6 +15,7 @@ MEAN = "geomean"
 BAND = f"{PAPER}, in words"
 """Label of where the paper's words say that something lies."""
 
+
 class Kind(Enum):
     """How a figure is drawn."""
 

@@ -91,7 +91,11 @@ def families(labels: Sequence[str]) -> list[list[str]]:
         found.setdefault(NUMBER.sub("#", label), []).append(label)
     numbers = ([int(match[0]) for label in its if (match := NUMBER.search(label))] for its in found.values())
     rising = [each == sorted(set(each)) for each in numbers]
-    return [part for its, is_one in zip(found.values(), rising, strict=True) for part in ([its] if is_one else [[each] for each in its])]
+    return [
+        part
+        for its, is_one in zip(found.values(), rising, strict=True)
+        for part in ([its] if is_one else [[each] for each in its])
+    ]
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class Palette:
 
     @cached_property
     def colours(self) -> dict[str, str]:
-        """The colour of each label: a step from light to dark, or a hue, in which labels that differ in a number are steps."""
+        """Of each label: a step from light to dark, or a hue, with steps where they differ in a number."""
         if self.chart.ordered:
             return {label: on_scale(BLUES, step) for label, step in self.steps.items()}
         return self._hues(WHITE, BLACK)

@@ -89,7 +89,8 @@ def draw(chart: Chart, style: Style) -> Figure:
     legends.add(body)
     _freeze(figure, body, shared)
     name = NAME.get(layout.chart.kind)
-    if name is None or all([name(place) for place in places]):
+    named = [name is None or name(place) for place in places]
+    if all(named):
         words = replace(words, chart=replace(layout.chart, remarks=chart.remarks))
     words.write(figure, height)
     return figure
@@ -108,7 +109,8 @@ def _fitted(chart: Chart, style: Style) -> _Fitted:
     values = sum(len(series.values) for series in chart.every)
     raise NoPictureError(
         f"{values:,} values cannot be read in a picture {style.width.inches:g} inches wide and {most:g} high: give "
-        f"--height {ceil(10 * least) / 10:g}{' or --width text' if style.width is Width.COLUMN else ''}, or read the table"
+        f"--height {ceil(10 * least) / 10:g}{' or --width text' if style.width is Width.COLUMN else ''}, "
+        "or read the table"
     )
 
 

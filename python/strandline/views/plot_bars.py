@@ -31,6 +31,8 @@ MARK, LINE = 0.04, 0.008
 """Half the height of the paper's mark, and of a line, in inches."""
 TICK = 0.2
 """Inches between the numbers of a logarithmic axis, at least."""
+NEAR = 1.1
+"""How far an axis of ratios goes on both sides of 1, at least."""
 BREAK = 0.9, 0.03
 """Where a cut bar is broken, and how slanted, as shares of its height."""
 LIGHT = 0.4
@@ -124,7 +126,7 @@ def _limit(place: Place, top: float | None) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
     if _of_ratios(place):
         share = min(share, 0.25)
-        low, high = min(1.0, extent(chart, place.piece.panel)[0]), max(1.0, high)
+        low, high = min(1 / NEAR, extent(chart, place.piece.panel)[0]), max(NEAR, high)
         beyond = (high / low) ** (share / (1 - 2 * share))
         axes.set_ylim(low / beyond, high * beyond)
         axes.set_yticks(ratios(*axes.get_ylim(), max(2, int(place.inches[1] / TICK))))
@@ -254,7 +256,9 @@ def _marks(place: Place) -> list[Box]:
     for number_, series in enumerate(piece.panel.series):
         for x, value in zip(_across(place, number_), _piece(place, series.paper), strict=True):
             found += [] if value is None else [around(*place_of(axes, x, value), 2 * MARK, 2 * MARK)]
-        found += [around(frame_of(axes).right, place_of(axes, 0, each)[1], 2 * MARK, 2 * MARK) for each in series.bounds]
+        found += [
+            around(frame_of(axes).right, place_of(axes, 0, each)[1], 2 * MARK, 2 * MARK) for each in series.bounds
+        ]
     for spread in piece.panel.spreads:
         if spread.place in place.names:
             x = place.names.index(spread.place)

@@ -25,7 +25,7 @@ SAME = 0.2
 
 
 def ends(place: Place, end: float) -> None:
-    """Labels each line at its right end; if one must move aside, thin lines join all to theirs, which cross no label."""
+    """Labels each line at its right end; if one must move aside, thin lines join all, and cross no label."""
     place.axes.margins(x=0.02)
     gap = LINE / place.inches[1]
     own = _heights(place)

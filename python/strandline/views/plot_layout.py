@@ -215,7 +215,9 @@ def _cells(chart: Chart, width: Width) -> Iterator[Layout]:
     """A cell a value: with numbers, in pieces if need be; then without, panels side by side if they fit."""
     as_cells = replace(chart, kind=Kind.GRID)
     places = len(chart.places)
-    rows = max(len(panel.series) for panel in chart.panels) + (APART if any(series.bound for series in chart.every) else 0)
+    rows = max(len(panel.series) for panel in chart.panels) + (
+        APART if any(series.bound for series in chart.every) else 0
+    )
     for readable, cell in ((True, CELL), (False, SMALL_CELL)):
         room = width.inches - names_beside(chart, readable)
         columns = max(1, min(len(chart.panels), int(room / (cell * places + EDGE))))

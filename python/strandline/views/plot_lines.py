@@ -68,7 +68,7 @@ def _across(place: Place) -> list[float]:
 
 
 def name_numbers(place: Place) -> bool:
-    """Leaves out names of numbers that others would meet: the ends stay, then powers of two. All values have an axis."""
+    """Leaves out names of numbers that others would meet: the ends stay, then powers of two; no value lacks one."""
     across, names = _across(place), place.names
     if place.chart.numbers is None:
         return True

@@ -45,7 +45,7 @@ class Place:
         return self.chart.places[self.piece.start : self.piece.stop]
 
     def name_places(self) -> None:
-        """Names the places below the axes, turned if they would meet; below the lowest plot for all that have the same."""
+        """Names the places below the axes, turned if they would meet; below the lowest plot for all of its column."""
         axes = self.axes
         if self.layout.whole and not self.lowest:
             axes.tick_params(axis="x", labelbottom=False)

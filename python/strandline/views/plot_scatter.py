@@ -19,7 +19,20 @@ LETTER, LINE = 0.054, 0.095
 """Inches of a letter of a name, and of its height."""
 NEAR, STEPS = 0.05, 24
 """Inches from a point to its name, and how many times half a line it may be farther."""
-SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0.5), (1, -0.5), (-1, 0.5), (-1, -0.5))
+SIDES = (
+    (1, 0),
+    (-1, 0),
+    (0, 1),
+    (0, -1),
+    (1, 1),
+    (1, -1),
+    (-1, 1),
+    (-1, -1),
+    (1, 0.5),
+    (1, -0.5),
+    (-1, 0.5),
+    (-1, -0.5),
+)
 """Where a name may be: right, left, above, below, and between."""
 DOT, THIN = 0.035, 0.008
 """Half the size of a point that no name may cover, and of a line, in inches."""
@@ -82,7 +95,9 @@ def name_points(place: Place) -> bool:
     drawn, frame = [*dots, *_lines(axes, series)], frame_of(axes)
     words: list[Box] = []
     named = True
-    for index in sorted(range(len(dots)), key=lambda each: (not any(series[each].notes), not series[each].bound, -dots[each].low)):
+    for index in sorted(
+        range(len(dots)), key=lambda each: (not any(series[each].notes), not series[each].bound, -dots[each].low)
+    ):
         found = _spot(series[index].label, dots[index], drawn, words, frame)
         if found is None:
             named = False
@@ -104,7 +119,10 @@ def _lines(axes: Axes, series: Sequence[Series]) -> list[Box]:
     corners = [corner for one, two in pairwise(front) for corner in (one, (one[0], two[1]), two)]
     frame, unit = frame_of(axes), place_of(axes, 0, 1)[1]
     ends = pairwise([place_of(axes, *corner) for corner in corners])
-    return [Box(frame.left, unit - THIN, frame.right, unit + THIN), *(box for begin, end in ends for box in along(begin, end))]
+    return [
+        Box(frame.left, unit - THIN, frame.right, unit + THIN),
+        *(box for begin, end in ends for box in along(begin, end)),
+    ]
 
 
 def _spot(label: str, dot: Box, drawn: Sequence[Box], words: Sequence[Box], frame: Box) -> tuple[Box, list[Box]] | None:

@@ -79,7 +79,10 @@ def style(
     for name in formats or ():
         if name not in (known := [each.value for each in Format]):
             raise InputError(f"`{name}` is no format of a picture: use {', '.join(known)}, or several")
-    for what, word, known in (("width", width, [each.value for each in Width]), ("style", theme, [each.value for each in Theme])):
+    for what, word, known in (
+        ("width", width, [each.value for each in Width]),
+        ("style", theme, [each.value for each in Theme]),
+    ):
         if word not in known:
             raise InputError(f"`{word}` is no {what} of a picture: use {' or '.join(known)}")
     if height is not None and not LOWEST <= height <= HIGHEST:

@@ -26,7 +26,7 @@ BETWEEN = 0.3
 LEAST = 2.6
 """Width of a panel."""
 SHRUNK = 6 / 7
-"""How much smaller than here a picture is drawn to fill its width, at least: its smallest letters are then of 6 points."""
+"""How much smaller than here a picture is drawn at most, to fill its width: its smallest letters then have 6 points."""
 CELL = 0.125
 LINE = 0.135
 """Height of a line of text."""
@@ -160,7 +160,11 @@ def _grid(axes: Axes, panel: GridPanel, left: float, top: float) -> None:
     bottom = top + _grid_height(panel)
     for number in range(len(panel.states)):
         if any(row.marks[number] is Mark.FORBIDDEN for row in panel.rows):
-            axes.add_patch(Rectangle((left + CELL * number, top), CELL, bottom - top, color=mixed(back(), FORBIDDEN, BAND), linewidth=0))
+            axes.add_patch(
+                Rectangle(
+                    (left + CELL * number, top), CELL, bottom - top, color=mixed(back(), FORBIDDEN, BAND), linewidth=0
+                )
+            )
     for number, location in enumerate(panel.locations):
         y = top + CELL * (number + 0.5)
         _label(axes, left, y, location, bold=False)

@@ -1,4 +1,4 @@
-"""Letters, colours, markers, dashes and legends of pictures. A theme is matplotlib's settings, which say the colours."""
+"""Letters, colours, markers, dashes and legends of pictures. A theme is settings of matplotlib, also of colours."""
 
 from __future__ import annotations
 
@@ -141,4 +141,9 @@ class Look(Palette):
     def face(self, series: Series) -> dict[str, Any]:
         """What the bars of a series look like."""
         hatch = self.hatch(series)
-        return {"facecolor": self.colour(series), "edgecolor": back(), "linewidth": 0, **({"hatch": hatch} if hatch else {})}
+        return {
+            "facecolor": self.colour(series),
+            "edgecolor": back(),
+            "linewidth": 0,
+            **({"hatch": hatch} if hatch else {}),
+        }

@@ -15,10 +15,9 @@ ABOVE = 1.3
 """The cut axis, over the highest bar that is drawn whole: room for its value."""
 
 
-
 def cut(chart: Chart, panels: Iterable[Panel]) -> float | None:
     """Where the axis of some panels ends, if not at the highest bar."""
-    if chart.log_y:
+    if chart.log_y or chart.stacked:
         return None
     found = list(panels)
     heights = sorted((value for panel in found for series in panel.series for value in series.values), reverse=True)

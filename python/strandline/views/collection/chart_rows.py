@@ -8,7 +8,7 @@ from typing import Any
 from strandline.views.chart import PAPER, Chart, Kind, Panel, Series
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import number
-from strandline.views.palette import of_ratio
+from strandline.views.palette import of_cell
 from strandline.views.scale import cut
 from strandline.views.table import NOTHING
 
@@ -43,7 +43,7 @@ def rows(chart: Chart, panel: Panel) -> list[Row]:
         if value > 0 or not chart.log_y
     ]
     filled = chart.kind is Kind.GRID
-    return [{**row, "fill": of_ratio(row["value"], panel)} for row in found] if filled else found
+    return [{**row, "fill": of_cell(chart, panel, row["value"])} for row in found] if filled else found
 
 
 def _row(chart: Chart, series: Series, index: int, top: float | None) -> Row:

@@ -14,7 +14,7 @@ from typing import Any
 from strandline.views import scale
 from strandline.views.chart import Chart, Kind, Panel
 from strandline.views.collection.chart_rows import Row, extremes, rows, spreads, told
-from strandline.views.palette import BLUES, DOTTED, INK, Palette, on_scale
+from strandline.views.palette import BLACK, DOTTED, INK, Palette
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
@@ -72,10 +72,9 @@ def specification(chart: Chart) -> Part:
 def colours(chart: Chart) -> dict[str, str]:
     """The colour of each label, as a style says it: as in the picture, or readable on a dark page."""
     palette = Palette(chart)
-    if not chart.ordered:
-        return {label: TEXT if colour == "#000000" else colour for label, colour in palette.colours.items()}
-    dark = {label: on_scale(BLUES, 1 - 0.9 * step) for label, step in palette.steps.items()}
-    return {label: f"light-dark({light}, {dark[label]})" for label, light in palette.colours.items()}
+    dark = palette.on_dark(TEXT)
+    pairs = {label: (TEXT if light == BLACK else light, dark[label]) for label, light in palette.colours.items()}
+    return {label: one if one == other else f"light-dark({one}, {other})" for label, (one, other) in pairs.items()}
 
 
 def _panel(chart: Chart, panel: Panel) -> Part:
@@ -146,7 +145,8 @@ class _Drawing:
     @property
     def at(self) -> Part:
         """The place of a row along x. Bars stand side by side."""
-        beside = {"xOffset": _name("series", sort=self.labels)} if self.chart.kind is Kind.BARS else {}
+        apart = self.chart.kind is Kind.BARS and not self.chart.stacked
+        beside = {"xOffset": _name("series", sort=self.labels)} if apart else {}
         return {"x": self.x, **beside}
 
     def y(self, field: str) -> Part:
@@ -197,7 +197,9 @@ def _unit(drawing: _Drawing) -> list[Part]:
 def _bars(drawing: _Drawing) -> list[Part]:
     """Bars, and above them what does not fit or is noted."""
     at = {**drawing.at, "y": drawing.y("top")}
-    base = {"y2": {"datum": scale.powers(drawing.chart, drawing.panel)[0]}} if drawing.chart.log_y else {}
+    chart, panel = drawing.chart, drawing.panel
+    begin = 1.0 if panel.normalised else scale.powers(chart, panel)[0]
+    base = {"y2": {"datum": begin}} if chart.log_y else {}
     bars = _layer("bar", {**at, **base, "color": drawing.colour, **drawing.told}, cursor="pointer")
     words = {**at, "text": _name("above")}
     above = _layer("text", words, "above", dy=-7, color=TEXT, fontSize=9, aria=False)
@@ -267,6 +269,12 @@ def _paper(drawing: _Drawing) -> list[Part]:
     if chart.kind is Kind.CDF:
         return []
     found = []
+    if panel.band is not None:
+        low, high = panel.band
+        band = _layer(
+            "rect", {"x": {**drawing.x, "field": "low"}, "x2": {"field": "high"}}, color=DIM, opacity=0.2, aria=False
+        )
+        found.append({**band, "data": {"values": [{"low": low, "high": high}]}})
     if any(series.has_paper for series in panel.series):
         diamond = {"shape": "diamond", "filled": True, "fill": BACK, "stroke": TEXT, "size": 44, "opacity": 1}
         at = {**drawing.at, "y": drawing.y("paper"), "tooltip": drawing.told["tooltip"]}

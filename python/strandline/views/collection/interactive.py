@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from html import escape
 
-from strandline.views.chart import EXTREMES, PAPER, Chart
+from strandline.views.chart import BAND, EXTREMES, PAPER, Chart
 from strandline.views.collection.charts import colours, specification
 
-SIGNS = {PAPER: "◇", EXTREMES: "┄"}
+SIGNS = {PAPER: "◇", EXTREMES: "┄", BAND: "▒"}
 """The paper's marks in a legend."""
 
 
