@@ -170,6 +170,30 @@ def test_the_formats_are_those_that_are_asked_for(strandline: Strandline) -> Non
     assert {path.name for path in Path("out/cosplay-table-3").glob("plot.*")} == {"plot.png"}
 
 
+def test_the_values_are_printed_as_csv(strandline: Strandline) -> None:
+    answer = strandline("figure", "cosplay-table-3", "--csv")
+    assert (answer.code, answer.err) == (0, "")
+    head, *rows = answer.out.splitlines()
+    assert head == "metric,workload,design,value"
+    values = strandline("figure", "cosplay-table-3", "--json").document["values"]
+    assert [row.split(",") for row in rows] == [[json_of(cell) for cell in value.values()] for value in values]
+    assert "--json is another form than --csv" in strandline("figure", "cosplay-table-3", "--csv", "--json").refusal
+
+
+def json_of(cell: object) -> str:
+    return cell if isinstance(cell, str) else json.dumps(cell)
+
+
+def test_what_no_picture_can_show_is_in_the_table(strandline: Strandline) -> None:
+    answer = strandline("figure", "cosplay-table-3", "--height", "1", "--format", "svg")
+    assert (answer.code, answer.err) == (0, "")
+    assert "no picture: 15 values cannot be read in a picture 7 inches wide and 1 high: give --height" in answer.out
+    assert {path.name for path in Path("out/cosplay-table-3").glob("plot.*")} == set()
+    assert Path("out/cosplay-table-3/table.md").exists()
+    said = strandline("figure", "cosplay-table-3", "--height", "0.1").refusal
+    assert "`0.1` is no height of a picture: use 1 to 40 inches" in said
+
+
 def test_an_unknown_format_is_told(strandline: Strandline) -> None:
     said = strandline("figure", "cosplay-table-3", "--format", "gif").refusal
     assert "`gif` is no format of a picture: use svg, png, pdf, or several" in said

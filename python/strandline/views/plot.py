@@ -100,6 +100,8 @@ def _fitted(chart: Chart, style: Style) -> _Fitted:
     """The layout that shows most in the height that the picture may have."""
     styles = [style] if style.title is not None else [style, replace(style, title=False)]
     tried = [_tried(layout, each) for each in styles for layout in layouts(chart, each)]
+    # Cells in place of bars or lines show no numbers of the paper: rather no title.
+    tried.sort(key=lambda found: found.layout.chart.kind is not chart.kind)
     most = style.height or style.width.most
     for found in tried:
         layout = found.layout.fitted(most - found.beside, fill=style.height is not None)

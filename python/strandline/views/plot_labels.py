@@ -92,4 +92,4 @@ def above(axes: Axes, texts: Sequence[tuple[str, str]], inches: float) -> None:
     """Texts in their colours, side by side, at the top right of a plot of a width in inches."""
     for number, (text, colour) in enumerate(reversed(texts)):
         right = 1 - number * 0.17 / inches
-        axes.text(right, 1.03, text, transform=axes.transAxes, ha="right", fontsize=SMALL, color=colour)
+        axes.text(right, 1.07, text, transform=axes.transAxes, ha="right", fontsize=SMALL, color=colour)

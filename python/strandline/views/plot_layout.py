@@ -19,8 +19,8 @@ LINE_PANELS = {Width.COLUMN: 2, Width.TEXT: 3}
 """Panels of lines side by side."""
 INNER = {Width.COLUMN: (1.55, 1.25, 0.85), Width.TEXT: (2.55, 1.55, 1.1)}
 """Inches between the axes of a single plot, of a single row, and of one of several rows."""
-LOW, LOWEST = 0.6, 0.32
-"""The least such inches of bars with values, and of others."""
+LOW, LOWEST, STRIP = 0.6, 0.32, 0.24
+"""The least such inches of bars with values, of others, and of panels of bars below each other."""
 POINTS = {Width.COLUMN: 1.25, Width.TEXT: 2.85}
 LEAST_POINTS = 0.7
 """Inches between the axes of a scatter plot, whose points have names beside them, and the least of these."""
@@ -194,6 +194,8 @@ def _bars(chart: Chart, width: Width) -> Iterator[Layout]:
         even = -(-len(chart.panels) // -(-len(chart.panels) // columns))
         pieces = _panels(chart) if fit >= len(chart.places) else _cut(chart, fit)
         yield Layout(chart, width, pieces, even, _inner(len(pieces), even, width), least, readable)
+    if even > 1:
+        yield Layout(chart, width, pieces, 1, _inner(len(pieces), 1, width), STRIP, readable=False)
 
 
 def _lines(chart: Chart, width: Width) -> Iterator[Layout]:

@@ -15,8 +15,8 @@ from strandline.views.plot_place import Place
 from strandline.views.plot_style import TINY, back, faint, grey
 from strandline.views.scale import costs
 
-LETTER, LINE = 0.054, 0.095
-"""Inches of a letter of a name, and of its height."""
+LETTER, BOLD, LINE = 0.054, 0.061, 0.095
+"""Inches of a letter of a name, of one of the front, and of its height."""
 NEAR, STEPS = 0.05, 24
 """Inches from a point to its name, and how many times half a line it may be farther."""
 SIDES = (
@@ -98,7 +98,7 @@ def name_points(place: Place) -> bool:
     for index in sorted(
         range(len(dots)), key=lambda each: (not any(series[each].notes), not series[each].bound, -dots[each].low)
     ):
-        found = _spot(series[index].label, dots[index], drawn, words, frame)
+        found = _spot(_wide(series[index]), dots[index], drawn, words, frame)
         if found is None:
             named = False
             axes.lines[_line_of(axes, series[index])].set(color=mixed(grey(), back(), 0.5), zorder=2)
@@ -116,7 +116,7 @@ def _line_of(axes: Axes, series: Series) -> int:
 def _lines(axes: Axes, series: Sequence[Series]) -> list[Box]:
     """What is drawn of the front, and of the line at 1."""
     front = sorted(each.values for each in series if any(each.notes))
-    corners = [corner for one, two in pairwise(front) for corner in (one, (one[0], two[1]), two)]
+    corners = [corner for one, two in pairwise(front) for corner in (one, (two[0], one[1]), two)]
     frame, unit = frame_of(axes), place_of(axes, 0, 1)[1]
     ends = pairwise([place_of(axes, *corner) for corner in corners])
     return [
@@ -125,12 +125,19 @@ def _lines(axes: Axes, series: Sequence[Series]) -> list[Box]:
     ]
 
 
-def _spot(label: str, dot: Box, drawn: Sequence[Box], words: Sequence[Box], frame: Box) -> tuple[Box, list[Box]] | None:
+def _wide(series: Series) -> float:
+    """Inches of its name."""
+    return (BOLD if any(series.notes) else LETTER) * len(series.label)
+
+
+def _spot(
+    wide: float, dot: Box, drawn: Sequence[Box], words: Sequence[Box], frame: Box
+) -> tuple[Box, list[Box]] | None:
     """The nearest place of a name that meets nothing, and the line to its point, if it needs one.
 
     The line may meet what is at its own point: other points there, and the front through it.
     """
-    wide, (x, y), own = LETTER * len(label), dot.middle, dot.grown(DOT)
+    (x, y), own = dot.middle, dot.grown(DOT)
     apart = [box for box in drawn if not box.meets(own)]
     for step, (right, up) in product(range(STEPS), SIDES):
         away = NEAR + step * LINE / 2

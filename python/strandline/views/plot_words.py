@@ -67,7 +67,7 @@ class Words:
 
     @property
     def _remarks(self) -> list[str]:
-        return [line for remark in self.chart.remarks for line in self._lines(remark, LETTER)]
+        return self._lines(". ".join(self.chart.remarks), LETTER)
 
     def _lines(self, text: str, letter: float) -> list[str]:
         return wrap(text, int((self.style.width.inches - 2 * EDGE) / letter))
