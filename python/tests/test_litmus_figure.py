@@ -254,5 +254,5 @@ def test_a_picture_of_states_is_as_wide_as_text_and_a_column_is_too_narrow(engin
     for title in (True, False):
         assert plot_states.draw(several, Style(title=title)).get_figwidth() <= Width.TEXT.inches
     wide = replace(panel, states=panel.states * 9, rows=tuple(replace(row, marks=row.marks * 9) for row in panel.rows))
-    with pytest.raises(InputError, match="cannot be read in a picture 3.33 inches wide: use --width text"):
+    with pytest.raises(InputError, match=r"cannot be read in a picture 3.33 inches wide: use --width text"):
         plot_states.draw(replace(grid, panels=(wide,)), Style(width=Width.COLUMN))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +47,8 @@ class InteractiveChart:
         """The specification, and for pages without a program the picture, if there is matplotlib."""
         bundle: dict[str, Any] = {VEGA_LITE: self.specification, "text/plain": repr(self)}
         if plot_size.style(None, "text", True).formats:
-            png, _ = plot_file.draw(self._chart, plot_size.Style())._repr_png_()
-            bundle["image/png"] = png
+            with suppress(plot_size.NoPictureError):
+                bundle["image/png"], _ = plot_file.draw(self._chart, plot_size.Style())._repr_png_()
         return bundle
 
     def html(self) -> str:

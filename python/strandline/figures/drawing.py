@@ -13,12 +13,9 @@ from strandline.figures.plot_spec import METRICS, QUANTILE, Bars, Scatter
 from strandline.figures.spec import FigureSpec, Metric
 from strandline.figures.values import Value, with_means
 from strandline.records import QUANTILES
-from strandline.views.chart import MEAN, PAPER, Chart, Kind, Panel, Series
+from strandline.views.chart import MEAN, PAPER, Chart, Kind, Panel, Series, crowded
 from strandline.views.numbers import number
 from strandline.views.table import NOTHING, Column, Table
-
-MANY = 7
-"""As many lines as there are colours."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +58,9 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
 
 
 def _kind(spec: FigureSpec, labels: int, is_ordered: bool) -> Kind:
-    """How a figure is drawn: more lines than there are colours cannot be told apart, and are cells."""
-    crowded = labels > MANY and not is_ordered and spec.plot.dashes is None
-    return Kind.GRID if spec.plot.kind is Kind.LINES and crowded else spec.plot.kind
+    """How a figure is drawn: too many lines are cells."""
+    is_crowded = spec.plot.kind is Kind.LINES and crowded(labels, is_ordered, spec.plot.dashes is not None)
+    return Kind.GRID if is_crowded else spec.plot.kind
 
 
 def _panels(drawn: _Drawn) -> tuple[Panel, ...]:

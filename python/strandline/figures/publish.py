@@ -15,10 +15,8 @@ from strandline.litmus_tests import LitmusTest
 from strandline.views import chart_file, files, plot_file
 from strandline.views.chart import Chart
 from strandline.views.plot_size import NoPictureError, Style
-from strandline.views.state_grid import StateGrid
 from strandline.views.table import Table
 from strandline.views.timeline.names import PAGE
-from strandline.views.timeline_chart import TimelineChart
 
 
 def write(
@@ -59,7 +57,7 @@ def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path
     return _picture(timeline_figure.chart(figure, shown), folder, style)
 
 
-def _picture(shown: Chart | StateGrid | TimelineChart, folder: Path, style: Style) -> str | None:
+def _picture(shown: plot_file.Shown, folder: Path, style: Style) -> str | None:
     """Draws it; why not, if no picture of that size can show it."""
     try:
         plot_file.write(shown, folder, style)

@@ -12,6 +12,8 @@ EXTREMES = f"{PAPER}, smallest or largest"
 """Label of the paper's extremes, of which it does not say at which place or of which series they are."""
 MEAN = "geomean"
 """The label of the geometric mean on the x axis."""
+MANY = 7
+"""As many lines as there are colours."""
 BAND = f"{PAPER}, in words"
 """Label of where the paper's words say that something lies."""
 
@@ -155,3 +157,8 @@ class Chart:
     def has_unit(self, panel: Panel) -> bool:
         """Whether a panel has a line at 1, where its baseline is."""
         return panel.normalised and self.kind not in (Kind.CDF, Kind.GRID)
+
+
+def crowded(lines: int, ordered: bool, dashed: bool) -> bool:
+    """Whether so many lines cannot be told apart, and are cells: they have no colours of their own, nor steps."""
+    return lines > MANY and not ordered and not dashed

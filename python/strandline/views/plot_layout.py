@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
-from strandline.views.chart import Chart, Kind, Panel
+from strandline.views.chart import Chart, Kind, Panel, crowded
 from strandline.views.plot_size import Style, Width
 
 BAR, GAP = 0.085, 0.08
@@ -156,14 +156,20 @@ def layouts(chart: Chart, style: Style) -> Iterator[Layout]:
     """How a chart can be drawn, what shows most first."""
     if chart.kind is Kind.BARS:
         yield from _bars(chart, style.width)
-    elif chart.kind in (Kind.LINES, Kind.CDF):
+    elif chart.kind is Kind.CDF or (chart.kind is Kind.LINES and not _crowded(chart)):
         yield from _lines(chart, style.width)
     elif chart.kind is Kind.SCATTER:
         columns = min(len(chart.panels), {Width.COLUMN: 1, Width.TEXT: 2}[style.width])
         yield Layout(chart, style.width, _panels(chart), columns, POINTS[style.width], LEAST_POINTS)
     # Cells of several quantities would need a key each.
-    if chart.kind is Kind.GRID or (chart.kind in (Kind.BARS, Kind.LINES) and chart.shared_y and not chart.stacked):
+    if chart.kind is Kind.GRID or (
+        chart.kind in (Kind.BARS, Kind.LINES) and (chart.shared_y or _crowded(chart)) and not chart.stacked
+    ):
         yield from _cells(chart, style.width)
+
+
+def _crowded(chart: Chart) -> bool:
+    return crowded(len(chart.labels), chart.ordered, bool(chart.dashes))
 
 
 def _panels(chart: Chart) -> tuple[Piece, ...]:
