@@ -19,7 +19,7 @@ from strandline.views import litmus as report
 from strandline.views.columns import Columns
 from strandline.views.numbers import seconds
 from strandline.views.page import BOLD, DIM, Line, Page
-from strandline.views.table import Table
+from strandline.views.table import Alarm, Good, Table
 
 EXPLAINED = 20
 """The number of failures that are explained; the document has all."""
@@ -80,7 +80,7 @@ class Litmus(Result):
             of = f"{self.left_out:,} of {self.left_out + len(self.tests):,} tests"
             left_out = (Line(f"left out: {of}, which belong to none of the chosen models", DIM, folds=True),)
         tally = report.tally(report.totals(self.tests), bool(self.designs))
-        last = Line(f"{tally}, {seconds(self.host_seconds)}", DIM, folds=True)
+        last = Line(f"{tally}, {seconds(self.host_seconds)}", (Alarm if self.failures else Good).style, folds=True)
         return Page((*head, *explained(self.failures), Line(), *left_out, last))
 
     def _overview(self) -> Table:
