@@ -132,6 +132,17 @@ class StuckRun(_Wrong):
 
 
 @dataclass(frozen=True)
+class UnderModel:
+    """The runs of a design on machines that one variant of its model judges."""
+
+    machines: tuple[str, ...]
+    """Presets, whose parameters the runs draw at random."""
+    undefined: bool
+    allowed: frozenset[State]
+    shown: frozenset[State]
+
+
+@dataclass(frozen=True)
 class DesignVerdict:
     """The states of a test that one design reached."""
 
@@ -144,6 +155,17 @@ class DesignVerdict:
     violations: tuple[Violation, ...]
     stuck: StuckRun | None
     """The run that did not end; none follows it."""
+    judged: Mapping[str, UnderModel]
+    """By the model and its variants (`px86:weak-locks`), each of which judges some of the machines."""
+
+    @property
+    def variants(self) -> dict[str, UnderModel]:
+        """What variants of the model have judged."""
+        return {name: each for name, each in self.judged.items() if name != self.model}
+
+    def shown_by(self, model: str) -> frozenset[State]:
+        """The states shown on machines that this model or variant judges."""
+        return self.judged[model].shown if model in self.judged else frozenset()
 
 
 @dataclass(frozen=True)
@@ -223,7 +245,13 @@ def _design(fields: Mapping[str, Any]) -> DesignVerdict:
         shown=frozenset(tuple(state) for state in fields["shown"]),
         violations=tuple(Violation(*_wrong(each), tuple(each["values"])) for each in fields["violations"]),
         stuck=stuck and StuckRun(*_wrong(stuck), stuck["kind"]),
+        judged={name: _under(each) for name, each in fields["judged"].items()},
     )
+
+
+def _under(fields: Mapping[str, Any]) -> UnderModel:
+    allowed, shown = (frozenset(tuple(state) for state in fields[key]) for key in ("allowed", "shown"))
+    return UnderModel(tuple(fields["machines"]), fields["undefined"], allowed, shown)
 
 
 def _wrong(fields: Mapping[str, Any]) -> tuple[str, int, tuple[str, ...]]:

@@ -81,7 +81,9 @@ class Litmus(Result):
             left_out = (Line(f"left out: {of}, which belong to none of the chosen models", DIM, folds=True),)
         tally = report.tally(report.totals(self.tests), bool(self.designs))
         last = Line(f"{tally}, {seconds(self.host_seconds)}", (Alarm if self.failures else Good).style, folds=True)
-        return Page((*head, *explained(self.failures), Line(), *left_out, last))
+        beyond = None if one else report.beyond(self.tests)
+        more = (Line(beyond, DIM, folds=True),) if beyond else ()
+        return Page((*head, *explained(self.failures), Line(), *left_out, *more, last))
 
     def _overview(self) -> Table:
         ran = [name for name in self.designs if any(test.design(name) for test in self.tests)]

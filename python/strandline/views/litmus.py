@@ -155,13 +155,16 @@ def rows(test: LitmusTest) -> list[dict[str, Any]]:
 
 
 def states(test: LitmusTest, designs: Sequence[str]) -> Table:
-    """One row per state, one column per model and design."""
+    """One row per state, one column per model, variant of a model that judges a design, and design."""
     ran = [design for name in designs if (design := test.design(name))]
-    titles = ["state", *(model.model for model in test.models), *(_heading(design.design) for design in ran)]
+    asked = {model.model for model in test.models}
+    variants = {name: each for design in ran for name, each in design.variants.items() if name not in asked}
+    titles = ["state", *(model.model for model in test.models), *variants, *(_heading(each.design) for each in ran)]
     rows = (
         (
             test.state_text(state),
-            *(_allows(model, state) for model in test.models),
+            *(_says(model.undefined, bool(model.states.get(state))) for model in test.models),
+            *(_says(each.undefined, state in each.allowed) for each in variants.values()),
             *(_shows(test, design, state) for design in ran),
         )
         for state in test.states
@@ -174,14 +177,28 @@ def _heading(design: str) -> str:
     return f"-d {design}"
 
 
-def _allows(model: ModelVerdict, state: State) -> str:
-    if model.undefined:
-        return "undefined"
-    return "allowed" if model.states.get(state) else "forbidden"
+def _says(undefined: bool, allowed: bool) -> str:
+    return "undefined" if undefined else "allowed" if allowed else "forbidden"
 
 
 def _shows(test: LitmusTest, design: DesignVerdict, state: State) -> str:
-    return DID[did(test, design, state)]
+    mark = did(test, design, state)
+    if mark is Mark.SHOWN and design.variants and state not in design.shown_by(design.model):
+        return f"shown under {', '.join(name for name, each in design.variants.items() if state in each.shown)}"
+    return DID[mark]
+
+
+def beyond(tests: Iterable[LitmusTest]) -> str | None:
+    """Where designs show more than their model allows, since a variant of it judges some of the machines."""
+    found: dict[str, set[str]] = {}
+    for design in (design for test in tests for design in test.designs):
+        for name, each in design.variants.items():
+            if not each.undefined and each.shown & each.allowed - design.shown_by(design.model):
+                found.setdefault(name, set()).update(each.machines)
+    if not found:
+        return None
+    judged = "; ".join(f"{name} judges machines of {', '.join(sorted(found[name]))}" for name in sorted(found))
+    return f"+N: states shown only where a variant of the model judges, which allows them: {judged}"
 
 
 #: A design's marks as a table says them.
@@ -252,9 +269,13 @@ def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
         return NOTHING
     bad = {violation.state for violation in design.violations}
     model = test.model(design.model)
-    count = str(len(design.shown - bad))
+    right = design.shown - bad
+    under = right & design.shown_by(design.model) if design.variants else right
+    count = str(len(under))
     if model and not model.undefined:
         count = f"{count}/{model.allowed}"
+    if len(under) < len(right):
+        count += f"+{len(right - under)}"
     alarms = [counted(len(bad), "violation").upper()] if bad else []
     if design.stuck:
         alarms.append(design.stuck.kind.upper())
