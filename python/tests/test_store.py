@@ -49,6 +49,7 @@ def interrupted(strandline: Strandline, native: FakeNative, store: Path) -> None
         answer = strandline(*TABLE)
         settle()
     said = "interrupted: the run store keeps 4 finished runs: repeat the command to continue"
+    said += "; not finished: 6 of 10 runs, under x86, cosplay"
     assert (answer.code, answer.out, answer.err) == (130, "", f"strandline: {said}\n")
     assert len(files(store)) == 4
     assert list(Path("out").iterdir()) == []
