@@ -158,15 +158,6 @@ class DesignVerdict:
     judged: Mapping[str, UnderModel]
     """By the model and its variants (`px86:weak-locks`), each of which judges some of the machines."""
 
-    @property
-    def variants(self) -> dict[str, UnderModel]:
-        """What variants of the model have judged."""
-        return {name: each for name, each in self.judged.items() if name != self.model}
-
-    def shown_by(self, model: str) -> frozenset[State]:
-        """The states shown on machines that this model or variant judges."""
-        return self.judged[model].shown if model in self.judged else frozenset()
-
 
 @dataclass(frozen=True)
 class LitmusTest:
@@ -202,6 +193,14 @@ class LitmusTest:
     def design(self, name: str) -> DesignVerdict | None:
         """The verdict on that design, if it ran the test."""
         return next((design for design in self.designs if design.design == name), None)
+
+    def beyond(self, design: DesignVerdict) -> dict[str, frozenset[State]]:
+        """What the design has shown and its model forbids, by the variants of the model that judge those machines."""
+        own = self.model(design.model)
+        if own is None or own.undefined:
+            return {}
+        more = {name: frozenset(s for s in each.shown if not own.states.get(s)) for name, each in design.judged.items()}
+        return {name: states for name, states in more.items() if states and name != design.model}
 
     def judged_by_designs(self) -> LitmusTest:
         """The same test with only the models of the designs that ran it."""

@@ -189,14 +189,14 @@ def _design(name: str, settings: list[str]) -> dict[str, Any]:
     shown = SHOWS.get(name, [state for state, _ in _states("none")])
     judged = {DESIGNS[name]: _under(DESIGNS[name], "cosplay", shown)}
     if WEAK in settings:
-        judged["px86:weak-locks"] = _under("px86:weak-locks", "asap", [(0, 1)])
+        judged["px86:weak-locks"] = _under("px86:weak-locks", "asap", [(0, 1), (1, 0)])
     violation = {"machine": "cosplay", "seed": 17, "detail": ["z reached the media at cycle 120, x at cycle 340"]}
     return {
         "design": name,
         "model": DESIGNS[name],
         "runs": 40,
         "crash_states": 1234,
-        "shown": [*shown, *([(0, 1)] if WEAK in settings else [])],
+        "shown": [*shown, *([(0, 1), (1, 0)] if WEAK in settings else [])],
         "judged": judged,
         "stuck": {**STUCK, "kind": "starved"} if HANGS in settings else None,
         "violations": [{"values": state, **violation} for state in shown if state in MODELS[DESIGNS[name]][1]],

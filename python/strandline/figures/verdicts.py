@@ -80,7 +80,7 @@ def brief(value: Any, error: Any = None) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
-        return VERDICTS[value]
+        return str(VERDICTS[value])
     if isinstance(value, int | float):
         return number(value) if error is None else give_or_take(value, error)
     if isinstance(value, str):

@@ -158,7 +158,7 @@ def states(test: LitmusTest, designs: Sequence[str]) -> Table:
     """One row per state, one column per model, variant of a model that judges a design, and design."""
     ran = [design for name in designs if (design := test.design(name))]
     asked = {model.model for model in test.models}
-    variants = {name: each for design in ran for name, each in design.variants.items() if name not in asked}
+    variants = {name: each.judged[name] for each in ran for name in test.beyond(each) if name not in asked}
     titles = ["state", *(model.model for model in test.models), *variants, *(_heading(each.design) for each in ran)]
     rows = (
         (
@@ -183,22 +183,21 @@ def _says(undefined: bool, allowed: bool) -> str:
 
 def _shows(test: LitmusTest, design: DesignVerdict, state: State) -> str:
     mark = did(test, design, state)
-    if mark is Mark.SHOWN and design.variants and state not in design.shown_by(design.model):
-        return f"shown under {', '.join(name for name, each in design.variants.items() if state in each.shown)}"
-    return DID[mark]
+    under = [name for name, states in test.beyond(design).items() if state in states]
+    return f"shown under {', '.join(under)}" if mark is Mark.SHOWN and under else DID[mark]
 
 
 def beyond(tests: Iterable[LitmusTest]) -> str | None:
     """Where designs show more than their model allows, since a variant of it judges some of the machines."""
-    found: dict[str, set[str]] = {}
-    for design in (design for test in tests for design in test.designs):
-        for name, each in design.variants.items():
-            if not each.undefined and each.shown & each.allowed - design.shown_by(design.model):
-                found.setdefault(name, set()).update(each.machines)
-    if not found:
-        return None
-    judged = "; ".join(f"{name} judges machines of {', '.join(sorted(found[name]))}" for name in sorted(found))
-    return f"+N: states shown only where a variant of the model judges, which allows them: {judged}"
+    found = sorted({name for test in tests for each in test.designs if _more(test, each) for name in test.beyond(each)})
+    what = "+N: states shown only on machines that a variant of the model judges, which allows them"
+    return f"{what}: {', '.join(found)}" if found else None
+
+
+def _more(test: LitmusTest, design: DesignVerdict) -> int:
+    """How many states only variants of the model allow."""
+    bad = {violation.state for violation in design.violations}
+    return len(frozenset[State]().union(*test.beyond(design).values()) - bad)
 
 
 #: A design's marks as a table says them.
@@ -269,13 +268,12 @@ def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
         return NOTHING
     bad = {violation.state for violation in design.violations}
     model = test.model(design.model)
-    right = design.shown - bad
-    under = right & design.shown_by(design.model) if design.variants else right
-    count = str(len(under))
+    more = _more(test, design)
+    count = str(len(design.shown - bad) - more)
     if model and not model.undefined:
         count = f"{count}/{model.allowed}"
-    if len(under) < len(right):
-        count += f"+{len(right - under)}"
+    if more:
+        count += f"+{more}"
     alarms = [counted(len(bad), "violation").upper()] if bad else []
     if design.stuck:
         alarms.append(design.stuck.kind.upper())
