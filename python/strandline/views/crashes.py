@@ -9,7 +9,7 @@ from strandline.views.numbers import counted, whole
 from strandline.views.table import Alarm, Column, Good, Open, Table, tabulated
 
 NOT_FINISHED = "not finished"
-VERDICTS = {True: Good("recovers"), False: Alarm("FAILS"), None: Open(NOT_FINISHED)}
+VERDICTS: Mapping[bool | None, str] = {True: Good("recovers"), False: Alarm("FAILS"), None: Open(NOT_FINISHED)}
 COLUMNS: Mapping[Column, Callable[[CrashResult], str]] = {
     Column("design", numeric=False): lambda result: result.design,
     Column("crash states"): lambda result: whole(result.points),

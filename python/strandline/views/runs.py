@@ -19,7 +19,7 @@ SHARED: Cells = {
 }
 """Further columns if tasks share a thread: their number, and the cycles of each."""
 
-VERDICTS = {True: Good("yes"), False: Alarm("NO"), None: NOTHING}
+VERDICTS: Mapping[bool | None, str] = {True: Good("yes"), False: Alarm("NO"), None: NOTHING}
 
 
 def comparison(records: Sequence[Record]) -> Table:
