@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strandline.errors import FaultError, InputError, StoppedError, StuckError
+from strandline.interrupts import seen_at_once
 from strandline.records import Record
 
 if TYPE_CHECKING:
@@ -409,7 +410,7 @@ class Engine:
         from strandline.timelines import Timeline
 
         watched = progress or self.progress()
-        answer = self._ask(lambda: self.native.timeline(spec, part, watched), spec)
+        answer = self._ask_long(lambda: self.native.timeline(spec, part, watched), spec)
         return Timeline.of(self._record(answer["record"]), answer, part.from_cycle)
 
     def origin(self, spec: RunSpec) -> dict[str, Any]:
@@ -472,12 +473,12 @@ class Engine:
         """The run of the crash state that `replay` names, and what it did."""
         from strandline.timelines import Timeline
 
-        answer = self._ask(lambda: self.native.crash_timeline(spec), spec.run)
+        answer = self._ask_long(lambda: self.native.crash_timeline(spec), spec.run)
         return Timeline.of(self._record(answer["record"]), answer)
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:
         """Finds the crash states of a recording, by a model or by runs, and selects those to visit."""
-        states = self._ask(lambda: self.native.RecordingStates(spec))
+        states = self._ask_long(lambda: self.native.RecordingStates(spec))
         return CrashStates(StatesPlan.of(states.plan()), lambda folder: self._ask(lambda: states.next(str(folder))))
 
     def recording_cycles(self, spec: CyclesSpec) -> int | None:
@@ -486,7 +487,8 @@ class Engine:
 
     def recording_fences(self, recording: str) -> list[Fence]:
         """The executed flushes and fences of a recording, by address."""
-        keys, found = [each.name for each in fields(Fence)], self._ask(lambda: self.native.recording_fences(recording))
+        keys = [each.name for each in fields(Fence)]
+        found = self._ask_long(lambda: self.native.recording_fences(recording))
         return [Fence(**{key: each[key] for key in keys}) for each in found]
 
     def recording_behind(self, recording: str, own: Sequence[int]) -> list[dict[str, Any]]:
@@ -539,7 +541,7 @@ class Engine:
         from strandline.timelines import Timeline
 
         keys = {"test": spec.source.keys(), "design": design, "set": spec.set, "machines": spec.machines}
-        answer = self._ask(lambda: self.native.litmus_timeline({**keys, "seed": spec.seed}))
+        answer = self._ask_long(lambda: self.native.litmus_timeline({**keys, "seed": spec.seed}))
         return Timeline.of(Record(answer["record"]), answer)
 
     def random(self, spec: RandomSpec) -> RandomResult:
@@ -575,6 +577,10 @@ class Engine:
     def collect(self, source: str, out: str, advance: Callable[[int], None]) -> dict[str, Any]:
         """Writes a recorder's stream into a recording; `recorder.Recorded` lists the keys."""
         return self._ask(lambda: self.native.collect(source, out, advance))
+
+    def _ask_long(self, question: Callable[[], Answer], run: RunSpec | None = None) -> Answer:
+        """As `_ask`; Ctrl-C does not wait for the answer."""
+        return self._ask(lambda: seen_at_once(question), run)
 
     def _ask(self, question: Callable[[], Answer], run: RunSpec | None = None) -> Answer:
         try:

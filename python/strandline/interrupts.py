@@ -4,12 +4,37 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from types import FrameType
+from typing import TypeVar
+
+Answer = TypeVar("Answer")
 
 INTERRUPT_SECONDS = 0.2
 """Longest delay of an interrupt: without this limit, one directly before a wait would be seen only after it."""
+
+
+def seen_at_once(question: Callable[[], Answer]) -> Answer:
+    """The answer of a thread of its own, since the main thread sees Ctrl-C only between two steps of Python.
+
+    After an interrupt the thread goes on by itself; nobody waits for it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return question()
+    answer = Future[Answer]()
+
+    def ask() -> None:
+        try:
+            answer.set_result(question())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    while wait([answer], timeout=INTERRUPT_SECONDS).not_done:
+        pass
+    return answer.result()
 
 
 @contextmanager

@@ -132,6 +132,17 @@ class StuckRun(_Wrong):
 
 
 @dataclass(frozen=True)
+class UnderModel:
+    """The runs of a design on machines that one variant of its model judges."""
+
+    machines: tuple[str, ...]
+    """Presets, whose parameters the runs draw at random."""
+    undefined: bool
+    allowed: frozenset[State]
+    shown: frozenset[State]
+
+
+@dataclass(frozen=True)
 class DesignVerdict:
     """The states of a test that one design reached."""
 
@@ -144,6 +155,8 @@ class DesignVerdict:
     violations: tuple[Violation, ...]
     stuck: StuckRun | None
     """The run that did not end; none follows it."""
+    judged: Mapping[str, UnderModel]
+    """By the model and its variants (`px86:weak-locks`), each of which judges some of the machines."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +193,14 @@ class LitmusTest:
     def design(self, name: str) -> DesignVerdict | None:
         """The verdict on that design, if it ran the test."""
         return next((design for design in self.designs if design.design == name), None)
+
+    def beyond(self, design: DesignVerdict) -> dict[str, frozenset[State]]:
+        """What the design has shown and its model forbids, by the variants of the model that judge those machines."""
+        own = self.model(design.model)
+        if own is None or own.undefined:
+            return {}
+        more = {name: frozenset(s for s in each.shown if not own.states.get(s)) for name, each in design.judged.items()}
+        return {name: states for name, states in more.items() if states and name != design.model}
 
     def judged_by_designs(self) -> LitmusTest:
         """The same test with only the models of the designs that ran it."""
@@ -223,7 +244,13 @@ def _design(fields: Mapping[str, Any]) -> DesignVerdict:
         shown=frozenset(tuple(state) for state in fields["shown"]),
         violations=tuple(Violation(*_wrong(each), tuple(each["values"])) for each in fields["violations"]),
         stuck=stuck and StuckRun(*_wrong(stuck), stuck["kind"]),
+        judged={name: _under(each) for name, each in fields["judged"].items()},
     )
+
+
+def _under(fields: Mapping[str, Any]) -> UnderModel:
+    allowed, shown = (frozenset(tuple(state) for state in fields[key]) for key in ("allowed", "shown"))
+    return UnderModel(tuple(fields["machines"]), fields["undefined"], allowed, shown)
 
 
 def _wrong(fields: Mapping[str, Any]) -> tuple[str, int, tuple[str, ...]]:

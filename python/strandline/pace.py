@@ -70,17 +70,16 @@ class Pace:
 
     @contextmanager
     def run(self, spec: RunSpec, progress: NativeProgress) -> Iterator[None]:
-        """In the block, the run is made."""
+        """In the block, the run is made. One that fails has not ended."""
         running = _Running(progress, self.clock())
         with self._lock:
             self._running[spec] = running
         try:
             yield
+            self.finish(spec, self.clock() - running.began)
         finally:
             with self._lock:
-                del self._running[spec]
-                self._ended.add(spec)
-                self._measured[spec.workload].add(self.clock() - running.began, self.lengths[spec].work)
+                self._running.pop(spec, None)
 
     def reuse(self, spec: RunSpec) -> None:
         """Counts a run that an earlier call made."""
@@ -88,10 +87,17 @@ class Pace:
             self._ended.add(spec)
 
     def finish(self, spec: RunSpec, seconds: float) -> None:
-        """Counts a run that was made elsewhere, and its time."""
+        """Counts a run that was made, here or elsewhere, and its time."""
         with self._lock:
+            self._running.pop(spec, None)
             self._ended.add(spec)
             self._measured[spec.workload].add(seconds, self.lengths[spec].work)
+
+    @property
+    def unfinished(self) -> list[RunSpec]:
+        """The runs that have not ended."""
+        with self._lock:
+            return [spec for spec in self.lengths if spec not in self._ended]
 
     def standing(self) -> Standing:
         """How far the runs are now."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -42,10 +44,17 @@ def parallel(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, d
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+STOP_SECONDS = 0.6
+"""Longest wait for work that is told to stop."""
+
+
 def until_interrupted(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, done: Done, stop: Callable[[], None]
-) -> tuple[list[Result], bool]:
-    """As `parallel`, and whether it was interrupted: `stop` then ends unfinished work, whose results count, if any."""
+) -> tuple[list[Result], list[Item] | None]:
+    """As `parallel`; and if it was interrupted, the items that were not finished then, else `None`.
+
+    An interrupt lets `stop` end unfinished work. The results of that count, if any come in time.
+    """
     pool = ThreadPoolExecutor(max_workers=jobs)
     with interrupts_noted() as interrupts:
         try:
@@ -53,19 +62,22 @@ def until_interrupted(
             for future in futures:
                 future.add_done_callback(lambda finished: None if finished.cancelled() else done())
             _wait(futures, interrupts)
+            cut = None
             if interrupts:
+                cut = [item for item, future in zip(items, futures, strict=True) if not future.done()]
                 stop()
-                _wait([future for future in futures if not future.cancel()])
+                _wait([future for future in futures if not future.cancel()], seconds=STOP_SECONDS)
             ended = [future for future in futures if future.done() and not future.cancelled()]
             results = [future.result() for future in ended if not isinstance(future.exception(), StoppedError)]
-            return results, bool(interrupts)
+            return results, cut
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _wait(futures: Sequence[Future[Result]], interrupts: Sequence[int] = ()) -> None:
-    """Waits until all are finished, one has failed or an interrupt is noted."""
+def _wait(futures: Sequence[Future[Result]], interrupts: Sequence[int] = (), seconds: float = math.inf) -> None:
+    """Waits until all are finished, one has failed, an interrupt is noted or the time is over."""
     ended, lock, left = threading.Event(), threading.Lock(), len(futures)
+    until = time.monotonic() + seconds
 
     def note(future: Future[Result]) -> None:
         nonlocal left
@@ -77,7 +89,7 @@ def _wait(futures: Sequence[Future[Result]], interrupts: Sequence[int] = ()) -> 
     for future in futures:
         future.add_done_callback(note)
     # The time of `concurrent.futures.wait` grows with the number of futures, and 10,000 short runs wait for it.
-    while left and not interrupts and not ended.wait(INTERRUPT_SECONDS):
+    while left and not interrupts and time.monotonic() < until and not ended.wait(INTERRUPT_SECONDS):
         pass
 
 

@@ -129,10 +129,10 @@ def _builds(store: Path) -> list[os.DirEntry[str]]:
 
 
 def _files(store: Path, kind: re.Pattern[str]) -> Iterator[tuple[str, str, os.stat_result]]:
-    """The build, the path and the state of each file with such a name."""
+    """The build, the path and the state of each regular file with such a name."""
     for folder in _builds(store):
         for entry in _entries(folder.path):
-            if kind.fullmatch(entry.name):
+            if kind.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 # Another process may have deleted it.
                 with suppress(FileNotFoundError):
                     yield folder.name, entry.path, entry.stat(follow_symlinks=False)

@@ -69,7 +69,7 @@ def compiles(compiler: str, language: str, source: str) -> bool:
     command = [*shlex.split(compiler), "-x", language, "-c", "-o", os.devnull, "-"]
     try:
         done = subprocess.run(  # noqa: S603 (the user's compiler)
-            command, input=source, text=True, capture_output=True, check=False
+            command, input=source, encoding="utf-8", errors="replace", capture_output=True, check=False
         )
         return done.returncode == 0
     except OSError:
@@ -127,5 +127,5 @@ def _arguments() -> list[str]:
 
 
 def _printed(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (LLVM's own programs)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)  # noqa: S603 (LLVM's own programs)
     return done.stdout.strip()

@@ -6,9 +6,11 @@ all, so several processes may share the folder. At worst two of them make the sa
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import stat
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -64,9 +66,7 @@ class Store:
             return None
         path = f"{self.folder}/{name}"
         try:
-            # pathlib takes as long as a tenth of a short run.
-            with open(path, "rb") as file:  # noqa: PTH123
-                record = _read(file.read())
+            record = _read(_bytes_of(path))
             if self.name(record.fields) != name:
                 raise ValueError("another run")
         except FileNotFoundError:
@@ -176,8 +176,22 @@ def _write_whole(folder: str, name: str, text: bytes) -> None:
 
 
 def _write(path: str, text: bytes) -> None:
-    with open(path, "wb") as file:  # noqa: PTH123
+    with open(path, "wb", opener=_at_once) as file:
         file.write(text)
+
+
+def _bytes_of(path: str) -> bytes:
+    """The bytes of a regular file. An `OSError` for what else is there: a device may have no end."""
+    # pathlib takes as long as a tenth of a short run.
+    with open(path, "rb", buffering=0, opener=_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        return file.read()
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens a file without waiting: a FIFO would have it wait for its other end."""
+    return os.open(path, flags | os.O_NONBLOCK, 0o666)
 
 
 def opened(chosen: str | None, build: str, warn: Warn, fresh: bool = False) -> Store | None:

@@ -34,6 +34,29 @@ class Processor:
 
 
 @dataclass(frozen=True)
+class Described:
+    """The processor that a machine describes, as it tells its family, models and steppings."""
+
+    name: str
+    family: int
+    models: frozenset[int]
+    steppings: frozenset[int]
+
+    def is_this(self, processor: Processor) -> bool:
+        """Whether it is the one at hand."""
+        family, model, stepping = processor.signature
+        return family == self.family and model in self.models and stepping in self.steppings
+
+
+CASCADE_LAKE = Described("Intel Cascade Lake", 6, frozenset({85}), frozenset(range(5, 8)))
+GENOA = Described(
+    "AMD EPYC 9004 (Zen 4)", 25, frozenset({*range(0x10, 0x20), *range(0xA0, 0xB0)}), frozenset(range(16))
+)
+DESCRIBED: dict[str, Described] = {"zen4": GENOA, "cosplay": CASCADE_LAKE, "common": CASCADE_LAKE}
+"""By machine; of other machines no processor is known."""
+
+
+@dataclass(frozen=True)
 class Case:
     """A microbenchmark, or a workload and its twin. `validate::Case` documents it."""
 

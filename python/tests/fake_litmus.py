@@ -77,6 +77,8 @@ exists (x=0 /\\ z=1)
 SHELF = {"papers/mp": MP, "papers/race": RACE, "papers/strandweaver-2ab": STRANDS}
 
 
+#: A setting with which some machines are judged by a variant of px86, and show what it allows.
+WEAK = "entries=1"
 #: A setting with which every design's run never ends.
 HANGS = "entries=0"
 STUCK = {"machine": "asap", "seed": 23, "detail": ["core 0 waits for persist buffer"]}
@@ -185,16 +187,25 @@ def read_expected(spec: dict[str, Any]) -> dict[str, dict[str, list[str] | None]
 
 def _design(name: str, settings: list[str]) -> dict[str, Any]:
     shown = SHOWS.get(name, [state for state, _ in _states("none")])
+    judged = {DESIGNS[name]: _under(DESIGNS[name], "cosplay", shown)}
+    if WEAK in settings:
+        judged["px86:weak-locks"] = _under("px86:weak-locks", "asap", [(0, 1), (1, 0)])
     violation = {"machine": "cosplay", "seed": 17, "detail": ["z reached the media at cycle 120, x at cycle 340"]}
     return {
         "design": name,
         "model": DESIGNS[name],
         "runs": 40,
         "crash_states": 1234,
-        "shown": shown,
+        "shown": [*shown, *([(0, 1), (1, 0)] if WEAK in settings else [])],
+        "judged": judged,
         "stuck": {**STUCK, "kind": "starved"} if HANGS in settings else None,
         "violations": [{"values": state, **violation} for state in shown if state in MODELS[DESIGNS[name]][1]],
     }
+
+
+def _under(model: str, machine: str, shown: list[State]) -> dict[str, Any]:
+    allowed = [state for state, is_allowed in _states(model) if is_allowed]
+    return {"machines": [machine], "runs": 20, "undefined": model in UNDEFINED, "allowed": allowed, "shown": shown}
 
 
 def export(spec: dict[str, Any]) -> dict[str, Any]:

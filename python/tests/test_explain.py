@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -9,11 +11,13 @@ import pytest
 
 from conftest import Strandline
 from strandline.api.explain import explain
+from strandline.api.glossary import glossary, meanings
 from strandline.api.topics import LISTED, known, topics
 from strandline.cli.app import installed
 from strandline.cli.explain import options
 from strandline.engine import Engine
 from strandline.figures.experiments import Experiments
+from strandline.records import DERIVED
 
 ROOT = Path(__file__).parents[2]
 
@@ -112,3 +116,49 @@ def test_every_parameter_of_a_design_and_of_the_runtime_has_a_source() -> None:
     for each in entries:
         assert each["source"], each["key"]
         assert each["min"] <= each["default"] <= each["max"]
+
+
+def headings() -> set[str]:
+    """Every heading that a table of the package has, but those that data decide."""
+    calls = (
+        node
+        for file in (ROOT / "python/strandline").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Column" and node.args
+    )
+    firsts = (call.args[0] for call in calls)
+    return {str(first.value) for first in firsts if isinstance(first, ast.Constant) and first.value}
+
+
+def test_every_heading_of_a_table_is_explained() -> None:
+    explained = {name for word in glossary().columns for name in word.names}
+    # Tables of figures have one for a paper's values, and "each" is a word of code.
+    assert headings() - {"PAPER", "each"} <= explained
+    # What no table has is of no use. A few headings are written by code.
+    written = {"instructions", "key", "within 15%", "p50"}
+    assert {name for name in explained - headings() - written if not name.endswith("/task")} == set()
+
+
+def test_every_derived_quantity_is_explained() -> None:
+    explained = {name for word in glossary().quantities for name in word.names}
+    assert explained == {*DERIVED, "spent_on"}
+
+
+def test_every_primitive_is_explained() -> None:
+    text = (ROOT / "crates/isa/src/primitive.rs").read_text(encoding="utf-8")
+    mnemonics = re.findall(r'\{ mnemonic: "([^"]+)"', text)
+    assert len(mnemonics) > 10
+    assert [name for name in mnemonics if not meanings(name)] == []
+
+
+def test_words_lead_to_words(names: list[str]) -> None:
+    known_names = {*names, *(name.casefold() for name in names)}
+    for _, word in glossary().entries():
+        assert [name for name in word.see if name not in known_names] == [], word.name
+
+
+def test_a_word_is_found_however_it_is_spelled(strandline: Strandline) -> None:
+    for spelled in (("fence", "stalls"), ("fence-stalls",), ("Fence_Stalls",)):
+        assert strandline("explain", *spelled).out.startswith("fence stalls: column\n")
+    for term in ("clwb", "adr", "eADR", "WPQ", "epoch", "strand", "persist", "fence"):
+        assert "term" in kinds(strandline, term)

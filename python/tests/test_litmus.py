@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Answer, Strandline
-from fake_litmus import MP, SHELF, STRANDS
+from fake_litmus import MP, SHELF, STRANDS, WEAK
 from fake_native import FakeNative
 
 MP_PX86 = """mp
@@ -249,6 +249,32 @@ def test_dot_takes_the_only_model(strandline: Strandline) -> None:
     answer = strandline("litmus", "papers/strandweaver-2ab", "--dot", "x=1 z=1", "--json")
     assert answer.document["dot"].startswith('digraph "strand"')
     assert answer.document["allowed"] is True
+
+
+ON_WEAK = ("-d", "x86", "--set", f"design.{WEAK}")
+
+
+def test_states_that_only_a_variant_of_the_model_allows_are_told_apart(strandline: Strandline) -> None:
+    answer = strandline("litmus", "papers/mp", *ON_WEAK)
+    assert answer.code == 0
+    table = [re.split("   +", line.strip()) for line in answer.out.split("state", 1)[1].splitlines()[:6]]
+    assert table[0] == ["px86", "px86:weak-locks", "-d x86"]
+    assert table[3] == ["x=0 z=1", "forbidden", "allowed", "shown under px86:weak-locks"]
+    # The model allows this one, whoever judges the machine that shows it.
+    assert table[4] == ["x=1 z=0", "allowed", "allowed", "shown"]
+    (design,) = strandline("litmus", "papers/mp", *ON_WEAK, "--json").document["tests"][0]["designs"]
+    assert {name: each["shown"] for name, each in design["judged"].items()} == {
+        "px86": [[0, 0], [1, 1]],
+        "px86:weak-locks": [[0, 1], [1, 0]],
+    }
+
+
+def test_a_table_of_tests_counts_them_apart_and_says_why(strandline: Strandline) -> None:
+    lines = strandline("litmus", *ON_WEAK).out.splitlines()
+    assert re.split("   +", next(line for line in lines if line.startswith("papers/mp")).strip())[-1] == "3/3+1"
+    assert lines[-2] == (
+        "+N: states shown only on machines that a variant of the model judges, which allows them: px86:weak-locks"
+    )
 
 
 def test_promote_writes_a_file_for_each_model(strandline: Strandline, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """`strandline litmus --export` and `--judge` over the fake module, whose px86 forbids x=0 z=1."""
 
+import errno
 import json
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,40 @@ def test_a_folder_is_exported_without_what_others_lack(
     document = strandline("litmus", "--export", form, "--out", "shelf", "--json").document
     assert document["exported"] == {f"papers/{name}": f"shelf/papers/{name}{suffix}" for name in ("mp", "race")}
     assert document["left_out"] == [{"test": "papers/strandweaver-2ab", "why": "x86 has no `JS`"}]
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """The disk is full once this many files are written."""
+    write, written = Path.write_bytes, count()
+
+    def full(path: Path, data: bytes) -> int:
+        if next(written) == room:
+            write(path, data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+
+
+@pytest.mark.parametrize("room", [0, 1])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_full_disk_leaves_all_files_as_they_were(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, room: int, is_there: bool
+) -> None:
+    words = ("litmus", "--export", "c", "--out", "new/folder")
+    if is_there:
+        assert strandline(*words).code == 0
+        (tmp_path / "new/folder/papers/mp.c").write_text("mine\n")
+    before = {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")}
+    fill_disk(monkeypatch, room)
+    assert "cannot be written: No space left on device" in strandline(*words).refusal
+    assert {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")} == before
+
+
+def test_a_full_disk_promotes_nothing(strandline: Strandline, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    fill_disk(monkeypatch, 2)
+    assert "No space left on device" in strandline("litmus", str(folder), "--promote").refusal
+    assert not list(folder.rglob("*expected*"))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from fake_native import FakeNative
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError, StoppedError
+from strandline.interrupts import seen_at_once
 from strandline.pool import pace_of, parallel, run_all, until_interrupted
 
 
@@ -70,10 +71,25 @@ def test_an_interrupt_as_soon_as_work_begins_shows_what_it_found(by: signal.Sign
             stopped.wait(60)
         return item
 
-    results, interrupted = until_interrupted(work, range(1000), 1, nothing, stopped.set)
-    assert interrupted
+    results, unfinished = until_interrupted(work, range(1000), 1, nothing, stopped.set)
+    assert unfinished == list(range(1000)), "none was finished then"
     assert results[0] == 0
     assert len(results) < 1000
+
+
+def test_an_interrupt_does_not_wait_for_work_that_does_not_stop() -> None:
+    release = threading.Event()
+
+    def work(item: int) -> int:
+        if item:
+            _thread.interrupt_main(signal.SIGINT)
+            release.wait(60)
+        return item
+
+    # The interrupt comes in the midst of the second, which nothing stops.
+    results, unfinished = until_interrupted(work, [0, 1, 2], 1, nothing, lambda: None)
+    assert (results, unfinished, release.is_set()) == ([0], [1, 2], False)
+    release.set()
 
 
 def test_work_that_is_stopped_without_a_result_has_none() -> None:
@@ -86,8 +102,7 @@ def test_work_that_is_stopped_without_a_result_has_none() -> None:
         stopped.wait(60)
         raise StoppedError
 
-    results, interrupted = until_interrupted(work, range(2), 1, nothing, stopped.set)
-    assert (results, interrupted) == ([0], True)
+    assert until_interrupted(work, range(2), 1, nothing, stopped.set) == ([0], [1])
 
 
 def test_a_second_interrupt_does_not_wait_for_work_that_goes_on() -> None:
@@ -100,6 +115,28 @@ def test_a_second_interrupt_does_not_wait_for_work_that_goes_on() -> None:
     with pytest.raises(KeyboardInterrupt):
         until_interrupted(work, [0], 1, nothing, lambda: _thread.interrupt_main(signal.SIGTERM))
     release.set()
+
+
+def test_an_interrupt_does_not_wait_for_an_answer() -> None:
+    release = threading.Event()
+
+    def answer() -> None:
+        _thread.interrupt_main(signal.SIGINT)
+        release.wait(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        seen_at_once(answer)
+    assert not release.is_set()
+    release.set()
+
+
+def test_an_answer_is_what_another_thread_says() -> None:
+    def refuse() -> None:
+        raise InputError("no")
+
+    assert seen_at_once(lambda: 7) == 7
+    with pytest.raises(InputError, match="no"):
+        seen_at_once(refuse)
 
 
 def test_a_repeated_run_is_made_once(native: FakeNative, engine: Engine) -> None:

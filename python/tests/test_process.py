@@ -22,6 +22,7 @@ ENVIRONMENT = {
     "STRANDLINE_STORE": "off",
 }
 ANSI = re.compile(rb"\x1b\[[0-9;]*m")
+COLOUR = re.compile(rb"\x1b\[(?:[0-9]+;)*3[0-9]m")
 
 
 def command(*arguments: str, seconds: float = 0.0) -> list[str]:
@@ -75,7 +76,7 @@ def test_a_pipe_gets_no_colour_and_no_progress() -> None:
 def test_a_terminal_gets_colour_unless_it_wants_none() -> None:
     assert ANSI.search(on_a_terminal("run", "sps", "-d", "x86", columns=120))
     plain = on_a_terminal("run", "sps", "-d", "x86", columns=120, NO_COLOR="1")
-    assert not re.search(rb"\x1b\[(?:[0-9]+;)*3[0-9]m", plain)
+    assert not COLOUR.search(plain)
 
 
 def lines_on_a_terminal(*arguments: str, columns: int) -> list[str]:
@@ -155,6 +156,14 @@ def test_a_violation_is_red() -> None:
     assert b"\x1b[1;31mVIOLATION" in on_a_terminal("litmus", "papers/mp", "-d", "non-atomic", columns=120)
 
 
+def test_verdicts_are_in_colour_and_last() -> None:
+    words = ("crash", "sps", "-d", "unordered,x86")
+    failing, right = on_a_terminal(*words, columns=120).splitlines()[-2:]
+    assert (b"\x1b[1;31mFAILS" in failing, b"\x1b[32mrecovers" in right) == (True, True)
+    assert not COLOUR.search(on_a_terminal(*words, columns=120, NO_COLOR="1"))
+    assert not ANSI.search(finished(*words).stdout)
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     process = begun("list", "--json", seconds=0)
     assert process.stdout
@@ -172,7 +181,8 @@ def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, b"")
-    assert err == b"strandline: interrupted: nothing was written\n"
+    said = rb"strandline: interrupted: nothing was written; not finished: \d+ of \d+ runs, under .+\n"
+    assert re.fullmatch(said, err)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -238,18 +248,28 @@ def test_an_interrupted_crash_test_shows_what_it_found(
     wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
     process.send_signal(by)
     out, err = process.communicate(timeout=300)
-    assert (process.returncode, err) == (
-        130,
-        b"strandline: interrupted: the report has the findings so far, of 2 of 3 designs\n",
-    )
+    said = b"interrupted: the report has the findings so far; not finished: unordered, x86, eadr"
+    assert (process.returncode, err) == (130, b"strandline: " + said + b"\n")
     if form:
         document = json.loads(out)
-        assert document["interrupted"]
+        assert (document["interrupted"], document["unfinished"]) == (True, ["unordered", "x86", "eadr"])
         assert [(each["complete"], each["recovers"]) for each in document["results"]] == [(False, False), (False, None)]
     else:
-        assert b"FAILS" in out
-        assert b"not finished" in out
         assert b"reproduce: strandline crash sps -d unordered" in out
+        failing, other = out.splitlines()[-2:]
+        assert (failing.strip().endswith(b"   FAILS, not finished"), b"FAILS" in other) == (True, False)
+        assert other.strip().endswith(b"   not finished")
+
+
+def test_a_design_that_cannot_be_stopped_is_left_behind(tmp_path: Path) -> None:
+    environment = {"STRANDLINE_TEST_BEGUN": str(tmp_path / "begun"), "STRANDLINE_TEST_DEAF": "x86"}
+    process = begun("crash", "sps", "-d", "unordered,x86", "--jobs", "2", seconds=300, **environment)
+    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (b"unordered" in out.splitlines()[-1], b"x86" in out) == (True, False)
+    assert err.endswith(b"not finished: unordered, x86\n")
 
 
 def test_without_the_native_module_help_still_helps() -> None:
@@ -266,3 +286,34 @@ def test_ctrl_c_while_the_command_line_is_loaded_is_one_line(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-m", "strandline", "--help"], capture_output=True, env=env)
     assert (done.returncode, done.stdout) == (130, b"")
     assert done.stderr == b"strandline: interrupted: nothing was written\n"
+
+
+ENCODINGS = {
+    "ascii": {"PYTHONIOENCODING": "ascii"},
+    "latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "cp437": {"PYTHONIOENCODING": "cp437"},
+    "no UTF-8 at all": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+}
+
+
+@pytest.mark.parametrize("environment", ENCODINGS.values(), ids=ENCODINGS)
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("run sps -d counting,x86", 0),
+        ("figure cosplay-1 --seeds 2", 0),
+        ("explain µs ", 2),
+        ("run ä -d x86", 2),
+    ],
+)
+def test_no_encoding_is_too_narrow(environment: dict[str, str], words: str, code: int, tmp_path: Path) -> None:
+    done = subprocess.run(
+        command(*words.split()), capture_output=True, cwd=tmp_path, env={**ENVIRONMENT, **environment}, check=False
+    )
+    assert (done.returncode, b"fault" in done.stderr) == (code, False), done.stderr
+    assert (done.stdout + done.stderr).isascii() or environment.get("PYTHONIOENCODING") in ("latin-1", "cp437")
+
+
+def test_a_unit_is_written_in_ascii() -> None:
+    assert b"/us" in finished("run", "sps", "-d", "counting", PYTHONIOENCODING="ascii").stdout
+    assert "/µs".encode() in finished("run", "sps", "-d", "counting", PYTHONIOENCODING="utf-8").stdout

@@ -2,6 +2,8 @@
 
 import errno
 import json
+import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ def interrupted(strandline: Strandline, native: FakeNative, store: Path) -> None
         answer = strandline(*TABLE)
         settle()
     said = "interrupted: the run store keeps 4 finished runs: repeat the command to continue"
+    said += "; not finished: 6 of 10 runs, under x86, cosplay"
     assert (answer.code, answer.out, answer.err) == (130, "", f"strandline: {said}\n")
     assert len(files(store)) == 4
     assert list(Path("out").iterdir()) == []
@@ -114,7 +117,8 @@ def test_a_second_claims_makes_no_run(strandline: Strandline, native: FakeNative
     made = len(native.specs)
     second = strandline("claims", "cosplay-table3")
     assert len(native.specs) == made == 10
-    assert second.out == first.out + "10 runs from the run store; --fresh runs anew\n"
+    *table, tally = first.out.splitlines()
+    assert second.out.splitlines() == [*table, "10 runs from the run store; --fresh runs anew", tally]
     assert "10 runs from the run store" in strandline("figure", "cosplay-table-3").out
     assert len(native.specs) == made
 
@@ -143,6 +147,39 @@ def test_a_damaged_file_is_told_and_its_run_made_again(
     assert len(native.specs) == 2
     assert strandline("run", "sps", "-d", "x86").err == ""
     assert len(native.specs) == 2
+
+
+def bound_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as bound:
+        # The path of a socket has at most 107 bytes.
+        os.chdir(path.parent)
+        bound.bind(path.name)
+
+
+WITHOUT_END: dict[str, Callable[[Path], object]] = {
+    "a FIFO": os.mkfifo,
+    "a socket": bound_socket,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a folder": Path.mkdir,
+}
+
+
+@pytest.mark.parametrize("kind", WITHOUT_END)
+def test_what_is_no_file_blocks_nobody(
+    strandline: Strandline, native: FakeNative, store: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(Path.cwd())
+    whole = strandline("run", "sps", "-d", "x86").out
+    (file,) = files(store)
+    file.unlink()
+    WITHOUT_END[kind](file)
+    assert "0 runs" in strandline("store").out
+    answer = strandline("run", "sps", "-d", "x86")
+    assert (answer.code, answer.out, len(native.specs)) == (0, whole, 2)
+    assert answer.err.startswith(f"strandline: warning: {file}: cannot be read (")
+    # A folder stays where it is; what is neither makes room for the run's file.
+    assert (strandline("run", "sps", "-d", "x86").err == "") == (kind != "a folder")
+    assert strandline("store", "prune", "--keep", "0B").code == 0
 
 
 def test_a_run_that_fails_keeps_those_before(

@@ -12,6 +12,7 @@ from conftest import Strandline
 from fake_native import MEASURED, SIMULATED, FakeNative
 from strandline.api import validation_twins
 from strandline.twins import Twin
+from strandline.validations import DESCRIBED, Processor
 
 CLWB = ("clwb-1", "clwb-2", "clwb-64")
 TWINS = ("twin-sps", "twin-logged-sps")
@@ -58,6 +59,51 @@ def test_the_table_says_what_is_compared_and_what_is_not(strandline: Strandline)
     assert "measured: Fake 1, family 25 model 17 stepping 1, 4.00 GHz by multiplications of 3 cycles" in answer.out
     assert "simulated: zen4, 3.7 GHz\n3 of 4 within 15%" in answer.out
     assert "nothing here checks what is durable, which no running machine can show" in answer.out
+
+
+INTEL = (6, 143, 8)
+
+
+@pytest.mark.parametrize(
+    ("machine", "signature", "describes", "said"),
+    [
+        ("zen4", (25, 17, 1), {"processor": "AMD EPYC 9004 (Zen 4)", "is_here": True}, ""),
+        ("zen4", (25, 97, 2), {"processor": "AMD EPYC 9004 (Zen 4)", "is_here": False}, "and this is another"),
+        ("zen4", INTEL, {"processor": "AMD EPYC 9004 (Zen 4)", "is_here": False}, "and this is another"),
+    ],
+)
+def test_a_machine_of_another_processor_is_told(
+    strandline: Strandline,
+    native: FakeNative,
+    machine: str,
+    signature: tuple[int, int, int],
+    describes: dict[str, object] | None,
+    said: str,
+) -> None:
+    native.signature = signature
+    assert strandline("validate", "adds", "-m", machine, "--json").document["describes"] == describes
+    out = strandline("validate", "adds", "-m", machine).out
+    family, model, stepping = signature
+    assert f"measured: Fake 1, family {family} model {model} stepping {stepping}" in out
+    assert (said in out, "this is another" in out or "may be another" in out) == (True, bool(said))
+
+
+@pytest.mark.parametrize(("stepping", "is_it"), [(4, False), (7, True)])
+def test_a_stepping_tells_cascade_lake_from_skylake(stepping: int, is_it: bool) -> None:
+    assert DESCRIBED["common"].is_this(Processor("Xeon", (6, 85, stepping), True, 2.0, 2.0)) is is_it
+
+
+def test_of_a_machine_that_names_no_processor_nothing_is_known(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(DESCRIBED, "zen4")
+    assert strandline("validate", "adds", "--json").document["describes"] is None
+    assert "zen4 does not say which processor it describes" in strandline("validate", "adds").out
+
+
+def test_where_nothing_is_measured_no_processor_is_named(strandline: Strandline) -> None:
+    document = strandline("validate", "adds", "--no-measure", "--json").document
+    assert (document["processor"], document["describes"]["is_here"]) == (None, None)
 
 
 def test_a_processor_without_clwb_measures_the_rest(strandline: Strandline, native: FakeNative) -> None:

@@ -16,7 +16,7 @@ from strandline.figures.evaluate import Outcome, evaluate, examine, needed_figur
 from strandline.figures.figure import Options
 from strandline.views import columns
 from strandline.views.columns import Columns
-from strandline.views.page import DIM, Line, Page
+from strandline.views.page import Line, Page
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,9 +33,9 @@ class Claims(Result):
         return not any(outcome.holds is False and not outcome.undecided for outcome in self.outcomes)
 
     def page(self) -> Page:
-        """A row a claim."""
-        tally = Line(verdicts.tally(self.outcomes), DIM)
-        return Page((verdicts.outcomes(self.outcomes), Line(), tally, *reused(self.reused)))
+        """A row a claim, and how many are met."""
+        tally = Line(verdicts.tally(self.outcomes), verdicts.style(self.outcomes), folds=True)
+        return Page((verdicts.outcomes(self.outcomes), Line(), *reused(self.reused), tally))
 
     def columns(self) -> Columns:
         """A row a claim, without the records."""

@@ -32,16 +32,20 @@ class Crashes(Result):
     results: Sequence[CrashResult]
     left_out: Sequence[str]
     """Designs of `all` that cannot run here, and why."""
-    interrupted: str | None
-    """What an interrupted test has found, in words."""
+    unfinished: Sequence[str] | None = None
+    """If the test was interrupted, the designs whose verdicts are not final, or missing."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Crashes:
         """The verdicts of a `document`."""
         pairs = zip(document["results"], document["records"], strict=True)
         results = [_result(summary, document["failures"], Record(record)) for summary, record in pairs]
-        said = crashes.interrupted(len(results), len(results)) if document["interrupted"] else None
-        return cls(results, document.get("left_out", ()), said)
+        return cls(results, document.get("left_out", ()), document.get("unfinished"))
+
+    @property
+    def interrupted(self) -> str | None:
+        """What an interrupted test has found, in words."""
+        return None if self.unfinished is None else crashes.interrupted(self.unfinished, bool(self.results))
 
     @property
     def recovers(self) -> bool:
@@ -49,10 +53,10 @@ class Crashes(Result):
         return not any(result.failures for result in self.results)
 
     def page(self) -> Page:
-        """A row a design, and the smallest failing case of each."""
+        """The smallest failing case of each design, and at last a row a design."""
         failing = [result for result in self.results if result.failures]
-        cases = [line for result in failing for line in (Line(), *map(Line, crashes.explain(result)))]
-        return Page((crashes.verdicts(self.results), *remark(self.left_out), *cases))
+        cases = [line for result in failing for line in (*map(Line, crashes.explain(result)), Line())]
+        return Page((*cases, *remark(self.left_out), crashes.verdicts(self.results, self.unfinished or ())))
 
     def plot(self, *, width: str = "text", title: bool = True) -> Figure:
         """How many crash states of each design were judged, and the verdict, as matplotlib's figure."""
@@ -84,7 +88,8 @@ class Crashes(Result):
             for failure in result.failures
         ]
         return {
-            "interrupted": self.interrupted is not None,
+            "interrupted": self.unfinished is not None,
+            **({} if self.unfinished is None else {"unfinished": list(self.unfinished)}),
             "failures": failures,
             "results": [_summary(result) for result in self.results],
             "records": [result.record.fields for result in self.results],
@@ -123,5 +128,7 @@ def crash(
     stop = engine.stop()
     with session.display.progress("crashing", len(specs)) as done:
         work = partial(engine.crash, stop=stop)
-        results, interrupted = until_interrupted(work, specs, session.jobs, done, stop.set)
-    return Crashes(results, left_out, crashes.interrupted(len(results), len(specs)) if interrupted else None)
+        results, cut = until_interrupted(work, specs, session.jobs, done, stop.set)
+    right = {result.design for result in results if crashes.recovers(result)}
+    unfinished = None if cut is None else [spec.run.design for spec in cut if spec.run.design not in right]
+    return Crashes(results, left_out, unfinished)

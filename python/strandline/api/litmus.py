@@ -19,7 +19,7 @@ from strandline.views import litmus as report
 from strandline.views.columns import Columns
 from strandline.views.numbers import seconds
 from strandline.views.page import BOLD, DIM, Line, Page
-from strandline.views.table import Table
+from strandline.views.table import Alarm, Good, Table
 
 EXPLAINED = 20
 """The number of failures that are explained; the document has all."""
@@ -80,8 +80,10 @@ class Litmus(Result):
             of = f"{self.left_out:,} of {self.left_out + len(self.tests):,} tests"
             left_out = (Line(f"left out: {of}, which belong to none of the chosen models", DIM, folds=True),)
         tally = report.tally(report.totals(self.tests), bool(self.designs))
-        last = Line(f"{tally}, {seconds(self.host_seconds)}", DIM, folds=True)
-        return Page((*head, *explained(self.failures), Line(), *left_out, last))
+        last = Line(f"{tally}, {seconds(self.host_seconds)}", (Alarm if self.failures else Good).style, folds=True)
+        beyond = None if one else report.beyond(self.tests)
+        more = (Line(beyond, DIM, folds=True),) if beyond else ()
+        return Page((*head, *explained(self.failures), Line(), *left_out, *more, last))
 
     def _overview(self) -> Table:
         ran = [name for name in self.designs if any(test.design(name) for test in self.tests)]

@@ -14,7 +14,7 @@ from strandline.errors import InputError
 from strandline.litmus_tests import Source
 from strandline.views import columns
 from strandline.views.columns import Columns
-from strandline.views.files import write_whole
+from strandline.views.files import made, write_all
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 
@@ -71,8 +71,8 @@ class Exported(Result):
 def export(session: Session, form: Form, files: Sequence[str], out: Path) -> Exported:
     """Writes the tests of these files, folders and names; of the whole shelf if there are none.
 
-    An `InputError` before anything is written for a test that cannot be exported, if it is named. In folders and on the
-    shelf such tests are left out.
+    All files are written, or none. An `InputError` for a test that cannot be exported, if it is named. In folders and
+    on the shelf such tests are left out.
     """
     texts: dict[Path, str] = {}
     written: dict[str, Path] = {}
@@ -91,9 +91,8 @@ def export(session: Session, form: Form, files: Sequence[str], out: Path) -> Exp
     if not texts:
         first = left_out[0]
         raise InputError(f"none of the {len(left_out):,} tests can be exported: {first.test}: {first.why}: name others")
-    for file, text in texts.items():
-        _make(file.parent)
-        write_whole(file, text)
+    with made({file.parent: None for file in texts}):
+        write_all(texts)
     return Exported(form, out, written, left_out)
 
 
@@ -103,10 +102,3 @@ def _asked(session: Session, files: Sequence[str]) -> Iterator[tuple[Source, boo
     named = {source.name for source in (sources(session.engine, sorted(single)) if single else [])}
     for source in sources(session.engine, files):
         yield source, source.name in named
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--out {folder}: cannot be made: {error.strerror}: choose another folder") from error

@@ -19,9 +19,9 @@ from strandline.pool import parallel
 from strandline.views import columns
 from strandline.views.columns import Columns
 from strandline.views.numbers import counted, whole
-from strandline.views.page import BOLD, DIM, Line, Page
+from strandline.views.page import BOLD, Line, Page
 from strandline.views.state_grid import program
-from strandline.views.table import NOTHING, Alarm, Column, Table
+from strandline.views.table import NOTHING, Alarm, Column, Good, Table
 
 MODEL = "px86"
 """The model of machines whose memory controllers are in the persistence domain (ADR), and whose caches are not."""
@@ -132,7 +132,11 @@ class Judgement(Result):
         head = self._one(self.tests[0]) if one else (self._overview(),)
         names = ", ".join(test.label for test in self.without)
         without = (Line(f"no results: {names}", folds=True), Line()) if self.without else ()
-        return Page((*head, *explained(self.failures), Line(), *without, Line(self._tally(), DIM, folds=True)))
+        return Page((*head, *explained(self.failures), Line(), *without, Line(self._tally(), self._style, folds=True)))
+
+    @property
+    def _style(self) -> str:
+        return (Alarm if self.failures else Good).style
 
     def _one(self, judged: Judged) -> tuple[Table | Line, ...]:
         test = judged.test

@@ -16,7 +16,8 @@ from strandline.views import columns
 from strandline.views import random_programs as view
 from strandline.views.columns import Columns
 from strandline.views.numbers import seconds
-from strandline.views.page import DIM, Line, Page
+from strandline.views.page import Line, Page
+from strandline.views.table import Alarm, Good
 from strandline.words import LARGEST
 
 AT_ONCE = 100
@@ -42,7 +43,8 @@ class RandomPrograms(Result):
         """A row a design, the smallest failing program, and the totals."""
         failing = view.explain(self.failures[0], self.settings) if self.failures else ()
         explained = (Line(), *map(Line, failing)) if failing else ()
-        total = Line(f"{view.tally(self.result, self.programs)}, {seconds(self.host_seconds)}", DIM)
+        style = (Alarm if self.failures else Good).style
+        total = Line(f"{view.tally(self.result, self.programs)}, {seconds(self.host_seconds)}", style)
         return Page((view.summary(self.result), *explained, Line(), total))
 
     def columns(self) -> Columns:

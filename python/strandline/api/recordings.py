@@ -20,13 +20,14 @@ from strandline.checking.mending import Remedy, remedies
 from strandline.checking.request import Request
 from strandline.checking.verdicts import Verdict
 from strandline.engine import CyclesSpec, Engine, RunSpec
+from strandline.errors import InterruptError
 from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered
 from strandline.views import remedies as remedy_words
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
-from strandline.views.table import Table
+from strandline.views.table import Alarm, Table
 from strandline.views.weakened import Weakened
 
 DEFAULT_DESIGN = "x86"
@@ -38,14 +39,19 @@ class CrashesOfRecording(Result):
 
     request: Request
     results: Sequence[Examined]
-    interrupted: str | None
-    """What an interrupted test has found, in words."""
+    unfinished: Sequence[str] | None
+    """If the test was interrupted, the designs whose verdicts are not final, or missing."""
     audit: Judged
     _engine: Engine
     weakened: Weakened | None = None
     remedies: Mapping[tuple[str, str], Remedy] = field(default_factory=dict)
     """By design and state: what mends the kind of failure that the state represents."""
     """The flushes and fences that can go, if asked for."""
+
+    @property
+    def interrupted(self) -> str | None:
+        """What an interrupted test has found, in words."""
+        return None if self.unfinished is None else crashes.interrupted(self.unfinished)
 
     @property
     def gate(self) -> str:
@@ -63,10 +69,9 @@ class CrashesOfRecording(Result):
         return not any(result.failures for result in self.results)
 
     def page(self) -> Page:
-        """A row a design, notes, the smallest failing case of each, and an audit of the program's flushes."""
+        """Notes, the smallest failing case of each design, an audit of the program's flushes, and a row a design."""
         first = self.results[0]
-        parts: list[Table | Line] = [*self._replayed(), crash_states.verdicts(self.results), Line()]
-        parts.append(Line(crash_states.circumstances(first), DIM))
+        parts: list[Table | Line] = [*self._replayed(), Line(crash_states.circumstances(first), DIM)]
         parts += [Line(line, folds=True) for result in self.results for line in recovered.lines(result)]
         parts += [Line(f"warning: {warning}", folds=True) for warning in first.plan.warnings]
         if self.request.dump:
@@ -75,10 +80,11 @@ class CrashesOfRecording(Result):
             parts += self._notes(result)
         parts += self.audit.parts()
         parts += self.weakened.parts() if self.weakened else []
+        parts += [Line(), crash_states.verdicts(self.results)]
         if failing := self.audit.places(self.gate):
             places = counted(failing, "place")
             said = f"the audit fails at {places}: mend the findings of {self.gate}, or --suppress them"
-            parts += [Line(), Line(said.replace("findings of all", "findings"), folds=True)]
+            parts += [Line(), Line(said.replace("findings of all", "findings"), Alarm.style, folds=True)]
         return Page(tuple(parts))
 
     def _replayed(self) -> list[Line]:
@@ -133,7 +139,8 @@ class CrashesOfRecording(Result):
         return {
             **self._engine.build(),
             "command": self._engine.command,
-            "interrupted": self.interrupted is not None,
+            "interrupted": self.unfinished is not None,
+            **({} if self.unfinished is None else {"unfinished": list(self.unfinished)}),
             "failures": failures,
             "groups": [group for result in self.results for group in self._groups(result)],
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
@@ -165,28 +172,42 @@ def check(session: Session, request: Request, designs: Sequence[str]) -> Crashes
     request.refuse(designs)
     sources = suppressions.read(request.suppress)
     means = Means(session.engine, session.jobs, session.display.progress)
-    results: list[Examined] = []
-    for design in designs or (DEFAULT_DESIGN,):
-        results.append(examine(means, request, design))
-        if results[-1].early is Early.INTERRUPTED:
-            break
-    first, stopped = results[0], results[-1].early is Early.INTERRUPTED
-    said = crashes.interrupted(len(results), len(designs or (DEFAULT_DESIGN,))) if stopped else None
+    results, unfinished = _examined(means, request, list(designs or (DEFAULT_DESIGN,)))
+    first, weakened = results[0], None
     audited = suppressions.judge(first.plan.audit, sources)
-    if not request.visits and not stopped:
-        replay = CyclesSpec(request.recording, first.design, request.seed)
-        audited = costs.costed(means, replay, audited, first.plan.instructions)
-    weakened = None
-    if request.weaken and not stopped:
-        weakened = Weakened(weaken(means, request, first), first.design, request.verify is not None)
-        said = said or (crashes.interrupted(1, 1) if weakened.weakest.early else None)
-    found = {} if stopped else _remedies(means, request, results)
-    return CrashesOfRecording(request, results, said, audited, session.engine, weakened, found)
+    found: dict[tuple[str, str], Remedy] = {}
+    try:
+        if not request.visits and unfinished is None:
+            replay = CyclesSpec(request.recording, first.design, request.seed)
+            audited = costs.costed(means, replay, audited, first.plan.instructions)
+        if request.weaken and unfinished is None:
+            weakened = Weakened(weaken(means, request, first), first.design, request.verify is not None)
+            unfinished = [first.design] if weakened.weakest.early else None
+        if unfinished is None:
+            found = _remedies(means, request, results)
+    except KeyboardInterrupt:
+        unfinished = [first.design]
+    return CrashesOfRecording(request, results, unfinished, audited, session.engine, weakened, found)
 
 
 def _remedies(means: Means, request: Request, results: Sequence[Examined]) -> dict[tuple[str, str], Remedy]:
     found = ((result.design, remedies(means, request, result)) for result in results)
     return {(design, state): remedy for design, each in found for state, remedy in each.items()}
+
+
+def _examined(means: Means, request: Request, designs: list[str]) -> tuple[list[Examined], list[str] | None]:
+    """What was found under each design, and after an interrupt those that are not finished."""
+    results: list[Examined] = []
+    for place, design in enumerate(designs):
+        try:
+            results.append(examine(means, request, design))
+        except (KeyboardInterrupt, InterruptError):
+            if not results:
+                raise
+            return results, designs[place:]
+        if results[-1].early is Early.INTERRUPTED:
+            return results, designs[place:]
+    return results, None
 
 
 def _again(result: Examined, verdict: Verdict, request: Request) -> str:

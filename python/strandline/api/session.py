@@ -13,9 +13,14 @@ from strandline.pool import pace_of, run_all
 from strandline.records import Record
 from strandline.room import available, demand_room
 from strandline.run_store import Store
+from strandline.views.numbers import counted
 
 if TYPE_CHECKING:
     from strandline.figures.experiments import Experiments
+
+
+NAMED = 8
+"""The most designs that a line names."""
 
 
 class Advance(Protocol):
@@ -82,5 +87,16 @@ class Session:
         pace = pace_of(self.engine, specs, self.jobs)
         needs = map(self.engine.memory, pace.lengths)
         demand_room(needs, self.jobs, available() if self.is_here else None)
-        with self.display.runs(pace):
-            return self.make(self.engine, pace, self.store)
+        try:
+            with self.display.runs(pace):
+                return self.make(self.engine, pace, self.store)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_left(pace)) from None
+
+
+def _left(pace: Pace) -> str:
+    """The runs that an interrupt has left undone, in words."""
+    left = pace.unfinished
+    designs = list(dict.fromkeys(spec.design for spec in left))
+    under = ", ".join(designs) if len(designs) <= NAMED else f"{len(designs)} designs"
+    return f"not finished: {len(left):,} of {counted(len(pace.lengths), 'run')}, under {under}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from strandline.api import glossary
 from strandline.api.settable import settable, settable_names
 from strandline.api.topic import FAMILIES, Entry, Sources, Topic, page, topic
 
@@ -14,14 +15,15 @@ PROGRAMS = tuple((paper, "workloads") for paper in ("Atlas", "CCEH", "Dash", "FA
 
 def topics(at: Sources, name: str) -> list[Topic]:
     """All meanings of a name; none if it is unknown."""
-    return [found for find in (_listed, settable, _figures, _claims) for found in find(at, name)]
+    found = [found for find in (_listed, settable, _figures, _claims) for found in find(at, name)]
+    return [*found, *glossary.meanings(name)]
 
 
 def known(at: Sources) -> list[str]:
     """All names that have a meaning."""
     listed = [name for kind in LISTED for name in at.engine.names(kind)]
     experiments = [*at.experiments.figure_ids(), *at.experiments.claims()]
-    return list(dict.fromkeys([*listed, *settable_names(at), *experiments]))
+    return list(dict.fromkeys([*listed, *settable_names(at), *experiments, *glossary.names()]))
 
 
 def _entry(entry: Entry, kind: str, where: str, **rows: Any) -> Topic:

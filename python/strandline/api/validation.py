@@ -14,12 +14,12 @@ from strandline.api.validation_twins import cases as twin_cases
 from strandline.engine import Engine
 from strandline.errors import InputError, UnknownError
 from strandline.twins import COMPILER, compiler
-from strandline.validations import LOGGED_TWINS, TWINS_FAMILY, WITHIN, Case, Processor, Timed
+from strandline.validations import DESCRIBED, LOGGED_TWINS, TWINS_FAMILY, WITHIN, Case, Processor, Timed
 from strandline.views import columns, validation_files
 from strandline.views.columns import Columns
 from strandline.views.page import DIM, Line, Page
 from strandline.views.plot_size import Style
-from strandline.views.table import NOTHING, Alarm, Column, Table
+from strandline.views.table import NOTHING, Alarm, Column, Good, Open, Table
 
 MACHINE = "zen4"
 """The machine where none is named."""
@@ -32,7 +32,7 @@ COLUMNS = (
     Column("ratio"),
     Column(f"within {WITHIN:.0%}", numeric=False),
 )
-SAYS = {None: NOTHING, True: "yes", False: Alarm("no")}
+SAYS = {None: NOTHING, True: Good("yes"), False: Alarm("no")}
 NO_CLWB = "this processor has no clwb: its cases are not measured"
 NO_COMPILER = f"there is no C compiler `{COMPILER}`: the twins are not measured"
 NOT_DURABLE = "times only: nothing here checks what is durable, which no running machine can show"
@@ -67,12 +67,22 @@ class Validation(Result):
     def page(self) -> Page:
         """A row a case."""
         here = self.processor
-        lines = [Line(), *(Line(each, DIM) for each in self.remarks())]
+        lines = [Line(), *(Line(each, Open.style if each == self.mismatch else DIM) for each in self.remarks())]
         if here is not None and not here.clwb and any(each.case.flushes for each in self.timed):
             lines.append(Line(NO_CLWB))
         if here is not None and self.compiler is None and self.has_twins:
             lines.append(Line(NO_COMPILER))
         return Page((self.table(), *lines))
+
+    @property
+    def mismatch(self) -> str | None:
+        """That the machine is not of the processor at hand, in words."""
+        here, described = self.processor, DESCRIBED.get(self.machine)
+        if here is None or (described and described.is_this(here)):
+            return None
+        if described is None:
+            return f"{self.machine} does not say which processor it describes: this one may be another"
+        return f"{self.machine} describes {described.name}, and this is another processor: ratios hold both differences"
 
     @property
     def has_twins(self) -> bool:
@@ -97,6 +107,7 @@ class Validation(Result):
             f"measured: {name}, {here.clock_ghz:.2f} GHz by multiplications of 3 cycles",
             *by,
             machine,
+            *((self.mismatch,) if self.mismatch else ()),
             f"{sum(near)} of {len(near)} within {WITHIN:.0%}",
             NOT_DURABLE,
         )
@@ -110,11 +121,19 @@ class Validation(Result):
         return {
             "processor": None if self.processor is None else self.processor.keys(),
             "machine": self.machine,
+            "describes": self._describes(),
             "set": list(self.settings),
             "clock_ghz": self.clock_ghz,
             "compiler": self.compiler,
             "cases": [each.keys() for each in self.timed],
         }
+
+    def _describes(self) -> dict[str, Any] | None:
+        described = DESCRIBED.get(self.machine)
+        if described is None:
+            return None
+        is_here = None if self.processor is None else described.is_this(self.processor)
+        return {"processor": described.name, "is_here": is_here}
 
 
 def validate(session: Session, asked: Asked, out: Path | None = None, style: Style | None = None) -> Validation:

@@ -81,7 +81,7 @@ def _twin(case: Case) -> tuple[Twin, bool]:
 def _timed(program: Path, twin: Twin) -> int:
     """Nanoseconds of the twin's operations, in a process of their own."""
     command = [str(program), str(twin.warm * twin.operations), str(twin.operations)]
-    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603 - a program of ours
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")  # noqa: S603 - a program of ours
     if done.returncode != 0:
         raise InputError(f"the twin of {twin.name} ends with status {done.returncode}: it cannot be timed here")
     return int(done.stdout)

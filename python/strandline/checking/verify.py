@@ -142,12 +142,14 @@ def dump(states: CrashStates, folder: Path, done: Callable[[], None]) -> list[St
     dumped: list[StateVisit] = []
     try:
         while state := states.next(folder):
-            (folder / f"{state.name}.{TASKS_DONE}").write_text(f"{state.acknowledged}\n")
+            (folder / f"{state.name}.{TASKS_DONE}").write_text(f"{state.acknowledged}\n", encoding="utf-8")
             dumped.append(state)
             done()
-    except BaseException:
+    except BaseException as error:
         for entry in [folder] if made else folder.iterdir():
             _remove(entry)
+        if isinstance(error, OSError):
+            raise _unwritable(folder, error) from error
         raise
     return dumped
 
@@ -165,4 +167,8 @@ def _empty(folder: Path) -> None:
         if next(folder.iterdir(), None) is not None:
             raise InputError(f"--dump {folder}: the folder is not empty: name a new or an empty one")
     except OSError as error:
-        raise InputError(f"--dump {folder}: cannot be written ({error.strerror}): name another folder") from error
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    return InputError(f"--dump {folder}: cannot be written ({error.strerror}): name another folder")

@@ -54,11 +54,11 @@ def interruptible(session: Session) -> Iterator[None]:
     try:
         with terminated_as_interrupted():
             yield
-    except KeyboardInterrupt:
-        if session.store is None or not session.store.kept:
-            raise
-        kept = counted(session.store.kept, "finished run")
-        raise InterruptError(f"interrupted: the run store keeps {kept}: repeat the command to continue") from None
+    except KeyboardInterrupt as error:
+        kept, said = session.store.kept if session.store else 0, "nothing was written"
+        if kept:
+            said = f"the run store keeps {counted(kept, 'finished run')}: repeat the command to continue"
+        raise InterruptError("; ".join(filter(None, (f"interrupted: {said}", str(error))))) from None
 
 
 def installed() -> App:

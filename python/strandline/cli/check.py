@@ -89,7 +89,7 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
     reach. A state is right if the model allows it and your own checker accepts it (exit status 0): --verify 'pmempool
     check {}'. The checker's STRANDLINE_TASKS_DONE has the number of tasks that each thread had ended (1,0,2). Exits
     with 1 if a state is wrong, and prints the clearest failing case, with a remedy if a change of the program was seen
-    to mend it. Ctrl-C ends the check and prints the results so far.
+    to mend it. Ctrl-C ends the check, prints the results so far, and names the designs that are not finished.
 
     With --recover, the recovery of each right state is recorded, and its own crash states are recovered and checked:
     --recover './recover {}'. Recovery must be idempotent: after a crash during recovery it runs again from the start.

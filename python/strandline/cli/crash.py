@@ -62,7 +62,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
 
     A state is right if the design's model allows it and recovery restores the structure with every operation that was
     acknowledged as durable. Exits with 1 if a state is wrong, and prints the smallest failing case. Ctrl-C ends the
-    test and prints the results so far.
+    test within a second, prints the results so far, and names the designs that are not finished.
 
     For a recording, `strandline check` runs with the same options.
     """
@@ -70,7 +70,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     demand(ctx, "designs")
     base, session = base_run(given, recovers=False), app.session(given)
     found = api.crash(session, base, given["designs"], given["points"], given["replay"], given["max_failures"])
-    end(ctx, found, found.recovers, lambda path: _draw(app.engine, found.results, path))
+    end(ctx, found, found.recovers, lambda path: not found.interrupted and _draw(app.engine, found.results, path))
 
 
 def _draw(engine: Engine, results: Sequence[CrashResult], path: Path) -> bool:

@@ -13,17 +13,18 @@ from strandline.cli.options import ignored_seed_option, json_option
 
 
 @click.command()
-@click.argument("name", shell_complete=topic_of)
+@click.argument("name", nargs=-1, required=True, shell_complete=topic_of)
 @ignored_seed_option
 @json_option
 @click.pass_obj
-def explain(app: App, name: str, as_json: bool) -> None:
+def explain(app: App, name: tuple[str, ...], as_json: bool) -> None:
     """Say what NAME is: its paper and section, its unit, its default, its page.
 
-    NAME is a design, workload, machine, runtime, model, figure, claim, key of a record, option of `strandline run`, or
-    a parameter such as machine.core.rob_entries or design.entries. All meanings of a name are shown.
+    NAME is a design, workload, machine, runtime, model, figure, claim, key of a record, option of `strandline run`, a
+    parameter such as machine.core.rob_entries or design.entries, a heading of a table such as fence stalls, or a term
+    such as clwb, eADR or epoch. All meanings of a name are shown.
     """
-    output.give(explanation(app, name, options()), as_json)
+    output.give(explanation(app, " ".join(name), options()), as_json)
 
 
 def options() -> list[Topic]:

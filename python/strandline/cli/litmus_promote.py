@@ -13,7 +13,7 @@ from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.litmus_tests import Source, expected_file
 from strandline.pool import parallel
-from strandline.views.files import write_whole
+from strandline.views.files import write_all
 
 
 def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:
@@ -24,7 +24,7 @@ def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -
     kinds: dict[str, list[Path]] = {"new": [], "changed": [], "gone": [], "same": []}
     for file, text in sorted(files.items()):
         kinds[_kind(file, text)].append(file)
-        write_whole(file, text)
+    write_all(files)
     for file in _left(engine, {test.folder for test in tests}) - files.keys():
         kinds["gone"].append(file)
         file.unlink()

@@ -75,7 +75,7 @@ def _path(error: click.UsageError) -> str:
 
 def _complain(message: str, code: int) -> int:
     with suppress(OSError):
-        click.echo(f"strandline: {message}", err=True)
+        print(f"strandline: {message}", file=sys.stderr)
     return code
 
 

@@ -52,7 +52,7 @@ def tell(sentence: str, style: str = "") -> None:
 
 def warn(sentence: str) -> None:
     """Prints a warning on stderr."""
-    click.echo(f"strandline: warning: {sentence}", err=True)
+    print(f"strandline: warning: {sentence}", file=sys.stderr)
 
 
 def give(found: Result, as_json: bool, out: Path | None = None) -> None:

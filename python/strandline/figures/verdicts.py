@@ -10,7 +10,7 @@ from strandline.figures.claims import Claim
 from strandline.figures.evaluate import Outcome, State
 from strandline.views.numbers import give_or_take, number, significant
 from strandline.views.runs import VERDICTS
-from strandline.views.table import NOTHING, Column, Table, tabulated
+from strandline.views.table import NOTHING, Alarm, Column, Good, Open, Table, tabulated
 
 MECHANISM_MAX = 90
 """Characters of a mechanism, which is one line where there is room."""
@@ -25,6 +25,8 @@ COLUMNS: Mapping[Column, Callable[[Outcome], str]] = {
         outcome.claim.mechanism or NOTHING
     ),
 }
+
+IN_COLOUR: Mapping[State, type[str]] = {State.MET: Good, State.INPUT_OFF: Good, State.UNDECIDED: Open}
 
 CLOSE = 1.15
 """The factor up to which a residual is said in per cent."""
@@ -47,7 +49,13 @@ def _measured(outcome: Outcome) -> str:
 def state(outcome: Outcome) -> str:
     """What is said of the claim, in a few words: in capitals if it is not met."""
     words: str = outcome.state.value
-    return words.upper() if outcome.state is State.NOT_MET else words
+    return Alarm(words.upper()) if outcome.state is State.NOT_MET else IN_COLOUR.get(outcome.state, str)(words)
+
+
+def style(claims: Sequence[Outcome]) -> str:
+    """The colour of the tally."""
+    found = {outcome.state for outcome in claims}
+    return (Alarm if State.NOT_MET in found else Open if State.UNDECIDED in found else Good).style
 
 
 def residual(outcome: Outcome) -> str:
@@ -72,7 +80,7 @@ def brief(value: Any, error: Any = None) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
-        return VERDICTS[value]
+        return str(VERDICTS[value])
     if isinstance(value, int | float):
         return number(value) if error is None else give_or_take(value, error)
     if isinstance(value, str):

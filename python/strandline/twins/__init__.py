@@ -77,7 +77,7 @@ def compiler() -> str | None:
     """The compiler's name and version, as it tells them; `None` if there is none."""
     if shutil.which(COMPILER) is None:
         return None
-    said = subprocess.run([COMPILER, "--version"], capture_output=True, text=True).stdout  # noqa: S603 - of ours
+    said = subprocess.run([COMPILER, "--version"], capture_output=True, encoding="utf-8", errors="replace").stdout  # noqa: S603 - of ours
     return next(iter(said.splitlines()), COMPILER)
 
 
@@ -92,7 +92,7 @@ def compile_twin(twin: Twin, main: str, options: Sequence[str], folder: Path) ->
     command = [COMPILER, "-std=gnu11", *options, *sizes, *sources, "-o", str(program), "-lpthread", "-lm"]
     if shutil.which(COMPILER) is None:
         raise InputError(f"no C compiler `{COMPILER}`: run 'apt-get install gcc' and try again")
-    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603 - a command of ours
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")  # noqa: S603 - a command of ours
     if done.returncode != 0:
         said = next((line for line in done.stderr.splitlines() if "error" in line), f"status {done.returncode}")
         raise InputError(f"{COMPILER} refuses the twin of {twin.name}: {said}")

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strandline.checking.examined import Examined
+from strandline.checking.in_order import Early
 from strandline.checking.mending import Remedy
 from strandline.checking.verdicts import End
 from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.views import named_lines
 from strandline.views.apart import told_apart
+from strandline.views.crashes import NOT_FINISHED, VERDICTS
 from strandline.views.numbers import counted, whole
-from strandline.views.table import Column, Table
+from strandline.views.table import Alarm, Column, Table
 
 COLUMNS = (
     Column("design", numeric=False),
@@ -62,17 +64,18 @@ def verdicts(results: Sequence[Examined]) -> Table:
 
 def _row(result: Examined) -> tuple[str, ...]:
     plan = result.plan
-    if result.failures:
-        failing, verdict = whole(len(result.failures)), "FAILS"
-    elif result.verdicts is None:
-        failing, verdict = "-", "not checked"
-    elif result.early:
-        failing, verdict = "0", "not finished"
-    else:
-        failing, verdict = "0", "recovers"
+    failing = "-" if result.verdicts is None and not result.failures else whole(len(result.failures))
     intervals = "-" if plan.intervals is None else whole(plan.intervals)
     counts = (states(plan), whole(result.visited), intervals, _classes(result))
-    return result.design, *counts, failing, verdict, found(plan)
+    return result.design, *counts, failing, _verdict(result), found(plan)
+
+
+def _verdict(result: Examined) -> str:
+    if result.failures and result.early is Early.INTERRUPTED:
+        return Alarm(f"{VERDICTS[False]}, {NOT_FINISHED}")
+    if result.failures:
+        return VERDICTS[False]
+    return "not checked" if result.verdicts is None else VERDICTS[None if result.early else True]
 
 
 def _classes(result: Examined) -> str:

@@ -6,21 +6,27 @@ from collections.abc import Callable, Mapping, Sequence
 
 from strandline.engine import CrashFailure, CrashResult
 from strandline.views.numbers import counted, whole
-from strandline.views.table import Column, Table, tabulated
+from strandline.views.table import Alarm, Column, Good, Open, Table, tabulated
 
-VERDICTS = {True: "recovers", False: "FAILS", None: "not finished"}
+NOT_FINISHED = "not finished"
+VERDICTS: Mapping[bool | None, str] = {True: Good("recovers"), False: Alarm("FAILS"), None: Open(NOT_FINISHED)}
 COLUMNS: Mapping[Column, Callable[[CrashResult], str]] = {
     Column("design", numeric=False): lambda result: result.design,
     Column("crash states"): lambda result: whole(result.points),
     Column("durable events"): lambda result: whole(result.durable_events),
     Column("runs"): lambda result: whole(result.runs),
-    Column("verdict", numeric=False): lambda result: VERDICTS[recovers(result)],
 }
 
 
-def verdicts(results: Sequence[CrashResult]) -> Table:
-    """One row a design."""
-    return tabulated(results, COLUMNS)
+def verdicts(results: Sequence[CrashResult], unfinished: Sequence[str] = ()) -> Table:
+    """One row a design; an interrupt has left some unfinished."""
+
+    def verdict(result: CrashResult) -> str:
+        if result.failures and result.design in unfinished:
+            return Alarm(f"{VERDICTS[False]}, {NOT_FINISHED}")
+        return VERDICTS[recovers(result)]
+
+    return tabulated(results, {**COLUMNS, Column("verdict", numeric=False): verdict})
 
 
 def recovers(result: CrashResult) -> bool | None:
@@ -28,12 +34,10 @@ def recovers(result: CrashResult) -> bool | None:
     return False if result.failures else True if result.complete else None
 
 
-def interrupted(reported: int, designs: int) -> str:
-    """The results before an interrupt, in words."""
-    if not reported:
-        return "interrupted: no crash state was judged"
-    share = f", of {reported} of {designs} designs" if designs > 1 else ""
-    return f"interrupted: the report has the findings so far{share}"
+def interrupted(unfinished: Sequence[str], is_shown: bool = True) -> str:
+    """What an interrupt has left undone, in words."""
+    has = "the report has the findings so far" if is_shown else "no crash state was judged"
+    return f"interrupted: {has}; not finished: {', '.join(unfinished)}"
 
 
 def smallest(failures: Sequence[CrashFailure]) -> CrashFailure:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,15 +144,47 @@ def _swap(staging: Path, folder: Path) -> None:
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file whole or not at all; an `InputError` if it cannot be written."""
-    path = outside.target_of(path)
-    staging = path.with_name(f".{path.name}.{os.getpid()}.new")
+    write_all({path: content})
+
+
+def write_all(contents: Mapping[Path, str | bytes]) -> None:
+    """Writes all of these files whole, or none; an `InputError` if one cannot be written."""
+    staged: dict[Path, Path] = {}
     try:
-        staging.write_bytes(content if isinstance(content, bytes) else content.encode())
-        staging.replace(path)
+        for path, content in contents.items():
+            target = outside.target_of(path)
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            staging = target.with_name(f".{target.name}.{os.getpid()}.new")
+            staged[staging] = target
+            staging.write_bytes(content if isinstance(content, bytes) else content.encode())
+        for staging, target in staged.items():
+            staging.replace(target)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}: make its folder writable") from error
     finally:
-        staging.unlink(missing_ok=True)
+        for staging in staged:
+            staging.unlink(missing_ok=True)
+
+
+@contextmanager
+def made(folders: Iterable[Path]) -> Iterator[None]:
+    """In the block, these folders exist; those that did not are deleted if it fails."""
+    new: list[Path] = []
+    try:
+        for folder in folders:
+            missing = [each for each in (folder, *folder.parents) if not each.exists()]
+            for each in reversed(missing):
+                new.append(each)
+                each.mkdir()
+        yield
+    except BaseException as error:
+        for each in reversed(new):
+            with suppress(OSError):
+                each.rmdir()
+        if isinstance(error, OSError):
+            raise InputError(f"--out {folder}: cannot be made: {error.strerror}: choose another folder") from error
+        raise
 
 
 def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mapping[str, Any]] = ()) -> None:

@@ -155,13 +155,16 @@ def rows(test: LitmusTest) -> list[dict[str, Any]]:
 
 
 def states(test: LitmusTest, designs: Sequence[str]) -> Table:
-    """One row per state, one column per model and design."""
+    """One row per state, one column per model, variant of a model that judges a design, and design."""
     ran = [design for name in designs if (design := test.design(name))]
-    titles = ["state", *(model.model for model in test.models), *(_heading(design.design) for design in ran)]
+    asked = {model.model for model in test.models}
+    variants = {name: each.judged[name] for each in ran for name in test.beyond(each) if name not in asked}
+    titles = ["state", *(model.model for model in test.models), *variants, *(_heading(each.design) for each in ran)]
     rows = (
         (
             test.state_text(state),
-            *(_allows(model, state) for model in test.models),
+            *(_says(model.undefined, bool(model.states.get(state))) for model in test.models),
+            *(_says(each.undefined, state in each.allowed) for each in variants.values()),
             *(_shows(test, design, state) for design in ran),
         )
         for state in test.states
@@ -174,14 +177,27 @@ def _heading(design: str) -> str:
     return f"-d {design}"
 
 
-def _allows(model: ModelVerdict, state: State) -> str:
-    if model.undefined:
-        return "undefined"
-    return "allowed" if model.states.get(state) else "forbidden"
+def _says(undefined: bool, allowed: bool) -> str:
+    return "undefined" if undefined else "allowed" if allowed else "forbidden"
 
 
 def _shows(test: LitmusTest, design: DesignVerdict, state: State) -> str:
-    return DID[did(test, design, state)]
+    mark = did(test, design, state)
+    under = [name for name, states in test.beyond(design).items() if state in states]
+    return f"shown under {', '.join(under)}" if mark is Mark.SHOWN and under else DID[mark]
+
+
+def beyond(tests: Iterable[LitmusTest]) -> str | None:
+    """Where designs show more than their model allows, since a variant of it judges some of the machines."""
+    found = sorted({name for test in tests for each in test.designs if _more(test, each) for name in test.beyond(each)})
+    what = "+N: states shown only on machines that a variant of the model judges, which allows them"
+    return f"{what}: {', '.join(found)}" if found else None
+
+
+def _more(test: LitmusTest, design: DesignVerdict) -> int:
+    """How many states only variants of the model allow."""
+    bad = {violation.state for violation in design.violations}
+    return len(frozenset[State]().union(*test.beyond(design).values()) - bad)
 
 
 #: A design's marks as a table says them.
@@ -252,9 +268,12 @@ def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
         return NOTHING
     bad = {violation.state for violation in design.violations}
     model = test.model(design.model)
-    count = str(len(design.shown - bad))
+    more = _more(test, design)
+    count = str(len(design.shown - bad) - more)
     if model and not model.undefined:
         count = f"{count}/{model.allowed}"
+    if more:
+        count += f"+{more}"
     alarms = [counted(len(bad), "violation").upper()] if bad else []
     if design.stuck:
         alarms.append(design.stuck.kind.upper())

@@ -74,13 +74,13 @@ def _bar(record: Record, baseline: Record, name: str) -> _Bar:
 
 def of_crashes(results: Sequence[CrashResult]) -> Chart:
     """How many crash states of each design were judged, in the colour of the verdict."""
-    verdicts = [crashes.VERDICTS[crashes.recovers(each)] for each in results]
+    verdicts = [str(crashes.VERDICTS[crashes.recovers(each)]) for each in results]
     bars = {
         verdict: [
             _Bar(each.design, each.points, note=verdict) if its == verdict else _Bar(each.design, 0)
             for each, its in zip(results, verdicts, strict=True)
         ]
-        for verdict in crashes.VERDICTS.values()
+        for verdict in map(str, crashes.VERDICTS.values())
         if verdict in verdicts
     }
     return _chart(f"Crash tests of {results[0].workload}", "", "Crash states judged", bars, note="Verdict")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from strandline.records import Record, comparable, quantity, ratio_error
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import counted, give_or_take, percent, significant, whole
-from strandline.views.table import Column, Table, tabulated
+from strandline.views.table import NOTHING, Alarm, Column, Good, Table, tabulated
 
 Cells = Mapping[Column, Callable[[Record], str]]
 """Columns, with what each says of a run."""
@@ -19,7 +19,7 @@ SHARED: Cells = {
 }
 """Further columns if tasks share a thread: their number, and the cycles of each."""
 
-VERDICTS = {True: "yes", False: "NO", None: "-"}
+VERDICTS: Mapping[bool | None, str] = {True: Good("yes"), False: Alarm("NO"), None: NOTHING}
 
 
 def comparison(records: Sequence[Record]) -> Table:

@@ -29,10 +29,34 @@ NOTHING = "-"
 """A cell without a value."""
 
 
-class Alarm(str):
-    """A cell that must be noticed: red where colours are available."""
+class Marked(str):
+    """A cell or line with a verdict: in its colour where colours are available."""
 
     __slots__ = ()
+    style = ""
+    """As terminals have it."""
+    css = ""
+
+
+class Alarm(Marked):
+    """What must be noticed."""
+
+    __slots__ = ()
+    style, css = "bold red", "; color: #c00; font-weight: bold"
+
+
+class Good(Marked):
+    """What is as it should be."""
+
+    __slots__ = ()
+    style, css = "green", "; color: #080"
+
+
+class Open(Marked):
+    """What is not decided yet."""
+
+    __slots__ = ()
+    style, css = "yellow", "; color: #960"
 
 
 @dataclass(frozen=True)
@@ -185,8 +209,8 @@ def _html_cell(tag: str, look: Callable[[str, str], str]) -> Callable[[str, str]
 
 
 def _style(text: str, align: str) -> str:
-    alarm = "; color: #c00; font-weight: bold" if isinstance(text, Alarm) else ""
-    return f' style="text-align: {align}; padding: 0.1em 0.8em{alarm}"'
+    css = text.css if isinstance(text, Marked) else ""
+    return f' style="text-align: {align}; padding: 0.1em 0.8em{css}"'
 
 
 def _class(text: str, align: str) -> str:
@@ -200,4 +224,4 @@ def _total(widths: list[int]) -> int:
 
 
 def _text(cell: str) -> Text:
-    return Text(cell, "bold red" if isinstance(cell, Alarm) else "")
+    return Text(cell, cell.style if isinstance(cell, Marked) else "")

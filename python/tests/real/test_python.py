@@ -18,7 +18,12 @@ import polars
 import pytest
 
 import strandline as sl
+from strandline.api import recordings
 from strandline.api.result import Result
+from strandline.checking.examined import Examined
+from strandline.checking.examining import examine
+from strandline.checking.means import Means
+from strandline.checking.request import Request
 from strandline.cli.commands import ENTRIES
 
 from .conftest import Installed
@@ -343,3 +348,28 @@ def test_the_notebook_runs_and_every_cell_shows_something(tmp_path: Path) -> Non
         (output,) = cell["outputs"]
         assert "".join(output["data"]["text/plain"]).strip()
         assert "".join(output["data"].get("text/html", "<table")).count("<table") >= 1
+
+
+def test_an_interrupted_check_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def until_hops(means: Means, request: Request, design: str) -> Examined:
+        if design == "hops-rp":
+            raise KeyboardInterrupt
+        return examine(means, request, design)
+
+    monkeypatch.setattr(recordings, "examine", until_hops)
+    found = sl.check(LIST, "x86,hops-rp,eadr", points=10)
+    assert [result.design for result in found.results] == ["x86"]
+    assert found.document()["unfinished"] == ["hops-rp", "eadr"]
+    assert found.interrupted == "interrupted: the report has the findings so far; not finished: hops-rp, eadr"
+    with pytest.raises(KeyboardInterrupt):
+        sl.check(LIST, "hops-rp", points=10)
+
+
+def test_an_interrupt_while_flushes_are_left_out_keeps_the_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(recordings, "weaken", interrupt)
+    found = sl.check(LIST, "x86", points=10, weaken=True)
+    assert (found.unfinished, found.weakened) == (["x86"], None)
+    assert "not checked" in str(found)

@@ -7,12 +7,10 @@ import msgspec
 from strandline import engine
 from strandline.figures import inputs, plot_spec, spec
 from strandline.figures.claims import Claim
-from strandline.records import DERIVED
 from strandline.sweeps.slurm import SlurmFile
 from strandline.sweeps.spec import SweepFile
 
 from .keys import record_keys, table
-from .markdown import code
 
 HEAD = """# Keys of files
 
@@ -26,7 +24,7 @@ RECORD = """# Keys of a record
 Use this page to look up a key of a record, as `strandline explain KEY` and `strandline list keys` do. [The record of a
 run](../records.md) says how records are made, repeated and compared. A `sum` is counted over all cores and
 controllers, in the timed region. A `maximum` is the largest value. A `derived` value is computed after the run. The
-other keys describe what ran.
+other keys describe what ran. [Words](words.md#quantities-derived-from-records) has what figures derive from them.
 """
 
 SECTIONS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
@@ -63,6 +61,5 @@ def page() -> str:
 
 
 def record() -> str:
-    """The keys of a record, and the quantities derived from them."""
-    derived = f"## Quantities derived from records\n\n{code(sorted(DERIVED))}.\n"
-    return "\n".join([RECORD, record_keys(engine.load().listing("keys")), derived])
+    """The keys of a record."""
+    return "\n".join([RECORD, record_keys(engine.load().listing("keys"))])

@@ -78,7 +78,7 @@ pub fn explore_until(spec: &Spec, points: Points, until: &Until, observe: Observ
 pub fn first_failure(spec: &Spec, points: Points, observe: Observe<'_>) -> Result<Option<Failure>, Error> {
     let spec = with_tasks(spec, tasks(spec));
     for number in 0..RUNS {
-        let run = Run::of(&spec, number, observe)?;
+        let run = Run::of(&spec, number, &Until::default(), observe)?;
         let chosen = run.chosen(points.share(number, RUNS));
         let mut walk = run.walk();
         let finding = chosen.into_iter().find_map(|event| run.point(&mut walk, event));
@@ -102,7 +102,8 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
             RUNS - 1
         )));
     }
-    let run = Run::of(&with_tasks(spec, tasks(spec)), place.run, &observe)?;
+    let until = Until::default();
+    let run = Run::of(&with_tasks(spec, tasks(spec)), place.run, &until, &observe)?;
     let events = run.events();
     if place.event > events {
         return Err(Error::Input(format!(
@@ -167,7 +168,7 @@ struct Survey {
 
 impl Survey {
     fn of(spec: &Spec, points: Points, runs: usize, until: &Until, observe: Observe<'_>) -> Result<Survey, Error> {
-        let first = Run::of(spec, 0, observe)?;
+        let first = Run::of(spec, 0, until, observe)?;
         let report = empty(spec, first.observation.record.clone());
         let mut survey = Survey {
             report,
@@ -178,7 +179,7 @@ impl Survey {
         for number in 1..runs {
             let share = points.share(number, runs);
             if survey.report.complete && share != Points::Count(0) {
-                match Run::of(spec, number, observe) {
+                match Run::of(spec, number, until, observe) {
                     Err(Error::Stopped) => survey.report.complete = false,
                     run => survey.visit(run?, share, until),
                 }
@@ -212,18 +213,18 @@ fn failures(survey: &Survey, until: &Until, observe: Observe<'_>) -> Result<Vec<
     let Some(first) = survey.failing.first() else {
         return Ok(Vec::new());
     };
+    if until.stopped() {
+        return Ok(survey.failing.iter().take(OTHERS).map(Failure::in_short).collect());
+    }
     let found: Result<Vec<Failure>, Error> = survey.failing.iter().take(OTHERS).map(Failure::of).collect();
     let found = found?;
-    if until.stopped() {
-        return Ok(found);
-    }
     // Repeats the run. Shrinking starts with its earliest failing point, selected or not, and takes ownership of the
     // run.
-    let run = match Run::of(&first.run.spec, first.run.number, observe) {
+    let run = match Run::of(&first.run.spec, first.run.number, until, observe) {
         Err(Error::Stopped) => return Ok(found),
         run => run?,
     };
-    let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
+    let finding = run.earliest(until).unwrap_or_else(|| first.finding.clone());
     let smallest = shrink(Failing { run, finding }, RUNS, until, observe);
     let mut failures = vec![Failure::of(&smallest)?];
     failures[0].detail.push(format!(

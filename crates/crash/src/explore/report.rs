@@ -49,8 +49,8 @@ pub struct Failure {
     pub threads: u64,
     /// More about it, by lines.
     pub detail: Vec<String>,
-    /// What recovery read, and the order that was broken.
-    pub case: Case,
+    /// What recovery read, and the order that was broken; `None` if the user's stop left no time to find out.
+    pub case: Option<Case>,
 }
 
 impl Failure {
@@ -59,7 +59,14 @@ impl Failure {
     /// # Errors
     /// None, for a run that was judged.
     pub fn of(failing: &Failing) -> Result<Failure, Error> {
-        let Failing { run, finding } = failing;
+        Ok(Failure {
+            case: Some(Case::of(&failing.run, &failing.finding)?),
+            ..Failure::in_short(failing)
+        })
+    }
+
+    /// A failing point in words, without its case.
+    pub fn in_short(Failing { run, finding }: &Failing) -> Failure {
         let place = CrashPoint {
             run: run.number,
             event: finding.event,
@@ -71,7 +78,7 @@ impl Failure {
         detail.push(event(run, finding.event));
         detail.push(shaking(run));
         detail.extend(sizes(run));
-        Ok(Failure {
+        Failure {
             at_cycles: finding.at.0,
             event: finding.event as u64,
             kind: finding.faults[0].kind(),
@@ -80,8 +87,8 @@ impl Failure {
             tasks: run.spec.tasks.unwrap_or(run.observation.record.stats.tasks),
             threads: run.spec.threads_of_workload(),
             detail,
-            case: Case::of(run, finding)?,
-        })
+            case: None,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::points::Points;
 use super::shake::{seed, shake};
 use super::sizes::small;
+use super::until::Until;
 use crate::judge::fault::Fault;
 use crate::judge::order::{judge, Models};
 use crate::judge::regions::Regions;
@@ -30,8 +31,8 @@ impl Run {
     /// Makes the `number`-th run of `spec`.
     ///
     /// # Errors
-    /// Bad input; or a run without progress, with its perturbation.
-    pub fn of(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<Run, Error> {
+    /// Bad input; a run without progress, with its perturbation; or [`Error::Stopped`].
+    pub fn of(spec: &Spec, number: usize, until: &Until, observe: Observe<'_>) -> Result<Run, Error> {
         let (shaken, full) = perturbed(spec, number);
         let observation = observe(&full).map_err(|error| named(error, number, &shaken))?;
         Ok(Run {
@@ -39,7 +40,7 @@ impl Run {
             spec: spec.clone(),
             shaken,
             regions: Regions::of(&observation.journal.notes),
-            disorder: disorder(&observation)?,
+            disorder: disorder(&observation, until)?,
             observation,
         })
     }
@@ -77,10 +78,11 @@ impl Run {
         }
     }
 
-    /// Its earliest crash point that fails.
-    pub fn earliest(&self) -> Option<Finding> {
+    /// Its earliest crash point that fails, if it is found before the user's stop.
+    pub fn earliest(&self, until: &Until) -> Option<Finding> {
         let mut walk = self.walk();
-        (0..=self.events()).find_map(|event| self.point(&mut walk, event))
+        let mut events = (0..=self.events()).take_while(|_| !until.stopped());
+        events.find_map(|event| self.point(&mut walk, event))
     }
 }
 
@@ -102,10 +104,13 @@ pub fn perturbed(spec: &Spec, number: usize) -> (Vec<String>, Spec) {
     (shaken, full)
 }
 
-fn disorder(run: &Observation) -> Result<Option<Finding>, Error> {
+fn disorder(run: &Observation, until: &Until) -> Result<Option<Finding>, Error> {
     let mut models = Models::named(run.about.model)?;
     let model = models.on(&run.machine)?;
-    let disorder = judge(model, &run.journal, &run.initial);
+    let disorder = judge(model, &run.journal, &run.initial, &|| until.stopped());
+    if until.stopped() {
+        return Err(Error::Stopped);
+    }
     Ok(disorder.map(|disorder| Finding {
         event: disorder.event,
         at: disorder.at,

@@ -89,8 +89,8 @@ impl Shrinker<'_> {
     fn try_runs(&self, spec: &Spec) -> Option<Failing> {
         let mut runs = (0..self.runs).take_while(|_| !self.until.stopped());
         runs.find_map(|number| {
-            let run = Run::of(spec, number, self.observe).ok()?;
-            let finding = run.earliest()?;
+            let run = Run::of(spec, number, self.until, self.observe).ok()?;
+            let finding = run.earliest(self.until)?;
             Some(Failing { run, finding })
         })
     }

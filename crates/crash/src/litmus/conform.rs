@@ -26,10 +26,40 @@ pub struct Conformance {
     pub crash_states: u64,
     /// The states shown.
     pub shown: BTreeSet<State>,
+    /// The same by the model and its variants (`px86:weak-locks`), each of which judges some of the machines.
+    pub judged: BTreeMap<String, UnderModel>,
     /// Reached states that the model forbids, the first run of each.
     pub violations: Vec<Violation>,
     /// The run that did not end.
     pub stuck: Option<StuckRun>,
+}
+
+/// The runs on machines that one variant of the model judges.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnderModel {
+    /// The presets of the machines.
+    pub machines: BTreeSet<String>,
+    /// The number of runs.
+    pub runs: u64,
+    /// Whether the variant leaves the test undefined.
+    pub undefined: bool,
+    /// The states that it allows.
+    pub allowed: BTreeSet<State>,
+    /// The states shown on these machines.
+    pub shown: BTreeSet<State>,
+}
+
+impl UnderModel {
+    /// Before the first run.
+    fn of(allowed: &Allowed) -> UnderModel {
+        UnderModel {
+            machines: BTreeSet::new(),
+            runs: 0,
+            undefined: allowed.undefined,
+            allowed: allowed.states.clone(),
+            shown: BTreeSet::new(),
+        }
+    }
 }
 
 /// A run that did not end.
@@ -96,6 +126,7 @@ pub fn conform(
         runs: 0,
         crash_states: 0,
         shown: BTreeSet::new(),
+        judged: BTreeMap::new(),
         violations: Vec::new(),
         stuck: None,
     };
@@ -116,8 +147,16 @@ pub fn conform(
             Err(error) => return Err(error),
         };
         let machine = &case.machine;
-        let allowed = judge.allowed(test, machine)?;
-        for found in observed.states(test) {
+        let (variant, allowed) = judge.allowed(test, machine)?;
+        let states = observed.states(test);
+        let under = conformance
+            .judged
+            .entry(variant)
+            .or_insert_with(|| UnderModel::of(allowed));
+        under.machines.insert(machine.name.clone());
+        under.runs += 1;
+        under.shown.extend(states.iter().map(|found| found.state.clone()));
+        for found in states {
             conformance.crash_states += 1;
             let known = conformance
                 .violations
@@ -144,11 +183,13 @@ struct Judge {
 }
 
 impl Judge {
-    fn allowed(&mut self, test: &Test, machine: &MachineConfig) -> Result<&Allowed, Error> {
+    /// The variant for this machine, and the states that it allows.
+    fn allowed(&mut self, test: &Test, machine: &MachineConfig) -> Result<(String, &Allowed), Error> {
         let model = self.models.on(machine)?;
-        match self.known.entry(model.name()) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => Ok(place.insert(allowed(test, model).map_err(input)?)),
-        }
+        let allowed = match self.known.entry(model.name()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(allowed(test, model).map_err(input)?),
+        };
+        Ok((model.name(), allowed))
     }
 }

@@ -17,7 +17,7 @@ mod timeline;
 mod timing;
 mod varied;
 
-pub use conform::{conform, Conformance, StuckRun, Violation};
+pub use conform::{conform, Conformance, StuckRun, UnderModel, Violation};
 pub use observe::{MOVING_SEEDS, PLAIN_SEEDS};
 pub use random::{aimed, first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};

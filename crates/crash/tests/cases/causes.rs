@@ -28,7 +28,9 @@ fn of_a_design() -> Result<(), String> {
     let mutant = mutants().into_iter().find(|mutant| mutant.name == "x86/sfence-passes");
     let planted = Planted::of(mutant.ok_or("no such mutant")?);
     let spec = Spec::new("sps", "x86");
-    let case = failure(&spec, &|spec| planted.observe(spec))?.case;
+    let case = failure(&spec, &|spec| planted.observe(spec))?
+        .case
+        .ok_or("not in detail")?;
     let lost = broken(&case, Order::Broken)?;
     match case.forbidden
         && case.model.starts_with("px86")
@@ -48,6 +50,7 @@ fn of_a_program() -> Result<(), String> {
         ..Spec::new("memcached", "x86")
     };
     let Failure { why, case, .. } = failure(&spec, &observe)?;
+    let case = case.ok_or("not in detail")?;
     if case.forbidden || !why.starts_with("structure: ") {
         return Err(format!("{why}: {case:?}"));
     }

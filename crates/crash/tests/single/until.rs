@@ -46,17 +46,35 @@ fn a_stop_leaves_what_was_found() {
     assert_eq!((report.complete, runs.get()), (false, 3), "nothing is shrunk");
     assert!((1..100).contains(&report.points));
     assert!(!report.failures.is_empty());
+    assert!(report.failures.iter().all(|failure| failure.case.is_none()), "in short");
 }
 
 #[test]
-fn a_stop_before_a_failure_is_no_verdict() {
+fn a_stop_while_the_first_run_is_judged_is_no_verdict() {
     let stop = Stop::default();
-    stop.set();
-    let report = explore_until(&spec(), Points::All, &Until::new(None, stop), &observe).expect("runs");
-    assert_eq!(
-        (report.points, report.complete, report.record.recovers),
-        (0, false, None)
-    );
+    let until = Until::new(None, stop.clone());
+    let in_the_first_run = |spec: &Spec| {
+        stop.set();
+        observe(spec)
+    };
+    let report = explore_until(&spec(), Points::All, &until, &in_the_first_run);
+    assert_eq!(report, Err(Error::Stopped));
+}
+
+#[test]
+fn a_stop_while_the_smallest_case_is_sought_leaves_what_was_found() {
+    let (stop, runs) = (Stop::default(), Cell::new(0));
+    let until = Until::new(None, stop.clone());
+    let after_the_survey = |spec: &Spec| {
+        runs.set(runs.get() + 1);
+        if runs.get() == 9 {
+            stop.set();
+        }
+        observe(spec)
+    };
+    let report = explore_until(&spec(), Points::Count(100), &until, &after_the_survey).expect("runs");
+    assert_eq!((report.complete, runs.get()), (true, 9), "nothing is shrunk");
+    assert!(!report.failures.is_empty());
 }
 
 #[test]

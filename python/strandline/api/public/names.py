@@ -72,8 +72,9 @@ def machines(machine: Place | None = None, *, set: Settings = ()) -> Listing:  #
 def explain(name: str) -> Explanation:
     """All meanings of a name: what it is, its paper and section, its unit, its default, its page.
 
-    `name` is a design, workload, machine, runtime, model, figure, claim, key of a record, or a parameter such as
-    `design.entries`. The options of `strandline run` are the arguments of `sl.run`.
+    `name` is a design, workload, machine, runtime, model, figure, claim, key of a record, a parameter such as
+    `design.entries`, a heading of a table, or a term such as `clwb`. The options of `strandline run` are the arguments
+    of `sl.run`.
 
     An `InputError` for an unknown name, which suggests the closest one.
 

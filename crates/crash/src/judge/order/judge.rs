@@ -84,18 +84,31 @@ pub struct Judged {
 }
 
 /// The first crash state of a run that the model forbids. It judges every state: after each durable event, and with
-/// each output.
-pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disorder> {
-    judge_named(model, journal, initial, &|addr| addr.to_string())
+/// each output; and none any more once `is_stopped`.
+pub fn judge(model: &Model, journal: &Journal, initial: &Memory, is_stopped: IsStopped<'_>) -> Option<Disorder> {
+    judge_until(model, journal, initial, &|addr| addr.to_string(), is_stopped).disorder
 }
 
-/// As [`judge`], with other names for addresses.
+/// As [`judge`], to the end, with other names for addresses.
 pub fn judge_named(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Option<Disorder> {
     judge_all(model, journal, initial, names).disorder
 }
 
 /// As [`judge_named`], with whether the model defines the run.
 pub fn judge_all(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Judged {
+    judge_until(model, journal, initial, names, &|| false)
+}
+
+/// Whether the user has stopped the judge, whose verdict says nothing then.
+pub type IsStopped<'a> = &'a dyn Fn() -> bool;
+
+fn judge_until(
+    model: &Model,
+    journal: &Journal,
+    initial: &Memory,
+    names: Names<'_>,
+    is_stopped: IsStopped<'_>,
+) -> Judged {
     let wrong = |what| Judged {
         disorder: Some(Disorder {
             event: 0,
@@ -124,7 +137,7 @@ pub fn judge_all(model: &Model, journal: &Journal, initial: &Memory, names: Name
         journal,
         outputs: 0,
     }
-    .first();
+    .first(is_stopped);
     Judged {
         disorder: first,
         is_undefined,
@@ -141,8 +154,8 @@ struct Crashes<'j> {
 }
 
 impl Crashes<'_> {
-    fn first(mut self) -> Option<Disorder> {
-        for event in 0..=self.counted() {
+    fn first(mut self, is_stopped: IsStopped<'_>) -> Option<Disorder> {
+        for event in (0..=self.counted()).take_while(|_| !is_stopped()) {
             let at = match event.checked_sub(1) {
                 None => Cycles::ZERO,
                 Some(last) => {

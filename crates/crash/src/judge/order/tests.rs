@@ -1,4 +1,5 @@
 use super::*;
+use std::cell::Cell;
 use strandline_isa::{Addr, CoreId, Flush, LineData, Memory, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Durable, Journal, Noted, OpId, Seen, Trace, TraceOp};
@@ -56,7 +57,7 @@ pub fn run(programs: Vec<Vec<TraceOp>>, visible: &[(u16, u32)], durable: &[(u64,
 /// The violation in a run from zeroed memory, if any: the number of durable events, and the message.
 fn wrong(journal: &Journal) -> Option<(usize, String)> {
     let models = Models::named("px86").expect("a model");
-    let disorder = judge(models.plain(), journal, &Memory::new(4096, 4096));
+    let disorder = judge(models.plain(), journal, &Memory::new(4096, 4096), &|| false);
     disorder.map(|disorder| (disorder.event, disorder.what))
 }
 
@@ -69,6 +70,22 @@ fn ordered(durable: &[(u64, u64)]) -> Journal {
     let fence = TraceOp::Primitive(Primitive::Sfence);
     let program = vec![store(2, 1), store(0, 1), flush, fence, store(1, 1)];
     run(vec![program], &[(0, 0), (0, 1), (0, 4)], durable)
+}
+
+#[test]
+fn the_judge_looks_at_no_further_state_once_it_is_stopped() {
+    let (models, memory) = (Models::named("px86").expect("a model"), Memory::new(4096, 4096));
+    let journal = ordered(&[(2, 1), (1, 1), (0, 1)]);
+    for (most, is_found) in [(2, false), (3, true)] {
+        let looks = Cell::new(0);
+        let is_stopped = || looks.replace(looks.get() + 1) == most;
+        let found = judge(models.plain(), &journal, &memory, &is_stopped);
+        assert_eq!(
+            (found.is_some(), looks.get()),
+            (is_found, 3),
+            "{most} states, and the third is wrong"
+        );
+    }
 }
 
 #[test]
