@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from conftest import Strandline
+from fake_native import FakeNative
 from strandline.errors import InputError
-from strandline.records import Record, quantity
+from strandline.records import CLASSES, Record, quantity
+from strandline.views.chart import MANY
+from strandline.views.run_chart import of_why
 
 
 def test_a_line_a_design_says_what_its_fences_wait_for(strandline: Strandline) -> None:
@@ -61,3 +65,38 @@ def test_a_quantity_is_the_cycles_of_a_task() -> None:
     why = {"slots": {"way_to_domain": 400}, "width": 4, "until": None}
     record = Record({"tasks": 10, "params": {"why": why}})
     assert quantity(record, "spent_on_way_to_domain") == 10
+
+
+def test_a_bar_a_design_has_its_cycles_by_class(strandline: Strandline, tmp_path: Path) -> None:
+    file = tmp_path / "why it is.svg"
+    answer = strandline("why", "sps", "-d", "x86,unordered", "--tasks", "100", "--plot", str(file))
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.endswith(f"drawn in {file}\n")
+    drawn = file.read_text()
+    assert all(f"<!-- {word} -->" in drawn for word in ("data misses", "way to domain", "unordered"))
+
+
+def test_a_picture_of_no_known_format_is_refused_before_the_runs(strandline: Strandline, native: FakeNative) -> None:
+    answer = strandline("why", "sps", "-d", "x86", "--plot", "why.gif")
+    assert (answer.code, answer.err) == (
+        2,
+        "strandline: `gif` is no format of a picture: use svg, png, pdf, or several\n",
+    )
+    assert not native.specs
+
+
+def test_more_classes_than_colours_are_the_largest_and_all_others() -> None:
+    slots = {name: 100 - number for number, name in enumerate(CLASSES)}
+    params = {"why": {"slots": slots, "width": 1, "until": None}}
+    record = Record({**MADE, "params": params})
+    classes = [{"name": name, "summary": name, "orders": False} for name in CLASSES]
+    (panel,) = of_why([record], classes).panels
+    assert [series.label for series in panel.series] == [
+        *(name.replace("_", " ") for name in CLASSES[: MANY - 1]),
+        "all others",
+    ]
+    assert sum(series.values[0] for series in panel.series) == pytest.approx(sum(slots.values()) / 10)
+
+
+MADE = {"workload": "sps", "design": "x86", "machine": "cosplay", "tasks": 10, "threads": 1, "cycles": 100}
+"""Of a record, what a title says."""

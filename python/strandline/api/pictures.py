@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from strandline.errors import InputError
@@ -25,6 +26,23 @@ def picture(shown: plot_file.Shown, width: str, title: bool) -> Figure:
     if not style.formats:
         raise InputError(f"{plot_size.NO_PICTURE}, or let the notebook draw: `.chart()` needs nothing")
     return plot_file.draw(shown, style)
+
+
+def style_of(file: Path) -> plot_size.Style:
+    """The style of a picture in one file, as for `write`."""
+    return plot_size.style((file.suffix.removeprefix(".") or file.name,))
+
+
+def write(shown: plot_file.Shown, file: Path) -> None:
+    """Writes a picture whole or not at all, in the format of the file's ending.
+
+    An `InputError` for another ending, or if matplotlib is not installed.
+    """
+    style = style_of(file)
+    with TemporaryDirectory() as folder:
+        plot_file.write(shown, Path(folder), style)
+        (drawn,) = Path(folder).iterdir()
+        write_whole(file, drawn.read_bytes())
 
 
 class InteractiveChart:

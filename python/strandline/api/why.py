@@ -8,21 +8,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strandline.api.admitted import named, remark
-from strandline.api.result import reused
-from strandline.api.runs import Runs, compare
+from strandline.api.result import Result, reused
+from strandline.api.runs import compare
 from strandline.api.session import Session
-from strandline.engine import RunSpec
-from strandline.records import spent
+from strandline.engine import Engine, RunSpec
+from strandline.records import Record, spent
 from strandline.views import runs, why
 from strandline.views.page import DIM, Line, Page
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from strandline.api.pictures import InteractiveChart
+    from strandline.views.chart import Chart
     from strandline.views.columns import Columns
 
 
 @dataclass(frozen=True, repr=False)
-class Why(Runs):
+class Why(Result):
     """Where the cycles of each design went, by class."""
+
+    records: Sequence[Record]
+    """One a design."""
+    left_out: Sequence[str]
+    """Designs of `all` that cannot run here, and why."""
+    reused: int
+    """Runs that came from the store."""
+    _engine: Engine
 
     def page(self) -> Page:
         """A line a design, a table of all classes, and what they are."""
@@ -39,6 +51,29 @@ class Why(Runs):
                 *reused(self.reused),
             )
         )
+
+    def plot(self, *, width: str = "text", title: bool = True) -> Figure:
+        """A bar a design, of the cycles of a task by class, as matplotlib's figure."""
+        from strandline.api.pictures import picture
+
+        return picture(self._chart(), width, title)
+
+    def chart(self) -> InteractiveChart:
+        """The same for a notebook to draw, which needs no extra."""
+        from strandline.api.pictures import InteractiveChart
+
+        return InteractiveChart(self._chart())
+
+    def write_plot(self, file: Path | str) -> None:
+        """Writes the bars as a picture, in the format of the file's ending: .svg, .png or .pdf."""
+        from strandline.api.pictures import write
+
+        write(self._chart(), Path(file))
+
+    def _chart(self) -> Chart:
+        from strandline.views.run_chart import of_why
+
+        return of_why(self.records, self._engine.listing("classes"))
 
     def columns(self) -> Columns:
         """A row a design and class."""

@@ -8,11 +8,12 @@ import click
 
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
-from strandline.cli.options import base_run, demand, kept_options, out_file_option, run_options_of
+from strandline.cli.options import FILE, base_run, demand, kept_options, out_file_option, run_options_of
 
 
 @click.command()
 @run_options_of(workload_required=True)
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw a bar a design: an .svg, .png or .pdf file.")
 @out_file_option
 @kept_options
 @click.pass_obj
@@ -24,10 +25,18 @@ def why(ctx: click.Context, app: App, /, **given: Any) -> None:
     instructions are dispatched, or one in which they wait, by what they wait for. WORKLOAD is a name or a recording's
     path. The runs are those of `strandline run`, which shows the same table with --why.
     """
+    from strandline.api.pictures import style_of
     from strandline.api.why import where
 
     demand(ctx, "designs")
+    if given["plot"]:
+        # Before the runs.
+        style_of(given["plot"])
     session = app.session(given)
     with interruptible(session):
         result = where(session, base_run(given, recovers=False), given["designs"], given["out"])
+    if given["plot"]:
+        result.write_plot(given["plot"])
     output.give(result, given["as_json"], given["out"])
+    if given["plot"] and not given["as_json"]:
+        output.say(f"drawn in {given['plot']}", style="dim")

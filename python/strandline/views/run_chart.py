@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from strandline.engine import CrashResult
 from strandline.errors import InputError
-from strandline.records import GROWING, SPEEDUP, Record, comparable, ratio_error
+from strandline.records import GROWING, SPEEDUP, Record, comparable, ratio_error, spent
 from strandline.views import crashes
-from strandline.views.chart import Chart, Kind, Panel, Series
+from strandline.views.chart import MANY, Chart, Kind, Panel, Series
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import counted
 from strandline.views.runs import tasks
+from strandline.views.why import LEAST, occurs
 
 WITH_ERROR = (SPEEDUP, "cycles", "cycles_per_task", "million_tasks_per_second")
 """Quantities whose errors are those of the cycles, as shares."""
@@ -72,6 +74,31 @@ def _bar(record: Record, baseline: Record, name: str) -> _Bar:
     return _Bar(record.text("design"), value, None if half is None else (value - half, value + half))
 
 
+def of_why(records: Sequence[Record], classes: Sequence[Mapping[str, Any]]) -> Chart:
+    """The cycles of all cores that a task takes, by class, or without tasks those of the run: a bar a design."""
+    found, first = [spent(record) for record in records], records[0]
+    tasks_of = [record.fields.get("tasks") or 1 for record in records]
+    shown = [each["name"] for each in classes if occurs(each, found)]
+    if len(shown) > MANY:
+        largest = sorted(shown, key=lambda name: -max(cycles[name] / sum(cycles.values()) for cycles in found))
+        shown = [name for name in shown if name in largest[: MANY - 1]]
+    parts = [{name.replace("_", " "): cycles[name] for name in shown} for cycles in found]
+    rest = [sum(cycles.values()) - sum(part.values()) for part, cycles in zip(parts, found, strict=True)]
+    if any(left > LEAST * sum(cycles.values()) for left, cycles in zip(rest, found, strict=True)):
+        parts = [{**part, "all others": left} for part, left in zip(parts, rest, strict=True)]
+    bars = {
+        name: [
+            _Bar(record.text("design"), part[name] / number)
+            for record, part, number in zip(records, parts, tasks_of, strict=True)
+        ]
+        for name in parts[0]
+    }
+    of_what = "of a task" if first.fields.get("tasks") else "of the run"
+    title = f"Where the cycles of {first.text('workload')} went on machine {first.text('machine')}"
+    source = f"{counted(first.count('threads'), 'thread')}, {tasks(records)}"
+    return replace(_chart(title, source, f"Cycles {of_what}, of all cores", bars), stacked=True)
+
+
 def of_crashes(results: Sequence[CrashResult]) -> Chart:
     """How many crash states of each design were judged, in the colour of the verdict."""
     verdicts = [str(crashes.VERDICTS[crashes.recovers(each)]) for each in results]
@@ -83,7 +110,9 @@ def of_crashes(results: Sequence[CrashResult]) -> Chart:
         for verdict in map(str, crashes.VERDICTS.values())
         if verdict in verdicts
     }
-    return _chart(f"Crash tests of {results[0].workload}", "", "Crash states judged", bars, note="Verdict")
+    chart = _chart(f"Crash tests of {results[0].workload}", "", "Crash states judged", bars, note="Verdict")
+    # A design's verdict is one of them: its bar stands where the others are 0.
+    return replace(chart, stacked=True)
 
 
 def _chart(

@@ -36,7 +36,7 @@ def table(records: Sequence[Record], classes: Classes) -> Table:
         rows.extend(
             (f"{indent}{words(each)}", *(_share(cycles[each["name"]], cycles) for cycles in found))
             for each in those
-            if _occurs(each, found)
+            if occurs(each, found)
         )
     return Table(columns, tuple(rows), keys=1)
 
@@ -75,8 +75,8 @@ def shares(record: Record) -> str:
 def legend(records: Sequence[Record], classes: Classes) -> list[Line]:
     """What each class is that occurs, and up to which cycle of which run they are known."""
     found = [spent(record) for record in records]
-    occurs = [each for each in classes if _occurs(each, found)]
-    said = [Line(f"{words(each)}: {each['summary']}", DIM, folds=True) for each in occurs]
+    shown = [each for each in classes if occurs(each, found)]
+    said = [Line(f"{words(each)}: {each['summary']}", DIM, folds=True) for each in shown]
     for record in records:
         if (until := record["params"]["why"]["until"]) is not None:
             said.append(
@@ -85,13 +85,14 @@ def legend(records: Sequence[Record], classes: Classes) -> list[Line]:
     return said
 
 
+def occurs(entry: Mapping[str, Any], found: Sequence[Mapping[str, float]]) -> bool:
+    """Whether a class has a share of some run's cycles that one can see."""
+    return any(cycles[entry["name"]] >= LEAST * sum(cycles.values()) > 0 for cycles in found)
+
+
 def words(entry: Mapping[str, Any]) -> str:
     """A class in words."""
     return str(entry["name"]).replace("_", " ")
-
-
-def _occurs(entry: Mapping[str, Any], found: Sequence[Mapping[str, float]]) -> bool:
-    return any(cycles[entry["name"]] >= LEAST * sum(cycles.values()) > 0 for cycles in found)
 
 
 def _share(part: float, cycles: Mapping[str, float]) -> str:
