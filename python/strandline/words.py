@@ -109,8 +109,30 @@ def points(given: int | str) -> int | str:
     return given if given == "all" else _number(given, "crash states", "all")
 
 
-def window(given: int | str) -> int | str:
-    """A number of tasks in flight, or `auto`."""
+Window = int | str
+"""A number of tasks in flight, or `auto`."""
+Windows = Mapping[str, Window]
+"""Windows by design."""
+OTHERS = ""
+"""Stands for the designs whose window is not given by name."""
+
+
+def windows(given: Window | Windows | None) -> Windows:
+    """Windows by design, from `8`, `x86=1,cosplay=auto` or a mapping; a bare one is that of all others."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {name: _window(value) for name, value in given.items()}
+    found: dict[str, Window] = {}
+    for each in str(given).split(","):
+        name, _, value = (part.strip() for part in each.rpartition("="))
+        if name in found:
+            raise InputError(f"`{given}` gives {name or 'all designs'} two windows: give one")
+        found[name] = _window(value)
+    return found
+
+
+def _window(given: Window) -> Window:
     return given if given == "auto" else _number(given, "tasks", "auto")
 
 

@@ -125,6 +125,8 @@ class FakeNative:
         """Designs whose tasks come ever slower."""
         self.ended: dict[str, str] = {}
         """Why runs of designs with a precision ended."""
+        self.warmups: dict[str, str] = {}
+        """How runs of designs began, in place of the usual words."""
         self._seconds_a_run = seconds_a_run
 
     def memory(self, spec: RunSpec, /) -> dict[str, Any]:
@@ -170,6 +172,7 @@ class FakeNative:
         _check(asdict(spec))
         time.sleep(self._seconds_a_run)
         record = {**_record(asdict(spec)), **self._error(spec)}
+        record["warmup"] = self.warmups.get(spec.design, record["warmup"])
         if spec.precision is not None and spec.design in self.ended:
             precision = {"share": spec.precision, "ended": self.ended[spec.design]}
             record["params"] = {**record["params"], "precision": precision}
@@ -378,6 +381,9 @@ def _why(cycles: int, stalls: int, dispatching: int) -> dict[str, Any]:
 def _origin(spec: dict[str, Any]) -> dict[str, Any]:
     """The run with every setting, of which there are few."""
     chosen = {"machine": spec["machine"] or "cosplay", "tasks": spec["tasks"] or 10_000, "set": list(spec["set"])}
+    if spec["design"] in SWITCHES or spec["window"]:
+        usual = 8 if spec["design"] in SWITCHES else None
+        chosen |= {"window": spec["window"] or usual, "coroutines": spec["coroutines"] or "paper"}
     parameters = {"machine.core.rob_entries": "224", **dict(each.split("=") for each in spec["set"])}
     return {**BUILD, "spec": {**spec, **chosen, "threads": spec["threads"] or 1, "parameters": parameters}}
 

@@ -74,10 +74,10 @@ def test_json_holds_the_records_and_nothing_else(strandline: Strandline) -> None
 
 
 def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNative) -> None:
-    options = "-m cosplay --runtime undo --threads 2 --tasks 30 --window 4 --coroutines lean --bmo 100 --seed 9 --why"
+    options = "-m cosplay --runtime undo --threads 2 --tasks 30 --window x86=4 --coroutines lean --bmo 100 --seed 9 --why"
     assignments = "--precision 2% --set machine.core.rob_entries=128 --set runtime.log_batch=4"
     assert strandline("run", "tatp", "-d", "x86", *options.split(), *assignments.split()).code == 0
-    assert native.specs == [
+    assert native.specs[:1] == [
         {
             "workload": "tatp",
             "design": "x86",
@@ -123,7 +123,58 @@ def test_a_precision_is_a_share(strandline: Strandline, text: str) -> None:
 
 def test_a_window_may_be_found_while_the_program_runs(strandline: Strandline, native: FakeNative) -> None:
     assert strandline("run", "sps", "-d", "cosplay", "--window", "auto").code == 0
-    assert [(spec["window"], spec["coroutines"]) for spec in native.specs] == [("auto", None)]
+    assert {(spec["window"], spec["coroutines"]) for spec in native.specs} == {("auto", None), (None, None)}
+
+
+def cycles(document: dict[str, Any]) -> dict[str, int]:
+    return {record["design"]: record["cycles"] for record in document["records"]}
+
+
+def test_a_window_does_not_change_what_speedups_are_over(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
+    usual = cycles(strandline("run", "sps", "-d", "x86,cosplay", "--json").document)
+    options = ("run", "sps", "-d", "x86,cosplay,eadr", "--window", "4")
+    answer, document = strandline(*options), strandline(*options, "--json").document
+    assert answer.out == snapshot
+    here, rows = cycles(document), [line.split() for line in answer.out.splitlines()[2:6]]
+    assert [row[0] for row in rows] == ["x86", "x86", "cosplay", "eadr"], "the first is by default"
+    assert rows[1][2] == f"{usual['x86'] / here['x86']:.2f}"
+    assert rows[2][2] == f"{usual['x86'] / here['cosplay']:.2f}", "over x86 with one task at a time"
+    assert document["baseline"]["cycles"] == usual["x86"]
+    told = {each["design"]: each for each in document["windows"]}
+    assert (told["x86"]["window"], told["x86"]["window_by_default"]) == (4, 1)
+    assert told["cosplay"]["speedup_over_default"] == usual["cosplay"] / here["cosplay"]
+    assert [record["design"] for record in document["records"]] == ["x86", "cosplay", "eadr"]
+
+
+def test_a_window_of_the_baseline_alone_is_its_own(strandline: Strandline) -> None:
+    document = strandline("run", "sps", "-d", "x86,cosplay", "--window", "x86=4", "--json").document
+    assert [record["window"] for record in document["records"]] == [4, 8]
+    assert document["baseline"] == document["records"][0]
+
+
+def test_a_window_that_changes_nothing_is_not_told(strandline: Strandline, native: FakeNative) -> None:
+    document = strandline("run", "sps", "-d", "cosplay", "--window", "8", "--json").document
+    assert list(document) == ["records"]
+    assert len(native.specs) == 1
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [
+        ("cosplay=4", "--window cosplay=4: cosplay is not compared: name it among the designs"),
+        ("4,5", "`4,5` gives all designs two windows: give one"),
+        ("x86=0", "`0` is neither a number of tasks from 1 up nor `auto`"),
+    ],
+)
+def test_a_wrong_window_is_refused(strandline: Strandline, window: str, said: str) -> None:
+    assert said in strandline("run", "sps", "-d", "x86", "--window", window).refusal
+
+
+def test_a_warm_up_is_named_of_each_design_that_has_another(strandline: Strandline, native: FakeNative) -> None:
+    assert ", warm-up populated, 1000 tasks, " in strandline("run", "sps", "-d", "x86,eadr").out
+    native.warmups = {"eadr": "no steady state"}
+    out = strandline("run", "sps", "-d", "x86,eadr", "--seed", "2").out
+    assert ", warm-up populated, 1000 tasks (x86) or no steady state (eadr), " in out
 
 
 def test_counts_of_a_design_alone_have_a_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:

@@ -75,6 +75,19 @@ def test_values_are_means_with_an_interval(strandline: Strandline) -> None:
     assert unordered["values"]["speedup"]["high"] == pytest.approx(320 / 120)
 
 
+def test_a_baseline_runs_by_default_where_there_is_such_a_point(strandline: Strandline) -> None:
+    points = "[[points]]\ndesign = 'x86'\n[[points]]\ndesign = 'cosplay'\nwindow = 4\n"
+    text = "baseline = { design = 'x86' }\nshow = ['speedup', 'cycles_per_task']\n[fixed]\nworkload = 'sps'\n"
+    Path("own.toml").write_text(text + points)
+    x86, cosplay = strandline("sweep", "own.toml", "--json").document["points"]
+    ratio = x86["values"]["cycles_per_task"]["mean"] / cosplay["values"]["cycles_per_task"]["mean"]
+    assert cosplay["values"]["speedup"]["mean"] == pytest.approx(ratio)
+    said = "the baseline has the window of each point, not its design's own: give it a point without"
+    assert said not in strandline("sweep", "own.toml").out
+    Path("alike.toml").write_text(text + "[axes]\nwindow = [4, 8]\ndesign = ['x86', 'cosplay']\n")
+    assert strandline("sweep", "alike.toml").out.splitlines()[-2].endswith(f"4 points, 4 runs, {said}")
+
+
 @pytest.mark.parametrize(("freedom", "t"), [(1, 12.706), (30, 2.042), (31, 2.0395), (40, 2.0211), (120, 1.9799)])
 def test_students_t_is_that_of_the_tables(freedom: int, t: float) -> None:
     assert student(freedom) == pytest.approx(t, abs=0.001)

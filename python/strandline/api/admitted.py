@@ -9,15 +9,23 @@ from typing import Any
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
 from strandline.views.page import DIM, Line
+from strandline.words import OTHERS, Windows
 
 ALL = ("all",)
+NONE: Windows = {}
+"""No windows of designs of their own."""
 
 
-def admitted(engine: Engine, base: RunSpec, designs: Sequence[str]) -> tuple[list[RunSpec], list[str]]:
-    """The run under each design, and which designs of `all` were left out, and why."""
+def admitted(
+    engine: Engine, base: RunSpec, designs: Sequence[str], windows: Windows = NONE
+) -> tuple[list[RunSpec], list[str]]:
+    """The run under each design, some of them with `windows` of their own; which of `all` were left out, and why."""
+    names = engine.names("designs") if tuple(designs) == ALL else designs
+    for name in windows.keys() - {OTHERS, *names}:
+        raise InputError(f"--window {name}={windows[name]}: {name} is not compared: name it among the designs")
+    specs = [replace(base, design=name, window=windows.get(name, base.window)) for name in names]
     if tuple(designs) != ALL:
-        return [replace(base, design=design) for design in designs], []
-    specs = [replace(base, design=design) for design in engine.names("designs")]
+        return specs, []
     refused = {spec.design: error for spec in specs if (error := _refused(engine, spec))}
     if len(refused) == len(specs):
         raise next(iter(refused.values()))

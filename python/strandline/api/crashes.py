@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strandline.api.admitted import admitted, named, remark
+from strandline.api.admitted import NONE, admitted, named, remark
 from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, RunSpec
@@ -17,6 +17,7 @@ from strandline.room import available, demand_room
 from strandline.views import columns, crashes
 from strandline.views.columns import Columns
 from strandline.views.page import Line, Page
+from strandline.words import Windows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,10 +120,11 @@ def crash(
     points: int | str = 1000,
     replay: str | None = None,
     max_failures: int | None = None,
+    windows: Windows = NONE,
 ) -> Crashes:
     """Cuts the power in `base` under each design, recovers, and judges."""
     engine = session.engine
-    runs, left_out = admitted(engine, base, designs)
+    runs, left_out = admitted(engine, base, designs, windows)
     specs = [CrashSpec(run, points, replay, max_failures) for run in runs]
     demand_room(map(engine.crash_memory, specs), session.jobs, available())
     stop = engine.stop()

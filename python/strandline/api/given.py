@@ -13,6 +13,7 @@ from strandline import words
 from strandline.api.session import Session
 from strandline.engine import RunSpec, load
 from strandline.pool import default_jobs
+from strandline.words import Windows
 
 if TYPE_CHECKING:
     from strandline.figures.experiments import Experiments
@@ -22,6 +23,8 @@ Names = str | Sequence[str]
 Settings = Mapping[str, Any] | Iterable[str]
 """`{"machine.core.rob_entries": 128}`, or texts `machine.core.rob_entries=128`."""
 Place = str | os.PathLike[str]
+InFlight = int | str | Mapping[str, int | str]
+"""Tasks in flight per thread, or `auto`; or these by design."""
 
 
 def places(given: Place | Sequence[Place]) -> list[str]:
@@ -52,7 +55,7 @@ def base_run(
     runtime: str | None,
     threads: int | None,
     tasks: int | None,
-    window: int | str | None,
+    window: Windows,
     coroutines: str | None,
     bmo: int | None,
     settings: Settings,
@@ -68,7 +71,7 @@ def base_run(
         runtime=runtime,
         threads=at_least(1, threads),
         tasks=at_least(1, tasks),
-        window=None if window is None else words.window(window),
+        window=window.get(words.OTHERS),
         coroutines=coroutines,
         bmo=at_least(0, bmo),
         seed=words.whole(seed, 0),

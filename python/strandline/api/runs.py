@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strandline.api.admitted import admitted, named, remark
+from strandline.api.admitted import NONE, admitted, named, remark
+from strandline.api.by_default import baseline, runs_by_default
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
 from strandline.records import SPEEDUP, Record
-from strandline.views import record_files, runs, why
+from strandline.views import record_files, runs, why, windows
 from strandline.views.counts import counts
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Table
+from strandline.words import Windows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +34,10 @@ class Runs(Result):
     records: Sequence[Record]
     left_out: Sequence[str]
     """Designs of `all` that cannot run here, and why."""
+    by_default: Mapping[str, Record]
+    """By design, its run without `window` and `coroutines`, if they change it."""
+    baseline: Record
+    """The run that speedups are over: the first design, by default unless it was given a window of its own."""
     reused: int
     """Runs that came from the store."""
     _engine: Engine
@@ -39,15 +45,22 @@ class Runs(Result):
     @classmethod
     def of(cls, document: Mapping[str, Any], engine: Engine) -> Runs:
         """The runs of a `document`, which does not say how many of them came from the store."""
-        return cls([Record(fields) for fields in document["records"]], document.get("left_out", ()), 0, engine)
+        records, usual = ([Record(each) for each in document.get(key, ())] for key in ("records", "by_default"))
+        baseline = next((each for each in usual if each.fields == document.get("baseline")), records[0])
+        by_default = {each.text("design"): each for each in usual}
+        return cls(records, document.get("left_out", ()), by_default, baseline, 0, engine)
 
     def page(self) -> Page:
         """The comparison, the costliest fences of a recording, what a design counts that no other does."""
         designs, keys = self._engine.listing("designs"), self._engine.listing("keys")
         more = (runs.stalls(self.records[0]), counts(self.records, designs, keys))
-        tables = (runs.comparison(self.records), *self._why(), *filter(None, more))
-        settings = Line(runs.circumstances(self.records), DIM)
-        told = (*runs.ends(self.records, self._drift()), runs.drifting(self.records))
+        tables = (runs.comparison(self.records, self.baseline), *self._why(), *filter(None, more))
+        settings = Line(runs.circumstances(self.records, self.baseline), DIM)
+        told = (
+            windows.line(self.records, self.by_default),
+            *runs.ends(self.records, self._drift()),
+            runs.drifting(self.records),
+        )
         remarks = (*(Line(line, DIM) for line in told if line), *remark(self.left_out))
         parts = (part for table in tables for part in (table, Line()))
         return Page((*parts, settings, *remarks, *reused(self.reused)))
@@ -80,7 +93,7 @@ class Runs(Result):
         # Few results become pictures.
         from strandline.views.run_chart import of_runs
 
-        return of_runs(self.records, quantity, self.records[0])
+        return of_runs(self.records, quantity, self.baseline)
 
     def columns(self) -> Columns:
         """A row a record."""
@@ -89,17 +102,25 @@ class Runs(Result):
         return columns.of_records(self.records, self._engine.listing("keys"))
 
     def document(self) -> dict[str, Any]:
-        """The records, and the designs left out."""
-        return {"records": [record.fields for record in self.records], **named(self.left_out)}
+        """The records, what a window did to each design, and the designs left out."""
+        changed = windows.keys(self.records, self.by_default, self.baseline)
+        return {"records": [record.fields for record in self.records], **changed, **named(self.left_out)}
 
 
-def compare(session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None) -> Runs:
-    """Runs `base` under each design, and writes the records to the file `out`, whole or not at all."""
+def compare(
+    session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None, own: Windows = NONE
+) -> Runs:
+    """Runs `base` under each design, and writes the records to the file `out`, whole or not at all.
+
+    Designs whose tasks share a thread otherwise than by default, also by windows of their `own`, run by default, too.
+    """
     if out:
         record_files.check(out)
-    specs, left_out = admitted(session.engine, base, designs)
-    made = session.records(specs)
-    records = [made[spec] for spec in specs]
+    specs, left_out = admitted(session.engine, base, designs, own)
+    usual = runs_by_default(session.engine, specs)
+    made = session.records([*specs, *usual.values()])
+    records, by_default = [made[spec] for spec in specs], {name: made[spec] for name, spec in usual.items()}
     if out:
         record_files.write(out, records)
-    return Runs(records, left_out, session.reused, session.engine)
+    over = baseline(records[0], by_default, own)
+    return Runs(records, left_out, by_default, over, session.reused, session.engine)

@@ -48,6 +48,7 @@ class SweepResult(Result):
         said = [f"{counted(len(self.points), 'point')}, {runs}"]
         said += [f"mean over {most:,} seeds ± 95 % confidence"] if most > 1 else []
         said += [f"part {self.part.number} of {self.part.of}"] if self.part != WHOLE else []
+        said += filter(None, [values.remark(self.sweep, self.points)])
         table = values.table(self.sweep, self.points)
         return Page((*title, table, Line(), Line(", ".join(said), DIM), *reused(self.reused)))
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from strandline.api.admitted import ALL, admitted, named, remark
+from strandline.api.admitted import ALL, NONE, admitted, named, remark
+from strandline.api.by_default import baseline, runs_by_default
 from strandline.api.litmus_sources import SUFFIX, sources
 from strandline.api.result import Result
 from strandline.api.session import Session
@@ -21,11 +22,12 @@ from strandline.pool import parallel
 from strandline.records import Record
 from strandline.room import available, demand_room
 from strandline.timelines import Part, Timeline
-from strandline.views import columns, files, runs, why
+from strandline.views import columns, files, runs, why, windows
 from strandline.views.columns import Columns
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Column, Table
 from strandline.views.timeline.names import MOST_ROWS, PAGE, TRACE, folder_of
+from strandline.words import Windows
 
 TASKS = 100
 """The tasks of a run without a number of them: as many as one looks at."""
@@ -46,6 +48,9 @@ class Timelines(Result):
     timelines: Sequence[Timeline]
     left_out: Sequence[str]
     """Designs of `all` that cannot run here, and why."""
+    by_default: Mapping[str, Record]
+    """As those of `strandline run`."""
+    baseline: Record
     is_litmus: bool
     """Whether the program is a litmus test, whose records have counts only."""
     _engine: Engine
@@ -60,9 +65,11 @@ class Timelines(Result):
         if self.is_litmus:
             ran = tuple((each.design, f"{each.end - each.start:,}") for each in self.timelines)
             return Page((Table(COLUMNS, ran),))
-        parts: list[Table | Line] = [runs.comparison(self.records), Line()]
+        parts: list[Table | Line] = [runs.comparison(self.records, self.baseline), Line()]
         parts.extend((*why.lines(self.records, self._engine.listing("classes")), Line()))
-        parts.append(Line(runs.circumstances(self.records), DIM))
+        parts.append(Line(runs.circumstances(self.records, self.baseline), DIM))
+        if told := windows.line(self.records, self.by_default):
+            parts.append(Line(told, DIM))
         if any(timeline.is_shortened for timeline in self.timelines):
             shown_to = min(timeline.to_cycle for timeline in self.timelines)
             parts.append(
@@ -82,7 +89,9 @@ class Timelines(Result):
         """The part that is shown of each design, and the records."""
         keys = ("design", "from_cycle", "to_cycle", "is_shortened")
         shown = [{key: getattr(timeline, key) for key in keys} for timeline in self.timelines]
-        return {"timelines": shown, **named(self.left_out), "records": [record.fields for record in self.records]}
+        changed = windows.keys(self.records, self.by_default, self.baseline)
+        records = [record.fields for record in self.records]
+        return {"timelines": shown, **named(self.left_out), **changed, "records": records}
 
     def _repr_html_(self) -> str:
         page = html.escape(self.html())
@@ -141,17 +150,28 @@ def default_folder(workload: str) -> Path:
     return Path("out") / folder_of(workload)
 
 
-def of_runs(session: Session, base: RunSpec, designs: Sequence[str], part: Part, target: Target) -> Timelines:
+def of_runs(
+    session: Session, base: RunSpec, designs: Sequence[str], part: Part, target: Target, own: Windows = NONE
+) -> Timelines:
     """Runs `base` under each design, 100 tasks unless it says otherwise, and writes the files whole or not at all."""
     engine = session.engine
     if base.tasks is None and not engine.is_recording(base.workload):
         base = replace(base, tasks=TASKS)
-    specs, left_out = admitted(engine, replace(base, why=True), designs)
+    specs, left_out = admitted(engine, replace(base, why=True), designs, own)
     if part.instructions:
         _refuse_several(specs)
     demand_room(map(engine.memory, specs), session.jobs, available())
     part = replace(part, most_rows=MOST_ROWS // len(specs))
-    return _made(lambda: Timelines(_drawn(session, specs, part), left_out, False, engine), target)
+
+    def make() -> Timelines:
+        usual = runs_by_default(engine, specs)
+        made = session.records(usual.values()) if usual else {}
+        by_default = {name: made[spec] for name, spec in usual.items()}
+        drawn = _drawn(session, specs, part)
+        over = baseline(drawn[0].record, by_default, own)
+        return Timelines(drawn, left_out, by_default, over, False, engine)
+
+    return _made(make, target)
 
 
 def of_litmus(
@@ -176,8 +196,12 @@ def of_litmus(
         machines=(machine,) if machine else None,
         seed=seed,
     )
-    timelines = (engine.litmus_timeline(spec, design) for design in chosen)
-    return _made(lambda: Timelines(list(timelines), (), True, engine), Target(out))
+
+    def make() -> Timelines:
+        drawn = [engine.litmus_timeline(spec, design) for design in chosen]
+        return Timelines(drawn, (), {}, drawn[0].record, True, engine)
+
+    return _made(make, Target(out))
 
 
 def _drawn(session: Session, specs: Sequence[RunSpec], part: Part) -> list[Timeline]:

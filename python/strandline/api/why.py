@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strandline.api.admitted import named, remark
+from strandline.api.admitted import NONE, named, remark
 from strandline.api.result import Result, reused
 from strandline.api.runs import compare
 from strandline.api.session import Session
@@ -15,6 +15,7 @@ from strandline.engine import Engine, RunSpec
 from strandline.records import Record, spent
 from strandline.views import runs, why
 from strandline.views.page import DIM, Line, Page
+from strandline.words import Windows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,7 +103,9 @@ class Why(Result):
         ]
 
 
-def where(session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None) -> Why:
+def where(
+    session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None, own: Windows = NONE
+) -> Why:
     """Runs `base` under each design with its cycles classified."""
-    found = compare(session, replace(base, why=True), designs, out)
-    return Why(found.records, found.left_out, found.reused, session.engine)
+    found = compare(session, replace(base, why=True), designs, out, own)
+    return Why(found.records, found.left_out, found.by_default, found.baseline, found.reused, session.engine)

@@ -69,7 +69,8 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     refuse_number(ctx)
     demand(ctx, "designs")
     base, session = base_run(given, recovers=False), app.session(given)
-    found = api.crash(session, base, given["designs"], given["points"], given["replay"], given["max_failures"])
+    points, replay, most = given["points"], given["replay"], given["max_failures"]
+    found = api.crash(session, base, given["designs"], points, replay, most, given["window"])
     end(ctx, found, found.recovers, lambda path: not found.interrupted and _draw(app.engine, found.results, path))
 
 

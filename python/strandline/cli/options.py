@@ -121,9 +121,11 @@ _RUN_OPTIONS = (
     tasks_option,
     click.option(
         "--window",
-        type=parsed(words.window),
-        metavar="N|auto",
-        help="Tasks in flight per thread, as coroutines; auto adapts the number during the run.",
+        type=parsed(words.windows),
+        default=dict,
+        metavar="[DESIGN=]N|auto",
+        help="Tasks in flight per thread, as coroutines, of all designs or of those named (x86=1,cosplay=8); auto "
+        "adapts the number during the run. Speedups are over the first design by default, unless it is named.",
     ),
     click.option(
         "--coroutines",
@@ -219,4 +221,5 @@ def base_run(given: Mapping[str, Any], recovers: bool) -> RunSpec:
     common = {field.name: given[field.name] for field in fields(RunSpec) if field.name in given}
     # 0 is `--precision off`, which a run is without any.
     common["precision"] = common.get("precision") or None
+    common["window"] = given["window"].get(words.OTHERS)
     return RunSpec(**common, design=given["designs"][0], set=given["settings"], recovers=recovers)

@@ -66,5 +66,6 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
         given["settings"] = words.each_once((*given["settings"], f"recording.fences={given['fences']}"))
     session = app.session(given)
     with interruptible(session):
-        result = compare(session, base_run(given, recovers=True), given["designs"], given["out"])
+        base = base_run(given, recovers=True)
+        result = compare(session, base, given["designs"], given["out"], given["window"])
     output.give(result, given["as_json"], given["out"])

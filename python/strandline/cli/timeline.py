@@ -74,8 +74,8 @@ def _of_runs(app: App, given: dict[str, Any], folder: Path) -> api.Timelines:
         first_tasks=given["first_tasks"],
         instructions=given["kanata"] is not None,
     )
-    base = base_run(given, recovers=False)
-    return api.of_runs(app.session(given), base, given["designs"], part, api.Target(folder, given["kanata"]))
+    base, target = base_run(given, recovers=False), api.Target(folder, given["kanata"])
+    return api.of_runs(app.session(given), base, given["designs"], part, target, given["window"])
 
 
 def _of_litmus(app: App, given: dict[str, Any], folder: Path) -> api.Timelines:

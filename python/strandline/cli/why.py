@@ -34,7 +34,8 @@ def why(ctx: click.Context, app: App, /, **given: Any) -> None:
         style_of(given["plot"])
     session = app.session(given)
     with interruptible(session):
-        result = where(session, base_run(given, recovers=False), given["designs"], given["out"])
+        base = base_run(given, recovers=False)
+        result = where(session, base, given["designs"], given["out"], given["window"])
     if given["plot"]:
         result.write_plot(given["plot"])
     output.give(result, given["as_json"], given["out"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from strandline.views.table import NOTHING, Column, Table
 from strandline.words import word
 
 Records = Mapping[RunSpec, Record]
+_Place = tuple[tuple[str, Setting], ...]
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,37 @@ def values(sweep: Sweep, points: Sequence[Point], records: Records) -> list[Poin
     found = []
     for point in points:
         if point.runs:
-            base = by_settings.get(_place({**point.settings, **sweep.file.baseline}))
+            base = by_settings.get(_base(sweep, point.settings, by_settings))
             shown = {name: _value(name, point, base, records) for name in sweep.shown}
             found.append(PointValues(point.settings, len(point.runs), shown))
     return found
 
 
-def _place(settings: Mapping[str, Setting]) -> tuple[tuple[str, Setting], ...]:
+SHARING = ("window", "coroutines")
+"""Settings that designs have defaults of their own for."""
+
+
+def _base(sweep: Sweep, settings: Mapping[str, Setting], places: Container[_Place]) -> _Place:
+    """Where a speedup's baseline is: by default in what the sweep leaves open, if there is such a point, or alike."""
+    alike = {**settings, **sweep.file.baseline}
+    usual = {key: value for key, value in alike.items() if key not in SHARING or key in sweep.file.baseline}
+    return _place(usual if _place(usual) in places else alike)
+
+
+def remark(sweep: Sweep, found: Sequence[PointValues]) -> str | None:
+    """The line on baselines whose tasks share a thread as those of their points do, if there are any."""
+    if SPEEDUP not in sweep.shown:
+        return None
+    places = {_place(each.settings) for each in found}
+    keys = {key for each in found for key, _ in _base(sweep, each.settings, places)} | set(sweep.file.fixed)
+    if shared := [key for key in SHARING if key in keys and key not in sweep.file.baseline]:
+        return (
+            f"the baseline has the {' and '.join(shared)} of each point, not its design's own: give it a point without"
+        )
+    return None
+
+
+def _place(settings: Mapping[str, Setting]) -> _Place:
     return tuple(sorted(settings.items()))
 
 

@@ -43,9 +43,8 @@ def of_runs(records: Sequence[Record], name: str, baseline: Record) -> Chart:
     )
     words = f"{first.text('workload')} on machine {first.text('machine')}"
     each = " of a task" if name in GROWING and first.fields.get("tasks") else ""
-    title = (
-        f"Speedup over {first.text('design')}" if name == SPEEDUP else f"{name.replace('_', ' ')}{each}".capitalize()
-    )
+    over = f"{baseline.text('design')}{'' if baseline in records else ' by default'}"
+    title = f"Speedup over {over}" if name == SPEEDUP else f"{name.replace('_', ' ')}{each}".capitalize()
     source = f"{counted(first.count('threads'), 'thread')}, {tasks(records)}"
     bars = [_bar(record, baseline, name) for record in found]
     return _chart(words, source, title, {title: bars}, name == SPEEDUP, remarks)

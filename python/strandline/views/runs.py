@@ -22,10 +22,21 @@ SHARED: Cells = {
 VERDICTS: Mapping[bool | None, str] = {True: Good("yes"), False: Alarm("NO"), None: NOTHING}
 
 
-def comparison(records: Sequence[Record]) -> Table:
-    """One row per design; speedups are relative to the first. Counts are per task if the numbers of tasks differ."""
-    shared = any(record.fields.get("switch_instructions") is not None for record in records)
-    return tabulated(records, {**_columns(records), **(SHARED if shared else {})})
+def comparison(records: Sequence[Record], baseline: Record) -> Table:
+    """One row per design; speedups are over `baseline`, which has a row of its own if it is none of these runs.
+
+    Counts are per task if the numbers of tasks differ.
+    """
+    rows = _rows(records, baseline)
+    shared = any(record.fields.get("switch_instructions") is not None for record in rows)
+    return tabulated(rows, {**_columns(rows), **(SHARED if shared else {})})
+
+
+def _rows(records: Sequence[Record], baseline: Record) -> Sequence[Record]:
+    """The runs of the table, the baseline first."""
+    if baseline in records:
+        return records
+    return [Record({**baseline.fields, "design": f"{baseline.text('design')} by default"}), *records]
 
 
 def _columns(records: Sequence[Record]) -> Cells:
@@ -39,7 +50,7 @@ def _columns(records: Sequence[Record]) -> Cells:
     return {
         Column("design", numeric=False): lambda record: record.text("design"),
         Column("M tasks/s"): _throughput,
-        Column("speedup"): lambda record: _speedup(record, records[0]),
+        Column("speedup"): lambda record: speedup(record, records[0]),
         **count("cycles", "cycles"),
         **count("instructions", "instructions"),
         Column("fence stalls"): lambda record: percent(record.number("fence_stall_cycles"), _of_all_cores(record)),
@@ -66,10 +77,11 @@ def _throughput(record: Record) -> str:
     return give_or_take(value, None if record.error is None else value * record.error)
 
 
-def _speedup(record: Record, baseline: Record) -> str:
-    speedup = comparable(baseline, "cycles") / comparable(record, "cycles")
+def speedup(record: Record, baseline: Record) -> str:
+    """How many times as fast a run is as another, with its interval."""
+    ratio = comparable(baseline, "cycles") / comparable(record, "cycles")
     error = None if record is baseline else ratio_error(record, baseline)
-    return give_or_take(speedup, None if error is None else speedup * error, decimals=2)
+    return give_or_take(ratio, None if error is None else ratio * error, decimals=2)
 
 
 STALLS = (
@@ -105,24 +117,39 @@ AS_RECORDED = "as recorded"
 """Of a recording whose fences and flushes are replayed unchanged, and of a workload."""
 
 
-def circumstances(records: Sequence[Record]) -> str:
-    """The common settings of the runs, in one line."""
+RECORDED = "recorded"
+"""The runtime of a recording."""
+
+
+def circumstances(records: Sequence[Record], baseline: Record) -> str:
+    """The common settings of the runs, in one line, and where their warm-ups differ, each."""
     first = records[0]
     speeds = sorted(record.number("host_mips") for record in records)
     host = " to ".join(dict.fromkeys((significant(speeds[0]), significant(speeds[-1]))))
+    runtime = first.text("runtime")
     reading = first.fields.get("params", {}).get("recording_reading", AS_RECORDED)
     return ", ".join(
         (
             f"{first.text('workload')} on machine {first.text('machine')} at {first.clock_ghz:g} GHz",
+            *(() if runtime == RECORDED else (f"runtime {runtime}",)),
             counted(first.count("threads"), "thread"),
             tasks(records),
-            f"warm-up {first.text('warmup')}",
+            f"warm-up {_warmups(_rows(records, baseline))}",
             f"simulated at {host} MIPS",
             "fence stalls in per cent of all cores' cycles",
             *((f"±: {PER_CENT} % interval",) if any(record.error is not None for record in records) else ()),
             *(() if reading == AS_RECORDED else (f"fences: {reading}",)),
         )
     )
+
+
+def _warmups(records: Sequence[Record]) -> str:
+    """How the runs began, with the names of those that began so unless all did."""
+    names: dict[str, list[str]] = {}
+    for record in records:
+        names.setdefault(record.text("warmup"), []).append(record.text("design"))
+    several = len(names) > 1
+    return " or ".join(f"{words} ({', '.join(those)})" if several else words for words, those in names.items())
 
 
 def tasks(records: Sequence[Record]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, at_least, base_run, path, session
+from strandline.api.given import InFlight, Names, Place, Settings, at_least, base_run, path, session
 from strandline.api.suggesting import suggesting
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def crash(
     runtime: str | None = None,
     threads: int | None = None,
     tasks: int | None = None,
-    window: int | Literal["auto"] | None = None,
+    window: InFlight | None = None,
     coroutines: Literal["paper", "lean"] | None = None,
     bmo: int | None = None,
     set: Settings = (),  # noqa: A002 - as `--set`
@@ -55,11 +55,11 @@ def crash(
     """
     from strandline.api import crashes
 
-    designs, at = words.designs(design), session(jobs)
+    designs, own, at = words.designs(design), words.windows(window), session(jobs)
     base = base_run(
-        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=False
+        workload, designs[0], machine, runtime, threads, tasks, own, coroutines, bmo, set, seed, recovers=False
     )
-    return crashes.crash(at, base, designs, words.points(points), replay, at_least(1, max_failures))
+    return crashes.crash(at, base, designs, words.points(points), replay, at_least(1, max_failures), own)
 
 
 @suggesting

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, at_least, base_run, path, session, text, warn
+from strandline.api.given import InFlight, Names, Place, Settings, at_least, base_run, path, session, text, warn
 from strandline.api.runs import Runs
 from strandline.api.suggesting import suggesting
 
@@ -32,7 +32,7 @@ def run(
     runtime: str | None = None,
     threads: int | None = None,
     tasks: int | None = None,
-    window: int | Literal["auto"] | None = None,
+    window: InFlight | None = None,
     coroutines: Literal["paper", "lean"] | None = None,
     bmo: int | None = None,
     set: Settings = (),  # noqa: A002 - as `--set`
@@ -53,7 +53,8 @@ def run(
     - `machine`: a preset (`sl.machines()`) or a TOML file; by default the workload's.
     - `runtime`: the implementation of failure-atomic regions; by default the workload's.
     - `threads`: one a core; `tasks`: timed operations or transactions.
-    - `window`: tasks in flight per thread, or `auto`; `coroutines`: `paper` or `lean`, their library.
+    - `window`: tasks in flight per thread, or `auto`, of all designs or by design (`{"x86": 1, "cosplay": 8}`);
+      `coroutines`: `paper` or `lean`, their library. Speedups are over the first design by default, unless it is named.
     - `bmo`: cycles that the backend memory operations add to a persist.
     - `set`: parameters, as `{"machine.core.rob_entries": 128}`; `sl.explain` describes each.
     - `seed`: of the random numbers.
@@ -70,13 +71,13 @@ def run(
     >>> [record["design"] for record in runs.records]
     ['x86', 'eadr']
     """
-    designs = words.designs(design)
+    designs, own = words.designs(design), words.windows(window)
     base = base_run(
-        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, True, precision
+        workload, designs[0], machine, runtime, threads, tasks, own, coroutines, bmo, set, seed, True, precision
     )
     from strandline.api.runs import compare
 
-    return compare(session(jobs, store, fresh), replace(base, why=why), designs, path(out))
+    return compare(session(jobs, store, fresh), replace(base, why=why), designs, path(out), own)
 
 
 @suggesting
@@ -88,7 +89,7 @@ def why(
     runtime: str | None = None,
     threads: int | None = None,
     tasks: int | None = None,
-    window: int | Literal["auto"] | None = None,
+    window: InFlight | None = None,
     coroutines: Literal["paper", "lean"] | None = None,
     bmo: int | None = None,
     set: Settings = (),  # noqa: A002 - as `--set`
@@ -110,13 +111,13 @@ def why(
     >>> round(sum(row["share"] for row in found if row["design"] == "x86"), 6)
     1.0
     """
-    designs = words.designs(design)
+    designs, own = words.designs(design), words.windows(window)
     base = base_run(
-        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=False
+        workload, designs[0], machine, runtime, threads, tasks, own, coroutines, bmo, set, seed, recovers=False
     )
     from strandline.api.why import where
 
-    return where(session(jobs, store, fresh), base, designs, path(out))
+    return where(session(jobs, store, fresh), base, designs, path(out), own)
 
 
 @suggesting

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from strandline import words
-from strandline.api.given import Names, Place, Settings, at_least, base_run, path, session
+from strandline.api.given import InFlight, Names, Place, Settings, at_least, base_run, path, session
 from strandline.api.suggesting import suggesting
 from strandline.errors import InputError
 from strandline.timelines import Part
@@ -27,7 +27,7 @@ def timeline(
     runtime: str | None = None,
     threads: int | None = None,
     tasks: int | None = None,
-    window: int | Literal["auto"] | None = None,
+    window: InFlight | None = None,
     coroutines: Literal["paper", "lean"] | None = None,
     bmo: int | None = None,
     set: Settings = (),  # noqa: A002 - as `--set`
@@ -64,10 +64,10 @@ def timeline(
     """
     from strandline.api import timelines as api
 
-    at, designs = session(jobs), words.designs(design)
+    at, designs, own = session(jobs), words.designs(design), words.windows(window)
     target = api.Target(path(out), None if isinstance(kanata, bool) else Path(kanata))
     base = base_run(
-        workload, designs[0], machine, runtime, threads, tasks, window, coroutines, bmo, set, seed, recovers=False
+        workload, designs[0], machine, runtime, threads, tasks, own, coroutines, bmo, set, seed, recovers=False
     )
     part = Part(
         at_least(0, from_cycle) or 0, at_least(0, to_cycle), at_least(1, first_tasks), instructions=kanata is not False
@@ -75,7 +75,7 @@ def timeline(
     if first_tasks is not None and to_cycle is not None:
         raise InputError("to_cycle excludes first_tasks: leave one of them out")
     if not api.is_litmus(at.engine, base.workload):
-        return api.of_runs(at, base, designs, part, target)
+        return api.of_runs(at, base, designs, part, target, own)
     given = {"runtime": runtime, "threads": threads, "tasks": tasks, "window": window, "coroutines": coroutines}
     its_part = {"bmo": bmo, "from_cycle": from_cycle, "to_cycle": to_cycle, "first_tasks": first_tasks}
     for name, value in {**given, **its_part, "kanata": kanata or None}.items():
