@@ -216,12 +216,6 @@ impl Plan {
         }
     }
 
-    /// The warm-up of the caches, if it reaches a steady state where that is wanted.
-    #[must_use]
-    pub fn warmup(&self) -> String {
-        self.warmup_to("shared cache in a steady state")
-    }
-
     /// The warm-up of the caches, for the record. `steady`: what a steady start has reached.
     pub(crate) fn warmup_to(&self, steady: &str) -> String {
         let recorded = matches!(self.source, Source::Recording(_));

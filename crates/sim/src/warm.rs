@@ -110,6 +110,9 @@ fn not_begun(why: Unfinished) -> Error {
     }
 }
 
+/// What a record says of warming that its bound ended.
+const BOUND: &str = "bound";
+
 impl Begin {
     /// The rule and what it took, for the record.
     pub fn described(&self, plan: &Plan) -> Value {
@@ -123,7 +126,7 @@ impl Begin {
         let ended = match contents.ending {
             Ending::TurnedOver => "turned over",
             Ending::Fits => "fits",
-            Ending::Bound => "bound",
+            Ending::Bound => BOUND,
         };
         let mut described = json!({
             "rule": "steady",
@@ -141,10 +144,11 @@ impl Begin {
 
 /// What a steady start has reached, as `params.warm` of the record describes it.
 pub fn in_words(warm: &Value) -> String {
-    let Some(unsettled) = warm["unsettled"].as_array() else {
+    if warm["ended"] != BOUND {
         return "shared cache in a steady state".to_owned();
-    };
-    let names: Vec<&str> = unsettled.iter().filter_map(Value::as_str).collect();
+    }
+    let unsettled = warm["unsettled"].as_array().into_iter().flatten();
+    let names: Vec<&str> = unsettled.filter_map(Value::as_str).collect();
     format!(
         "no steady state after {} tasks (not settled: {})",
         warm["tasks"],

@@ -155,16 +155,17 @@ impl Warming {
     /// # Errors
     /// It was told to stop, or no task ends.
     pub fn run(mut self, most: u64, stop: &AtomicBool) -> Result<(Memory, Contents), Unfinished> {
-        let mut ending = None;
+        let mut ended = None;
         while !self.programs.is_empty() {
             if stop.load(Ordering::Relaxed) {
                 return Err(Unfinished::Stopped);
             }
-            ending = ending.or_else(|| self.ending(most));
-            self.shared.over.set(ending.is_some());
+            ended = ended.or_else(|| self.ending(most));
+            self.shared.over.set(ended.is_some());
             self.turn()?;
         }
-        Ok(self.contents(ending.unwrap_or(Ending::Bound)))
+        let (ending, unsettled) = ended.unwrap_or_else(|| (Ending::Bound, self.unsettled()));
+        Ok(self.contents(ending, unsettled))
     }
 
     /// Gives each thread a turn.
@@ -178,11 +179,7 @@ impl Warming {
         }
     }
 
-    fn contents(self, ending: Ending) -> (Memory, Contents) {
-        let unsettled = match ending {
-            Ending::Bound => self.unsettled(),
-            Ending::TurnedOver | Ending::Fits => Vec::new(),
-        };
+    fn contents(self, ending: Ending, unsettled: Vec<&'static str>) -> (Memory, Contents) {
         let Shared {
             caches, memory, tasks, ..
         } = sole(self.shared);
@@ -204,17 +201,17 @@ impl Warming {
         (memory, contents)
     }
 
-    /// Why the warming ends now, if it does.
-    fn ending(&mut self, most: u64) -> Option<Ending> {
+    /// Why the warming ends now, if it does, and what has not settled: the tasks that have begun may settle it yet.
+    fn ending(&mut self, most: u64) -> Option<(Ending, Vec<&'static str>)> {
         let tasks = self.shared.tasks.get();
         if self.settling.is_due(tasks) {
             let parts = self.parts();
             self.settling.look(tasks, &self.shared.caches.borrow(), &parts);
         }
         match self.settling.has_settled() {
-            true if self.has_turned_over() => Some(Ending::TurnedOver),
-            true if self.settling.llc_fits() => Some(Ending::Fits),
-            _ => (tasks >= most && self.shared.work.get() >= self.least).then_some(Ending::Bound),
+            true if self.has_turned_over() => Some((Ending::TurnedOver, Vec::new())),
+            true if self.settling.llc_fits() => Some((Ending::Fits, Vec::new())),
+            _ => (tasks >= most && self.shared.work.get() >= self.least).then(|| (Ending::Bound, self.unsettled())),
         }
     }
 

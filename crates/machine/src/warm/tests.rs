@@ -207,6 +207,25 @@ fn a_program_whose_lines_fit_ends_soon_and_one_whose_lines_do_not_turns_the_llc_
 }
 
 #[test]
+fn a_bound_names_what_had_not_settled_though_the_last_tasks_settle_it() {
+    let table = Table {
+        rows: 8 * LLC,
+        tasks: 1 << 40,
+    };
+    let never = AtomicBool::new(false);
+    let turned = table.warmed(4, 1).tasks;
+    let mut bounds = 0;
+    for most in turned - 16..turned {
+        let (_, left) = table.warming(4, 1).run(most, &never).expect("it ends");
+        if left.ending == Ending::Bound {
+            bounds += 1;
+            assert!(!left.unsettled.is_empty(), "after {most} of {turned} tasks");
+        }
+    }
+    assert!(bounds > 0, "a bound is just short of the end");
+}
+
+#[test]
 fn it_is_the_same_each_time_and_stops_when_told() {
     let table = Table {
         rows: 2 * LLC,

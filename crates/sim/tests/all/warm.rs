@@ -1,7 +1,7 @@
 //! How a run begins.
 
 use serde_json::{json, Value};
-use strandline_sim::{run, Error, Plan, Record, Spec};
+use strandline_sim::{run, Error, Record, Spec};
 
 /// A table of four times as many lines as the LLC, which has 1,024.
 const LARGE: [&str; 4] = [
@@ -130,7 +130,7 @@ fn an_unknown_rule_is_bad_input() {
 
 #[test]
 fn the_warm_up_is_named_in_words() {
-    let words = |rule| Plan::of(&spec("x86", &[], rule)).unwrap().warmup();
+    let words = |rule| ran(&spec("volatile", &[], rule)).ran.warmup;
     assert_eq!(
         ["steady", "footprint", "cold"].map(words),
         [
