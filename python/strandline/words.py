@@ -125,7 +125,7 @@ def windows(given: Window | Windows | None) -> Windows:
         return {name: _window(value) for name, value in given.items()}
     found: dict[str, Window] = {}
     for each in str(given).split(","):
-        name, _, value = (part.strip() for part in each.rpartition("="))
+        name, _, value = each.rpartition("=")
         if name in found:
             raise InputError(f"`{given}` gives {name or 'all designs'} two windows: give one")
         found[name] = _window(value)

@@ -44,6 +44,8 @@ TASKS = {
 #: Cycles of a switch of tasks under the designs that have coroutines.
 SWITCHES = {"cosplay": 30, "sbatch": 30, "freeswitch": 0}
 DESIGNS = (*fake_litmus.DESIGNS, *SWITCHES, "strandweaver", "hops-rp", "asap-rp", "counting")
+NO_PROMISE = ("unordered", "non-atomic", "volatile")
+BOUNDS = (*NO_PROMISE, "freeswitch")
 FENCED = ("x86", "x86-pcommit", "non-atomic")
 PERSIST_CYCLES = 100
 SHARING = 40
@@ -468,7 +470,8 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "storage": 0,
             "needs": ["ADR"],
             "model": model,
-            "promises_recovery": True,
+            "promises_recovery": name not in NO_PROMISE,
+            "bound": name in BOUNDS,
             "parameters": [{**SHARED, "key": "entries", "default": 4 if name == "counting" else 8}],
             "counters": ["drains", "l1_blocked_cycles"] if name == "counting" else [],
         }
@@ -482,6 +485,7 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "name": "undo",
             "paper": "COSPlay (MICRO 2021), section 5",
             "summary": "An undo log whose lines tell what is there",
+            "promises_recovery": True,
             "parameters": [{**SHARED, "key": "lock", "words": ["program", "test"]}],
         }
     ],

@@ -11,6 +11,7 @@ from strandline.records import Record
 from strandline.views import runs
 from strandline.views.numbers import counted, percent, seconds, significant
 from strandline.views.plot_labels import spread
+from strandline.views.promises import Promises
 from strandline.views.table import Alarm, Column, Table
 
 TABLE = Table((Column("design", numeric=False), Column("cycles")), (("x86", "3,200"), ("unordered", "1,200")))
@@ -44,7 +45,7 @@ def test_a_recording_without_tasks_is_compared_by_its_time() -> None:
         "params": {"clock_ghz": 2},
     }
     records = [Record({**same, "design": design, "cycles": cycles}) for design, cycles in (("x86", 300), ("eadr", 200))]
-    assert [row[:3] for row in runs.comparison(records, records[0]).rows] == [
+    assert [row[:3] for row in runs.comparison(records, records[0], Promises((), ())).rows] == [
         ("x86", "-", "1.00"),
         ("eadr", "-", "1.50"),
     ]

@@ -18,15 +18,15 @@ def test_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
 
 
 def test_speedup_is_over_the_first_design(strandline: Strandline) -> None:
-    # A task takes 120 cycles unordered, and 120 + 2 fences x 100 cycles under x86.
-    lines = strandline("run", "sps", "-d", "unordered,x86").out.splitlines()
+    # A task takes 120 cycles under eadr, and 120 + 2 fences x 100 cycles under x86.
+    lines = strandline("run", "sps", "-d", "eadr,x86").out.splitlines()
     assert lines[2].split()[2] == "1.00"
     assert lines[3].split()[2] == f"{120 / 320:.2f}"
 
 
 def test_throughput_is_at_the_machines_clock(strandline: Strandline) -> None:
     # 2200 million cycles a second, 120 cycles a task.
-    lines = strandline("run", "sps", "-d", "unordered").out.splitlines()
+    lines = strandline("run", "sps", "-d", "eadr").out.splitlines()
     assert lines[2].split()[1] == f"{2200 / 120:.1f}"
 
 
@@ -42,7 +42,7 @@ def test_throughput_and_speedup_have_their_intervals(
     # The speedup of unordered over x86 is 320 / 120, and off by the root of 0.03 x 0.03 + 0.04 x 0.04.
     native.errors, native.drifting = {"x86": 0.03, "unordered": 0.04}, {"unordered"}
     answer = strandline("run", "sps", "-d", "x86,unordered,eadr")
-    rows = [line.split("   ") for line in answer.out.splitlines()[2:5]]
+    rows = [[cell.strip() for cell in line.split("   ")] for line in answer.out.splitlines()[2:5]]
     assert f"{2200 / 320:.2f} ± 0.21" in rows[0], "rounded up"
     assert f"{320 / 120:.2f} ± {0.05 * 320 / 120 + 0.005:.2f}" in rows[1]
     assert "±" not in answer.out.splitlines()[4], "eadr has none"
@@ -175,6 +175,16 @@ def test_a_warm_up_is_named_of_each_design_that_has_another(strandline: Strandli
     native.warmups = {"eadr": "no steady state"}
     out = strandline("run", "sps", "-d", "x86,eadr", "--seed", "2").out
     assert ", warm-up populated, 1000 tasks (x86) or no steady state (eadr), " in out
+
+
+def test_bounds_and_what_is_not_promised_are_marked(strandline: Strandline) -> None:
+    lines = strandline("run", "sps", "-d", "x86,freeswitch,non-atomic").out.splitlines()
+    assert lines[3].startswith("freeswitch (bound) ")
+    # The fake module's program recovers under non-atomic, which is luck.
+    assert lines[4].startswith("non-atomic (bound) ")
+    assert [" yes " in lines[3], " not promised " in lines[4]] == [True, True]
+    assert "bounds cannot be built" in lines
+    assert "bound" not in strandline("run", "sps", "-d", "x86").out
 
 
 def test_counts_of_a_design_alone_have_a_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:

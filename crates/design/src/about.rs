@@ -23,6 +23,14 @@ pub struct About {
     pub window: Option<u64>,
 }
 
+impl About {
+    /// Whether nobody can build it: it bounds what others can reach. Its summary begins with the word.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.summary.starts_with("bound: ")
+    }
+}
+
 /// What a design needs of the machine; a mismatch is refused before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {

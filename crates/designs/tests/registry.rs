@@ -125,5 +125,10 @@ fn every_design_says_what_it_is() {
             "{}: recovery relies on all intents",
             about.name
         );
+        assert!(
+            about.promises_recovery || about.is_bound(),
+            "{}: nobody builds what does not recover",
+            about.name
+        );
     }
 }

@@ -32,7 +32,7 @@ fn classes() -> Value {
 
 fn runtimes() -> Value {
     let parameters = parameters(strandline_runtime::RUNTIME_PARAMS);
-    let entry = |about: &strandline_runtime::RuntimeAbout| json!({"name": about.name, "paper": about.paper, "summary": about.line, "parameters": parameters});
+    let entry = |about: &strandline_runtime::RuntimeAbout| json!({"name": about.name, "paper": about.paper, "summary": about.line, "promises_recovery": about.promises_recovery, "parameters": parameters});
     strandline_runtime::runtimes().iter().map(entry).collect()
 }
 
@@ -113,7 +113,7 @@ fn designs() -> Value {
             "name": about.name, "paper": about.paper, "summary": about.summary, "needs": needs.join(", "),
             "model": about.model, "promises_recovery": about.promises_recovery,
             "storage": sizes.as_ref().and_then(|sizes| storage(about.name, sizes)),
-            "window": about.window,
+            "bound": about.is_bound(), "window": about.window,
             "counters": own_counters(about.name), "parameters": own_parameters(about.name),
         })
     };

@@ -27,7 +27,7 @@ pub use error::Error;
 pub use guard::guarded;
 pub use length::Length;
 pub use memory::MemoryNeed;
-pub use needs::{check as check_needs, check_restart, waives_recovery};
+pub use needs::{check as check_needs, check_restart, promises_recovery, waives_recovery};
 pub use play::{play, Play};
 pub use progress::Progress;
 pub use record::{Derived, Origin, Ran, Record};

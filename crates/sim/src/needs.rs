@@ -1,10 +1,10 @@
 //! Whether a machine and a program meet a design's needs.
 
-use crate::{Error, Plan, Scope, Sets, Source};
+use crate::{Error, Plan, Scope, Sets, Source, Spec};
 use strandline_design::{About, AnyDesign, Drains};
 use strandline_machine::config::Consistency;
 use strandline_machine::MachineConfig;
-use strandline_runtime::Runtime;
+use strandline_runtime::{runtimes, Runtime};
 
 /// Refuses a design on a machine that does not meet its needs.
 ///
@@ -41,6 +41,15 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
 pub fn waives_recovery(about: &About) -> bool {
     let usual = strandline_designs::design(about.name).map(|design| design.about());
     !about.promises_recovery && usual.is_some_and(|usual| usual.promises_recovery)
+}
+
+/// Whether a design and the runtime of a run promise that crash states recover. Those that workloads have by default do.
+#[must_use]
+pub fn promises_recovery(about: &About, spec: &Spec) -> bool {
+    let asked = runtimes()
+        .iter()
+        .find(|each| Some(each.name) == spec.runtime.as_deref());
+    about.promises_recovery && asked.is_none_or(|runtime| runtime.promises_recovery)
 }
 
 /// Refuses to keep the crash states of a design whose settings waive recovery.

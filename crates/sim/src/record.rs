@@ -104,8 +104,9 @@ keys! {
     /// The result of a run, flat when serialised. The name of a key that is not a count ends in its unit.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Record {
-        /// Whether every visited crash state recovers, of small structures; null if none was visited. The longer the run,
-        /// the more states: at least 3, up to 300; so that they cost about a tenth of it at most.
+        /// Whether recovery is promised by design and runtime, and every visited crash state recovers, of small structures;
+        /// null if it was not asked. The longer the run, the more states: at least 3, up to 300; so that they cost about a
+        /// tenth of it at most.
         recovers: Option<bool> = Derived of "",
         /// Further settings and counts: the clock, the slack, the bytes of the design's structures (`storage`), the
         /// coroutine library (`coroutines`) and its mispredicted jumps (`jumps_mispredicted`), `window` if it is

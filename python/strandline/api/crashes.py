@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from strandline.api.admitted import NONE, admitted, named, remark
 from strandline.api.result import Result
 from strandline.api.session import Session
-from strandline.engine import CrashFailure, CrashResult, CrashSpec, RunSpec
+from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine, RunSpec
 from strandline.pool import until_interrupted
 from strandline.records import Record
 from strandline.room import available, demand_room
 from strandline.views import columns, crashes
 from strandline.views.columns import Columns
 from strandline.views.page import Line, Page
+from strandline.views.promises import Promises
 from strandline.words import Windows
 
 if TYPE_CHECKING:
@@ -33,15 +34,16 @@ class Crashes(Result):
     results: Sequence[CrashResult]
     left_out: Sequence[str]
     """Designs of `all` that cannot run here, and why."""
+    _promises: Promises
     unfinished: Sequence[str] | None = None
     """If the test was interrupted, the designs whose verdicts are not final, or missing."""
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Crashes:
+    def of(cls, document: Mapping[str, Any], engine: Engine) -> Crashes:
         """The verdicts of a `document`."""
         pairs = zip(document["results"], document["records"], strict=True)
         results = [_result(summary, document["failures"], Record(record)) for summary, record in pairs]
-        return cls(results, document.get("left_out", ()), document.get("unfinished"))
+        return cls(results, document.get("left_out", ()), Promises.of(engine.listing), document.get("unfinished"))
 
     @property
     def interrupted(self) -> str | None:
@@ -49,15 +51,21 @@ class Crashes(Result):
         return None if self.unfinished is None else crashes.interrupted(self.unfinished, bool(self.results))
 
     @property
+    def fails(self) -> bool:
+        """Whether a crash state fails."""
+        return any(result.failures for result in self.results)
+
+    @property
     def recovers(self) -> bool:
-        """Whether no crash state fails."""
-        return not any(result.failures for result in self.results)
+        """Whether no crash state fails, and more than luck has it so: recovery is promised."""
+        return not self.fails and all(self._promises.made(result.record) for result in self.results)
 
     def page(self) -> Page:
         """The smallest failing case of each design, and at last a row a design."""
         failing = [result for result in self.results if result.failures]
         cases = [line for result in failing for line in (*map(Line, crashes.explain(result)), Line())]
-        return Page((*cases, *remark(self.left_out), crashes.verdicts(self.results, self.unfinished or ())))
+        verdicts = crashes.verdicts(self.results, self._promises, self.unfinished or ())
+        return Page((*cases, *remark(self.left_out), verdicts))
 
     def plot(self, *, width: str = "text", title: bool = True) -> Figure:
         """How many crash states of each design were judged, and the verdict, as matplotlib's figure."""
@@ -79,7 +87,7 @@ class Crashes(Result):
 
     def columns(self) -> Columns:
         """A row a design."""
-        return columns.of_rows([_summary(result) for result in self.results])
+        return columns.of_rows([self._summary(result) for result in self.results])
 
     def document(self) -> dict[str, Any]:
         """The failing cases, verdicts and records."""
@@ -92,18 +100,18 @@ class Crashes(Result):
             "interrupted": self.unfinished is not None,
             **({} if self.unfinished is None else {"unfinished": list(self.unfinished)}),
             "failures": failures,
-            "results": [_summary(result) for result in self.results],
+            "results": [self._summary(result) for result in self.results],
             "records": [result.record.fields for result in self.results],
             **named(self.left_out),
         }
 
+    def _summary(self, result: CrashResult) -> dict[str, Any]:
+        verdict = {"promised": self._promises.made(result.record), "recovers": crashes.recovers(result, self._promises)}
+        return {**{key: getattr(result, key) for key in KEYS}, **verdict}
+
 
 KEYS = ("workload", "design", "points", "durable_events", "runs", "complete")
 """What a document tells of a verdict."""
-
-
-def _summary(result: CrashResult) -> dict[str, Any]:
-    return {**{key: getattr(result, key) for key in KEYS}, "recovers": crashes.recovers(result)}
 
 
 def _result(summary: Mapping[str, Any], failures: Sequence[Mapping[str, Any]], record: Record) -> CrashResult:
@@ -131,6 +139,6 @@ def crash(
     with session.display.progress("crashing", len(specs)) as done:
         work = partial(engine.crash, stop=stop)
         results, cut = until_interrupted(work, specs, session.jobs, done, stop.set)
-    right = {result.design for result in results if crashes.recovers(result)}
+    right = {result.design for result in results if crashes.right(result)}
     unfinished = None if cut is None else [spec.run.design for spec in cut if spec.run.design not in right]
-    return Crashes(results, left_out, unfinished)
+    return Crashes(results, left_out, Promises.of(engine.listing), unfinished)

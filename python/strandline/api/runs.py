@@ -16,6 +16,7 @@ from strandline.records import SPEEDUP, Record
 from strandline.views import record_files, runs, why, windows
 from strandline.views.counts import counts
 from strandline.views.page import DIM, Line, Page
+from strandline.views.promises import Promises
 from strandline.views.table import Table
 from strandline.words import Windows
 
@@ -53,11 +54,13 @@ class Runs(Result):
     def page(self) -> Page:
         """The comparison, the costliest fences of a recording, what a design counts that no other does."""
         designs, keys = self._engine.listing("designs"), self._engine.listing("keys")
+        promises = Promises.of(self._engine.listing)
         more = (runs.stalls(self.records[0]), counts(self.records, designs, keys))
-        tables = (runs.comparison(self.records, self.baseline), *self._why(), *filter(None, more))
+        tables = (runs.comparison(self.records, self.baseline, promises), *self._why(), *filter(None, more))
         settings = Line(runs.circumstances(self.records, self.baseline), DIM)
         told = (
             windows.line(self.records, self.by_default),
+            promises.remark(record.text("design") for record in self.records),
             *runs.ends(self.records, self._drift()),
             runs.drifting(self.records),
         )

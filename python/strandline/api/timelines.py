@@ -25,6 +25,7 @@ from strandline.timelines import Part, Timeline
 from strandline.views import columns, files, runs, why, windows
 from strandline.views.columns import Columns
 from strandline.views.page import DIM, Line, Page
+from strandline.views.promises import Promises
 from strandline.views.table import Column, Table
 from strandline.views.timeline.names import MOST_ROWS, PAGE, TRACE, folder_of
 from strandline.words import Windows
@@ -65,7 +66,8 @@ class Timelines(Result):
         if self.is_litmus:
             ran = tuple((each.design, f"{each.end - each.start:,}") for each in self.timelines)
             return Page((Table(COLUMNS, ran),))
-        parts: list[Table | Line] = [runs.comparison(self.records, self.baseline), Line()]
+        promises = Promises.of(self._engine.listing)
+        parts: list[Table | Line] = [runs.comparison(self.records, self.baseline, promises), Line()]
         parts.extend((*why.lines(self.records, self._engine.listing("classes")), Line()))
         parts.append(Line(runs.circumstances(self.records, self.baseline), DIM))
         if told := windows.line(self.records, self.by_default):

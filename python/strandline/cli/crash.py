@@ -71,7 +71,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     base, session = base_run(given, recovers=False), app.session(given)
     points, replay, most = given["points"], given["replay"], given["max_failures"]
     found = api.crash(session, base, given["designs"], points, replay, most, given["window"])
-    end(ctx, found, found.recovers, lambda path: not found.interrupted and _draw(app.engine, found.results, path))
+    end(ctx, found, not found.fails, lambda path: not found.interrupted and _draw(app.engine, found.results, path))
 
 
 def _draw(engine: Engine, results: Sequence[CrashResult], path: Path) -> bool:

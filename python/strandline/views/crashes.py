@@ -6,32 +6,46 @@ from collections.abc import Callable, Mapping, Sequence
 
 from strandline.engine import CrashFailure, CrashResult
 from strandline.views.numbers import counted, whole
+from strandline.views.promises import NOT_PROMISED, Promises
 from strandline.views.table import Alarm, Column, Good, Open, Table, tabulated
 
 NOT_FINISHED = "not finished"
 VERDICTS: Mapping[bool | None, str] = {True: Good("recovers"), False: Alarm("FAILS"), None: Open(NOT_FINISHED)}
 COLUMNS: Mapping[Column, Callable[[CrashResult], str]] = {
-    Column("design", numeric=False): lambda result: result.design,
     Column("crash states"): lambda result: whole(result.points),
     Column("durable events"): lambda result: whole(result.durable_events),
     Column("runs"): lambda result: whole(result.runs),
 }
 
 
-def verdicts(results: Sequence[CrashResult], unfinished: Sequence[str] = ()) -> Table:
+def verdicts(results: Sequence[CrashResult], promises: Promises, unfinished: Sequence[str] = ()) -> Table:
     """One row a design; an interrupt has left some unfinished."""
 
-    def verdict(result: CrashResult) -> str:
+    def shown(result: CrashResult) -> str:
         if result.failures and result.design in unfinished:
             return Alarm(f"{VERDICTS[False]}, {NOT_FINISHED}")
-        return VERDICTS[recovers(result)]
+        return _verdict(result, promises)
 
-    return tabulated(results, {**COLUMNS, Column("verdict", numeric=False): verdict})
+    design: Mapping[Column, Callable[[CrashResult], str]] = {
+        Column("design", numeric=False): lambda result: promises.name(result.design)
+    }
+    return tabulated(results, {**design, **COLUMNS, Column("verdict", numeric=False): shown})
 
 
-def recovers(result: CrashResult) -> bool | None:
+def _verdict(result: CrashResult, promises: Promises) -> str:
+    """In words; that no state fails is luck where nothing is promised."""
+    lucky = right(result) and not promises.made(result.record)
+    return f"none fails, recovery is {NOT_PROMISED}" if lucky else VERDICTS[right(result)]
+
+
+def right(result: CrashResult) -> bool | None:
     """Whether all crash states are right; `None` if none is wrong so far."""
     return False if result.failures else True if result.complete else None
+
+
+def recovers(result: CrashResult, promises: Promises) -> bool | None:
+    """Whether recovery is promised, and all crash states are right."""
+    return right(result) and promises.made(result.record)
 
 
 def interrupted(unfinished: Sequence[str], is_shown: bool = True) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from strandline.records import Record, comparable, quantity, ratio_error
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import counted, give_or_take, percent, significant, whole
+from strandline.views.promises import NOT_PROMISED, Promises
 from strandline.views.table import NOTHING, Alarm, Column, Good, Table, tabulated
 
 Cells = Mapping[Column, Callable[[Record], str]]
@@ -22,21 +23,33 @@ SHARED: Cells = {
 VERDICTS: Mapping[bool | None, str] = {True: Good("yes"), False: Alarm("NO"), None: NOTHING}
 
 
-def comparison(records: Sequence[Record], baseline: Record) -> Table:
+def comparison(records: Sequence[Record], baseline: Record, promises: Promises) -> Table:
     """One row per design; speedups are over `baseline`, which has a row of its own if it is none of these runs.
 
     Counts are per task if the numbers of tasks differ.
     """
     rows = _rows(records, baseline)
     shared = any(record.fields.get("switch_instructions") is not None for record in rows)
-    return tabulated(rows, {**_columns(rows), **(SHARED if shared else {})})
+    named: Cells = {
+        Column("design", numeric=False): lambda record: promises.name(record.text("design")) + _usual(record, records)
+    }
+    last: Cells = {Column("recovers", numeric=False): lambda record: _recovers(record, promises)}
+    return tabulated(rows, {**named, **_columns(rows), **last, **(SHARED if shared else {})})
 
 
 def _rows(records: Sequence[Record], baseline: Record) -> Sequence[Record]:
     """The runs of the table, the baseline first."""
-    if baseline in records:
-        return records
-    return [Record({**baseline.fields, "design": f"{baseline.text('design')} by default"}), *records]
+    return records if baseline in records else [baseline, *records]
+
+
+def _usual(record: Record, records: Sequence[Record]) -> str:
+    """What tells a baseline that is none of the runs from that of its design."""
+    return "" if record in records else " by default"
+
+
+def _recovers(record: Record, promises: Promises) -> str:
+    found = record.fields.get("recovers")
+    return VERDICTS[found] if found is None or promises.made(record) else NOT_PROMISED
 
 
 def _columns(records: Sequence[Record]) -> Cells:
@@ -48,14 +61,12 @@ def _columns(records: Sequence[Record]) -> Cells:
         return {Column(title): lambda record: whole(record.number(key))}
 
     return {
-        Column("design", numeric=False): lambda record: record.text("design"),
         Column("M tasks/s"): _throughput,
         Column("speedup"): lambda record: speedup(record, records[0]),
         **count("cycles", "cycles"),
         **count("instructions", "instructions"),
         Column("fence stalls"): lambda record: percent(record.number("fence_stall_cycles"), _of_all_cores(record)),
         **count("PM writes", "pm_writes"),
-        Column("recovers", numeric=False): lambda record: VERDICTS[record.fields.get("recovers")],
     }
 
 
@@ -134,7 +145,7 @@ def circumstances(records: Sequence[Record], baseline: Record) -> str:
             *(() if runtime == RECORDED else (f"runtime {runtime}",)),
             counted(first.count("threads"), "thread"),
             tasks(records),
-            f"warm-up {_warmups(_rows(records, baseline))}",
+            f"warm-up {_warmups(records, baseline)}",
             f"simulated at {host} MIPS",
             "fence stalls in per cent of all cores' cycles",
             *((f"±: {PER_CENT} % interval",) if any(record.error is not None for record in records) else ()),
@@ -143,11 +154,11 @@ def circumstances(records: Sequence[Record], baseline: Record) -> str:
     )
 
 
-def _warmups(records: Sequence[Record]) -> str:
+def _warmups(records: Sequence[Record], baseline: Record) -> str:
     """How the runs began, with the names of those that began so unless all did."""
     names: dict[str, list[str]] = {}
-    for record in records:
-        names.setdefault(record.text("warmup"), []).append(record.text("design"))
+    for record in _rows(records, baseline):
+        names.setdefault(record.text("warmup"), []).append(record.text("design") + _usual(record, records))
     several = len(names) > 1
     return " or ".join(f"{words} ({', '.join(those)})" if several else words for words, those in names.items())
 

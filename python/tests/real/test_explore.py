@@ -235,7 +235,7 @@ def test_results_are_read_back_from_the_documents_of_commands() -> None:
     runs = sl.run("sps", "x86,eadr", tasks=20)
     assert str(Runs.of(runs.document(), load())) == str(runs)
     crashes = sl.crash("sps", "x86,non-atomic", tasks=20, points=50)
-    assert str(Crashes.of(crashes.document())) == str(crashes)
+    assert str(Crashes.of(crashes.document(), load())) == str(crashes)
     assert "reproduce: " in str(crashes)
 
 

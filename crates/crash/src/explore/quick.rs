@@ -106,6 +106,21 @@ mod tests {
     }
 
     #[test]
+    fn a_quick_look_tells_them_apart() {
+        for (design, recovered) in [("x86", true), ("unordered", false)] {
+            for tasks in [1, 100] {
+                let spec = Spec {
+                    tasks: Some(tasks),
+                    seed: 2,
+                    ..Spec::new("sps", design)
+                };
+                let found = recovers(&spec, &run(&spec).unwrap()).unwrap();
+                assert_eq!(found, recovered, "{design}, {tasks} tasks");
+            }
+        }
+    }
+
+    #[test]
     fn the_shortest_run_is_tested_by_one_of_one_task() {
         let least = effort("sps", 1);
         assert_eq!((least.runs, least.tasks), (1, 1));

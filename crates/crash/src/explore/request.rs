@@ -4,7 +4,8 @@ use super::quick::recovers;
 use super::sizes::{small, tasks};
 use crate::{explore_until, replay, Points, Report, Stop, Until};
 use strandline_sim::{
-    configured, request, waives_recovery, Error, MemoryNeed, Progress, Record, Run, Spec, Starts, Traced,
+    configured, promises_recovery, request, waives_recovery, Error, MemoryNeed, Progress, Record, Run, Spec, Starts,
+    Traced,
 };
 
 request! {
@@ -29,8 +30,8 @@ impl Request {
     /// # Errors
     /// Bad input, or a run without progress; [`Error::Stopped`] if there is nothing to report yet.
     pub fn answer(&self, stop: Stop) -> Result<Report, Error> {
-        match &self.replay {
-            Some(place) => replay(&self.run, place),
+        let mut report = match &self.replay {
+            Some(place) => replay(&self.run, place)?,
             None => {
                 let until = Until::new(self.max_failures, stop.clone());
                 let observe = |spec: &Spec| {
@@ -40,9 +41,12 @@ impl Request {
                     };
                     run.observe(Traced::Everything)
                 };
-                explore_until(&self.run, self.points, &until, &observe)
+                explore_until(&self.run, self.points, &until, &observe)?
             }
-        }
+        };
+        let promised = promises_recovery(&configured(&self.run)?.about(), &self.run);
+        report.record.recovers = report.record.recovers.map(|all| all && promised);
+        Ok(report)
     }
 
     /// Bytes of host memory for one of its runs.
@@ -62,7 +66,7 @@ impl Request {
 }
 
 /// Runs `spec` from its start among `starts`, if any, reports its progress to `progress`, and visits crash states if
-/// `spec` requests it. A recording has no recovery of its own to judge.
+/// `spec` requests it. A recording has no recovery of its own to judge. What is not promised recovers by luck at most.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -73,9 +77,11 @@ pub fn run(spec: &Spec, starts: Option<&Starts>, progress: &Progress) -> Result<
         ..Run::of(spec)
     };
     let mut record = run.record()?;
-    let is_judged = !spec.is_recording() && !waives_recovery(&configured(spec)?.about());
-    if spec.recovers && is_judged {
-        record.recovers = Some(recovers(spec, &record)?);
+    if spec.recovers && !spec.is_recording() {
+        let about = configured(spec)?.about();
+        if !waives_recovery(&about) {
+            record.recovers = Some(promises_recovery(&about, spec) && recovers(spec, &record)?);
+        }
     }
     Ok(record)
 }

@@ -9,7 +9,7 @@ use strandline_design::{About, AnyDesign};
 use strandline_kernel::Cycles;
 use strandline_machine::{MachineConfig, Options, Outcome};
 use strandline_rules::{breaking, Breakable};
-use strandline_sim::{design_named, play, Error, Observation, Play, Run, Spec, Traced};
+use strandline_sim::{design_named, play, promises_recovery, Error, Observation, Play, Run, Spec, Traced};
 
 /// A design, its planted bug, if any, and its parameters.
 #[derive(Clone)]
@@ -77,9 +77,9 @@ impl Planted {
         }
     }
 
-    /// Whether its states must recover.
-    pub fn promises_recovery(&self) -> bool {
-        self.about.promises_recovery
+    /// Whether the states of a run must recover.
+    pub fn promises_recovery(&self, spec: &Spec) -> bool {
+        promises_recovery(&self.about, spec)
     }
 
     /// Runs a workload under it.

@@ -18,7 +18,7 @@ impl Design for NonAtomic {
         About {
             name: "non-atomic",
             paper: "StrandWeaver VI-A",
-            summary: "bound: x86 without order between log and update; does not recover",
+            summary: "bound: x86 without order between log and update; promises no recovery",
             needs: Needs {
                 adr: true,
                 stores: Drains::Any,

@@ -19,7 +19,7 @@ impl Design for Unordered {
         About {
             name: "unordered",
             paper: "COSPlay 5",
-            summary: "bound: log and flushes without any fence; does not recover",
+            summary: "bound: log and flushes without any fence; promises no recovery",
             needs: Needs::default(),
             promises_recovery: false,
             model: "none",

@@ -17,7 +17,7 @@ impl Design for Volatile {
         About {
             name: "volatile",
             paper: "Delegated Persist Ordering II-B",
-            summary: "bound: no log, no flush, no fence; does not recover",
+            summary: "bound: no log, no flush, no fence; promises no recovery",
             needs: Needs::default(),
             promises_recovery: false,
             model: "none",

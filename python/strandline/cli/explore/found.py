@@ -60,7 +60,7 @@ def _html(engine: Engine, made: Made) -> str:
         bounds = {each["name"] for each in engine.listing("designs") if not each["promises_recovery"]}
         return bars.speedups(runs.records, bounds) + runs.page().html()
     if made.view == "crash":
-        return Crashes.of(document).page().html()
+        return Crashes.of(document, engine).page().html()
     return _cut(document)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from strandline.records import ORIGIN, Record
 from strandline.views.collection.machines import Presets
 from strandline.views.numbers import number
+from strandline.views.promises import NOT_PROMISED, Promises
 from strandline.views.table import NOTHING, Alarm, Column, Table
 
 SETTINGS = "settings"
@@ -58,7 +59,8 @@ class Shown:
 
 def shown(records: Sequence[Record], commands: Sequence[str], presets: Presets) -> Shown:
     """The table of records. Columns without a value are left out."""
-    rows = [_cells(record, commands, presets) for record in records]
+    promises = Promises.of(presets.engine.listing)
+    rows = [_cells(record, commands, presets, promises) for record in records]
     names = [name for name in dict.fromkeys(name for row in rows for name in row) if _has_value(rows, name)]
     common = {name: _text(name, rows[0][name]) for name in names if len(rows) > 1 and _is_common(rows, name)}
     left = [name for name in names if name not in common]
@@ -66,12 +68,15 @@ def shown(records: Sequence[Record], commands: Sequence[str], presets: Presets) 
     return Shown(common, Table(columns, tuple(tuple(_text(name, row.get(name)) for name in left) for row in rows)))
 
 
-def _cells(record: Record, commands: Sequence[str], presets: Presets) -> Cells:
+def _cells(record: Record, commands: Sequence[str], presets: Presets, promises: Promises) -> Cells:
     """A row: of a run what `OF_RUNS` names, of a state of a litmus test all that it has."""
     fields = record.fields
     if "cycles" not in fields:
         return {key: value for key, value in fields.items() if key not in ORIGIN}
     own = {**{key: fields.get(key) for key in OF_RUNS}, SETTINGS: presets.settings(record) or PRESET}
+    own["design"] = promises.name(record.text("design"))
+    if own["recovers"] is not None and not promises.made(record):
+        own["recovers"] = NOT_PROMISED
     numbered = {COMMAND: commands.index(fields[COMMAND]) + 1} if fields.get(COMMAND) in commands else {}
     return {**own, **(numbered if len(commands) > 1 else {})}
 

@@ -13,7 +13,6 @@ use strandline_crash::{command, first_failure, FaultKind, Points};
 use strandline_design::About;
 use strandline_designs::abouts;
 use strandline_kernel::Cycles;
-use strandline_runtime::{runtimes, RuntimeAbout};
 use strandline_sim::{check_needs, Error, Plan, Spec};
 
 /// Number of recovered crash states of a command; the model judges all states.
@@ -65,18 +64,8 @@ fn tried(planted: &Planted, spec: &Spec) -> Option<FoundFault> {
             other => Ok(other?.map(|failure| FoundFault::new(failure.kind, failure.why))),
         }
     })?;
-    let promises = planted.promises_recovery() && runtime_promises_recovery(spec);
-    let is_bound = !promises && found.kind == Some(FaultKind::Unrecovered);
+    let is_bound = !planted.promises_recovery(spec) && found.kind == Some(FaultKind::Unrecovered);
     (!is_bound).then_some(found)
-}
-
-/// Whether the command's runtime promises recovery. Those that workloads have by default do.
-fn runtime_promises_recovery(spec: &Spec) -> bool {
-    let is_asked = |about: &&RuntimeAbout| Some(about.name) == spec.runtime.as_deref();
-    runtimes()
-        .iter()
-        .find(is_asked)
-        .is_none_or(|about| about.promises_recovery)
 }
 
 /// Tests the generator: most commands run, and a planted bug is found and shrunk.
