@@ -13,7 +13,8 @@ from strandline.figures.claims import Claim
 from strandline.figures.evaluate import MEASURES
 from strandline.figures.experiments import repository_experiments
 from strandline.figures.figure import Options, plan
-from strandline.figures.plot_spec import Cdf
+from strandline.figures.own_inputs import TASKS, changed, runs_at_full_length
+from strandline.figures.plot_spec import METRICS, Cdf
 from strandline.figures.spec import FigureSpec, LitmusFigure
 from strandline.figures.verdicts import MECHANISM_MAX
 from strandline.records import DERIVED, DISTRIBUTIONS, STORAGE_OF
@@ -33,6 +34,53 @@ def quantities(figure: FigureSpec) -> Iterator[tuple[str, str]]:
     )
     if figure.search:
         yield figure.search.least, "[search]"
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_a_bound_is_marked(name: str) -> None:
+    figure, bounds = OF_RUNS[name], [each["name"] for each in load().listing("designs") if each["bound"]]
+    if figure.plot.series != METRICS:
+        points = figure.axis(figure.plot.series).points
+        missing = [each.label for each in points if each.settings.get("design") in bounds and not each.bound]
+        assert not missing, f"{name}: nobody can build {', '.join(missing)}: add `bound = true`"
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_an_input_that_a_figure_sets_is_told(name: str) -> None:
+    """What a program's runs have in common and a workload has otherwise, from the lists of its parameters."""
+    workloads = {each["name"]: each for each in load().listing("workloads")}
+    tasks: dict[str, set[int]] = {}
+    given: dict[tuple[str, str], set[str]] = {}
+    for each in plan(OF_RUNS[name], Options()):
+        for run in (trial.spec for trial in each.trials):
+            tasks.setdefault(run.workload, set()).add(run.tasks or workloads[run.workload]["tasks"])
+            for key, _, value in (setting.partition("=") for setting in run.set):
+                given.setdefault((run.workload, key), set()).add(value)
+    expected = {TASKS} if any(its != {workloads[workload]["tasks"]} for workload, its in tasks.items()) else set()
+    for (workload, key), values in given.items():
+        own = {f"workload.{each['key']}": str(each["default"]) for each in workloads[workload]["parameters"]}
+        # `queue` is `cq` with one queue, which the list of its parameters does not say.
+        its_own = values == {own.get(key)} or (workload, key, values) == ("queue", "workload.queues", {"1"})
+        if key in own and len(values) == 1 and not its_own:
+            expected.add(key)
+    told = changed(load(), runs_at_full_length(OF_RUNS[name], Options(tasks=1)))
+    assert expected <= {each.key for each in told}
+
+
+def test_what_a_figure_shortens_is_told_of_each_program() -> None:
+    """Figure 13 of Speculative Persistence fills a tenth of what figure 8 fills, but for lists."""
+    told = {
+        name: {each.key: each for each in changed(load(), runs_at_full_length(OF_RUNS[name], Options()))}
+        for name in ("sp-8", "sp-13")
+    }
+    assert "workload.init_ops" not in told["sp-8"]
+    assert (told["sp-8"][TASKS].brief(), told["sp-13"][TASKS].brief()) == ("tasks 10 %", "tasks 5 %")
+    filled = told["sp-13"]["workload.init_ops"]
+    assert filled.values["260,000", "2,600,000"] == ["GH"]
+    assert not any("LL" in names for names in filled.values.values())
+    assert filled.brief() == "init_ops 10 % (6 of 7)"
+    assert "150,000 (1,500,000) in HM, RT" in filled.words()
+    assert told["sp-13"]["runtime.think"].words() == "runtime.think: 400 (0)"
 
 
 @pytest.mark.parametrize("name", OF_RUNS)

@@ -16,7 +16,7 @@ from strandline.api.result import Result, reused
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError, from_file
-from strandline.figures import drawing, litmus_figure, looks, publish, timeline_figure, verdicts
+from strandline.figures import drawing, litmus_figure, looks, own_inputs, publish, timeline_figure, verdicts
 from strandline.figures.evaluate import MEASURES, Outcome, measured
 from strandline.figures.figure import (
     FigureData,
@@ -29,6 +29,7 @@ from strandline.figures.figure import (
     short_searches,
     widened,
 )
+from strandline.figures.own_inputs import Changed
 from strandline.figures.paper_values import Claims
 from strandline.figures.spec import FigureSpec, Labels, LitmusFigure, TimelineFigure
 from strandline.figures.timeline_figure import Shown
@@ -84,17 +85,20 @@ class Figure(Result):
     reused: int
     """Runs that came from the store."""
     remarks: Sequence[str]
-    """What stands below the picture."""
+    """How its runs were asked for, below table and picture."""
+    inputs: Sequence[Changed]
+    """What its runs are given otherwise than their workloads have it."""
     _claims: Claims
     pictureless: str | None = None
     """Why its folder has no picture, if it was to have one."""
 
     def page(self) -> Page:
-        """Title, table and claims."""
+        """Title, table, claims, and what is changed."""
         shown = self._chart()
         head = (Line(shown.title, BOLD), Line(f"{shown.source}. {drawing.caption(shown)}", DIM), Line())
         claims = (Line(), verdicts.outcomes(self.outcomes)) if self.outcomes else ()
-        return Page((*head, drawing.table(shown), *claims, Line(), *reused(self.reused)))
+        told = (Line(each, DIM, folds=True) for each in self._told())
+        return Page((*head, drawing.table(shown), *claims, Line(), *told, *reused(self.reused)))
 
     def columns(self) -> Columns:
         """A row a value: the metric, the label on each axis, the value."""
@@ -106,8 +110,14 @@ class Figure(Result):
             "figure": self.data.spec.id,
             "values": self._values(),
             "claims": [{**outcome.keys(), "records": []} for outcome in self.outcomes],
+            "inputs": [row for each in self.inputs for row in each.rows()],
             "records": [record.fields for record in self.data.records],
         }
+
+    def _told(self) -> list[str]:
+        """What stands below the table."""
+        bounds = looks.of_bounds(self._chart())
+        return [*bounds, *self.remarks, *own_inputs.words(self.inputs)]
 
     def _values(self) -> list[dict[str, Any]]:
         searched = self.data.spec.search.key if self.data.spec.search else None
@@ -116,7 +126,8 @@ class Figure(Result):
     def written(self, folder: Path, engine: Engine, style: Style) -> Figure:
         """Writes records, table and plot; the figure with what became of its picture."""
         shown, keys = self._chart(), engine.listing("keys")
-        left_out = publish.write(self.data, shown, drawing.table(shown), self.outcomes, folder, keys, style)
+        table = drawing.table(shown)
+        left_out = publish.write(self.data, shown, table, self.outcomes, self._told(), folder, keys, style)
         return replace(self, pictureless=left_out)
 
     def plot(self, *, width: str = "text", title: bool = True) -> Picture:
@@ -128,7 +139,8 @@ class Figure(Result):
         return InteractiveChart(self._chart())
 
     def _chart(self) -> Chart:
-        return drawing.chart(self.data, self._claims, self.remarks)
+        brief = own_inputs.brief(self.inputs)
+        return drawing.chart(self.data, self._claims, (*self.remarks, *([brief] if brief else [])))
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,12 +202,15 @@ class FigureOfTimelines(Result):
     """Files that only its kind has."""
     figure: TimelineFigure
     shown: Sequence[Shown]
+    inputs: Sequence[Changed]
+    """As those of a figure of timed runs."""
     pictureless: str | None = None
 
     def page(self) -> Page:
-        """A row a run."""
+        """A row a run, and what is changed."""
         head = (Line(self.figure.title, BOLD), Line(self.figure.source, DIM), Line())
-        return Page((*head, timeline_figure.table(self.shown)))
+        told = (Line(each, DIM, folds=True) for each in own_inputs.words(self.inputs))
+        return Page((*head, timeline_figure.table(self.shown), Line(), *told))
 
     def plot(self, *, width: str = "text", title: bool = True) -> Picture:
         """Its picture, as matplotlib's figure."""
@@ -211,6 +226,7 @@ class FigureOfTimelines(Result):
             "figure": self.figure.id,
             "rows": self.figure.timeline.rows,
             "runs": [run.label for run in self.figure.timeline.runs],
+            "inputs": [row for each in self.inputs for row in each.rows()],
             "records": [record.fields for record in timeline_figure.records(self.figure, self.shown)],
         }
 
@@ -237,7 +253,9 @@ def figure(session: Session, figure_id: str, options: Options, target: Target | 
         data = replace(figures(session, [spec], options)[spec.id], intervals=options.intervals)
         told = (looks.shortened(session.engine, spec, options), looks.precise(options))
         remarks = [remark for remark in told if remark]
-        found = Figure(data, _outcomes(session, data), session.reused, remarks, session.experiments.claims())
+        inputs = own_inputs.changed(session.engine, own_inputs.runs_at_full_length(spec, options))
+        claims = session.experiments.claims()
+        found = Figure(data, _outcomes(session, data), session.reused, remarks, inputs, claims)
         if target and staging:
             found = found.written(staging, session.engine, target.style)
     return found
@@ -271,12 +289,15 @@ def _of_litmus_tests(
 
 def _of_timelines(session: Session, spec: TimelineFigure, options: Options, target: Target | None) -> FigureOfTimelines:
     engine, runs = session.engine, timeline_figure.specs(spec, options)
+    at_full_length = timeline_figure.specs(spec, replace(options, tasks=None))
+    labels = [run.label for run in spec.timeline.runs]
+    inputs = own_inputs.changed(engine, zip(labels, at_full_length, strict=True))
     with _written(target, spec.id, _tasks(engine, runs)) as staging:
         demand_room(map(engine.memory, runs), session.jobs, available())
         with session.display.progress("running", len(runs)) as done:
             shown = timeline_figure.run(engine, spec, options, session.jobs, done)
-        left_out = publish.write_timelines(spec, shown, staging, target.style) if target and staging else None
-    return FigureOfTimelines(spec, shown, left_out)
+        left_out = publish.write_timelines(spec, shown, inputs, staging, target.style) if target and staging else None
+    return FigureOfTimelines(spec, shown, inputs, left_out)
 
 
 def _tasks(engine: Engine, runs: Sequence[RunSpec]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from strandline.figures import looks, paper_values, scatter
@@ -15,6 +15,7 @@ from strandline.figures.values import Value, with_means
 from strandline.records import QUANTILES
 from strandline.views.chart import MEAN, PAPER, Chart, Kind, Panel, Series, crowded
 from strandline.views.numbers import number
+from strandline.views.promises import BOUND
 from strandline.views.table import NOTHING, Column, Table
 
 
@@ -37,7 +38,7 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
     labels = dict.fromkeys(series.label for panel in panels for series in panel.series)
     is_ordered = looks.ordered(spec, labels)
     kind = _kind(spec, len(labels), is_ordered)
-    return Chart(
+    made = Chart(
         kind=kind,
         title=spec.title,
         source=f"After {spec.source}",
@@ -52,9 +53,9 @@ def chart(data: FigureData, claims: Claims, remarks: Sequence[str] = ()) -> Char
         log_y=spec.plot.log_y,
         ordered=is_ordered,
         legend=None if spec.plot.series == METRICS else spec.axis(spec.plot.series).explained,
-        remarks=(*looks.meanings(data, kind, note), *remarks),
         stacked=isinstance(spec.plot, Bars) and spec.plot.stacked,
     )
+    return replace(made, remarks=(*looks.of_bounds(made), *looks.meanings(data, kind, note), *remarks))
 
 
 def _kind(spec: FigureSpec, labels: int, is_ordered: bool) -> Kind:
@@ -180,7 +181,8 @@ def _beside_paper(shown: Chart) -> bool:
 
 def _name(shown: Chart, panel: Panel, series: Series) -> str:
     """A series' label, with its unit where panels tell units apart."""
-    return series.label if len(shown.panels) == 1 or panel.title else f"{series.label} ({panel.unit})"
+    unit = "" if len(shown.panels) == 1 or panel.title else f" ({panel.unit})"
+    return f"{series.label}{unit}{BOUND if series.bound else ''}"
 
 
 def caption(shown: Chart) -> str:
@@ -243,7 +245,10 @@ def _table_beside_paper(shown: Chart) -> Table:
     every = [series for panel in shown.panels for series in panel.series]
     columns = [Column(shown.x_title, numeric=False)]
     for series in every:
-        columns += [Column(series.label), *([Column(PAPER)] if series.has_paper else [])]
+        columns += [
+            Column(f"{series.label}{BOUND if series.bound else ''}"),
+            *([Column(PAPER)] if series.has_paper else []),
+        ]
     rows = []
     for index, place in enumerate(shown.places):
         cells = [place]

@@ -10,7 +10,7 @@ from strandline.engine import Engine
 from strandline.figures.figure import FigureData, Options, runs_of
 from strandline.figures.plot_spec import METRICS
 from strandline.figures.spec import FigureSpec, Metric, Point
-from strandline.views.chart import Kind
+from strandline.views.chart import Chart, Kind
 from strandline.views.interval import PER_CENT
 
 
@@ -51,7 +51,6 @@ def meanings(data: FigureData, kind: Kind, note: str | None) -> list[str]:
     above = [f"Above the bars: {note}"] if note and kind is Kind.BARS else []
     above += [f"Grey line, bold: {note}"] if note and kind is Kind.SCATTER else []
     above += [_of_colours(data.spec)] if kind is Kind.GRID else []
-    above += _of_bounds(data.spec, kind)
     if len(data.seeds) == 1:
         shown = data.intervals and kind is not Kind.CDF
         return [*above, f"Whiskers: {PER_CENT} % interval of the runs"] if shown else above
@@ -69,14 +68,14 @@ BOUNDS: Mapping[Kind, str] = {
     Kind.GRID: "In italics",
     Kind.SCATTER: "Hollow, in italics",
 }
-"""How a plot shows what cannot be built."""
+"""How a plot shows what cannot be built; another names it."""
 
 
-def _of_bounds(spec: FigureSpec, kind: Kind) -> list[str]:
-    """The remark on bounds, if the figure has any that look different."""
-    series = spec.plot.series
-    has = series != METRICS and any(point.bound for point in spec.axis(series).points)
-    return [f"{BOUNDS[kind]}: bounds, which cannot be built"] if has and kind in BOUNDS else []
+def of_bounds(chart: Chart) -> list[str]:
+    """The remark on the bounds that are shown, if there are any."""
+    names = dict.fromkeys(series.label for panel in chart.panels for series in panel.series if series.bound)
+    kind = "a bound" if len(names) == 1 else "bounds"
+    return [f"{BOUNDS.get(chart.kind, ', '.join(names))}: {kind}, which cannot be built"] if names else []
 
 
 def shortened(engine: Engine, spec: FigureSpec, options: Options) -> str | None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from strandline.figures import drawing, litmus_figure, timeline_figure, verdicts
+from strandline.figures import drawing, litmus_figure, own_inputs, timeline_figure, verdicts
 from strandline.figures.evaluate import Outcome
 from strandline.figures.figure import FigureData
+from strandline.figures.own_inputs import Changed
 from strandline.figures.spec import LitmusFigure, TimelineFigure
 from strandline.figures.timeline_figure import Shown
 from strandline.litmus_tests import LitmusTest
@@ -24,16 +25,18 @@ def write(
     shown: Chart,
     table: Table,
     outcomes: Sequence[Outcome],
+    told: Sequence[str],
     folder: Path,
     keys: Sequence[Mapping[str, Any]],
     style: Style,
 ) -> str | None:
-    """Writes records, table, chart, and a picture if `style` has a format; `keys` are those of a record, as listed.
+    """Writes records, table, chart, and a picture if `style` has a format.
 
-    If a picture cannot show the values, there is none, and the words that say why are returned.
+    `told` stands below the table; `keys` are those of a record, as listed. If a picture cannot show the values, there
+    is none, and the words that say why are returned.
     """
     files.write_records(data.records, folder, keys)
-    (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
+    (folder / "table.md").write_text(_markdown(shown, table, outcomes, told), encoding="utf-8")
     chart_file.write(shown, folder)
     return _picture(shown, folder, style)
 
@@ -45,16 +48,20 @@ def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path
     return _picture(litmus_figure.grid(figure, tests), folder, style)
 
 
-def write_timelines(figure: TimelineFigure, shown: Sequence[Shown], folder: Path, style: Style) -> str | None:
+def write_timelines(
+    figure: TimelineFigure, shown: Sequence[Shown], inputs: Sequence[Changed], folder: Path, style: Style
+) -> str | None:
     """The same for a figure of timelines, with the page of these."""
     from strandline.views.timeline import page
 
     files.write_records(timeline_figure.records(figure, shown), folder)
-    (folder / "table.md").write_text(timeline_figure.markdown(figure, shown), encoding="utf-8")
+    text = timeline_figure.markdown(figure, shown) + _lines(own_inputs.words(inputs))
+    (folder / "table.md").write_text(text, encoding="utf-8")
+    brief = own_inputs.brief(inputs)
     names = [each.label for each in shown]
     drawn = page.page([each.timeline for each in shown], figure.title, names=names)
     (folder / PAGE).write_text(drawn, encoding="utf-8")
-    return _picture(timeline_figure.chart(figure, shown), folder, style)
+    return _picture(timeline_figure.chart(figure, shown, [brief] if brief else []), folder, style)
 
 
 def _picture(shown: plot_file.Shown, folder: Path, style: Style) -> str | None:
@@ -66,6 +73,15 @@ def _picture(shown: plot_file.Shown, folder: Path, style: Style) -> str | None:
     return None
 
 
-def _markdown(shown: Chart, table: Table, outcomes: Sequence[Outcome]) -> str:
+def _markdown(shown: Chart, table: Table, outcomes: Sequence[Outcome], told: Sequence[str]) -> str:
     text = f"# {shown.title}\n\n{shown.source}\n\n{drawing.caption(shown)}\n\n{table.markdown()}"
-    return f"{text}\n{verdicts.outcomes(outcomes).markdown()}" if outcomes else text
+    claims = f"\n{verdicts.outcomes(outcomes).markdown()}" if outcomes else ""
+    return text + claims + _lines(told)
+
+
+def _lines(told: Sequence[str]) -> str:
+    """Paragraphs, of which indented lines are a list."""
+    if not told:
+        return ""
+    lines = [f"- {line.lstrip()}\n" if line.startswith(" ") else f"\n{line}\n" for line in told]
+    return "".join(lines).replace(":\n- ", ":\n\n- ")

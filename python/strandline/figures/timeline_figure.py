@@ -52,8 +52,8 @@ def run(engine: Engine, figure: TimelineFigure, options: Options, jobs: int, don
     return [Shown(run.label, run.note, timeline) for run, timeline in zip(figure.timeline.runs, timelines, strict=True)]
 
 
-def chart(figure: TimelineFigure, shown: Sequence[Shown]) -> TimelineChart:
-    """What the picture shows."""
+def chart(figure: TimelineFigure, shown: Sequence[Shown], remarks: Sequence[str] = ()) -> TimelineChart:
+    """What the picture shows; `remarks` stand below it."""
     panels = tuple(_panel(figure, each) for each in shown)
     bars = sum(len(line) for panel in panels for row in panel.rows for line in row.lines)
     if bars > MOST_BARS:
@@ -61,7 +61,7 @@ def chart(figure: TimelineFigure, shown: Sequence[Shown]) -> TimelineChart:
             f"{figure.id}: a picture of {bars:,} bars cannot be read: give fewer --tasks, or draw a page by "
             "`strandline timeline`"
         )
-    return TimelineChart(figure.title, f"After {figure.source}", panels)
+    return TimelineChart(figure.title, f"After {figure.source}", panels, remarks=remarks)
 
 
 def _panel(figure: TimelineFigure, shown: Shown) -> Panel:
