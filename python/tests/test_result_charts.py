@@ -25,11 +25,15 @@ from strandline.figures.experiments import repository_experiments
 from strandline.records import SPEEDUP
 from strandline.sweeps import spec as specs
 from strandline.views.chart import Chart, Kind
+from strandline.views.promises import Promises
 from strandline.views.run_chart import of_crashes, of_runs
 
 RUN = RunSpec("sps", "x86", tasks=100)
 KINDS = ("cosplay-1", "cosplay-9", "cosplay-12", "strandweaver-7", "asap-9", "all-1", "all-2")
 """Figures of all kinds: lines, dashes, distributions, bars, steps, grids, points."""
+
+NONE = Promises((), ())
+"""Every design promises recovery, and can be built."""
 
 
 def with_storage(spec: RunSpec) -> dict[str, Any]:
@@ -63,7 +67,7 @@ def values(chart: Chart) -> dict[str, list[float]]:
 
 
 def test_a_run_has_a_bar_a_design_of_its_speedup_with_its_interval(runs: Runs) -> None:
-    chart = of_runs(runs.records, SPEEDUP, runs.records[0])
+    chart = of_runs(runs.records, SPEEDUP, runs.records[0], NONE)
     assert (chart.places, chart.y_title) == (("x86", "unordered", "counting"), "Speedup over x86")
     (series,) = chart.every
     assert series.values == pytest.approx((1, 320 / 120, 320 / 120))
@@ -74,19 +78,23 @@ def test_a_run_has_a_bar_a_design_of_its_speedup_with_its_interval(runs: Runs) -
 
 
 def test_a_run_shows_any_key_or_quantity_and_says_who_has_none(runs: Runs) -> None:
-    chart = of_runs(runs.records, "drains", runs.records[0])
+    chart = of_runs(runs.records, "drains", runs.records[0], NONE)
     assert (chart.places, chart.remarks) == (("counting",), ("no drains: x86, unordered",))
-    assert values(of_runs(runs.records, "cycles_per_task", runs.records[0])) == {"Cycles per task": [320, 120, 120]}
-    assert of_runs(runs.records, "cycles", runs.records[0]).y_title == "Cycles of a task", (
+    assert values(of_runs(runs.records, "cycles_per_task", runs.records[0], NONE)) == {
+        "Cycles per task": [320, 120, 120]
+    }
+    assert of_runs(runs.records, "cycles", runs.records[0], NONE).y_title == "Cycles of a task", (
         "runs of several threads end other numbers"
     )
     with pytest.raises(InputError, match="drain: no run has such a number"):
-        of_runs(runs.records, "drain", runs.records[0])
+        of_runs(runs.records, "drain", runs.records[0], NONE)
 
 
 def test_a_crash_test_shows_verdicts_in_colours(crashes: Crashes) -> None:
-    chart = of_crashes(crashes.results)
+    chart = of_crashes(crashes.results, NONE)
     assert values(chart) == {"recovers": [40, 0, 40], "FAILS": [0, 40, 0]}
+    lucky = of_crashes(crashes.results[:1], Promises(("x86",), ("x86",)))
+    assert (lucky.places, list(values(lucky))) == (("x86 (bound)",), ["none fails, recovery is not promised"])
     notes = {series.label: series.notes for series in chart.every}
     assert notes == {"recovers": ("recovers", None, "recovers"), "FAILS": (None, "FAILS", None)}
 

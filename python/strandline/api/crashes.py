@@ -83,7 +83,7 @@ class Crashes(Result):
         # Few results become pictures.
         from strandline.views.run_chart import of_crashes
 
-        return of_crashes(self.results)
+        return of_crashes(self.results, self._promises)
 
     def columns(self) -> Columns:
         """A row a design."""

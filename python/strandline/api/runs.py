@@ -96,7 +96,7 @@ class Runs(Result):
         # Few results become pictures.
         from strandline.views.run_chart import of_runs
 
-        return of_runs(self.records, quantity, self.baseline)
+        return of_runs(self.records, quantity, self.baseline, Promises.of(self._engine.listing))
 
     def columns(self) -> Columns:
         """A row a record."""

@@ -11,6 +11,7 @@ from strandline.views.table import Alarm, Column, Good, Open, Table, tabulated
 
 NOT_FINISHED = "not finished"
 VERDICTS: Mapping[bool | None, str] = {True: Good("recovers"), False: Alarm("FAILS"), None: Open(NOT_FINISHED)}
+LUCKY = f"none fails, recovery is {NOT_PROMISED}"
 COLUMNS: Mapping[Column, Callable[[CrashResult], str]] = {
     Column("crash states"): lambda result: whole(result.points),
     Column("durable events"): lambda result: whole(result.durable_events),
@@ -24,7 +25,7 @@ def verdicts(results: Sequence[CrashResult], promises: Promises, unfinished: Seq
     def shown(result: CrashResult) -> str:
         if result.failures and result.design in unfinished:
             return Alarm(f"{VERDICTS[False]}, {NOT_FINISHED}")
-        return _verdict(result, promises)
+        return verdict(result, promises)
 
     design: Mapping[Column, Callable[[CrashResult], str]] = {
         Column("design", numeric=False): lambda result: promises.name(result.design)
@@ -32,10 +33,10 @@ def verdicts(results: Sequence[CrashResult], promises: Promises, unfinished: Seq
     return tabulated(results, {**design, **COLUMNS, Column("verdict", numeric=False): shown})
 
 
-def _verdict(result: CrashResult, promises: Promises) -> str:
+def verdict(result: CrashResult, promises: Promises) -> str:
     """In words; that no state fails is luck where nothing is promised."""
     lucky = right(result) and not promises.made(result.record)
-    return f"none fails, recovery is {NOT_PROMISED}" if lucky else VERDICTS[right(result)]
+    return LUCKY if lucky else VERDICTS[right(result)]
 
 
 def right(result: CrashResult) -> bool | None:

@@ -13,6 +13,7 @@ from strandline.views import crashes
 from strandline.views.chart import MANY, Chart, Kind, Panel, Series
 from strandline.views.interval import PER_CENT
 from strandline.views.numbers import counted
+from strandline.views.promises import Promises
 from strandline.views.runs import tasks
 from strandline.views.why import LEAST, occurs
 
@@ -30,7 +31,7 @@ class _Bar:
     note: str | None = None
 
 
-def of_runs(records: Sequence[Record], name: str, baseline: Record) -> Chart:
+def of_runs(records: Sequence[Record], name: str, baseline: Record, promises: Promises) -> Chart:
     """A quantity of each run that has it, speedups over the baseline; an `InputError` if none has it."""
     first = records[0]
     found = [record for record in records if _has(record, name)]
@@ -46,7 +47,7 @@ def of_runs(records: Sequence[Record], name: str, baseline: Record) -> Chart:
     over = f"{baseline.text('design')}{'' if baseline in records else ' by default'}"
     title = f"Speedup over {over}" if name == SPEEDUP else f"{name.replace('_', ' ')}{each}".capitalize()
     source = f"{counted(first.count('threads'), 'thread')}, {tasks(records)}"
-    bars = [_bar(record, baseline, name) for record in found]
+    bars = [replace(_bar(record, baseline, name), design=promises.name(record.text("design"))) for record in found]
     return _chart(words, source, title, {title: bars}, name == SPEEDUP, remarks)
 
 
@@ -98,15 +99,15 @@ def of_why(records: Sequence[Record], classes: Sequence[Mapping[str, Any]]) -> C
     return replace(_chart(title, source, f"Cycles {of_what}, of all cores", bars), stacked=True)
 
 
-def of_crashes(results: Sequence[CrashResult]) -> Chart:
+def of_crashes(results: Sequence[CrashResult], promises: Promises) -> Chart:
     """How many crash states of each design were judged, in the colour of the verdict."""
-    verdicts = [str(crashes.VERDICTS[crashes.recovers(each)]) for each in results]
+    verdicts = [str(crashes.verdict(each, promises)) for each in results]
     bars = {
         verdict: [
-            _Bar(each.design, each.points, note=verdict) if its == verdict else _Bar(each.design, 0)
+            _Bar(promises.name(each.design), *((each.points, None, verdict) if its == verdict else (0,)))
             for each, its in zip(results, verdicts, strict=True)
         ]
-        for verdict in map(str, crashes.VERDICTS.values())
+        for verdict in (*map(str, crashes.VERDICTS.values()), crashes.LUCKY)
         if verdict in verdicts
     }
     chart = _chart(f"Crash tests of {results[0].workload}", "", "Crash states judged", bars, note="Verdict")
