@@ -47,7 +47,7 @@ class Why(Result):
                 why.table(self.records, classes),
                 Line(),
                 *why.legend(self.records, classes),
-                Line(runs.circumstances(self.records), DIM),
+                Line(runs.circumstances(self.records, self.baseline), DIM),
                 *remark(self.left_out),
                 *reused(self.reused),
             )
@@ -103,9 +103,7 @@ class Why(Result):
         ]
 
 
-def where(
-    session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None, own: Windows = NONE
-) -> Why:
+def where(session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None, own: Windows = NONE) -> Why:
     """Runs `base` under each design with its cycles classified."""
     found = compare(session, replace(base, why=True), designs, out, own)
     return Why(found.records, found.left_out, found.by_default, found.baseline, found.reused, session.engine)
