@@ -74,7 +74,9 @@ def test_json_holds_the_records_and_nothing_else(strandline: Strandline) -> None
 
 
 def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNative) -> None:
-    options = "-m cosplay --runtime undo --threads 2 --tasks 30 --window x86=4 --coroutines lean --bmo 100 --seed 9 --why"
+    options = (
+        "-m cosplay --runtime undo --threads 2 --tasks 30 --window x86=4 --coroutines lean --bmo 100 --seed 9 --why"
+    )
     assignments = "--precision 2% --set machine.core.rob_entries=128 --set runtime.log_batch=4"
     assert strandline("run", "tatp", "-d", "x86", *options.split(), *assignments.split()).code == 0
     assert native.specs[:1] == [
