@@ -47,7 +47,7 @@ class Why(Result):
                 why.table(self.records, classes),
                 Line(),
                 *why.legend(self.records, classes),
-                Line(runs.circumstances(self.records, self.baseline), DIM),
+                Line(runs.circumstances(self.records, self.records[0]), DIM),
                 *remark(self.left_out),
                 *reused(self.reused),
             )
@@ -106,4 +106,4 @@ class Why(Result):
 def where(session: Session, base: RunSpec, designs: Sequence[str], out: Path | None = None, own: Windows = NONE) -> Why:
     """Runs `base` under each design with its cycles classified."""
     found = compare(session, replace(base, why=True), designs, out, own)
-    return Why(found.records, found.left_out, found.by_default, found.baseline, found.reused, session.engine)
+    return Why(found.records, found.left_out, found.reused, session.engine)
