@@ -1,9 +1,25 @@
 """`strandline list` and every `--help`."""
 
+import shlex
+from pathlib import Path
+
+import click
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
+from strandline.cli.app import App
+from strandline.cli.commands import ENTRIES
+from strandline.cli.helped import Helped
+from strandline.cli.main import commands
+from strandline.engine import Engine
+from strandline.figures.experiments import repository_experiments
+
+
+def helped(command: click.Command) -> Helped:
+    """The command, whose help has examples."""
+    assert isinstance(command, Helped)
+    return command
 
 
 @pytest.mark.parametrize(
@@ -80,3 +96,38 @@ def test_lists_keep_to_80_columns_or_to_those_that_are_asked_for(
     lines = strandline("list").out.splitlines()
     assert max(map(len, lines)) <= (columns or 80)
     assert "summary" in lines[1], "one table, with its headings"
+
+
+EXAMPLES = [(name, example) for name, entry in ENTRIES.items() for example in helped(entry.command()).examples]
+"""The examples of every `--help`."""
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES)
+def test_the_command_takes_its_examples(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, example: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Places that must be there.
+    (tmp_path / "sps.csv").touch()
+    for folder in ("cosplay-1", "cosplay-8"):
+        (tmp_path / "out" / folder).mkdir(parents=True)
+    words = shlex.split(example.partition(" > ")[0])
+    app = App(lambda: engine, repository_experiments)
+    ctx = commands.make_context("strandline", list(words), obj=app)
+    found, command, rest = commands.resolve_command(ctx, words)
+    assert (found, command) == (name, ENTRIES[name].command())
+    assert command
+    command.make_context(name, rest, parent=ctx)
+
+
+def test_every_command_has_examples_of_80_columns() -> None:
+    assert {name for name, _ in EXAMPLES} == set(ENTRIES)
+    assert max(len(f"  strandline {example}") for _, example in EXAMPLES) <= 80
+
+
+def test_the_groups_of_options_are_the_commands_own() -> None:
+    for entry in ENTRIES.values():
+        command = helped(entry.command())
+        grouped = [name for names in command.groups.values() for name in names]
+        assert len(grouped) == len(set(grouped))
+        assert set(grouped) <= {each.name for each in command.params}

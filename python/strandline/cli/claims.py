@@ -10,6 +10,7 @@ from strandline.api import claims as api
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
+from strandline.cli.helped import Helped
 from strandline.cli.options import (
     kept_options,
     last_options,
@@ -19,7 +20,13 @@ from strandline.cli.options import (
 from strandline.figures.figure import Options
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "claims cosplay-fig1-adr",
+        "claims cosplay-fig8-adr asap-fig7-rp --tasks 500",
+    ),
+)
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=name_of("claims"))
 @tasks_option
 @precision_option("1%")

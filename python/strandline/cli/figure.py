@@ -13,6 +13,7 @@ from strandline.api.figures import figure as run_figure
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
+from strandline.cli.helped import Helped
 from strandline.cli.options import (
     AT_LEAST_ONE,
     PATH,
@@ -30,7 +31,13 @@ from strandline.views.files import written
 from strandline.views.plot_size import NO_PICTURE
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "figure cosplay-1 --tasks 500",
+        "figure cosplay-1 --format pdf --width column --out out/paper",
+    ),
+)
 @click.argument("figure_id", metavar="ID|FILE", shell_complete=name_of("figures"))
 @tasks_option
 @click.option("--out", type=PATH, metavar="DIR", help="Folder of the result. [default: out/ID]")

@@ -8,10 +8,20 @@ from strandline.api.listings import KINDS, listing, parameters
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.complete import entry_of
+from strandline.cli.helped import Helped
 from strandline.cli.options import ignored_seed_option, json_option, set_option
 
 
-@click.command("list")
+@click.command(
+    "list",
+    cls=Helped,
+    examples=(
+        "list",
+        "list designs",
+        "list workloads sps",
+        "list machines cosplay --set machine.core.rob_entries=128",
+    ),
+)
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
 @click.argument("name", required=False, shell_complete=entry_of)
 @set_option

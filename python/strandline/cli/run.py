@@ -11,6 +11,7 @@ from strandline.api.repeats import repeat
 from strandline.api.runs import compare
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.helped import Helped
 from strandline.cli.options import (
     base_run,
     demand,
@@ -29,7 +30,15 @@ WITH_FROM = ("record", "jobs", "as_json")
 """The options that `--from` permits; the records have all others."""
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "run sps -d x86,eadr,unordered --tasks 2000",
+        "run sps -d all --tasks 500",
+        "run sps -d x86 --bmo 700 --set machine.core.rob_entries=128",
+        "run list.strand -d x86,asap-ep --out list.csv",
+    ),
+)
 @run_options_of(workload_required=False)
 @click.option(
     "--fences",

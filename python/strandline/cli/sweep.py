@@ -10,6 +10,7 @@ from strandline.api.sweeps import run_sweep
 from strandline.api.workers import working
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.helped import Helped
 from strandline.cli.options import (
     PATH,
     kept_options,
@@ -22,7 +23,13 @@ from strandline.sweeps import plan, spec
 from strandline.sweeps.cluster import LOCAL
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "sweep rob.toml --out rob.csv",
+        "sweep rob.toml --part 1/4",
+    ),
+)
 @click.argument("file", metavar="SPEC.toml", type=PATH)
 @click.option(
     "--part", type=parsed(plan.part), default="1/1", metavar="I/N", help="Run the I-th of N parts. [default: all]"
