@@ -9,9 +9,7 @@ from typing import Any
 from strandline.api.figures import figures
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
-from strandline.errors import UnknownError
 from strandline.figures import verdicts
-from strandline.figures.claims import Claim
 from strandline.figures.evaluate import Outcome, evaluate, examine, needed_figures
 from strandline.figures.figure import Options
 from strandline.views import columns
@@ -48,17 +46,9 @@ class Claims(Result):
 
 
 def claims(session: Session, ids: Sequence[str], options: Options) -> Claims:
-    """Runs what some claims need, or all without `ids`."""
-    chosen = examine(session.engine, _chosen(session, ids))
+    """Runs what some claims need, or all without `ids`: names, patterns of names, or papers."""
+    chosen = examine(session.engine, session.experiments.chosen_claims(ids))
     needed = needed_figures(chosen)
     specs = [session.experiments.figure(figure_id) for figure_id in needed]
     outcomes = evaluate(chosen, figures(session, specs, options, needed))
     return Claims(outcomes, session.reused)
-
-
-def _chosen(session: Session, ids: Sequence[str]) -> list[Claim]:
-    known = session.experiments.claims()
-    for claim_id in ids:
-        if claim_id not in known:
-            raise UnknownError("claim", claim_id, list(known), "strandline list claims")
-    return [known[claim_id] for claim_id in ids] if ids else list(known.values())

@@ -24,7 +24,7 @@ from strandline.figures.figure import Options
     cls=Helped,
     examples=(
         "claims cosplay-fig1-adr",
-        "claims cosplay-fig8-adr asap-fig7-rp --tasks 500",
+        "claims cosplay 'asap-fig7-*' --tasks 500",
     ),
 )
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=name_of("claims"))
@@ -37,9 +37,11 @@ from strandline.figures.figure import Options
 def claims(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Compare the papers' claims with measurements.
 
-    Runs what the claims need; without CLAIM, all claims. A claim is not measurable if strandline lacks one of its
-    designs or workloads. Runs in the run store are not repeated. A claim is undecided if its interval crosses the
-    bound, so that longer runs must decide. Exits with 1 if a measured claim does not hold, else with 0.
+    ID is a name from `strandline list claims`, a pattern of such names in quotes, as 'asap-fig7-*', or a paper, as
+    cosplay, for all of its claims. Runs what the claims need; without ID, all claims. A claim is not measurable if
+    strandline lacks one of its designs or workloads. Runs in the run store are not repeated. A claim is undecided if
+    its interval crosses the bound, so that longer runs must decide. Exits with 1 if a measured claim does not hold,
+    else with 0.
     """
     session = app.session(given)
     with interruptible(session):

@@ -250,6 +250,7 @@ RENAMED = {
     "formats": "format",
     "designs": "design",
     "settings": "set",
+    "figure_ids": "figure_id",
     "files": "file",
     "every": "all",
     "models": "model",
@@ -259,7 +260,8 @@ RENAMED = {
     "last": "to_cycle",
 }
 NOT_IN_PYTHON = {
-    "run": {"record", "fences"},  # `sl.repeat`; `set={"recording.fences": "flush"}`
+    # `sl.repeat`; `set={"recording.fences": "flush"}`; the result has all keys.
+    "run": {"record", "fences", "counters"},
     "crash": {"html"},
     "check": {"html", "fail_on"},  # The result has the audit.
     "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`
