@@ -1,6 +1,7 @@
 """`strandline list` and every `--help`."""
 
 import shlex
+import sys
 from pathlib import Path
 
 import click
@@ -14,6 +15,11 @@ from strandline.cli.helped import Helped
 from strandline.cli.main import commands
 from strandline.engine import Engine
 from strandline.figures.experiments import repository_experiments
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def helped(command: click.Command) -> Helped:
@@ -93,9 +99,9 @@ def test_lists_keep_to_80_columns_or_to_those_that_are_asked_for(
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", str(columns))
-    lines = strandline("list").out.splitlines()
+    lines = strandline("list", "designs").out.splitlines()
     assert max(map(len, lines)) <= (columns or 80)
-    assert "summary" in lines[1], "one table, with its headings"
+    assert "summary" in lines[0], "one table, with its headings"
 
 
 EXAMPLES = [(name, example) for name, entry in ENTRIES.items() for example in helped(entry.command()).examples]
@@ -131,3 +137,33 @@ def test_the_groups_of_options_are_the_commands_own() -> None:
         grouped = [name for names in command.groups.values() for name in names]
         assert len(grouped) == len(set(grouped))
         assert set(grouped) <= {each.name for each in command.params}
+
+
+def test_the_first_list_fits_on_a_screen(strandline: Strandline) -> None:
+    lines = strandline("list").out.splitlines()
+    assert len(lines) <= 24
+    kinds = [line.split()[0] for line in lines[2:] if line[:1].isalpha()]
+    assert kinds == [*strandline("list", "--json").document, "parameters"], "and a sentence's second line"
+
+
+def test_figures_say_what_they_cost(strandline: Strandline) -> None:
+    costs = {each["name"]: each for each in strandline("list", "figures", "cosplay", "--json").document["figures"]}
+    # 7 benchmarks, 7 latencies, 2 designs.
+    assert costs["cosplay-1"]["runs"] == 98
+    assert all(name.startswith("cosplay-") for name in costs)
+    table = strandline("list", "figures", "cosplay-1").out.splitlines()
+    assert table[0].split() == ["name", "summary", "runs", "time", "paper"]
+    assert len(strandline("list", "claims", "dpo-*").out.splitlines()) > 2
+
+
+def test_a_machines_file_stands_beside_its_base(strandline: Strandline, tmp_path: Path) -> None:
+    text = strandline("list", "machines", "cosplay", "--set", "machine.core.rob_entries=128", "--toml").out
+    (tmp_path / "mine.toml").write_text(text)
+    assert tomllib.loads(text) == {"base": "cosplay", "core": {"rob_entries": 128}}
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\n# micro-ops that are dispatched and not yet retired (entries). Source: " in text
+
+
+@pytest.mark.parametrize("arguments", ["machines --toml", "designs x86 --toml", "--set machine.core.rob_entries=1"])
+def test_what_has_no_machines_file_is_refused(strandline: Strandline, arguments: str) -> None:
+    assert "strandline list machines NAME" in strandline("list", *arguments.split()).refusal

@@ -9,6 +9,7 @@ import click
 from strandline.api import claims as api
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.beforehand import dry_run_option, only_told
 from strandline.cli.complete import name_of
 from strandline.cli.helped import Helped
 from strandline.cli.options import (
@@ -25,12 +26,14 @@ from strandline.figures.figure import Options
     examples=(
         "claims cosplay-fig1-adr",
         "claims cosplay 'asap-fig7-*' --tasks 500",
+        "claims --dry-run",
     ),
 )
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=name_of("claims"))
 @tasks_option
 @precision_option("1%")
 @kept_options
+@dry_run_option
 @last_options
 @click.pass_obj
 @click.pass_context
@@ -46,6 +49,8 @@ def claims(ctx: click.Context, app: App, /, **given: Any) -> None:
     session = app.session(given)
     with interruptible(session):
         options = Options(given["seed"], given["tasks"], precision=given["precision"])
+        if only_told(ctx, session, api.runs_before(session, given["ids"], options)):
+            return
         found = api.claims(session, given["ids"], options)
     output.give(found, given["as_json"])
     ctx.exit(0 if found.hold else 1)

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
-from strandline.api.figures import AnyFigure, FigureOfLitmusTests, Target
+from strandline.api.figures import AnyFigure, FigureOfLitmusTests, Target, runs_before
 from strandline.api.figures import figure as run_figure
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.beforehand import dry_run_option, only_told
 from strandline.cli.complete import name_of
 from strandline.cli.helped import Helped
 from strandline.cli.options import (
@@ -36,6 +37,7 @@ from strandline.views.plot_size import NO_PICTURE
     examples=(
         "figure cosplay-1 --tasks 500",
         "figure 'strandweaver-*' --tasks 500",
+        "figure cosplay --dry-run",
         "figure cosplay-1 --format pdf --width column --out out/paper",
     ),
 )
@@ -49,6 +51,7 @@ from strandline.views.plot_size import NO_PICTURE
 )
 @click.option("--force", is_flag=True, help="Replace another figure, or a longer run, in DIR.")
 @kept_options
+@dry_run_option
 @picture_options
 @seed_option
 @click.option("--seeds", type=AT_LEAST_ONE, default=1, show_default=True, help="Number of seeds, from --seed up.")
@@ -71,12 +74,14 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     A figure of litmus tests has the exit status of `strandline litmus`. A figure of timelines, such as cosplay-2, has
     the page of `strandline timeline` too, and its runs are made anew.
     """
-    ids = app.experiments.chosen_figures(given["figure_ids"])
+    ids, session = app.experiments.chosen_figures(given["figure_ids"]), app.session(given)
     if given["as_csv"]:
         refuse(ctx, ("as_json",), "is another form than --csv: leave one out")
         if len(ids) > 1:
             raise click.UsageError(f"--csv takes one figure, not {len(ids)}: name one")
     options = Options(given["seed"], given["tasks"], given["seeds"], given["intervals"], given["precision"])
+    if only_told(ctx, session, runs_before(session, ids, options)):
+        return
     documents, failed = [], False
     for number, figure_id in enumerate(ids):
         spec, session = app.experiments.any_figure(figure_id), app.session(given)

@@ -8,9 +8,10 @@ import click
 
 from strandline import words
 from strandline.api.repeats import repeat
-from strandline.api.runs import compare
+from strandline.api.runs import compare, planned
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.beforehand import dry_run_option, only_told
 from strandline.cli.complete import names_of
 from strandline.cli.helped import Helped
 from strandline.cli.options import (
@@ -59,6 +60,7 @@ WITH_FROM = ("record", "jobs", "as_json")
 @precision_option("off")
 @out_file_option
 @kept_options
+@dry_run_option
 @from_option
 @click.pass_obj
 @click.pass_context
@@ -86,5 +88,7 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
     session = app.session(given)
     with interruptible(session):
         base = base_run(given, recovers=True)
+        if only_told(ctx, session, planned(session.engine, base, given["designs"])[0]):
+            return
         result = compare(session, base, given["designs"], given["out"], given["counters"] or ())
     output.give(result, given["as_json"], given["out"])
