@@ -62,4 +62,4 @@ def list_(
     elif as_toml and isinstance(found, Listing):
         click.echo(found.toml(), nl=False)
     else:
-        output.show_narrow(found.page())
+        output.show(found.page())

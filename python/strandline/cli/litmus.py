@@ -42,7 +42,7 @@ EXCLUDES = {
 @click.command(
     cls=Helped,
     examples=(
-        "litmus papers/mp",
+        "litmus papers/dpo-1",
         "litmus -d x86,asap-ep",
         "litmus --random 1000 -d asap-ep",
     ),

@@ -34,7 +34,7 @@ ONLY_RUNS = (*OF_PROGRAMS, "first", "last", "first_tasks", "kanata")
     examples=(
         "timeline sps -d x86,hops-rp --tasks 20",
         "timeline sps -d x86 --from 10000 --to 20000 --out out/later",
-        "timeline papers/mp -d asap-ep",
+        "timeline papers/dpo-1 -d asap-ep",
     ),
 )
 @run_options_of(workload_required=True)
