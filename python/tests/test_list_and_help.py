@@ -4,7 +4,6 @@ import shlex
 import sys
 from pathlib import Path
 
-import click
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -22,10 +21,7 @@ else:
     import tomli as tomllib
 
 
-def helped(command: click.Command) -> Helped:
-    """The command, whose help has examples."""
-    assert isinstance(command, Helped)
-    return command
+COMMANDS = {name: entry.command() for name, entry in ENTRIES.items()}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +101,7 @@ def test_lists_keep_to_the_columns_that_are_asked_for(
     assert "summary" in lines[0], "one table, with its headings"
 
 
-EXAMPLES = [(name, example) for name, entry in ENTRIES.items() for example in helped(entry.command()).examples]
+EXAMPLES = [(name, each) for name, command in COMMANDS.items() for each in getattr(command, "examples", ())]
 """The examples of every `--help`."""
 
 
@@ -122,7 +118,7 @@ def test_the_command_takes_its_examples(
     app = App(lambda: engine, repository_experiments)
     ctx = commands.make_context("strandline", list(words), obj=app)
     found, command, rest = commands.resolve_command(ctx, words)
-    assert (found, command) == (name, ENTRIES[name].command())
+    assert (found, command) == (name, COMMANDS[name])
     assert command
     command.make_context(name, rest, parent=ctx)
 
@@ -133,8 +129,8 @@ def test_every_command_has_examples_of_80_columns() -> None:
 
 
 def test_the_groups_of_options_are_the_commands_own() -> None:
-    for entry in ENTRIES.values():
-        command = helped(entry.command())
+    for command in COMMANDS.values():
+        assert isinstance(command, Helped)
         grouped = [name for names in command.groups.values() for name in names]
         assert len(grouped) == len(set(grouped))
         assert set(grouped) <= {each.name for each in command.params}
