@@ -316,7 +316,9 @@ def test_no_encoding_is_too_narrow(environment: dict[str, str], words: str, code
 
 def test_a_unit_is_written_in_ascii() -> None:
     assert b"/us" in finished("run", "sps", "-d", "counting", "--counters", "all", PYTHONIOENCODING="ascii").stdout
-    assert "/µs".encode() in finished("run", "sps", "-d", "counting", "--counters", "all", PYTHONIOENCODING="utf-8").stdout
+    assert (
+        "/µs".encode() in finished("run", "sps", "-d", "counting", "--counters", "all", PYTHONIOENCODING="utf-8").stdout
+    )
 
 
 def test_a_terminal_is_told_before_many_runs() -> None:
