@@ -38,7 +38,17 @@ def test_list(
 
 def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
-    assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys"]
+    assert list(document) == [
+        "workloads",
+        "designs",
+        "machines",
+        "runtimes",
+        "figures",
+        "claims",
+        "models",
+        "keys",
+        "classes",
+    ]
     figures = {
         "all": ("1", "2", "3", "4", "5"),
         "asap": (
