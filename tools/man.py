@@ -15,6 +15,7 @@ import click
 from click_man.core import generate_man_page
 
 from strandline.cli.commands import ENTRIES, Entry
+from strandline.cli.helped import text_of
 from strandline.cli.main import commands
 
 FOLDER = Path(__file__).resolve().parents[1] / "python" / "strandline.data" / "data" / "share" / "man" / "man1"
@@ -38,9 +39,10 @@ def pages() -> Mapping[str, str]:
 
 
 def _summed(entry: Entry) -> click.Command:
-    """A command whose short help is its whole first sentence."""
+    """A command whose short help is its whole first sentence, and whose help ends with its examples."""
     command = copy(entry.command())
     command.short_help = entry.summary
+    command.help = text_of(command)
     return command
 
 

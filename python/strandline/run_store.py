@@ -32,6 +32,9 @@ LIMIT_VARIABLE = "STRANDLINE_STORE_LIMIT"
 LIMIT = 5 * 10**9
 """The limit in bytes unless another is set: about a million runs."""
 
+BYTES_OF_RUN = 7_000
+"""The record of a run, in the mean of those of all workloads and designs."""
+
 KEY = ("version", "commit", "spec")
 """What a record says of the build and of the run's settings."""
 
@@ -83,6 +86,10 @@ class Store:
         with suppress(OSError):
             os.utime(path)
         return record
+
+    def has(self, name: str) -> bool:
+        """Whether `find` may have a record of that name; it does not count as used."""
+        return not self._fresh and (self.folder / name).is_file()
 
     def add(self, name: str, record: Record) -> None:
         """Keeps a finished run. If it cannot be written, the next ones are not kept either, which is said once."""

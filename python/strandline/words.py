@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from math import inf, nan
 from typing import Any
 
 from strandline.engine import SCOPES
-from strandline.errors import InputError
+from strandline.errors import InputError, UnknownError
 
 LARGEST = 2**64 - 1
 """The largest number that the simulator accepts."""
@@ -175,3 +176,22 @@ def _number(given: int | str, what: str, instead: str) -> int:
     if not WHOLE.fullmatch(text) or not 1 <= int(text) <= LARGEST:
         raise InputError(f"`{text}` is neither a number of {what} from 1 up nor `{instead}`")
     return int(text)
+
+
+def matching(given: Iterable[str], known: Mapping[str, str], kind: str, show: str) -> list[str]:
+    """The known names that are meant, none twice: a name, a pattern such as `cosplay-*`, or a paper, for all of it.
+
+    `known` has the paper of each name. `show` is the command that lists them.
+    """
+    found = dict[str, None]()
+    for word in given:
+        meant = [word] if word in known else [name for name in known if word == known[name] or fnmatchcase(name, word)]
+        if not meant:
+            raise UnknownError(kind, word, [*known, *dict.fromkeys(known.values())], show)
+        found.update(dict.fromkeys(meant))
+    return list(found)
+
+
+def counters(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of counters, or patterns of them."""
+    return names(given, "counter", "epochs,bloom_*")

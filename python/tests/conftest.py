@@ -45,6 +45,9 @@ Strandline = Callable[..., Answer]
 # A shell ignores Ctrl-C in what it starts in the background, and so would the commands that tests start from there.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+WIDE = {"COLUMNS": "1000"}
+"""For tests that read what a command says; of its width others are."""
+
 # No test may take what another one has run, nor what the user has.
 os.environ["STRANDLINE_STORE"] = "off"
 
@@ -90,7 +93,10 @@ def strandline(
         monkeypatch.delenv(variable, raising=False)
 
     def run(*arguments: str, experiments: Experiments | None = None) -> Answer:
-        code = execute(arguments, App(lambda: engine, lambda: experiments or repository_experiments()))
+        with pytest.MonkeyPatch.context() as patch:
+            # Only here: pytest heeds it, too.
+            patch.setenv("COLUMNS", os.environ.get("COLUMNS", WIDE["COLUMNS"]))
+            code = execute(arguments, App(lambda: engine, lambda: experiments or repository_experiments()))
         captured = capfd.readouterr()
         return Answer(code, captured.out, captured.err)
 

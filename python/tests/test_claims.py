@@ -39,6 +39,14 @@ def test_json(strandline: Strandline) -> None:
     assert high["reason"] == "not measurable yet: needs design strandweaver"
 
 
+def test_a_pattern_or_a_paper_is_all_of_its_claims(strandline: Strandline) -> None:
+    def ids(*given: str) -> list[str]:
+        return [each["id"] for each in strandline("claims", *given, "--tasks", "20", "--json").document["claims"]]
+
+    assert ids("dpo-so*", "cosplay-table3") == ["dpo-so-pcm", "cosplay-table3"]
+    assert {"dpo-so-pcm", "dpo-cost"} < set(ids("dpo"))
+
+
 def test_table_3(strandline: Strandline) -> None:
     claim = strandline("claims", "cosplay-table3", "--json").document["claims"][0]
     instructions, flushes, fences, _ = TASKS["tpcc"]

@@ -49,7 +49,7 @@ BAD = {
     "unknown kind": "list papers",
     "unknown machine": "list machines cosplayer",
     "unknown parameter": "list machines cosplay --set machine.core.rob=1",
-    "one figure's parameters": "list figures cosplay-1",
+    "one model's parameters": "list models px86",
     "no crash states": "crash sps -d x86 --points 0",
     "crash states in words": "crash sps -d x86 --points many",
     "a crash test without design": "crash sps",

@@ -32,6 +32,30 @@ def test_table(strandline: Strandline, snapshot: SnapshotAssertion, tmp_path: Pa
     assert (tmp_path / "out" / figure / "table.md").read_text() == snapshot
 
 
+def test_several_figures_have_a_folder_each(strandline: Strandline, tmp_path: Path) -> None:
+    answer = strandline("figure", "cosplay-table-*", "--tasks", "50", "--out", "all", "--json")
+    assert [each["figure"] for each in answer.document["figures"]] == ["cosplay-table-1", "cosplay-table-3"]
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["cosplay-table-1", "cosplay-table-3"]
+    assert strandline("figure", "cosplay-table-*", "--tasks", "50").out.count("written to out/cosplay-table-") == 2
+
+
+def test_a_paper_is_all_of_its_figures(strandline: Strandline) -> None:
+    known = repository_experiments()
+    assert known.chosen_figures(["dpo"]) == [name for name in known.figure_ids() if name.startswith("dpo-")]
+    assert known.chosen_figures(["dpo-7", "dpo*", "mine.toml"])[0::8] == ["dpo-7", "mine.toml"]
+    assert strandline("figure", "dpo-x*").refusal.startswith("strandline: unknown figure `dpo-x*`: ")
+
+
+def test_options_of_several_figures_are_for_those_that_have_them() -> None:
+    known, options = repository_experiments(), Options(tasks=50, precision=0.1)
+    fitting = {name: options.fitting(known.any_figure(name)) for name in ("asap-1", "cosplay-2", "strandweaver-2")}
+    assert {name: (each.tasks, each.precision) for name, each in fitting.items()} == {
+        "asap-1": (50, None),
+        "cosplay-2": (50, None),
+        "strandweaver-2": (None, None),
+    }
+
+
 def test_records_agree_in_all_formats(strandline: Strandline) -> None:
     records = strandline("figure", "cosplay-1", "--tasks", "50", "--json").document["records"]
     folder = Path("out/cosplay-1")

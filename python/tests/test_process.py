@@ -300,7 +300,7 @@ ENCODINGS = {
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        ("run sps -d counting,x86", 0),
+        ("run sps -d counting,x86 --counters all", 0),
         ("figure cosplay-1 --seeds 2", 0),
         ("explain µs ", 2),
         ("run ä -d x86", 2),
@@ -315,5 +315,60 @@ def test_no_encoding_is_too_narrow(environment: dict[str, str], words: str, code
 
 
 def test_a_unit_is_written_in_ascii() -> None:
-    assert b"/us" in finished("run", "sps", "-d", "counting", PYTHONIOENCODING="ascii").stdout
-    assert "/µs".encode() in finished("run", "sps", "-d", "counting", PYTHONIOENCODING="utf-8").stdout
+    assert b"/us" in finished("run", "sps", "-d", "counting", "--counters", "all", PYTHONIOENCODING="ascii").stdout
+    assert (
+        "/µs".encode() in finished("run", "sps", "-d", "counting", "--counters", "all", PYTHONIOENCODING="utf-8").stdout
+    )
+
+
+def test_a_terminal_is_told_before_many_runs() -> None:
+    notice = b"strandline: 98 runs, about 1 s on 2 idle cores; after Ctrl-C, the same command goes on"
+    at_once = ("figure", "cosplay-1", "--tasks", "10", "--jobs", "2")
+    assert notice not in on_a_terminal(*at_once, columns=200)
+    written = on_a_terminal(*at_once, "--seeds", "2", "--fresh", columns=200)
+    assert notice.replace(b"98", b"196") in written
+    assert finished(*at_once, "--seeds", "2").stderr == b""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run sps -d all",
+        "run sps,pc -d x86,counting --counters all",
+        "list",
+        "list claims",
+        "list figures asap",
+        "figure cosplay-table-3",
+        "claims cosplay",
+        "litmus papers/mp -d x86",
+        "explain sps",
+    ],
+)
+def test_a_pipe_is_as_wide_as_a_narrow_terminal(
+    arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = finished(*arguments.split(), "--tasks", "20") if arguments[0] in "rfc" else finished(*arguments.split())
+    lines = done.stdout.decode().splitlines()
+    assert lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_claim_in_words_is_a_paragraph() -> None:
+    name = "cosplay-fig1-linear"
+    lines = finished("claims", name).stdout.decode().splitlines()
+    assert lines[0] == name
+    assert lines[1].startswith("  paper      That slowdown grows linearly as 0, 100, 200, ")
+    assert lines[2].startswith("             backend memory operations are added")
+    assert [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "] == [
+        *("paper", "measured", "state", "inputs", "mechanism")
+    ]
+    wide = ANSI.sub(b"", on_a_terminal("claims", name, columns=400)).decode()
+    assert " paper   " in wide
+    assert "\n  paper " not in wide
+
+
+def test_what_is_longer_than_a_line_stays_whole(tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 90)
+    done = finished("figure", "cosplay-table-3", "--tasks", "20", "--out", str(folder))
+    assert str(folder) in done.stdout.decode()

@@ -65,8 +65,11 @@ def shown(width: int, terminal: bool, table: Table = TABLE) -> str:
     return file.getvalue()
 
 
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+
+
 def test_a_narrow_terminal_loses_no_number() -> None:
-    assert shown(12, terminal=True).splitlines()[:2] == ["design: x86", "cycles: 3,200"]
+    assert shown(12, terminal=True).splitlines()[:2] == [f"{BOLD}x86{PLAIN}", "  cycles  3,200"]
 
 
 def test_a_wide_terminal_shows_columns() -> None:
@@ -97,7 +100,7 @@ def test_a_part_of_a_sparse_table_leaves_out_rows_without_values() -> None:
 
 
 def test_a_table_with_keys_too_narrow_for_any_part_loses_no_number() -> None:
-    assert shown(12, terminal=True, table=SPARSE).splitlines()[:2] == ["test: mp", "px86: 3/4"]
+    assert shown(12, terminal=True, table=SPARSE).splitlines()[:2] == [f"{BOLD}mp{PLAIN}", "  px86    3/4"]
 
 
 LONG = Table(

@@ -191,18 +191,53 @@ def test_bounds_and_what_is_not_promised_are_marked(strandline: Strandline) -> N
 
 def test_counts_of_a_design_alone_have_a_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
     # With two threads a task ends every 60 cycles, at 2.2 GHz: 17 drains in that time.
-    answer = strandline("run", "sps", "-d", "x86,counting", "--threads", "2")
+    answer = strandline("run", "sps", "-d", "x86,counting", "--threads", "2", "--counters", "all")
     assert (answer.code, answer.err) == (0, "")
-    drains = next(line for line in answer.out.splitlines() if " drains " in line)
-    assert drains.split()[:4] == ["counting", "drains", "170,000", f"{17 / (60 / 2200):.0f}/µs"]
-    blocked = next(line for line in answer.out.splitlines() if " l1_blocked_cycles " in line)
+    drains = next(line for line in answer.out.splitlines() if line.startswith("drains "))
+    assert drains.split() == ["drains", "counting", "170,000", f"{17 / (60 / 2200):.0f}/µs"]
+    blocked = next(line for line in answer.out.splitlines() if line.startswith("l1_blocked_cycles "))
     # One of the 120 cycles that a task's core spends on it.
     assert blocked.split()[2:4] == ["10,000", "1%"]
     assert answer.out == snapshot
 
 
-def test_designs_without_counters_of_their_own_have_no_such_table(strandline: Strandline) -> None:
-    assert "counter" not in strandline("run", "sps", "-d", "x86,unordered").out
+def test_counters_are_shown_on_request_and_designs_that_have_some_are_told(strandline: Strandline) -> None:
+    assert "counters" not in strandline("run", "sps", "-d", "x86,unordered").out
+    out = strandline("run", "sps", "-d", "x86,counting").out
+    assert out.splitlines()[-2] == "1 design of these with counters of their own: --counters all"
+    assert "drains" not in out
+
+
+def test_designs_with_one_value_share_a_row_and_what_is_equal_is_a_line(strandline: Strandline) -> None:
+    # A task under x86 waits for 2 fences of 100 cycles, of 320 cycles; under the others for none.
+    lines = strandline("run", "sps", "-d", "x86,unordered,eadr", "--counters", "fence*").out.splitlines()
+    assert [line.split() for line in lines if line.startswith("fence_")] == [
+        ["fence_stall_cycles", "x86", "2,000,000", "62%"],
+        ["fence_stall_cycles", "unordered,", "eadr", "0", "0%"],
+    ]
+    lines = strandline("run", "sps", "-d", "unordered,eadr", "--counters", "fence*").out.splitlines()
+    assert "0 in all runs that count them: fence_stall_cycles" in lines
+
+
+@pytest.mark.parametrize("name", ["fencess", "workload", "nothing_*"])
+def test_a_counter_is_a_number_of_the_record(strandline: Strandline, native: FakeNative, name: str) -> None:
+    said = strandline("run", "sps", "-d", "x86", "--counters", name).refusal
+    assert said.startswith(f"strandline: unknown counter `{name}`: ")
+    assert native.specs == []
+
+
+def test_several_workloads_have_their_own_baselines(strandline: Strandline) -> None:
+    lines = strandline("run", "sps,pc", "-d", "x86,unordered").out.splitlines()
+    speedups = {(row[0], row[2]) for line in lines if (row := line.split())[:1] in (["x86"], ["unordered"])}
+    # 2 fences of 100 cycles beside 120 and 200 cycles of work.
+    assert speedups == {("x86", "1.00"), ("unordered", f"{320 / 120:.2f}"), ("unordered", f"{400 / 200:.2f}")}
+    assert [line.split()[0] for line in lines if " on machine " in line] == ["sps", "pc"]
+
+
+def test_workloads_of_a_pattern_are_run_once(strandline: Strandline, native: FakeNative) -> None:
+    records = strandline("run", "t*,tpcc", "-d", "x86", "--json").document["records"]
+    assert [record["workload"] for record in records] == ["tatp", "tpcc"]
+    assert len(native.specs) == 2
 
 
 def test_results_do_not_depend_on_jobs(strandline: Strandline) -> None:

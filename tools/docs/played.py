@@ -83,9 +83,9 @@ def _plain(text: str, command: str) -> str:
 
 
 def environment(strandline: Path) -> dict[str, str]:
-    """That of a reader who has the command in this folder of programs."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")}
-    return {**kept, "PATH": f"{strandline}{os.pathsep}{kept.get('PATH', os.defpath)}"}
+    """That of a reader who has the command in this folder of programs, and a terminal with room for each table."""
+    kept = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    return {**kept, "COLUMNS": "1000", "PATH": f"{strandline}{os.pathsep}{kept.get('PATH', os.defpath)}"}
 
 
 def prepare(page: Path, folder: Path) -> None:

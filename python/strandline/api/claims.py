@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from strandline.api.figures import figures
+from strandline.api.figures import expected, figures
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
-from strandline.errors import UnknownError
+from strandline.engine import RunSpec
 from strandline.figures import verdicts
-from strandline.figures.claims import Claim
 from strandline.figures.evaluate import Outcome, evaluate, examine, needed_figures
 from strandline.figures.figure import Options
+from strandline.figures.spec import FigureSpec
 from strandline.views import columns
 from strandline.views.columns import Columns
 from strandline.views.page import Line, Page
@@ -48,17 +48,18 @@ class Claims(Result):
 
 
 def claims(session: Session, ids: Sequence[str], options: Options) -> Claims:
-    """Runs what some claims need, or all without `ids`."""
-    chosen = examine(session.engine, _chosen(session, ids))
+    """Runs what some claims need, or all without `ids`: names, patterns of names, or papers."""
+    chosen = examine(session.engine, session.experiments.chosen_claims(ids))
     needed = needed_figures(chosen)
-    specs = [session.experiments.figure(figure_id) for figure_id in needed]
-    outcomes = evaluate(chosen, figures(session, specs, options, needed))
+    outcomes = evaluate(chosen, figures(session, _figures(session, needed), options, needed))
     return Claims(outcomes, session.reused)
 
 
-def _chosen(session: Session, ids: Sequence[str]) -> list[Claim]:
-    known = session.experiments.claims()
-    for claim_id in ids:
-        if claim_id not in known:
-            raise UnknownError("claim", claim_id, list(known), "strandline list claims")
-    return [known[claim_id] for claim_id in ids] if ids else list(known.values())
+def runs_before(session: Session, ids: Sequence[str], options: Options) -> list[RunSpec]:
+    """The expected runs of `claims`."""
+    needed = needed_figures(examine(session.engine, session.experiments.chosen_claims(ids)))
+    return expected(session.engine, _figures(session, needed), options, needed)
+
+
+def _figures(session: Session, ids: Iterable[str]) -> list[FigureSpec]:
+    return [session.experiments.figure(figure_id) for figure_id in ids]

@@ -319,9 +319,7 @@ def figures(
     session: Session, specs: Sequence[FigureSpec], options: Options, keep: Mapping[str, Keep] | None = None
 ) -> dict[str, FigureData]:
     """The figures' data by id, or only the points to `keep`. A run that several figures share is made once."""
-    plans = {spec.id: plan(spec, options) for spec in specs}
-    if keep is not None:
-        plans = {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
+    plans = _plans(specs, options, keep)
     short = {spec.id: short_searches(spec, plans[spec.id], session.engine) for spec in specs}
     # Other runs go first too: searches are short, and few workers would be busy until the last has ended.
     others = [each for planned in plans.values() for each in planned if len(each.trials) == 1]
@@ -331,6 +329,35 @@ def figures(
         records.update(session.records(left))
         narrow = {spec.id: widened(spec, plans[spec.id], narrow[spec.id], records) for spec in specs}
     return {spec.id: gather(spec, narrow[spec.id], records) for spec in specs}
+
+
+def expected(
+    engine: Engine, specs: Sequence[FigureSpec], options: Options, keep: Mapping[str, Keep] | None = None
+) -> list[RunSpec]:
+    """The runs that `figures` makes, as far as known before one is made: of a search, three of its full runs count."""
+    plans = _plans(specs, options, keep)
+    short = chain(*(short_searches(spec, plans[spec.id], engine) for spec in specs))
+    full = chain(*plans.values())
+    return _runs([*short, *(replace(each, trials=each.trials[:FULL_OF_SEARCH]) for each in full)])
+
+
+FULL_OF_SEARCH = 3
+"""The best value, and its neighbours."""
+
+
+def _plans(specs: Sequence[FigureSpec], options: Options, keep: Mapping[str, Keep] | None) -> dict[str, list[Planned]]:
+    """What each figure shows, or only the points to keep."""
+    plans = {spec.id: plan(spec, options) for spec in specs}
+    if keep is None:
+        return plans
+    return {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
+
+
+def runs_before(session: Session, figure_ids: Sequence[str], options: Options) -> list[RunSpec]:
+    """The expected runs of figures; litmus tests are none."""
+    every = [session.experiments.any_figure(each) for each in figure_ids]
+    timelines = [timeline_figure.specs(spec, options) for spec in every if isinstance(spec, TimelineFigure)]
+    return [*expected(session.engine, [e for e in every if isinstance(e, FigureSpec)], options), *chain(*timelines)]
 
 
 def _runs(planned: Iterable[Planned]) -> list[RunSpec]:

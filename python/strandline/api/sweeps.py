@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from strandline.api.pictures import InteractiveChart, picture
 from strandline.api.result import Result, reused
 from strandline.api.session import Session
-from strandline.engine import Engine
+from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError, from_file
 from strandline.records import Record
 from strandline.sweeps import values
@@ -82,7 +82,7 @@ def run_sweep(
     if out:
         record_files.check(out)
     points = plan(sweep, first_seed, part)
-    specs = [spec for point in points for spec in point.runs.values()]
+    specs = runs_of(points)
     if not specs:
         raise InputError(f"{sweep.source}: part {part.number}/{part.of} has no run: give fewer parts")
     with from_file(sweep.source):
@@ -94,6 +94,11 @@ def run_sweep(
         record_files.write(out, records)
     found = values.values(sweep, points, made)
     return SweepResult(sweep, found, records, part, session.reused, session.engine)
+
+
+def runs_of(points: Sequence[Point]) -> list[RunSpec]:
+    """The runs of a sweep's points, each for its seed."""
+    return [spec for point in points for spec in point.runs.values()]
 
 
 def _labelled(point: Point, record: Record) -> Record:

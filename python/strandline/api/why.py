@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from strandline.api.admitted import NONE, named, remark
 from strandline.api.result import Result, reused
-from strandline.api.runs import compare
+from strandline.api.runs import compare, of_workloads
 from strandline.api.session import Session
 from strandline.engine import Engine, RunSpec
 from strandline.records import Record, spent
 from strandline.views import runs, why
 from strandline.views.page import DIM, Line, Page
+from strandline.views.table import Table
 from strandline.words import Windows
 
 if TYPE_CHECKING:
@@ -38,20 +39,12 @@ class Why(Result):
     _engine: Engine
 
     def page(self) -> Page:
-        """A line a design, a table of all classes, and what they are."""
-        classes = self._engine.listing("classes")
-        return Page(
-            (
-                *why.lines(self.records, classes),
-                Line(),
-                why.table(self.records, classes),
-                Line(),
-                *why.legend(self.records, classes),
-                Line(runs.circumstances(self.records, self.records[0]), DIM),
-                *remark(self.left_out),
-                *reused(self.reused),
-            )
-        )
+        """For each workload a line a design, and a table of all classes; what the classes are."""
+        classes, parts = self._engine.listing("classes"), list[Table | Line]()
+        for records in of_workloads(self.records).values():
+            parts += [*why.lines(records, classes), Line(), why.table(records, classes), Line()]
+            parts += [Line(runs.circumstances(records, records[0]), DIM), Line()]
+        return Page((*parts, *why.legend(self.records, classes), *remark(self.left_out), *reused(self.reused)))
 
     def plot(self, *, width: str = "text", title: bool = True) -> Figure:
         """A bar a design, of the cycles of a task by class, as matplotlib's figure."""
@@ -91,6 +84,7 @@ class Why(Result):
         classes = self._engine.listing("classes")
         return [
             {
+                "workload": record.text("workload"),
                 "design": record.text("design"),
                 "class": each["name"],
                 "orders": each["orders"],

@@ -12,7 +12,8 @@ import click
 from strandline.api import recordings as api
 from strandline.checking.request import Request
 from strandline.cli.app import App
-from strandline.cli.crash_states import end, html_option, refuse_number, states_options
+from strandline.cli.crash_states import STATES, end, html_option, refuse_number, states_options
+from strandline.cli.helped import Helped
 from strandline.cli.options import AT_LEAST_ONE, FOLDER, designs_option, last_options
 from strandline.errors import InputError
 from strandline.views import files
@@ -26,7 +27,19 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     return value
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    groups={
+        "Options of the crash states": (*STATES, "orders", "dump", "seed"),
+        "Options of your own checker and recovery": ("verify", "recover", "depth", "time_limit", "scratch"),
+        "Options of the audit of flushes and fences": ("weaken", "fail_on", "suppress"),
+    },
+    examples=(
+        "check run.strand",
+        "check run.strand --verify './verify {}' --points all",
+        "check run.strand --weaken --suppress libpmemobj",
+    ),
+)
 @click.argument("recording", metavar="RECORDING", type=click.Path())
 @designs_option("check; x86 if none is named")
 @states_options

@@ -5,12 +5,17 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from strandline.cli.helped import Helped
+
 VARIABLE = "_STRANDLINE_COMPLETE"
 """The environment variable by which a shell asks for completions; click reads it."""
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=("completion zsh > _strandline",),
+)
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -11,13 +11,14 @@ import click
 
 from strandline.api import crashes as api
 from strandline.cli.app import App
-from strandline.cli.crash_states import end, html_option, refuse_number, states_options
-from strandline.cli.options import base_run, demand, refuse, run_options_of
+from strandline.cli.crash_states import STATES, end, html_option, refuse_number, states_options
+from strandline.cli.helped import Helped
+from strandline.cli.options import OF_THE_RUN, base_run, demand, refuse, run_options_of
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine
 from strandline.views import crashes, files
 
 
-class OfWorkloads(click.Command):
+class OfWorkloads(Helped):
     """A command on workloads, which leaves recordings to `strandline check`."""
 
     def make_context(
@@ -50,8 +51,26 @@ class OfWorkloads(click.Command):
             refuse(ctx, added, "applies only to recordings (`strandline check`): leave it out")
         return is_recording
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options, and which ones only recordings have."""
+        from strandline.cli.check import check
 
-@click.command(cls=OfWorkloads)
+        super().format_options(ctx, formatter)
+        own = [each.name for each in self.params]
+        others = (each.opts[-1] for each in check.params if isinstance(each, click.Option) and each.name not in own)
+        with formatter.section("Options for recordings"):
+            formatter.write_text(f"{', '.join(others)}: `strandline check --help` describes them.")
+
+
+@click.command(
+    cls=OfWorkloads,
+    groups={"Options of the run": OF_THE_RUN, "Options of the crash states": STATES},
+    examples=(
+        "crash sps -d x86,unordered --tasks 50 --points 100",
+        "crash hashmap -d asap-ep --threads 4 --tasks 20 --points all",
+        "crash sps -d unordered --tasks 50 --html failing.html",
+    ),
+)
 @run_options_of(workload_required=True)
 @states_options
 @html_option("the smallest failing case of each design")

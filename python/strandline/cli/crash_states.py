@@ -18,6 +18,9 @@ from strandline.errors import InterruptError
 DRAWN = "drawn in"
 """How the line that names the page begins."""
 
+STATES = ("points", "max_failures", "replay")
+"""The parameters of `states_options`."""
+
 states_options = several(
     click.option(
         "--points",

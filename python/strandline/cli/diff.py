@@ -7,10 +7,17 @@ import click
 from strandline import words
 from strandline.api.diffs import diff as compare
 from strandline.cli import output
+from strandline.cli.helped import Helped
 from strandline.cli.options import ignored_seed_option, json_option, parsed, store_option
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "diff before.jsonl after.jsonl",
+        "diff out/cosplay-1 old/cosplay-1 --threshold 1%",
+    ),
+)
 @click.argument("old", metavar="OLD", type=click.Path())
 @click.argument("new", metavar="NEW", type=click.Path())
 @click.option(

@@ -9,10 +9,18 @@ from strandline.api.topic import Topic, topic
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.complete import topic as topic_of
+from strandline.cli.helped import Helped
 from strandline.cli.options import ignored_seed_option, json_option
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "explain asap-rp",
+        "explain machine.core.rob_entries",
+        "explain fence_stall_cycles",
+    ),
+)
 @click.argument("name", nargs=-1, required=True, shell_complete=topic_of)
 @ignored_seed_option
 @json_option

@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
-from strandline.api.figures import FigureOfLitmusTests, Target
+from strandline.api.figures import AnyFigure, FigureOfLitmusTests, Target, runs_before
 from strandline.api.figures import figure as run_figure
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.beforehand import dry_run_option, only_told
 from strandline.cli.complete import name_of
+from strandline.cli.helped import Helped
 from strandline.cli.options import (
     AT_LEAST_ONE,
     PATH,
@@ -30,12 +32,26 @@ from strandline.views.files import written
 from strandline.views.plot_size import NO_PICTURE
 
 
-@click.command()
-@click.argument("figure_id", metavar="ID|FILE", shell_complete=name_of("figures"))
+@click.command(
+    cls=Helped,
+    examples=(
+        "figure cosplay-1 --tasks 500",
+        "figure 'strandweaver-*' --tasks 500",
+        "figure cosplay --dry-run",
+        "figure cosplay-1 --format pdf --width column --out out/paper",
+    ),
+)
+@click.argument("figure_ids", metavar="ID|FILE...", nargs=-1, required=True, shell_complete=name_of("figures"))
 @tasks_option
-@click.option("--out", type=PATH, metavar="DIR", help="Folder of the result. [default: out/ID]")
+@click.option(
+    "--out",
+    type=PATH,
+    metavar="DIR",
+    help="Folder of the result; of several figures, with a folder each. [default: out/ID]",
+)
 @click.option("--force", is_flag=True, help="Replace another figure, or a longer run, in DIR.")
 @kept_options
+@dry_run_option
 @picture_options
 @seed_option
 @click.option("--seeds", type=AT_LEAST_ONE, default=1, show_default=True, help="Number of seeds, from --seed up.")
@@ -49,8 +65,8 @@ from strandline.views.plot_size import NO_PICTURE
 def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Rerun a paper's figure or table, or run a figure of your own.
 
-    ID is a name from `strandline list figures`. FILE is the path of a figure's TOML file; the figure's id is then
-    FOLDER-NAME.
+    ID is a name from `strandline list figures`, a pattern of such names in quotes, as 'cosplay-1*', or a paper, as
+    cosplay, for all of its figures. FILE is the path of a figure's TOML file; the figure's id is then FOLDER-NAME.
 
     Writes records, a table and a plot to DIR, which keeps its old content until the new one is complete. Runs in the
     run store are not repeated.
@@ -58,25 +74,43 @@ def figure(ctx: click.Context, app: App, /, **given: Any) -> None:
     A figure of litmus tests has the exit status of `strandline litmus`. A figure of timelines, such as cosplay-2, has
     the page of `strandline timeline` too, and its runs are made anew.
     """
+    ids, session = app.experiments.chosen_figures(given["figure_ids"]), app.session(given)
     if given["as_csv"]:
         refuse(ctx, ("as_json",), "is another form than --csv: leave one out")
-    folder = given["out"] or Path("out") / app.experiments.any_figure(given["figure_id"]).id
-    session = app.session(given)
+        if len(ids) > 1:
+            raise click.UsageError(f"--csv takes one figure, not {len(ids)}: name one")
     options = Options(given["seed"], given["tasks"], given["seeds"], given["intervals"], given["precision"])
-    target = Target(folder, given["force"], given["style"])
-    with interruptible(session):
-        found = run_figure(session, given["figure_id"], options, target)
+    if only_told(ctx, session, runs_before(session, ids, options)):
+        return
+    documents, failed = [], False
+    for number, figure_id in enumerate(ids):
+        spec, session = app.experiments.any_figure(figure_id), app.session(given)
+        out = given["out"] or Path("out") / spec.id
+        folder = out / spec.id if given["out"] and len(ids) > 1 else out
+        target = Target(folder, given["force"], given["style"])
+        with interruptible(session):
+            found = run_figure(session, figure_id, options.fitting(spec) if len(ids) > 1 else options, target)
+        failed |= isinstance(found, FigureOfLitmusTests) and bool(found.failures)
+        if given["as_json"]:
+            document = found.document()
+            documents.append({"figure": document.pop("figure"), "out": str(folder), **document})
+        elif given["as_csv"]:
+            output.print_csv(found.columns())
+        else:
+            _show(found, target, not_first=number > 0)
     if given["as_json"]:
-        document = found.document()
-        output.print_json({"figure": document.pop("figure"), "out": str(folder), **document})
-    elif given["as_csv"]:
-        output.print_csv(found.columns())
-    else:
-        output.show(found.page())
-        names = written(replace(target.style, formats=()) if found.pictureless else target.style, *found.others)
-        output.say(f"written to {folder}: {', '.join(names)}", style="dim")
-        if found.pictureless:
-            output.tell(found.pictureless)
-        if not target.style.formats:
-            output.tell(NO_PICTURE, style="dim")
-    ctx.exit(1 if isinstance(found, FigureOfLitmusTests) and found.failures else 0)
+        output.print_json(documents[0] if len(ids) == 1 else {"figures": documents})
+    ctx.exit(1 if failed else 0)
+
+
+def _show(found: AnyFigure, target: Target, not_first: bool) -> None:
+    """Prints a figure and where its files are."""
+    if not_first:
+        output.say("")
+    output.show(found.page())
+    names = written(replace(target.style, formats=()) if found.pictureless else target.style, *found.others)
+    output.say(f"written to {target.folder}: {', '.join(names)}", style="dim")
+    if found.pictureless:
+        output.tell(found.pictureless)
+    if not target.style.formats:
+        output.tell(NO_PICTURE, style="dim")

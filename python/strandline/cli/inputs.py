@@ -10,11 +10,15 @@ from strandline.api import inputs as api
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import paper
+from strandline.cli.helped import Helped
 from strandline.cli.options import kept_options, last_options, precision_option
 from strandline.figures.figure import Options
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=("inputs cosplay",),
+)
 @click.argument("paper", required=False, shell_complete=paper)
 @click.option("--save", is_flag=True, help="Write what is chosen, so that the paper's figures take it.")
 @precision_option("1%")

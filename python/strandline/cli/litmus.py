@@ -13,6 +13,7 @@ from strandline.api.litmus_sources import sources
 from strandline.api.random_programs import RandomPrograms, random_programs
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.helped import Helped
 from strandline.cli.litmus_others import export, judge
 from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.options import (
@@ -38,7 +39,14 @@ EXCLUDES = {
 }
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "litmus papers/dpo-1",
+        "litmus -d x86,asap-ep",
+        "litmus --random 1000 -d asap-ep",
+    ),
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @designs_option("run", "all")
 @names_option("-M", "--model", "models", words.models, "M1,M2", "Models, or variants of models.")

@@ -140,6 +140,9 @@ _RUN_OPTIONS = (
     last_options,
 )
 
+OF_THE_RUN = ("machine", *OF_PROGRAMS, "settings", "seed")
+"""The parameters of `_RUN_OPTIONS`, but for what those of other commands have too."""
+
 
 def precision_option(usual: str) -> Callable[[Command], Command]:
     """`--precision` of a command whose runs usually end so."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,21 +11,17 @@ import click
 from rich.console import Console
 
 from strandline.views.columns import Columns
-from strandline.views.page import ENDLESS, Line, Page
+from strandline.views.page import Line, Page, width
 from strandline.views.record_files import csv_of
 from strandline.views.table import Table
 
 if TYPE_CHECKING:
     from strandline.api.result import Result
 
-NARROW = 80
-"""Characters of a line of `strandline list` in a pipe."""
-
 
 def console() -> Console:
-    """The console on stdout. In a pipe, lines do not wrap."""
-    width = None if sys.stdout.isatty() else ENDLESS
-    return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+    """The console on stdout, as wide in a pipe as in a narrow terminal unless COLUMNS says otherwise."""
+    return Console(file=sys.stdout, width=width(), highlight=False, emoji=False)
 
 
 def show(part: Page | Table) -> None:
@@ -34,19 +29,13 @@ def show(part: Page | Table) -> None:
     part.show(console())
 
 
-def show_narrow(part: Page | Table) -> None:
-    """Prints tables of sentences: as wide as a terminal, and in a pipe 80 columns, or as many as COLUMNS says."""
-    width = None if sys.stdout.isatty() else shutil.get_terminal_size((NARROW, 0)).columns
-    part.show(Console(file=sys.stdout, width=width, highlight=False, emoji=False))
-
-
 def say(line: str, style: str = "") -> None:
-    """Prints a line that only a terminal may wrap."""
+    """Prints a line, which wraps between words if it has a style."""
     Line(line, style).show(console())
 
 
 def tell(sentence: str, style: str = "") -> None:
-    """Prints a sentence; a terminal wraps it between words."""
+    """Prints a sentence, which wraps between words."""
     Line(sentence, style, folds=True).show(console())
 
 

@@ -11,6 +11,7 @@ import click
 
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.helped import Helped
 from strandline.cli.options import AT_LEAST_ONE, PATH, json_option, seed_option
 from strandline.cli.progress import counter
 from strandline.recorder import INCLUDE, Recorded, RecordSpec, record, shortcomings, stem
@@ -24,7 +25,15 @@ def show_include(ctx: click.Context, _param: click.Parameter, wanted: bool) -> N
         ctx.exit()
 
 
-@click.command("record", context_settings={"ignore_unknown_options": False})
+@click.command(
+    "record",
+    context_settings={"ignore_unknown_options": False},
+    cls=Helped,
+    examples=(
+        "record --pm /dev/shm/pool -- ./server --port 80",
+        "record --pm-heap -o list.strand -- ./list 100",
+    ),
+)
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--out", type=PATH, help="The recording. [default: PROGRAM.strand]")
 @click.option(

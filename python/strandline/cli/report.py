@@ -9,10 +9,17 @@ import click
 from strandline.api.reports import report as write_report
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.helped import Helped
 from strandline.cli.options import FILE, ignored_seed_option, json_option
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "report out/cosplay-1 out/cosplay-8 --out report.html",
+        "report sps.csv --out sps.html",
+    ),
+)
 @click.argument("places", metavar="PLACE...", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--out", required=True, type=FILE, metavar="FILE.html", help="File of the page.")
 @click.option("--title", metavar="TEXT", help="Title of the page. [default: the only figure's, or their number]")

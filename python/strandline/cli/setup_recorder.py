@@ -8,11 +8,16 @@ from pathlib import Path
 import click
 
 from strandline.cli import output
+from strandline.cli.helped import Helped
 from strandline.cli.options import PATH, ignored_seed_option, json_option
 from strandline.recorder_setup import set_up
 
 
-@click.command("setup-recorder")
+@click.command(
+    "setup-recorder",
+    cls=Helped,
+    examples=("setup-recorder",),
+)
 @click.option(
     "--source",
     type=PATH,

@@ -8,12 +8,19 @@ from strandline import pruning
 from strandline.api.stores import kept, pruned
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.helped import Helped
 from strandline.cli.options import ignored_seed_option, json_option, parsed, refuse, store_option
 
 PRUNE = "prune"
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "store",
+        "store prune --older 30d",
+    ),
+)
 @click.argument("action", type=click.Choice([PRUNE]), required=False, metavar="[prune]")
 @click.option("--keep", type=parsed(pruning.size), metavar="SIZE", help="Delete the oldest runs beyond this size: 5GB.")
 @click.option("--older", type=parsed(pruning.age), metavar="AGE", help="Delete runs not used for this time: 30d.")

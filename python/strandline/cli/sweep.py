@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
-from strandline.api.sweeps import run_sweep
+from strandline.api.sweeps import run_sweep, runs_of
 from strandline.api.workers import working
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.beforehand import dry_run_option, only_told
+from strandline.cli.helped import Helped
 from strandline.cli.options import (
     PATH,
     kept_options,
@@ -22,7 +24,14 @@ from strandline.sweeps import plan, spec
 from strandline.sweeps.cluster import LOCAL
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "sweep rob.toml --out rob.csv",
+        "sweep rob.toml --dry-run",
+        "sweep rob.toml --part 1/4",
+    ),
+)
 @click.argument("file", metavar="SPEC.toml", type=PATH)
 @click.option(
     "--part", type=parsed(plan.part), default="1/1", metavar="I/N", help="Run the I-th of N parts. [default: all]"
@@ -40,6 +49,7 @@ from strandline.sweeps.cluster import LOCAL
 )
 @out_file_option
 @kept_options
+@dry_run_option
 @last_options
 @click.pass_obj
 @click.pass_context
@@ -57,6 +67,8 @@ def sweep(ctx: click.Context, app: App, /, **given: Any) -> None:
     session = app.session(given)
     with interruptible(session):
         asked = spec.read(given["file"], session.engine)
+        if only_told(ctx, session, runs_of(plan.plan(asked, given["seed"], given["part"]))):
+            return
         with working(session, given["dask"], given["slurm"], output.warn) as at_work:
             result = run_sweep(at_work, asked, given["seed"], given["part"], given["out"])
     output.give(result, given["as_json"], given["out"])

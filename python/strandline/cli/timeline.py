@@ -10,6 +10,7 @@ import click
 from strandline.api import timelines as api
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.helped import Helped
 from strandline.cli.options import (
     AT_LEAST_ONE,
     AT_LEAST_ZERO,
@@ -28,7 +29,14 @@ ONLY_RUNS = (*OF_PROGRAMS, "first", "last", "first_tasks", "kanata")
 """Parameters that a litmus test does not have."""
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "timeline sps -d x86,hops-rp --tasks 20",
+        "timeline sps -d x86 --from 10000 --to 20000 --out out/later",
+        "timeline papers/dpo-1 -d asap-ep",
+    ),
+)
 @run_options_of(workload_required=True)
 @click.option("--from", "first", type=AT_LEAST_ZERO, metavar="CYCLE", help="Begin at this cycle of the timed region.")
 @click.option("--to", "last", type=AT_LEAST_ZERO, metavar="CYCLE", help="End at this cycle of the timed region.")

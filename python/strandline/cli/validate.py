@@ -11,12 +11,20 @@ from strandline.api.validation import validate as compare
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
 from strandline.cli.complete import name_of
+from strandline.cli.helped import Helped
 from strandline.cli.options import AT_LEAST_ONE, PATH, ignored_seed_option, json_option, refuse, set_option
 from strandline.cli.picture import picture_options
 from strandline.views.plot_size import NO_PICTURE, Style
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "validate",
+        "validate clwb load-l1 --rounds 5",
+        "validate -m zen4 --out out/zen4",
+    ),
+)
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
 @click.option(
     "-m",

@@ -8,10 +8,17 @@ import click
 
 from strandline.cli import output
 from strandline.cli.app import App, interruptible
+from strandline.cli.helped import Helped
 from strandline.cli.options import FILE, base_run, demand, kept_options, out_file_option, run_options_of
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "why sps -d x86,strandweaver,unordered --tasks 2000",
+        "why tpcc -m asap -d asap-rp --runtime sfr --threads 4 --tasks 400",
+    ),
+)
 @run_options_of(workload_required=True)
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw a bar a design: an .svg, .png or .pdf file.")
 @out_file_option

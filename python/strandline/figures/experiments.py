@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline import outside
+from strandline import outside, words
 from strandline.errors import InputError, UnknownError
 from strandline.figures import claims, inputs
 from strandline.figures.claims import Claim
@@ -24,6 +25,19 @@ class Experiments:
     def figure_ids(self) -> list[str]:
         """The ids of all figures, in numeric order."""
         return sorted(self._paths(), key=_by_number)
+
+    def chosen_figures(self, given: Sequence[str]) -> list[str]:
+        """The ids that are meant: an id, a pattern, a paper for all of it, or a file."""
+        known = {name: path.parent.name for name, path in self._paths().items()}
+        known = {name: known[name] for name in sorted(known, key=_by_number)}
+        files = {word: "" for word in given if word.endswith(".toml")}
+        return words.matching(given, {**known, **files}, "figure", "strandline list figures")
+
+    def chosen_claims(self, given: Sequence[str]) -> list[Claim]:
+        """The claims that are meant: an id, a pattern, or a paper for all of it; all of them for nothing."""
+        known = self.claims()
+        papers = {name: claim.paper for name, claim in known.items()}
+        return [known[name] for name in words.matching(given or known, papers, "claim", "strandline list claims")]
 
     def figure(self, figure_id: str) -> FigureSpec:
         """The figure of that id; an `InputError` if it is not one of timed runs."""

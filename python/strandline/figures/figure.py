@@ -9,7 +9,7 @@ from typing import Any
 
 from strandline.engine import Engine, RunSpec, load
 from strandline.errors import InputError
-from strandline.figures.spec import RUN_KEYS, FigureSpec, Labels, Point
+from strandline.figures.spec import RUN_KEYS, AnyFigure, FigureSpec, Labels, LitmusFigure, Point
 from strandline.records import Asked, Record, asked, quantity
 from strandline.words import word
 
@@ -36,6 +36,13 @@ class Options:
     precision: float | None = None
     """Ends runs early, as the key of a run does, but for those whose figure has a precision of its own; 0: none ends
     early. Usually `USUAL_PRECISION`."""
+
+    def fitting(self, figure: AnyFigure) -> Options:
+        """Those that a figure has, of the options of several."""
+        if isinstance(figure, FigureSpec):
+            return self
+        tasks = None if isinstance(figure, LitmusFigure) else self.tasks
+        return replace(self, tasks=tasks, intervals=False, precision=None)
 
     def check(self, figure: str, has_runs: bool) -> None:
         """An `InputError` if intervals are wanted where there are none, or others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from strandline.figures.claims import Claim
@@ -34,7 +35,7 @@ CLOSE = 1.15
 
 def outcomes(claims: Sequence[Outcome]) -> Table:
     """One row a claim."""
-    return tabulated(claims, COLUMNS)
+    return replace(tabulated(claims, COLUMNS), stacks=True)
 
 
 def _paper(claim: Claim) -> str:

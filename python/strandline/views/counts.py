@@ -1,42 +1,24 @@
-"""What a design counts that no other does, below the table of `strandline run`."""
+"""What runs count, side by side: asked for by name, below the table of `strandline run`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from strandline.records import Record
 from strandline.views.numbers import percent, significant, whole
+from strandline.views.page import DIM, Line
 from strandline.views.table import Column, Table
 
 COLUMNS = (
-    Column("design", numeric=False),
     Column("counter", numeric=False),
-    Column("count"),
+    Column("design", numeric=False, prose=True),
+    Column("value"),
     Column("rate"),
-    Column("what", numeric=False, prose=True),
 )
 
 Listing = Sequence[Mapping[str, Any]]
 """Of designs, or of keys of a record."""
-
-
-def counts(records: Sequence[Record], designs: Listing, keys: Listing) -> Table | None:
-    """The counts of the designs that have counters of their own: these, and those that other designs have, too.
-
-    The rate of a count is per microsecond of the run. That of a time is its share of all cores' time.
-    """
-    own = {design["name"] for design in designs if design.get("counters")}
-    counters = _counters(keys, {name for design in designs for name in design.get("counters", ())})
-    rows = [
-        (record.text("design"), counter["name"], *_values(record, counter), counter["summary"])
-        for record in records
-        if record.text("design") in own
-        for counter in counters
-        if record.fields.get(counter["name"]) is not None
-    ]
-    return Table(COLUMNS, tuple(rows)) if rows else None
-
 
 SHARED = (
     "epochs",
@@ -50,16 +32,45 @@ SHARED = (
 """Counters of several designs that explain those of one."""
 
 
-def _counters(keys: Listing, own: Collection[str]) -> list[Mapping[str, Any]]:
-    """In the order of a record."""
-    return [key for key in keys if key["name"] in own or key["name"] in SHARED]
+def of_designs(designs: Listing, keys: Listing) -> list[str]:
+    """The counters that only some designs have, in the order of a record."""
+    own = {name for design in designs for name in design.get("counters", ())}
+    return [key["name"] for key in keys if key["name"] in own or key["name"] in SHARED]
 
 
-def _values(record: Record, counter: Mapping[str, Any]) -> tuple[str, str]:
-    count = record.number(counter["name"])
-    if counter["unit"] == "cycles":
+def counts(records: Sequence[Record], names: Collection[str], keys: Listing) -> Iterator[Table | Line]:
+    """A row for each value of a counter, with the designs that have it; then the counters that are equal everywhere.
+
+    The rate of a count is per microsecond of the run. That of a time is its share of all cores' time.
+    """
+    rows, equal = list[tuple[str, ...]](), dict[str, list[str]]()
+    for key in keys:
+        groups = _groups(records, key) if key["name"] in names else {}
+        (value, _), those = next(iter(groups.items()), (("", ""), []))
+        if len(groups) == 1 and len(records) > 1 and (value == "0" or len(those) == len(records)):
+            equal.setdefault(value, []).append(key["name"])
+        else:
+            rows += [(key["name"], ", ".join(those), *shown) for shown, those in groups.items()]
+    if rows:
+        yield Table(COLUMNS, tuple(rows))
+    for value, those in equal.items():
+        yield Line(f"{value} in all runs that count them: {', '.join(those)}", DIM, folds=True)
+
+
+def _groups(records: Sequence[Record], key: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
+    """The designs by what is shown of them; none of those without a value."""
+    groups = dict[tuple[str, str], list[str]]()
+    for record in records:
+        if record.fields.get(key["name"]) is not None:
+            groups.setdefault(_values(record, key), []).append(record.text("design"))
+    return groups
+
+
+def _values(record: Record, key: Mapping[str, Any]) -> tuple[str, str]:
+    count = record.number(key["name"])
+    if key["adds"] != "sum":
+        return whole(count) if isinstance(count, int) else significant(count), "-"
+    if key["unit"] == "cycles":
         return whole(count), percent(count, record.number("cycles") * record.number("cores"))
-    if counter["adds"] != "sum":
-        return whole(count), "-"
     microseconds = record.number("cycles") / record.clock_ghz / 1000
     return whole(count), f"{significant(count / microseconds)}/µs"

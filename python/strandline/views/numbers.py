@@ -59,6 +59,14 @@ def seconds(duration: float) -> str:
     return f"{duration:,.{0 if duration >= 9.95 else 1}f} s"
 
 
+def duration(long: float) -> str:
+    """A time that nobody knows better than by a tenth: 1 s, 40 s, 12 min, 2.5 h."""
+    for unit, size in (("h", 3600), ("min", 60)):
+        if long >= 1.5 * size:
+            return f"{long / size:.2g} {unit}" if long < 10 * size else f"{long / size:,.0f} {unit}"
+    return f"{max(1, round(long)):,} s"
+
+
 def short(count: float) -> str:
     """A count in at most five characters, up to 999 G: 950, 12.3k, 1.25M."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import io
+import shutil
 from dataclasses import dataclass
 from html import escape
+from textwrap import fill
 
 from rich.console import Console
 from rich.text import Text
 
 from strandline.views.table import Table
 
-ENDLESS = 100_000
-"""Maximum number of characters of a line that never wraps."""
+NARROW = 80
+"""Characters of a line where no terminal tells its width: in a pipe, a file, a notebook."""
+
+
+def width() -> int:
+    """Characters of a line: as many as COLUMNS says, or as wide as the terminal."""
+    return shutil.get_terminal_size((NARROW, 0)).columns
+
 
 DIM = "dim"
 BOLD = "bold"
@@ -26,11 +34,15 @@ class Line:
     text: str = ""
     style: str = ""
     folds: bool = False
-    """Whether a terminal wraps it between words; otherwise it wraps anywhere."""
+    """Whether it wraps between words. One with a style always does; another may be a program or a command to copy."""
 
     def show(self, console: Console) -> None:
         """Prints the line."""
-        console.print(Text(self.text, self.style), soft_wrap=not self.folds)
+        text = self.text
+        if self.folds or self.style:
+            # A word that is longer than a line, such as a path, stays whole.
+            text = fill(text, console.width, break_long_words=False, break_on_hyphens=False)
+        console.print(Text(text, self.style), soft_wrap=True)
 
     def html(self) -> str:
         """The line as a block of HTML: what has no style may be a program, whose columns are aligned."""
@@ -52,12 +64,12 @@ class Page:
             part.show(console)
 
     def text(self) -> str:
-        """The page as plain text, in which no line wraps."""
+        """The page as plain text."""
         out = io.StringIO()
         # Without the last two, rich shows lines by itself in a notebook, and colours them where a terminal is forced.
         plain = Console(
             file=out,
-            width=ENDLESS,
+            width=width(),
             highlight=False,
             emoji=False,
             color_system=None,

@@ -22,6 +22,9 @@ PROSE_MIN, PROSE_MAX = 20, 56
 """Characters to which a column of sentences may shrink, and to which it grows, also in a pipe."""
 
 
+COMFORT = 40
+"""Characters of a column below which sentences are better paragraphs."""
+
 LONG_MIN = 36
 """Characters to which a column of long names may shrink."""
 
@@ -85,9 +88,9 @@ class Column:
         """The width below which the heading cannot wrap."""
         return max(map(len, self.title.split() if self.folds else [self.title]), default=0)
 
-    def least(self, width: int) -> int:
+    def least(self, width: int, of_prose: int | None = None) -> int:
         """The width to which the column may shrink, given the width that it wants."""
-        return min(width, self.narrowest) if self.prose else min(width, LONG_MIN) if self.long else width
+        return min(width, of_prose or self.narrowest) if self.prose else min(width, LONG_MIN) if self.long else width
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ class Table:
     """Leading columns that identify a row; a table that is too wide is cut into parts that repeat them."""
     sparse: bool = False
     """Whether a part omits rows without a value in it."""
+    stacks: bool = False
+    """Whether each row is a paragraph where its sentences would stand in narrow columns."""
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -122,8 +127,11 @@ class Table:
         """Prints the table at the terminal's width.
 
         In a narrow terminal, headings wrap first. Then spare columns are omitted. Then the table is printed in parts.
-        If not even one column fits beside the keys, each cell is a line.
+        If not even one column fits beside the keys, each row is a paragraph.
         """
+        if self.stacks and _total(self._widths(COMFORT)) > console.width:
+            self._show_stacked(console)
+            return
         table, left_out = self._without_spares(console.width)
         parts = table._parts(console.width)
         if not parts:
@@ -134,11 +142,16 @@ class Table:
         if left_out:
             console.print(Text(f"left out for want of room: {', '.join(left_out)} (--json has all)", "dim"))
 
-    def _widths(self) -> list[int]:
-        """The least width of each column at which only headings, sentences and long names wrap."""
+    def _widths(self, of_prose: int | None = None) -> list[int]:
+        """The least width of each column at which only headings, sentences and long names wrap.
+
+        `of_prose` replaces the least width of columns of sentences.
+        """
         cells = [[row[i] for row in self.rows] for i in range(len(self.columns))]
         widths = [max(map(len, texts), default=0) for texts in cells]
-        return [max(column.least(width), column.word) for column, width in zip(self.columns, widths, strict=True)]
+        return [
+            max(column.least(width, of_prose), column.word) for column, width in zip(self.columns, widths, strict=True)
+        ]
 
     def _without_spares(self, room: int) -> tuple[Table, list[str]]:
         """The table without the spare columns that do not fit, the last ones first, and their headings."""
@@ -193,10 +206,14 @@ class Table:
         return table
 
     def _show_stacked(self, console: Console) -> None:
-        for row in self.rows:
-            for column, cell in zip(self.columns, row, strict=True):
-                console.print(Text(f"{column.title}: ") + _text(cell), soft_wrap=True)
-            console.print()
+        """Each row as a paragraph: its first cell, then a line a column, which says nothing of what has no value."""
+        margin = 4 + max(len(column.title) for column in self.columns)
+        for number, (first, *others) in enumerate(self.rows):
+            console.print(*([""] if number else []), Text(first, "bold"), sep="\n", soft_wrap=True)
+            for column, cell in zip(self.columns[1:], others, strict=True):
+                lines = [] if cell == NOTHING else wrap(cell, max(console.width - margin, PROSE_MIN))
+                for head, line in zip((f"  {column.title}", *[""] * len(lines)), lines, strict=False):
+                    console.print(Text(f"{head:{margin}}").append(line, _text(cell).style), soft_wrap=True)
 
 
 def tabulated(items: Iterable[Item], columns: Mapping[Column, Callable[[Item], str]]) -> Table:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Answer
+from conftest import WIDE, Answer
 
 Installed = Callable[..., Answer]
 
@@ -24,7 +24,10 @@ def installed_in(folder: Path) -> Installed:
     command = Path(sys.executable).parent / "strandline"
 
     def run(*arguments: str) -> Answer:
-        done = subprocess.run([command, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+        environment = {**WIDE, **os.environ}
+        done = subprocess.run(
+            [command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
         return Answer(done.returncode, done.stdout, done.stderr)
 
     return run

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import strandline
+import strandline as sl
 from docs.tour import README, commands, expected_code, saved
 from strandline.records import Record
 
@@ -92,6 +94,19 @@ def test_listings_have_what_the_table_shows(installed: Installed, kind: str) -> 
 def test_a_machines_parameters_have_sources(installed: Installed) -> None:
     parameters = installed("list", "machines", "cosplay", "--json").document["parameters"]
     assert all(parameter["source"] and parameter["help"] for parameter in parameters)
+
+
+@pytest.mark.parametrize("machine", sl.machines().names)
+def test_a_machines_file_is_the_machine_whatever_of_it_is_taken_in(tmp_path: Path, machine: str) -> None:
+    text = sl.machines(machine, set={"machine.core.rob_entries": 77}).toml()
+    every = re.sub(r"^#(?! |name )", "", text, flags=re.MULTILINE)
+    assert every.count("\n#name") == 1
+    preset = [(each["key"], each["value"], each["unit"]) for each in sl.machines(machine)]
+    expected = [(key, "77" if key == "core.rob_entries" else value, unit) for key, value, unit in preset]
+    for content in (text, every):
+        file = tmp_path / "mine.toml"
+        file.write_text(content)
+        assert [(each["key"], each["value"], each["unit"]) for each in sl.machines(file)] == expected
 
 
 def test_a_figure_is_written(installed: Installed, tmp_path: Path) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-
 import click
 
 from strandline.cli.commands import ENTRIES
+from strandline.cli.helped import text_of
 from strandline.cli.main import commands
 
 from .markdown import table
@@ -40,8 +39,7 @@ def _section(ctx: click.Context) -> str:
 
 
 def _help(command: click.Command) -> str:
-    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    return "\n\n".join(map(_paragraph, paragraphs))
+    return "\n\n".join(map(_paragraph, text_of(command).split("\n\n")))
 
 
 def _paragraph(words: str) -> str:

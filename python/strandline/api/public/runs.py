@@ -48,7 +48,7 @@ def run(
 
     The arguments:
 
-    - `workload`: a name (`sl.workloads()`), or the path of a recording.
+    - `workload`: a name (`sl.workloads()`), several with commas between them, or the path of a recording.
     - `design`: a name, names separated by commas, a list of them, or `all` that the machine and the workload support.
     - `machine`: a preset (`sl.machines()`) or a TOML file; by default the workload's.
     - `runtime`: the implementation of failure-atomic regions; by default the workload's.
@@ -260,8 +260,9 @@ def claims(
 ) -> Claims:
     """Compares papers' claims with measurements; without `claim` all of them.
 
-    The arguments: `claim`, ids (`sl.listing("claims")`) separated by commas or in a list; `tasks`, of each run in place
-    of the figures' own; `seed`; `precision` as for `sl.figure`; `jobs`, `store` and `fresh` as for `sl.run`.
+    The arguments: `claim`, ids (`sl.listing("claims")`), patterns of ids as `asap-fig7-*`, or papers, separated by
+    commas or in a list; `tasks`, of each run in place of the figures' own; `seed`; `precision` as for `sl.figure`;
+    `jobs`, `store` and `fresh` as for `sl.run`.
 
     An `InputError` for an unknown id.
 

@@ -17,6 +17,7 @@ from threading import Thread
 import click
 
 from strandline.cli.app import App
+from strandline.cli.helped import Helped
 from strandline.cli.options import ignored_seed_option, json_option, store_option
 from strandline.errors import InputError
 from strandline.interrupts import terminated_as_interrupted
@@ -29,7 +30,13 @@ PATIENCE = 2
 """Seconds for answers under way when the server ends."""
 
 
-@click.command()
+@click.command(
+    cls=Helped,
+    examples=(
+        "explore",
+        "explore --port 9000 --no-browser",
+    ),
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
