@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,19 @@ def test_a_run_has_a_bar_a_design_of_its_speedup_with_its_interval(runs: Runs) -
     assert (baseline, unknown) == (None, None)
     assert fast == pytest.approx((320 / 120 * 0.95, 320 / 120 * 1.05))
     assert rectangles(runs.plot().axes[0]) == pytest.approx(list(series.values))
+
+
+def test_runs_of_several_workloads_are_side_by_side_each_over_its_own_baseline(session: Session) -> None:
+    found = compare(session, replace(RUN, workload="sps,tatp"), ["x86", "unordered"])
+    (panel,) = found.plot().axes
+    x86, unordered = (each.records for each in found.compared)
+    chart = found._chart(SPEEDUP)
+    assert chart.places == ("sps", "tatp")
+    assert values(chart) == {
+        "x86": [1, 1],
+        "unordered (bound)": [a["cycles"] / b["cycles"] for a, b in (x86, unordered)],
+    }
+    assert panel.get_xlabel() == "Workload"
 
 
 def test_a_run_shows_any_key_or_quantity_and_says_who_has_none(runs: Runs) -> None:

@@ -140,9 +140,14 @@ class Runs(Result):
 
     def _chart(self, quantity: str) -> Chart:
         # Few results become pictures.
-        from strandline.views.run_chart import of_runs
+        from strandline.views.run_chart import of_runs, side_by_side
 
-        return of_runs(self.records, quantity, self.baseline, Promises.of(self._engine.listing))
+        promises = Promises.of(self._engine.listing)
+        charts = {
+            each.records[0].text("workload"): of_runs(each.records, quantity, each.baseline, promises)
+            for each in self.compared
+        }
+        return side_by_side(charts) if len(charts) > 1 else charts[self.baseline.text("workload")]
 
     def columns(self) -> Columns:
         """A row a record."""

@@ -51,6 +51,26 @@ def of_runs(records: Sequence[Record], name: str, baseline: Record, promises: Pr
     return _chart(words, source, title, {title: bars}, name == SPEEDUP, remarks)
 
 
+def side_by_side(charts: Mapping[str, Chart]) -> Chart:
+    """Charts of one series, by workload, as one: a colour a design, of those that all workloads have."""
+    first = next(iter(charts.values()))
+    shared = [place for place in first.places if all(place in each.places for each in charts.values())]
+
+    def across(place: str) -> Series:
+        bars = [(each.panels[0].series[0], each.places.index(place)) for each in charts.values()]
+        return Series(
+            label=place,
+            values=tuple(series.values[at] for series, at in bars),
+            paper=(None,) * len(bars),
+            notes=(None,) * len(bars),
+            whiskers=tuple(series.whiskers[at] if series.whiskers else None for series, at in bars),
+        )
+
+    panel = replace(first.panels[0], series=tuple(map(across, shared)))
+    title = ", ".join(charts)
+    return replace(first, title=title, x_title="Workload", places=tuple(charts), panels=(panel,), legend="Design")
+
+
 def _has(record: Record, name: str) -> bool:
     try:
         _value(record, record, name)
@@ -88,7 +108,7 @@ def of_why(records: Sequence[Record], classes: Sequence[Mapping[str, Any]]) -> C
         parts = [{**part, "all others": left} for part, left in zip(parts, rest, strict=True)]
     bars = {
         name: [
-            _Bar(record.text("design"), part[name] / number)
+            _Bar(_place(record, records), part[name] / number)
             for record, part, number in zip(records, parts, tasks_of, strict=True)
         ]
         for name in parts[0]
@@ -97,6 +117,12 @@ def of_why(records: Sequence[Record], classes: Sequence[Mapping[str, Any]]) -> C
     title = f"Where the cycles of {first.text('workload')} went on machine {first.text('machine')}"
     source = f"{counted(first.count('threads'), 'thread')}, {tasks(records)}"
     return replace(_chart(title, source, f"Cycles {of_what}, of all cores", bars), stacked=True)
+
+
+def _place(record: Record, records: Sequence[Record]) -> str:
+    """Where a run's bar stands: its design, with the workload if there are several."""
+    several = len({each.text("workload") for each in records}) > 1
+    return f"{record.text('workload')} {record.text('design')}" if several else record.text("design")
 
 
 def of_crashes(results: Sequence[CrashResult], promises: Promises) -> Chart:
