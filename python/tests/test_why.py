@@ -85,6 +85,19 @@ def test_a_picture_of_no_known_format_is_refused_before_the_runs(strandline: Str
     assert not native.specs
 
 
+def test_a_report_shows_where_the_cycles_of_a_file_s_runs_went(strandline: Strandline, tmp_path: Path) -> None:
+    file, page = tmp_path / "why.json", tmp_path / "why.html"
+    strandline("why", "sps,tatp", "-d", "x86,eadr", "--tasks", "100", "--out", str(file))
+    assert strandline("report", str(file), "--out", str(page)).code == 0
+    html = page.read_text()
+    assert "<h3>Where the cycles of sps went</h3>" in html
+    assert "<h3>Where the cycles of tatp went</h3>" in html
+    assert "<td>  way to domain</td>" in html
+    strandline("run", "sps", "-d", "x86", "--out", str(file))
+    assert strandline("report", str(file), "--out", str(page)).code == 0
+    assert "Where the cycles" not in page.read_text()
+
+
 def test_more_classes_than_colours_are_the_largest_and_all_others() -> None:
     slots = {name: 100 - number for number, name in enumerate(CLASSES)}
     params = {"why": {"slots": slots, "width": 1, "until": None}}

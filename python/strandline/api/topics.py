@@ -8,6 +8,7 @@ from typing import Any
 from strandline.api import glossary
 from strandline.api.settable import settable, settable_names
 from strandline.api.topic import FAMILIES, Entry, Sources, Topic, page, topic
+from strandline.records import SPENT_ON
 
 PROGRAMS = tuple((paper, "workloads") for paper in ("Atlas", "CCEH", "Dash", "FAST", "RECIPE", "WHISPER", "STAMP"))
 """The page of a workload; others are beside their textbook programs."""
@@ -65,6 +66,11 @@ def _key(entry: Entry) -> Topic:
     return _entry(entry, "key of a record", "docs/records.md", **rows)
 
 
+def _class(entry: Entry) -> Topic:
+    of = "waits for persists" if entry["orders"] else "other cycles"
+    return _entry(entry, "class of cycles", "docs/see-a-run.md", of=of, see=f"{SPENT_ON}{entry['name']}")
+
+
 def _other(kind: str, other: str) -> Callable[[Entry], Topic]:
     return lambda entry: _entry(entry, kind, page(entry["paper"], FAMILIES, other))
 
@@ -76,6 +82,7 @@ LISTED: Mapping[str, Callable[[Entry], Topic]] = {
     "runtimes": _other("runtime", "strands"),
     "models": _model,
     "keys": _key,
+    "classes": _class,
 }
 
 

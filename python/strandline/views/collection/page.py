@@ -15,11 +15,12 @@ from html import escape
 from markdown_it import MarkdownIt
 
 from strandline.records import Record
-from strandline.views import template
+from strandline.views import template, why
 from strandline.views.collection import interactive, records, vega
 from strandline.views.collection.entries import Entry
 from strandline.views.collection.machines import Presets
 from strandline.views.numbers import counted
+from strandline.views.run_chart import of_why
 
 PACKAGE = "strandline.views.collection"
 
@@ -50,7 +51,8 @@ def page(entries: Sequence[Entry], title: str, presets: Presets, version: str) -
 
 def _programs(entries: Sequence[Entry]) -> str:
     """What draws the charts, if there are some."""
-    return f"<script>{vega.programs()}</script>" if any(map(_is_drawn, entries)) else ""
+    drawn = any(_is_drawn(entry) or _asked_why(entry) for entry in entries) and vega.available()
+    return f"<script>{vega.programs()}</script>" if drawn else ""
 
 
 def _is_drawn(entry: Entry) -> bool:
@@ -70,6 +72,7 @@ def _section(number: int, entry: Entry, presets: Presets, version: str, rows: in
         f'<section id="entry-{number}">\n<h2>{escape(entry.title)}</h2>',
         _picture(entry),
         _wide(_markdown(entry.text)),
+        _why(entry, presets),
         _builds(entry.records, version),
         _commands(entry),
         _records(entry, presets, rows),
@@ -89,6 +92,27 @@ def _picture(entry: Entry) -> str:
     data = base64.b64encode(entry.picture.content).decode()
     source = f"data:{entry.picture.media_type};base64,{data}"
     return f'<div class="picture"><img src="{source}" alt="{escape(entry.title)}"></div>'
+
+
+def _asked_why(entry: Entry) -> dict[str, list[Record]]:
+    """The runs of a file whose cycles were classified, by workload; a figure shows its own quantities."""
+    found = dict[str, list[Record]]()
+    for record in () if entry.text else entry.records:
+        if "why" in record.fields.get("params", {}):
+            found.setdefault(record.text("workload"), []).append(record)
+    return found
+
+
+def _why(entry: Entry, presets: Presets) -> str:
+    """Where the cycles of runs went that were asked."""
+    classes, parts = presets.engine.listing("classes"), list[str]()
+    for name, asked in _asked_why(entry).items():
+        title = f"Where the cycles of {name} went"
+        parts.append(f"<h3>{escape(title)}</h3>")
+        if vega.available():
+            parts.append(interactive.figure(of_why(asked, classes), title))
+        parts.append(_wide(why.table(asked, classes).html(styled=False)))
+    return "\n".join(parts)
 
 
 def _markdown(text: str) -> str:
