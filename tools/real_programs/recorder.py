@@ -56,7 +56,8 @@ def strandline(
     return subprocess.run(
         [str(STRANDLINE), *arguments],
         input=stdin,
-        env={**os.environ, **(environment or {})},
+        # Tests read lines whole.
+        env={"COLUMNS": "1000", **os.environ, **(environment or {})},
         text=True,
         capture_output=True,
         check=False,
