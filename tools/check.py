@@ -123,8 +123,14 @@ THOROUGH = (
         environment=EVERYTHING,
     ),
     Step(
-        "twins",
-        (*PYTEST, *(f"python/tests/real/test_{name}.py" for name in ("twins", "limits", "cluster"))),
+        "twins, pictures",
+        (
+            *PYTEST,
+            *(
+                f"python/tests/{name}.py"
+                for name in ("real/test_twins", "real/test_limits", "real/test_cluster", "test_pictures")
+            ),
+        ),
         counts_tests=True,
         environment=EVERYTHING,
     ),

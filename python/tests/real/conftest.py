@@ -24,7 +24,8 @@ def installed_in(folder: Path) -> Installed:
     command = Path(sys.executable).parent / "strandline"
 
     def run(*arguments: str) -> Answer:
-        environment = {**WIDE, **os.environ}
+        # The processes of a session have 80.
+        environment = {**os.environ, **WIDE}
         done = subprocess.run(
             [command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
         )

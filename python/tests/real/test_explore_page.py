@@ -96,7 +96,7 @@ def test_the_keyboard_picks_runs_and_sees_in_the_dark(browser: Browser, server: 
         shown.locator("#table code", has_text="-d x86,non-atomic --tasks 60").wait_for()
         rows = shown.locator("#table tbody tr")
         rows.first.wait_for()
-        assert [row.split("\t")[0] for row in rows.all_inner_texts()] == ["x86", "non-atomic"]
+        assert [row.split("\t")[0] for row in rows.all_inner_texts()] == ["x86", "non-atomic (bound)"]
         shown.locator("#tab-table").focus()
         shown.keyboard.press("ArrowRight")
         drawn = shown.frame_locator("#timeline iframe")

@@ -66,7 +66,12 @@ def test_the_pages_commands_end_as_they_say(
     Path("recordings").symlink_to(ROOT / "recordings")
     for name, text in saved(DOCS / page).items():
         Path(name).write_text(text)
-    done = installed(*shlex.split(command.replace("$PWD", str(tmp_path)), comments=True))
+    into_files = [each for each in commands(page) if " > " in each]
+    for each in (*(each for each in into_files if each != command), command):
+        said, _, file = each.partition(" > ")
+        done = installed(*shlex.split(said.replace("$PWD", str(tmp_path)), comments=True))
+        if file:
+            Path(file).write_text(done.out)
     assert done.code == (1 if command.endswith("# exits 1") else 0), done.err
 
 

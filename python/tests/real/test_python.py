@@ -258,6 +258,7 @@ RENAMED = {
     "ids": "claim",
     "first": "from_cycle",
     "last": "to_cycle",
+    "theme": "style",
 }
 NOT_IN_PYTHON = {
     # `sl.repeat`; `set={"recording.fences": "flush"}`; the result has all keys.
@@ -265,7 +266,7 @@ NOT_IN_PYTHON = {
     "crash": {"html"},
     "check": {"html", "fail_on"},  # The result has the audit.
     "litmus": {"dot", "random", "promoting", "exporting", "out", "judging"},  # `sl.litmus_random`, `_export`, `_judge`
-    "figure": set(),
+    "figure": {"as_csv"},
     "claims": set(),
     "inputs": {"save"},  # A file of strandline itself.
     "sweep": {"file"},  # `spec`
@@ -276,6 +277,7 @@ NOT_IN_PYTHON = {
     "list": {"as_toml"},  # `Listing.toml()`
     "store": {"action", "keep", "older"},  # `sl.prune_store`
     "validate": set(),
+    "why": {"plot"},  # `Why.plot()`, `Why.write_plot()`
 }
 ASKED_BEFORE = {"dry_run"}
 """Options that run nothing."""

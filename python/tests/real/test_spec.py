@@ -52,7 +52,7 @@ def test_options_are_the_declared_keys(declared: Mapping[str, Any]) -> None:
     keys = {field["name"] for field in declared["run"]} - INNER
     renamed = {"designs": "design", "settings": "set"}
     options = {renamed.get(str(each.name), str(each.name)) for each in run.params}
-    assert options == keys | {"as_json", "jobs", "out", "fresh", "store", "record", "fences"}
+    assert options == keys | {"as_json", "jobs", "out", "fresh", "store", "record", "fences", "counters", "dry_run"}
     inner = {field["name"] for field in declared["crash"]} - {"run"}
     assert inner <= {each.name for each in crash.params}
 

@@ -103,7 +103,8 @@ def why(
 
     Data frames take a row a design and class, with the cycles of all cores, and their share.
 
-    The arguments: as for `sl.run`.
+    The arguments: `workload`, `design`, `machine`, `runtime`, `threads`, `tasks`, `window`, `coroutines`, `bmo`, `set`,
+    `seed`, `out`, `jobs`, `fresh` and `store` as for `sl.run`. `plot()` draws the result, `write_plot(FILE)` as a file.
 
     An `InputError` before anything runs if an argument is wrong, or if the runs exceed the memory.
 
