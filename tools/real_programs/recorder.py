@@ -56,8 +56,8 @@ def strandline(
     return subprocess.run(
         [str(STRANDLINE), *arguments],
         input=stdin,
-        # Tests read lines whole.
-        env={"COLUMNS": "1000", **os.environ, **(environment or {})},
+        # Tests read lines whole; a session of them has 80 columns.
+        env={**os.environ, "COLUMNS": "1000", **(environment or {})},
         text=True,
         capture_output=True,
         check=False,

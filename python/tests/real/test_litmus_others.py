@@ -13,6 +13,7 @@ import polars
 import pytest
 
 import strandline as sl
+from conftest import WIDE
 
 from .conftest import Installed
 
@@ -54,7 +55,11 @@ def told(*command: str | Path) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def test_the_whole_loop_is_clean_and_a_planted_state_is_found(installed: Installed, tmp_path: Path) -> None:
+def test_the_whole_loop_is_clean_and_a_planted_state_is_found(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is said here and by the command is of one width.
+    monkeypatch.setenv("COLUMNS", WIDE["COLUMNS"])
     assert installed("litmus", MP, "--export", "c", "--out", "out").code == 0
     program, pool = compiled(tmp_path / "out" / f"{MP}.c"), tmp_path / "the pool"
     console = told(program, pool, "50")
