@@ -186,7 +186,10 @@ impl<'r> Run<'r> {
             ));
         }
         let options = Options {
-            timeline: Some(detail),
+            timeline: Some(Detail {
+                heads: self.spec.why.then(|| why::hit(&plan.machine)),
+                ..detail
+            }),
             ..self.options(&plan)
         };
         let (record, ended) = self.recorded(&plan, options)?;

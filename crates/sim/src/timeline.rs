@@ -58,7 +58,7 @@ pub fn timeline(spec: &Spec, part: &Part, progress: &Progress) -> Result<Drawn, 
         instructions: part.instructions,
         until: part.to_cycle,
         most: usize::try_from(part.most_rows.saturating_mul(RECORDED)).unwrap_or(usize::MAX),
-        heads: spec.why.then_some(1),
+        ..Detail::default()
     };
     let run = Run {
         progress: progress.clone(),

@@ -12,9 +12,14 @@ pub const MOST_BYTES: u64 = MOST as u64 * 400;
 pub fn detail(machine: &MachineConfig) -> Detail {
     Detail {
         most: MOST,
-        heads: Some(machine.l1.latency.0),
+        heads: Some(hit(machine)),
         ..Detail::default()
     }
+}
+
+/// Cycles up to which an instruction at the window's head misses nothing: a hit's.
+pub fn hit(machine: &MachineConfig) -> u64 {
+    machine.l1.latency.0
 }
 
 /// The slots of all cores together by class, those of a cycle, and up to which cycle of the timed region.

@@ -122,7 +122,7 @@ class CrashesOfRecording(Result):
         return [*said, f"reproduce: {self.again(result, verdict)}"]
 
     def remedy(self, result: Examined, verdict: Verdict) -> Remedy | None:
-        """What mends the failure that a state represents, if a change was seen to."""
+        """What mends a state's failure. It was tried; `None` if no change mends it."""
         return self.remedies.get((result.design, verdict.state.name))
 
     def again(self, result: Examined, verdict: Verdict | None = None) -> str:

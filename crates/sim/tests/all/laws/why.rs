@@ -5,7 +5,7 @@ use super::{designs, judge, Program, Verdict, CQ, HASHMAP, SPS};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use strandline_machine::Class;
-use strandline_sim::{Record, Spec};
+use strandline_sim::{Part, Progress, Record, Spec};
 
 /// Cycles by class.
 type Spent = BTreeMap<String, f64>;
@@ -62,6 +62,16 @@ fn a_run_that_is_asked_why_is_the_run() {
         let plain = strandline_sim::run(&spec).expect("a run");
         assert_eq!(asked.stats, plain.stats, "{design}");
     }
+}
+
+#[test]
+fn a_timeline_s_cycles_have_the_same_classes() {
+    let spec = Spec {
+        why: true,
+        ..SPS.spec("x86", "asap", &[])
+    };
+    let timeline = strandline_sim::timeline(&spec, &Part::default(), &Progress::default()).expect("a timeline");
+    assert_eq!(timeline.record.params["why"], asked(spec).0.params["why"]);
 }
 
 /// A cause that is made free, and the classes that have its slots.
