@@ -159,10 +159,24 @@ def test_persistent_memory_is_told_with_its_contents(tmp_path: Path) -> None:
     assert (size, offset, path) == (1 << 20, 0, str(pool))
     assert rest == [8192, 0, str(pool)]
     assert recording.pages[start + 8192].rstrip(b"\0") == b"old!"
-    assert recording.pages[moved].rstrip(b"\0") == b"a"
+    assert moved not in recording.pages, "what it held is known, and its stores are recorded"
     assert recording.unmaps == [(start + 4096, (1 << 20) - 4096), (start, 4096)]
     syncs = [event[2:] for event in recording.threads[0].events if event[0] == stream.SYNC]
     assert syncs == [(start, 4096), (start, 1 << 20)]
+
+
+def test_what_the_kernel_makes_durable_is_told_and_no_more(tmp_path: Path) -> None:
+    pool = tmp_path / "pool"
+    recording, done = record(tmp_path, "durable", str(pool), options=("--pm", str(tmp_path)))
+    assert done.returncode == 0
+    said = [(name, int(start, 16), int(size, 16)) for name, start, size in map(str.split, done.stdout.splitlines())]
+    assert {path for *_, path in recording.maps} == {str(pool)}, "a file of two names is one"
+    assert said[-2][1] not in recording.pages, "a second mapping tells nothing of its stores"
+    threads = [thread.events for thread in recording.threads.values()]
+    own, other = ([event[2:] for event in events if event[0] == stream.SYNC] for events in threads)
+    expected = [(name, (start, size)) for name, start, size in said if size]
+    assert other == [part for name, part in expected if name == "another-thread"]
+    assert own == [part for name, part in expected if name != "another-thread"]
 
 
 def test_a_private_mapping_is_not_persistent(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ pub enum Control {
     /// `futex` (system call) is about to wait or to wake. It follows [`Control::Syscall`]. One word follows: the
     /// address. The payload is 0 for a wait, 1 for a wake.
     Futex = 4,
-    /// `msync` or a similar call made persistent memory durable. Two words follow: start and bytes.
+    /// A system call (`msync`, `fsync`, `sync`) made persistent memory durable. Two words follow: start and bytes.
     Sync = 5,
 }
 

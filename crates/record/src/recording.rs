@@ -123,7 +123,7 @@ pub struct Turn {
 pub enum Event {
     /// A system call of this number.
     Syscall(u64),
-    /// A system call made a range of bytes from `start` durable (`msync`).
+    /// A system call made a range of bytes from `start` durable (`msync`, `fsync`, `sync`).
     Sync {
         /// The first address.
         start: u64,

@@ -43,7 +43,7 @@ WHY = {
     "not_yet_flushed": "not yet flushed: flushed later in {flush}",
     "not_yet_fenced": "flushed in {flush}, not yet fenced: fenced later in {fence}",
     "nt_not_yet_fenced": "non-temporal, not yet fenced: fenced later in {fence}",
-    "not_yet_synced": "not yet durable: made so later by msync",
+    "not_yet_synced": "not yet durable: made so later by msync or fsync",
     "not_yet_visible": "not yet visible",
 }
 """Why a store is not durable at a crash."""

@@ -9,6 +9,7 @@ use strandline_capture::PacketKind;
 
 use crate::stream::Stream;
 use crate::sys::{self, number};
+use crate::thread::Thread;
 use crate::{pm, recorder, State};
 
 /// The location of a system call's data.
@@ -66,8 +67,8 @@ impl Written {
 }
 
 /// A system call has returned and transferred this many bytes.
-pub fn returned(call: i32, arguments: [u64; 6], bytes: u64) {
-    let recorder = recorder();
+pub fn returned(thread: &mut Thread, call: i32, bytes: u64) {
+    let (recorder, arguments) = (recorder(), thread.call.arguments);
     if bytes == 0 || recorder.state() != State::Recording {
         return;
     }
@@ -84,7 +85,31 @@ pub fn returned(call: i32, arguments: [u64; 6], bytes: u64) {
         Data::File(at) if pm::maps(arguments[at] as i32) => bytes,
         Data::File(_) => 0,
     };
+    if let (Data::File(at), true) = (*data, written > 0) {
+        wrote_through(thread, call, arguments[at] as i32, bytes);
+    }
     wrote(name, written);
+}
+
+/// A synchronous `write` has also made durable what was stored to the pages of its range, and no others.
+fn wrote_through(thread: &mut Thread, call: i32, descriptor: i32, bytes: u64) {
+    const O_DSYNC: u64 = 0x1000;
+    const RWF_SYNCS: u64 = 2 | 4;
+    let [.., place, _, flags] = thread.call.arguments;
+    let (place, flags) = match call {
+        number::WRITE | number::WRITEV => (None, 0),
+        number::PWRITE64 | number::PWRITEV => (Some(place), 0),
+        // Offset -1 stands for the descriptor's position.
+        number::PWRITEV2 => (Some(place).filter(|place| *place != u64::MAX), flags),
+        _ => return,
+    };
+    if flags & RWF_SYNCS == 0 && sys::flags_of(descriptor) & O_DSYNC == 0 {
+        return;
+    }
+    let behind = || Some(sys::position_of(descriptor)?.saturating_sub(bytes));
+    if let Some(place) = place.or_else(behind) {
+        pm::part_synced(thread, descriptor, &(place..place.saturating_add(bytes)));
+    }
 }
 
 /// A call of this name wrote this many bytes into persistent memory.
@@ -129,13 +154,14 @@ pub fn reallocated([descriptor, mode, offset, bytes]: [u64; 4]) -> u64 {
     sys::file_of(descriptor as i32).map_or(0, |path| pm::bytes_of_file(&path, &(offset..end)))
 }
 
-/// The program has queues to the kernel, `io_uring`.
-pub fn queues() {
+/// The program has queues to the kernel: `io_uring`, or those of `io_submit`.
+pub fn queues(name: &str) {
     let recorder = recorder();
     if recorder.state() == State::Recording {
-        let what =
-            "io_uring: what the kernel writes into persistent memory by its queues is not in the recording: crash \
-                    states hold there what was before";
+        let what = format!(
+            "{name}: what the kernel writes into persistent memory by its queues, or makes durable, is not in the \
+             recording: crash states hold there what was before"
+        );
         recorder
             .stream
             .lock()

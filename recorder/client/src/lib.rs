@@ -95,6 +95,8 @@ pub struct Recorder {
     births: Lock<Vec<Birth>>,
     /// Persistent memory that is mapped.
     mappings: Lock<Vec<pm::Mapping>>,
+    /// Persistent memory that was mapped while it was recorded.
+    unmapped: Lock<Vec<pm::Mapping>>,
     /// The kernel's writes into it.
     written_by_kernel: Lock<kernel::Written>,
     /// Addresses of the function at which recording starts.
@@ -257,6 +259,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             begun: AtomicU64::new(0),
             births: Lock::new(Vec::new()),
             mappings: Lock::new(mappings),
+            unmapped: Lock::new(Vec::new()),
             written_by_kernel: Lock::new(kernel::Written::default()),
             symbols: Lock::new(BTreeSet::new()),
             libc_start: AtomicU64::new(0),

@@ -2,7 +2,9 @@
 
 use std::ffi::c_void;
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering;
+use std::time::SystemTime;
 
 use dynamorio_sys::{dr_mem_info_t, dr_mem_type_t_DR_MEMTYPE_FREE, dr_query_memory_ex, dr_safe_read, DR_MEMPROT_READ};
 use strandline_capture::{Control, PacketKind, PAGE_BYTES};
@@ -20,6 +22,49 @@ pub struct Mapping {
     offset: u64,
     /// Empty for a range of addresses; [`heap::NAME`] for the heap library's arena.
     path: String,
+    /// Of a file.
+    file: Option<FileId>,
+}
+
+impl Mapping {
+    /// Its part of the file.
+    fn offsets(&self) -> Range<u64> {
+        self.offset..self.offset + (self.range.end - self.range.start)
+    }
+}
+
+/// A file, whatever its names and descriptors are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    /// The number of its file system.
+    system: u64,
+    /// Its number there.
+    number: u64,
+    /// When it was made, if the file system says so: the number of a removed file is given again.
+    born: Option<SystemTime>,
+}
+
+impl FileId {
+    /// The file behind a descriptor.
+    fn of(descriptor: i32) -> Option<FileId> {
+        let file = std::fs::metadata(format!("/proc/self/fd/{descriptor}")).ok()?;
+        Some(FileId {
+            system: file.dev(),
+            number: file.ino(),
+            born: file.created().ok(),
+        })
+    }
+}
+
+/// What a call made durable.
+#[derive(Clone, Copy, Debug)]
+pub enum Synced {
+    /// All files (`sync`).
+    All,
+    /// All files of the file system of this descriptor's file (`syncfs`).
+    FileSystem(i32),
+    /// The file of this descriptor (`fsync`).
+    File(i32),
 }
 
 /// The kernel's suffix for the name of a removed file.
@@ -41,6 +86,7 @@ pub fn ranges(ranges: &[(u64, u64)]) -> Vec<Mapping> {
         range: *start..*end,
         offset: 0,
         path: String::new(),
+        file: None,
     };
     ranges.iter().map(mapping).collect()
 }
@@ -54,11 +100,32 @@ pub fn mapped(thread: &mut Thread, range: Range<u64>, descriptor: i32, offset: u
     unmapped(thread, range.clone());
     if let Some(offset) = heap::offset(&range).filter(|_| recorder.options.pm_heap.is_some()) {
         let path = heap::NAME.to_owned();
-        return add(thread, Mapping { range, offset, path });
+        let file = None;
+        return add(
+            thread,
+            Mapping {
+                range,
+                offset,
+                path,
+                file,
+            },
+        );
     }
     let path = if descriptor < 0 { None } else { sys::file_of(descriptor) };
     if let Some(path) = path.filter(|path| named(path)) {
-        add(thread, Mapping { range, offset, path });
+        let file = FileId::of(descriptor);
+        // A file of several names is one.
+        let known = ever_mapped().find(|known| known.file.is_some() && known.file == file);
+        let path = known.map_or(path, |known| known.path);
+        add(
+            thread,
+            Mapping {
+                range,
+                offset,
+                path,
+                file,
+            },
+        );
     }
 }
 
@@ -66,8 +133,12 @@ fn add(thread: &mut Thread, mapping: Mapping) {
     let recorder = recorder();
     thread.flush();
     if recorder.state() == State::Recording {
-        announce(&mut recorder.stream.lock(), &mapping);
+        // What the file held there is told, and its stores since are recorded.
+        let is_same = |known: &Mapping| known.file.is_some() && known.file == mapping.file;
+        let told: Vec<Mapping> = ever_mapped().filter(is_same).collect();
+        announce(&mut recorder.stream.lock(), &mapping, &told);
     }
+    take(&mut recorder.unmapped.lock(), &mapping.range);
     recorder.mappings.lock().push(mapping);
 }
 
@@ -79,6 +150,7 @@ pub fn unmapped(thread: &mut Thread, range: Range<u64>) {
         return;
     }
     thread.flush();
+    recorder.unmapped.lock().extend(gone.iter().cloned());
     for mapping in gone {
         let range = mapping.range;
         recorder.stream.lock().packet(
@@ -107,7 +179,7 @@ pub fn moved(thread: &mut Thread, old: Range<u64>, new: Range<u64>) {
             Mapping {
                 range: new,
                 offset,
-                path: mapping.path,
+                ..mapping
             },
         );
     }
@@ -132,7 +204,7 @@ fn take(mappings: &mut Vec<Mapping>, range: &Range<u64>) -> Vec<Mapping> {
             let part = Mapping {
                 range: part,
                 offset,
-                path: mapping.path.clone(),
+                ..mapping.clone()
             };
             if stays {
                 mappings.push(part)
@@ -150,11 +222,12 @@ pub fn announce_all() {
     let mappings = recorder.mappings.lock().clone();
     let mut stream = recorder.stream.lock();
     for mapping in &mappings {
-        announce(&mut stream, mapping);
+        announce(&mut stream, mapping, &[]);
     }
 }
 
-fn announce(stream: &mut Stream, mapping: &Mapping) {
+/// Reports a mapping, and the contents of what no earlier one has.
+fn announce(stream: &mut Stream, mapping: &Mapping, told: &[Mapping]) {
     let Range { start, end } = mapping.range;
     if mapping.path.starts_with('/') {
         recorder().mapped_file.store(true, Ordering::Relaxed);
@@ -165,7 +238,7 @@ fn announce(stream: &mut Stream, mapping: &Mapping) {
         &[words(&[start, end - start, mapping.offset]), mapping.path.as_bytes()],
     );
     for part in readable(&(start & !(PAGE_BYTES - 1)..end)) {
-        pages(stream, mapping, part);
+        pages(stream, mapping, told, part);
     }
 }
 
@@ -192,7 +265,7 @@ fn readable(range: &Range<u64>) -> Vec<Range<u64>> {
 }
 
 /// Reports the contents of a mapping's pages.
-fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
+fn pages(stream: &mut Stream, mapping: &Mapping, told: &[Mapping], part: Range<u64>) {
     let start = mapping.range.start;
     let file = sys::Holes::open(&mapping.path);
     let mut page = part.start;
@@ -203,6 +276,10 @@ fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
         let data = file.data_after(here) & !(PAGE_BYTES - 1);
         if data > here {
             page = page.saturating_add(data - here);
+            continue;
+        }
+        if told.iter().any(|told| told.offsets().contains(&here)) {
+            page += PAGE_BYTES;
             continue;
         }
         let mut done = 0;
@@ -228,51 +305,77 @@ pub fn bytes_within(range: &Range<u64>) -> u64 {
 
 /// Whether the file of a descriptor is mapped as persistent memory.
 pub fn maps(descriptor: i32) -> bool {
-    let is_any = recorder()
-        .mappings
-        .lock()
-        .iter()
-        .any(|mapping| !mapping.path.is_empty());
-    let path = if is_any { sys::file_of(descriptor) } else { None };
-    path.is_some_and(|path| recorder().mappings.lock().iter().any(|mapping| mapping.path == path))
+    let known = |asked: Option<FileId>| {
+        let mappings = recorder().mappings.lock();
+        mappings
+            .iter()
+            .any(|mapping| mapping.file.is_some_and(|file| asked.is_none_or(|asked| asked == file)))
+    };
+    known(None) && FileId::of(descriptor).is_some_and(|file| known(Some(file)))
 }
 
 /// Number of mapped persistent bytes in this part of a file.
 pub fn bytes_of_file(path: &str, part: &Range<u64>) -> u64 {
     let within = |mapping: &Mapping| {
-        let end = mapping.offset + (mapping.range.end - mapping.range.start);
-        end.min(part.end).saturating_sub(mapping.offset.max(part.start))
+        let Range { start, end } = mapping.offsets();
+        end.min(part.end).saturating_sub(start.max(part.start))
     };
     let mappings = recorder().mappings.lock();
     mappings.iter().filter(|mapping| mapping.path == path).map(within).sum()
 }
 
 /// A range of addresses was made durable.
-pub fn synced(thread: &mut Thread, range: &Range<u64>) {
+pub fn range_synced(thread: &mut Thread, range: &Range<u64>) {
     let mappings = recorder().mappings.lock().clone();
     for mapping in mappings {
-        let part = mapping.range.start.max(range.start)..mapping.range.end.min(range.end);
-        if !part.is_empty() {
-            thread.push(&[Control::Sync.word(0), part.start, part.end - part.start]);
+        tell_synced(
+            thread,
+            mapping.range.start.max(range.start)..mapping.range.end.min(range.end),
+        );
+    }
+}
+
+/// Files were made durable.
+pub fn synced(thread: &mut Thread, what: Synced) {
+    let asked = match what {
+        Synced::All => None,
+        Synced::File(descriptor) | Synced::FileSystem(descriptor) => match FileId::of(descriptor) {
+            None => return,
+            asked => asked,
+        },
+    };
+    let is_meant = |file: FileId| match (what, asked) {
+        (Synced::File(_), Some(asked)) => file == asked,
+        (_, Some(asked)) => file.system == asked.system,
+        (_, None) => true,
+    };
+    for mapping in ever_mapped() {
+        if mapping.file.is_some_and(is_meant) {
+            tell_synced(thread, mapping.range);
         }
     }
 }
 
-/// A file was made durable.
-pub fn file_synced(thread: &mut Thread, descriptor: i32) {
-    let mappings = recorder().mappings.lock().clone();
-    let Some(path) = (if mappings.is_empty() {
-        None
-    } else {
-        sys::file_of(descriptor)
-    }) else {
-        return;
-    };
-    for mapping in mappings.iter().filter(|mapping| mapping.path == path) {
-        thread.push(&[
-            Control::Sync.word(0),
-            mapping.range.start,
-            mapping.range.end - mapping.range.start,
-        ]);
+/// The pages of a part of a descriptor's file were made durable.
+pub fn part_synced(thread: &mut Thread, descriptor: i32, part: &Range<u64>) {
+    let Some(asked) = FileId::of(descriptor) else { return };
+    let (from, to) = (part.start & !(PAGE_BYTES - 1), part.end.next_multiple_of(PAGE_BYTES));
+    for mapping in ever_mapped().filter(|mapping| mapping.file == Some(asked)) {
+        let Range { start, end } = mapping.range;
+        let address = |offset: u64| start.saturating_add(offset.saturating_sub(mapping.offset));
+        tell_synced(thread, address(from)..address(to).min(end));
+    }
+}
+
+/// The recorded mappings, also those that are gone: the file keeps what was stored to them. No lock is held, since a full
+/// buffer makes DynamoRIO delete code.
+fn ever_mapped() -> impl Iterator<Item = Mapping> {
+    let (now, before) = (recorder().mappings.lock().clone(), recorder().unmapped.lock().clone());
+    now.into_iter().chain(before)
+}
+
+fn tell_synced(thread: &mut Thread, range: Range<u64>) {
+    if !range.is_empty() {
+        thread.push(&[Control::Sync.word(0), range.start, range.end - range.start]);
     }
 }

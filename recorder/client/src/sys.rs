@@ -19,6 +19,7 @@ pub mod number {
     pub const WRITEV: i32 = 20;
     pub const MREMAP: i32 = 25;
     pub const MSYNC: i32 = 26;
+    pub const MADVISE: i32 = 28;
     pub const GETPID: i32 = 39;
     pub const SENDFILE: i32 = 40;
     pub const RECVFROM: i32 = 45;
@@ -37,9 +38,11 @@ pub mod number {
     pub const READLINK: i32 = 89;
     pub const RT_SIGTIMEDWAIT: i32 = 128;
     pub const RT_SIGQUEUEINFO: i32 = 129;
+    pub const SYNC: i32 = 162;
     pub const GETTID: i32 = 186;
     pub const TKILL: i32 = 200;
     pub const FUTEX: i32 = 202;
+    pub const IO_SETUP: i32 = 206;
     pub const EXIT_GROUP: i32 = 231;
     pub const TGKILL: i32 = 234;
     pub const SPLICE: i32 = 275;
@@ -48,6 +51,7 @@ pub mod number {
     pub const PWRITEV: i32 = 296;
     pub const RT_TGSIGQUEUEINFO: i32 = 297;
     pub const RECVMMSG: i32 = 299;
+    pub const SYNCFS: i32 = 306;
     pub const PROCESS_VM_READV: i32 = 310;
     pub const GETRANDOM: i32 = 318;
     pub const EXECVEAT: i32 = 322;
@@ -119,6 +123,24 @@ pub fn file_of(descriptor: i32) -> Option<String> {
     };
     path.truncate(usize::try_from(bytes).ok()?);
     Some(String::from_utf8_lossy(&path).into_owned())
+}
+
+/// The flags with which a descriptor's file is open.
+#[must_use]
+pub fn flags_of(descriptor: i32) -> u64 {
+    const F_GETFL: usize = 3;
+    // SAFETY: asks.
+    let flags = unsafe { call(number::FCNTL, [descriptor as usize, F_GETFL, 0, 0]) };
+    u64::try_from(flags).unwrap_or_default()
+}
+
+/// The position of a descriptor in its file.
+#[must_use]
+pub fn position_of(descriptor: i32) -> Option<u64> {
+    const SEEK_CUR: usize = 1;
+    // SAFETY: asks.
+    let position = unsafe { call(number::LSEEK, [descriptor as usize, 0, SEEK_CUR, 0]) };
+    u64::try_from(position).ok()
 }
 
 /// Distinguishes holes of a file from its data.

@@ -7,6 +7,7 @@ use dynamorio_sys::*;
 use strandline_capture::Control;
 
 use crate::options::Fork;
+use crate::pm::Synced;
 use crate::sys::{self, number};
 use crate::thread::{Birth, Thread};
 use crate::{kernel, pm, process, recorder, replacing};
@@ -14,7 +15,7 @@ use crate::{kernel, pm, process, recorder, replacing};
 /// A thread's current system call: its number and arguments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Call {
-    arguments: [u64; 6],
+    pub arguments: [u64; 6],
     /// Mapped persistent bytes that it cuts off their file.
     cut: u64,
     /// If it starts a process: which of the two is recorded on.
@@ -33,6 +34,7 @@ const MAP_ANONYMOUS: u64 = 0x20;
 const MAP_TYPE: u64 = 0xf;
 const MAP_PRIVATE: u64 = 2;
 const MS_SYNC: u64 = 4;
+const MADV_REMOVE: u64 = 9;
 const SIGKILL: u64 = 9;
 const PAGE: u64 = 4096;
 
@@ -110,13 +112,22 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
             first..first + second.next_multiple_of(PAGE),
             result..result + third.next_multiple_of(PAGE),
         ),
-        number::MSYNC if third & MS_SYNC != 0 => pm::synced(thread, &(first..first + second)),
-        number::FSYNC | number::FDATASYNC => pm::file_synced(thread, first as i32),
+        number::MSYNC if third & MS_SYNC != 0 => {
+            pm::range_synced(thread, &(first..first + second.next_multiple_of(PAGE)))
+        }
+        number::FSYNC | number::FDATASYNC => pm::synced(thread, Synced::File(first as i32)),
+        number::SYNCFS => pm::synced(thread, Synced::FileSystem(first as i32)),
+        number::SYNC => pm::synced(thread, Synced::All),
         number::FTRUNCATE => kernel::wrote("ftruncate", thread.call.cut),
         number::TRUNCATE => kernel::wrote("truncate", thread.call.cut),
         number::FALLOCATE => kernel::wrote("fallocate", kernel::reallocated([first, second, third, fourth])),
-        number::IO_URING_SETUP => kernel::queues(),
-        _ => kernel::returned(number, thread.call.arguments, result),
+        number::MADVISE if third == MADV_REMOVE => kernel::wrote(
+            "madvise",
+            pm::bytes_within(&(first..first + second.next_multiple_of(PAGE))),
+        ),
+        number::IO_URING_SETUP => kernel::queues("io_uring"),
+        number::IO_SETUP => kernel::queues("io_submit"),
+        _ => kernel::returned(thread, number, result),
     }
 }
 

@@ -137,7 +137,7 @@ fn operation(source: &mut Source, op: Option<PmOp>) -> Option<Value> {
         What::StoreNt(_) => "non-temporal store",
         What::Flush(flush, _) => flush.name(),
         What::Fence(fence) => fence.name(),
-        What::Sync { .. } => "msync",
+        What::Sync { .. } => "msync or fsync",
         What::Marker(_) => "marker",
         What::Exit => "exit",
         What::Load { .. } => "load",

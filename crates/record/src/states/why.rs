@@ -26,7 +26,7 @@ pub enum Why {
     NotYetFenced(At, At),
     /// It is non-temporal, and fenced by this instruction, after the crash.
     NtNotYetFenced(At),
-    /// `msync` makes it durable, after the crash.
+    /// A system call makes it durable, after the crash.
     NotYetSynced,
     /// It had not become visible: the model makes visible stores durable.
     NotYetVisible,
