@@ -136,10 +136,10 @@ def test_a_signal_comes_to_a_thread_that_computes(name: str, tmp_path: Path) -> 
 def test_what_a_program_stored_before_it_killed_itself_is_there(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "killed")
     assert done.returncode == -signal.SIGKILL
-    assert recording.status is None
+    assert recording.status == 128 + signal.SIGKILL, "the stream has an end"
     numbers = int(done.stdout, 16)
-    stored = [access for access in recording.accesses if access.new and numbers <= access.address < numbers + 800]
-    assert [int.from_bytes(access.new, "little") for access in stored] == list(range(1, 101))
+    stored = [access for access in recording.accesses if access.new and numbers <= access.address < numbers + 1600]
+    assert [int.from_bytes(access.new, "little") for access in stored] == list(range(1, 201))
 
 
 def test_a_fault_cuts_its_block_short(tmp_path: Path) -> None:
@@ -177,6 +177,27 @@ def test_what_the_kernel_makes_durable_is_told_and_no_more(tmp_path: Path) -> No
     expected = [(name, (start, size)) for name, start, size in said if size]
     assert other == [part for name, part in expected if name == "another-thread"]
     assert own == [part for name, part in expected if name != "another-thread"]
+
+
+def test_a_transaction_aborts_and_is_executed_if_the_program_only_tries_again(tmp_path: Path) -> None:
+    program = build(tmp_path, "htm", "-mrtm")
+    done = launch(tmp_path / "stream", program)
+    assert done.stdout.splitlines() == [
+        "outside 0",
+        "first 0",
+        "tries 100 inside 2 nested 5 after 0",
+        "tries 100 status 7000001 local 1",
+        "xend faults",
+    ]
+    recording = stream.read(tmp_path / "stream")
+    assert recording.status == 0
+    executed = recording.threads[0].executed
+    marks = [recording.blocks[index].code for index in executed if recording.blocks[index].code[:3] == MARKER]
+    assert sorted(code[3] for code in marks) == [12, 12, 13, 13], "one that commits, and one that is taken back"
+    for how, why in {"call": "makes system call", "stored": "has stored", "threads": "several threads"}.items():
+        refused = launch(tmp_path / how, program, how)
+        assert refused.returncode == 2, how
+        assert why in stream.read(tmp_path / how).refused[0]
 
 
 def test_a_private_mapping_is_not_persistent(tmp_path: Path) -> None:

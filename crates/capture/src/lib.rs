@@ -318,11 +318,15 @@ pub enum Marker {
     ContextSwitch = 10,
     /// A device is about to read or write memory.
     Dma = 11,
+    /// A hardware transaction (`xbegin`) that commits begins. The recorder writes it.
+    TransactionBegin = 12,
+    /// It commits: its stores become visible at once. The recorder writes it.
+    TransactionEnd = 13,
 }
 
 impl Marker {
     /// All markers.
-    pub const ALL: [Marker; 11] = [
+    pub const ALL: [Marker; 13] = [
         Marker::TaskBegin,
         Marker::TaskEnd,
         Marker::Durable,
@@ -334,6 +338,8 @@ impl Marker {
         Marker::RegionEnd,
         Marker::ContextSwitch,
         Marker::Dma,
+        Marker::TransactionBegin,
+        Marker::TransactionEnd,
     ];
 
     /// The marker with this displacement of a `nop`, if any.

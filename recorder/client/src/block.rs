@@ -42,6 +42,12 @@ impl Block {
         1 + done.map(|access| access.words()).sum::<usize>()
     }
 
+    /// Its accesses, in order.
+    #[must_use]
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
     /// Instructions.
     #[must_use]
     pub fn instructions(&self) -> usize {

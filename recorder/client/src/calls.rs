@@ -191,11 +191,15 @@ pub fn returned(pc: u64, stack: u64) {
 }
 
 /// Adds a block that is this marker alone.
-fn mark(thread: &mut Thread, marker: Marker, pc: u64) {
-    if recorder().state() != State::Recording {
-        return;
+pub fn mark(thread: &mut Thread, marker: Marker, pc: u64) {
+    if recorder().state() == State::Recording {
+        let code = [&[0x0f, 0x1f, 0x80][..], &marker.displacement().to_le_bytes()].concat();
+        alone(thread, pc, code);
     }
-    let code = [&[0x0f, 0x1f, 0x80][..], &marker.displacement().to_le_bytes()].concat();
+}
+
+/// Adds a block of one instruction without accesses.
+pub fn alone(thread: &mut Thread, pc: u64, code: Vec<u8>) {
     let id = recorder()
         .blocks
         .lock()

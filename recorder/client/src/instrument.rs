@@ -19,7 +19,7 @@ use crate::atomic;
 use crate::block::Block;
 use crate::emit::{memory, widened, InsertionPoint};
 use crate::thread::{Thread, BLOCK_BYTES};
-use crate::{recorder, region, waiting, State};
+use crate::{htm, recorder, region, waiting, State};
 
 /// The code to insert into a block.
 struct BlockPlan {
@@ -67,6 +67,7 @@ pub unsafe extern "C" fn rewrite(
     // SAFETY: DynamoRIO's list.
     unsafe {
         deny_valgrind(drcontext, list);
+        htm::split(drcontext, list);
         if recorder().state() != State::Recording {
             region::split(drcontext, list);
             return dr_emit_flags_t::DR_EMIT_DEFAULT;
@@ -121,6 +122,7 @@ pub unsafe extern "C" fn analyse(
         let pc = dr_fragment_app_pc(tag) as u64;
         let watch = region::watch(list);
         let plan = match recorder().state() {
+            _ if htm::is_alone(list) => Some(idle(pc, region::Watch::Transaction, list)),
             State::Recording => plan(drcontext, pc, list, watch),
             _ => watch.map(|watch| idle(pc, watch, list)),
         };

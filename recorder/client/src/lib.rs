@@ -9,6 +9,7 @@ mod block;
 mod calls;
 mod emit;
 mod heap;
+mod htm;
 mod instrument;
 mod kernel;
 mod lock;
@@ -25,7 +26,7 @@ mod syscall;
 mod thread;
 mod waiting;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicU8, Ordering};
 
@@ -109,6 +110,10 @@ pub struct Recorder {
     written: AtomicU64,
     /// The recorded process.
     process: AtomicU64,
+    /// Marks instructions that stand for those of hardware transactions.
+    transaction_note: usize,
+    /// These, by address.
+    transactions: Lock<BTreeMap<u64, htm::Instruction>>,
     /// A file of persistent memory was mapped in the recorded part of the run.
     mapped_file: AtomicBool,
     /// The user knows of another process.
@@ -184,6 +189,29 @@ impl Recorder {
                 thread.write(&mut stream);
             }
         }
+    }
+
+    /// The process ends, with this status: the stream ends, too.
+    fn end(&self, status: u64) {
+        let mut stream = self.stream.lock();
+        self.written_by_kernel.lock().tell(&mut stream);
+        if self.state() != State::Waiting {
+            self.calls.tell(&mut stream);
+        } else {
+            let what = match &self.options.from {
+                options::From::Main => {
+                    "the program never entered its function main: nothing was recorded; record it with --from start"
+                        .to_owned()
+                }
+                options::From::Symbol(name) => {
+                    format!("the program never entered a function named {name}: nothing was recorded")
+                }
+                _ => "the program never came to the marker of a region's beginning: nothing was recorded".to_owned(),
+            };
+            stream.packet(PacketKind::Warning, 0, &[what.as_bytes()]);
+        }
+        stream.packet(PacketKind::End, 0, &[words(&[status])]);
+        stream.close();
     }
 }
 
@@ -266,6 +294,8 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             calls: Calls::default(),
             written: AtomicU64::new(0),
             process: AtomicU64::new(syscall::process()),
+            transaction_note: drmgr_reserve_note_range(1) as usize,
+            transactions: Lock::new(BTreeMap::new()),
             mapped_file: AtomicBool::new(false),
             told_of_process: AtomicBool::new(false),
             folder: folder(),
@@ -415,26 +445,7 @@ unsafe extern "C" fn module_loaded(_drcontext: *mut c_void, module: *const modul
 
 unsafe extern "C" fn exit() {
     let recorder = recorder();
-    if !recorder.own_process() {
-        return;
+    if recorder.own_process() {
+        recorder.end(recorder.status.load(Ordering::Relaxed));
     }
-    let mut stream = recorder.stream.lock();
-    recorder.written_by_kernel.lock().tell(&mut stream);
-    if recorder.state() != State::Waiting {
-        recorder.calls.tell(&mut stream);
-    } else {
-        let what = match &recorder.options.from {
-            options::From::Main => {
-                "the program never entered its function main: nothing was recorded; record it with --from start"
-                    .to_owned()
-            }
-            options::From::Symbol(name) => {
-                format!("the program never entered a function named {name}: nothing was recorded")
-            }
-            _ => "the program never came to the marker of a region's beginning: nothing was recorded".to_owned(),
-        };
-        stream.packet(PacketKind::Warning, 0, &[what.as_bytes()]);
-    }
-    let status = recorder.status.load(Ordering::Relaxed);
-    stream.packet(PacketKind::End, 0, &[words(&[status])]);
 }

@@ -13,7 +13,7 @@ use strandline_capture::{Marker, PacketKind};
 use crate::access;
 use crate::options::From;
 use crate::thread::Thread;
-use crate::{calls, heap, pm, recorder, State};
+use crate::{calls, heap, htm, pm, recorder, State};
 
 /// An action at the entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum Watch {
     Return = 4,
     /// The heap library asks whether what it is about to give is persistent memory.
     Allocation = 5,
+    /// An instruction of a hardware transaction.
+    Transaction = 6,
 }
 
 /// The function of C libraries whose argument is the address of `main`.
@@ -119,6 +121,7 @@ pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
         _ if watch == Watch::Call as i32 => return calls::begins(address(low, high) as u64, stack()),
         _ if watch == Watch::Return as i32 => return calls::returned(address(low, high) as u64, stack()),
         _ if watch == Watch::Allocation as i32 => return heap::answer(),
+        _ if watch == Watch::Transaction as i32 => return htm::executes(low, high),
         _ if watch == Watch::Begin as i32 => begin(),
         _ => {
             // A call may return to the marker of the region's end.
@@ -144,12 +147,12 @@ fn again(low: i32, high: i32) {
 }
 
 /// An address that was passed in two halves.
-fn address(low: i32, high: i32) -> *mut u8 {
+pub fn address(low: i32, high: i32) -> *mut u8 {
     (u64::from(high as u32) << 32 | u64::from(low as u32)) as *mut u8
 }
 
 /// The program's stack pointer.
-fn stack() -> u64 {
+pub fn stack() -> u64 {
     // SAFETY: in a clean call that wants the program's registers.
     unsafe {
         let mut context: dr_mcontext_t = std::mem::zeroed();

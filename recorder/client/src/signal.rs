@@ -10,7 +10,7 @@ use crate::recorder;
 use crate::thread::Thread;
 
 /// A shell's offset for a signal's number.
-const BY_SIGNAL: u64 = 128;
+pub const BY_SIGNAL: u64 = 128;
 
 /// A signal. If an instruction of the program raised it, the block ends at that instruction.
 pub unsafe extern "C" fn came(drcontext: *mut c_void, signal: *mut dr_siginfo_t) -> dr_signal_action_t {

@@ -13,6 +13,7 @@ pub mod number {
     pub const MMAP: i32 = 9;
     pub const MUNMAP: i32 = 11;
     pub const RT_SIGPROCMASK: i32 = 14;
+    pub const RT_SIGRETURN: i32 = 15;
     pub const PREAD64: i32 = 17;
     pub const PWRITE64: i32 = 18;
     pub const READV: i32 = 19;

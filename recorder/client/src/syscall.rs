@@ -8,9 +8,10 @@ use strandline_capture::Control;
 
 use crate::options::Fork;
 use crate::pm::Synced;
+use crate::signal::BY_SIGNAL;
 use crate::sys::{self, number};
 use crate::thread::{Birth, Thread};
-use crate::{kernel, pm, process, recorder, replacing};
+use crate::{htm, kernel, pm, process, recorder, replacing, State};
 
 /// A thread's current system call: its number and arguments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +54,10 @@ pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
         *argument = unsafe { dr_syscall_get_param(drcontext, index as i32) } as u64;
     }
     let arguments = thread.call.arguments;
+    // A signal's handler may run in a transaction, which a processor would abort before.
+    if thread.transactions.is_open() && number != number::RT_SIGRETURN {
+        htm::called(number);
+    }
     thread.call.cut = kernel::cut(number, arguments);
     thread.call.recorded = None;
     thread.push(&[Control::Syscall.word(number as u64), recorder.ticket()]);
@@ -65,7 +70,12 @@ pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
         number::VFORK => process::starts(thread, true),
         number::CLONE | number::CLONE3 => clone(thread, number, arguments),
         number::EXECVE | number::EXECVEAT => replacing::becomes(drcontext, thread, number, arguments),
-        _ if kills(number, arguments) => thread.flush(),
+        _ if kills(number, arguments) => {
+            thread.flush();
+            if is_own(number, arguments) {
+                dies(thread);
+            }
+        }
         _ => {}
     }
     1
@@ -79,6 +89,36 @@ fn kills(number: i32, arguments: [u64; 6]) -> bool {
         _ => return false,
     };
     signal == SIGKILL
+}
+
+/// Whether a signal is sent to this process itself.
+fn is_own(number: i32, arguments: [u64; 6]) -> bool {
+    // The first process of a container is not killed by its own signals.
+    process() != 1
+        && match number {
+            number::KILL | number::TGKILL | number::RT_SIGQUEUEINFO | number::RT_TGSIGQUEUEINFO => {
+                arguments[0] == process()
+            }
+            number::TKILL => arguments[0] == running(),
+            _ => false,
+        }
+}
+
+/// The process kills itself: its recording is whole, as at another end.
+fn dies(thread: &Thread) {
+    let recorder = recorder();
+    if !recorder.own_process() {
+        return;
+    }
+    let (mut others, mut count) = (std::ptr::null_mut(), 0);
+    // SAFETY: without a lock; the others stay suspended until they are killed, where they hold none.
+    let are_suspended = unsafe { dr_suspend_all_other_threads(&mut others, &mut count, std::ptr::null_mut()) } != 0;
+    if are_suspended {
+        if recorder.state() == State::Recording {
+            recorder.drain(thread.number);
+        }
+        recorder.end(BY_SIGNAL + SIGKILL);
+    }
 }
 
 /// A system call has returned.

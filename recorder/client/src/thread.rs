@@ -53,6 +53,10 @@ pub struct Thread {
     pub call: crate::syscall::Call,
     /// Its calls of named functions.
     pub calls: crate::calls::InProgress,
+    /// Its hardware transactions.
+    pub transactions: crate::htm::Transactions,
+    /// The words before it were looked at for these.
+    looked: *mut u64,
 }
 
 // SAFETY: used by its own thread, or while that is stopped.
@@ -101,6 +105,8 @@ impl Thread {
                 held: None,
                 call: crate::syscall::Call::default(),
                 calls: crate::calls::InProgress::default(),
+                transactions: crate::htm::Transactions::default(),
+                looked: base,
             })
         }
     }
@@ -148,6 +154,17 @@ impl Thread {
         unsafe { std::slice::from_raw_parts(self.base, self.next().offset_from(self.base) as usize) }
     }
 
+    /// Tells its transactions what was executed since the last time.
+    pub fn look(&mut self) {
+        if self.looked < self.next() {
+            // SAFETY: all up to the next were written, and what was looked at ends with a block or a control word.
+            let words =
+                unsafe { std::slice::from_raw_parts(self.looked, self.next().offset_from(self.looked) as usize) };
+            self.transactions.see(&recorder().blocks.lock(), words);
+            self.looked = self.next();
+        }
+    }
+
     /// Writes the buffer, if recording is active. It must not run at the end of a thread or of the process, because
     /// DynamoRIO would then deadlock if code must be deleted.
     pub fn flush(&mut self) {
@@ -175,6 +192,9 @@ impl Thread {
     /// Writes the part of the buffer within the limit of instructions.
     pub fn write(&mut self, stream: &mut Stream) {
         let recorder = recorder();
+        if self.transactions.is_open() {
+            self.look();
+        }
         let mut blocks = recorder.blocks.lock();
         let keep = recorder.within_limit(&blocks, self.waiting());
         if keep > 0 {
@@ -189,6 +209,7 @@ impl Thread {
     }
 
     fn empty(&mut self) {
+        self.looked = self.base;
         self.set_next(self.base);
         self.whole = self.base;
     }
@@ -212,6 +233,7 @@ impl Thread {
         if recorder.state() != State::Recording {
             return;
         }
+        self.transactions.is_cut();
         let done = {
             let blocks = recorder.blocks.lock();
             let Some(at) = self.last_block(&blocks) else { return };

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use strandline_order::{allowed, Model, Test};
 use strandline_record::order::{Fence, Flush, Piece, PmOp, What};
 use strandline_record::states::{Image, Ledger, Pending, Rules, Walk};
-use strandline_record::At;
+use strandline_record::{At, Marker};
 
 /// Locations: two lines of two words, and a line of one.
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -22,6 +22,7 @@ enum Do {
     Flush(Flush, usize),
     Fence(Fence),
     Xchg(usize),
+    Marker(Marker),
 }
 
 fn instruction() -> impl Strategy<Value = Do> {
@@ -68,6 +69,7 @@ fn test(program: &[Do]) -> Test {
             Do::Flush(kind, at) => format!("{} [{}]", kind.name().to_uppercase(), NAMES[at]),
             Do::Fence(fence) => fence.name().to_uppercase(),
             Do::Xchg(at) => format!("MOV EAX,${value} ;\n XCHG [{}],EAX", NAMES[at]),
+            Do::Marker(_) => continue,
         };
         writeln!(text, " {line} ;").expect("a string can be written");
     }
@@ -93,6 +95,7 @@ fn ops(program: &[Do]) -> Vec<PmOp> {
             Do::StoreNt(at) => vec![op(What::StoreNt(piece(at)))],
             Do::Flush(kind, at) => vec![op(What::Flush(kind, Some(PLACES[at] & !63)))],
             Do::Fence(fence) => vec![op(What::Fence(fence))],
+            Do::Marker(marker) => vec![op(What::Marker(marker))],
             Do::Xchg(at) => [
                 What::Fence(Fence::Locked),
                 What::Store(piece(at)),
@@ -186,4 +189,35 @@ fn an_unfenced_list_append_has_the_state_in_which_only_the_head_is_there() {
     assert!(!walked(&program, Rules::Visible).contains(&head_alone));
     let mended = [&program[..2], &[Do::Fence(Fence::Sfence)], &program[2..]].concat();
     assert!(!walked(&mended, Rules::Flushed).contains(&vec![0, 0, 4, 0, 0]));
+}
+
+#[test]
+fn the_stores_of_a_transaction_become_visible_at_once() {
+    let program = [
+        Do::Store(0),
+        Do::Fence(Fence::Locked),
+        Do::Marker(Marker::TransactionBegin),
+        Do::Store(0),
+        Do::Store(1),
+        Do::Store(2),
+        Do::Marker(Marker::TransactionEnd),
+        Do::Fence(Fence::Locked),
+        Do::Store(3),
+    ];
+    let lines = |first: &[[u8; 2]], second: &[[u8; 2]]| -> BTreeSet<Vec<u8>> {
+        let all = first
+            .iter()
+            .flat_map(|ab| second.iter().map(move |cd| [&ab[..], cd, &[0]].concat()));
+        all.collect()
+    };
+    // A line has all of its stores or none; lines are written back one by one.
+    let expected = lines(&[[0, 0], [1, 0], [4, 5]], &[[0, 0], [6, 0], [6, 9]]);
+    assert_eq!(walked(&program, Rules::Flushed), expected);
+    // What is visible is durable: all lines at once.
+    let before = lines(&[[0, 0], [1, 0]], &[[0, 0]]);
+    let after = lines(&[[4, 5]], &[[6, 0], [6, 9]]);
+    assert_eq!(
+        walked(&program, Rules::Visible),
+        before.union(&after).cloned().collect()
+    );
 }

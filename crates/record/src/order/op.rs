@@ -58,6 +58,17 @@ pub enum What {
     Exit,
 }
 
+impl What {
+    /// What it stores.
+    #[must_use]
+    pub fn piece(self) -> Option<Piece> {
+        match self {
+            What::Store(piece) | What::StoreNt(piece) => Some(piece),
+            _ => None,
+        }
+    }
+}
+
 /// Bytes that a store left in an aligned word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {

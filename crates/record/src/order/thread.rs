@@ -6,7 +6,7 @@ use super::exits::Frames;
 use super::op::{Fence, Flush, Piece, PmOp, What, LINE};
 use super::places::Places;
 use super::{Code, Shared};
-use crate::{AccessKind, At, Block, Edits, Event, Executed, RecordError, Recording, Stream, ThreadStep, Turn};
+use crate::{AccessKind, At, Block, Edits, Event, Executed, Marker, RecordError, Recording, Stream, ThreadStep, Turn};
 use std::collections::VecDeque;
 
 /// The result of advancing a thread.
@@ -210,7 +210,7 @@ impl Sink<'_> {
                     self.put(point.pc, What::Fence(fence));
                     self.behind(point.pc);
                 }
-                PointKind::Marker(marker) => self.put(point.pc, What::Marker(marker)),
+                PointKind::Marker(marker) => self.marker(point.pc, marker),
                 PointKind::Call(access) => self.call(point.pc, executed, access),
                 PointKind::Return(access) => self.returns(executed, access),
                 PointKind::Flush(access, flush) => {
@@ -243,6 +243,17 @@ impl Sink<'_> {
             }
         }
         points.len()
+    }
+
+    /// A transaction that commits orders like a locked instruction.
+    fn marker(&mut self, pc: u64, marker: Marker) {
+        if marker == Marker::TransactionBegin {
+            self.put(pc, What::Fence(Fence::Locked));
+        }
+        self.put(pc, What::Marker(marker));
+        if marker == Marker::TransactionEnd {
+            self.put(pc, What::Fence(Fence::Locked));
+        }
     }
 
     fn frames(&mut self) -> &mut Frames {

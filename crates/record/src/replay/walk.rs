@@ -495,7 +495,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             Marker::Acquire => self.cpu.intent(Intent::Acquire),
             Marker::Release => self.cpu.intent(Intent::Release),
             Marker::ContextSwitch | Marker::Dma => self.hand_over(),
-            Marker::RegionBegin | Marker::RegionEnd => {}
+            Marker::RegionBegin | Marker::RegionEnd | Marker::TransactionBegin | Marker::TransactionEnd => {}
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::Ops;
 use crate::order::{Flush, PmOp, What};
-use crate::RecordError;
+use crate::{Marker, RecordError};
 use std::collections::VecDeque;
 
 /// Maximum number of operations that a store overtakes.
@@ -48,6 +48,7 @@ fn may_overtake(op: &PmOp, before: &PmOp) -> bool {
     match before.what {
         What::Store(other) | What::StoreNt(other) => other.word != piece.word,
         What::Flush(kind, _) => kind != Flush::Clflush,
+        What::Marker(Marker::TransactionBegin | Marker::TransactionEnd) => false,
         What::Marker(_) | What::Unknown | What::Exit | What::Load { .. } => true,
         What::Fence(_) | What::Sync { .. } => false,
     }

@@ -26,7 +26,7 @@ pub struct Item {
     pub nt: bool,
     /// Its segment.
     pub segment: u32,
-    /// It is merged with the next ordinary store, because too many are pending.
+    /// It is merged with the next ordinary store, because too many are pending, or both are of one transaction.
     pub glued: bool,
 }
 

@@ -3,8 +3,8 @@
 use super::line::{self, Item};
 use super::{Image, Rules};
 use crate::order::{Flush, Piece, PmOp, PmPlace, What, LINE};
-use crate::At;
-use std::collections::BTreeMap;
+use crate::{At, Marker};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of distinguished ordinary stores of a line; above it, the oldest half is merged.
 const MOST_ITEMS: usize = 512;
@@ -31,6 +31,8 @@ pub struct Thread {
     pub nts: Vec<PmPlace>,
     /// The position of its last fence or `clflush`, which precedes all its later stores.
     barrier: Option<u64>,
+    /// The stores of its open transaction, which no other thread sees, and no crash.
+    transaction: Option<Vec<PmOp>>,
 }
 
 /// Persistent memory during a program.
@@ -95,6 +97,10 @@ impl Pending {
         if self.due.is_some() {
             return true;
         }
+        // Its stores are durable as one: not even some of them are before.
+        if self.rules == Rules::Visible && !self.committed(op).is_empty() {
+            return true;
+        }
         let has = |line: &PmPlace, which: &dyn Fn(&Item) -> bool| {
             self.lines.get(line).is_some_and(|line| line.items.iter().any(which))
         };
@@ -134,6 +140,19 @@ impl Pending {
     pub fn apply(&mut self, op: &PmOp) {
         self.serial += 1;
         self.settle_due();
+        let transaction = &mut self.threads[op.thread as usize].transaction;
+        match (op.what, transaction) {
+            (What::Marker(Marker::TransactionBegin), transaction) => *transaction = Some(Vec::new()),
+            (What::Marker(Marker::TransactionEnd), transaction) => {
+                let stores = transaction.take().unwrap_or_default();
+                self.commit(&stores);
+            }
+            (What::Store(_) | What::StoreNt(_), Some(stores)) => stores.push(*op),
+            _ => self.perform(op),
+        }
+    }
+
+    fn perform(&mut self, op: &PmOp) {
         match op.what {
             What::Store(piece) => self.store(op, piece, false),
             What::StoreNt(piece) => self.store(op, piece, true),
@@ -144,6 +163,47 @@ impl Pending {
                 lines.iter().for_each(|line| self.make_durable(*line, |_| true));
             }
             What::Flush(_, None) | What::Unknown | What::Marker(_) | What::Exit | What::Load { .. } => {}
+        }
+    }
+
+    /// Whether a store of this operation is one of an open transaction.
+    #[must_use]
+    pub fn holds(&self, op: &PmOp) -> bool {
+        self.thread(op.thread).transaction.is_some()
+    }
+
+    /// The lines of the stores that become visible by the end of their transaction.
+    #[must_use]
+    pub fn committed(&self, op: &PmOp) -> BTreeSet<PmPlace> {
+        match (op.what, &self.thread(op.thread).transaction) {
+            (What::Marker(Marker::TransactionEnd), Some(stores)) => lines(stores).collect(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// The stores of a transaction become visible at once: of a line all, or none. With caches in the persistence domain, the
+    /// last one stands for all.
+    fn commit(&mut self, stores: &[PmOp]) {
+        let Some((last, before)) = stores.split_last() else {
+            return;
+        };
+        if self.rules == Rules::Visible {
+            let pieces = before.iter().filter_map(|op| op.what.piece());
+            pieces.for_each(|piece| self.durable.store(&piece));
+            return self.perform(last);
+        }
+        stores.iter().for_each(|op| self.perform(op));
+        for line in lines(stores).collect::<BTreeSet<_>>() {
+            let Some(line) = self.lines.get_mut(&line) else {
+                continue;
+            };
+            let mut own = line
+                .items
+                .iter_mut()
+                .rev()
+                .take_while(|item| item.serial == self.serial);
+            own.by_ref().take(1).for_each(drop);
+            own.for_each(|item| item.glued = true);
         }
     }
 
@@ -265,6 +325,11 @@ impl Line {
         self.items.splice(first..first, words);
         true
     }
+}
+
+/// The lines of these stores.
+fn lines(stores: &[PmOp]) -> impl Iterator<Item = PmPlace> + '_ {
+    stores.iter().filter_map(|op| Some(op.what.piece()?.line()))
 }
 
 /// A store merged with a later one to the same word.

@@ -109,7 +109,12 @@ impl<'r> Walk<'r> {
         match op.what {
             What::Store(piece) | What::StoreNt(piece) => {
                 self.changed.insert(piece.line());
-                self.has_own = true;
+                self.has_own |= !self.pending.holds(op);
+            }
+            What::Marker(Marker::TransactionEnd) => {
+                let lines = self.pending.committed(op);
+                self.has_own |= !lines.is_empty();
+                self.changed.extend(lines);
             }
             What::Marker(Marker::TaskBegin) => self.tasks += 1,
             What::Marker(Marker::TaskEnd) => {
