@@ -198,6 +198,8 @@ class StateVisit:
     """Whether it was chosen as the representative of its class."""
     within: str = ""
     """The state whose recovery the power interrupted; empty if it interrupted the program."""
+    torn: Sequence[dict[str, Any]] = ()
+    """Torn stores of `cmpxchg16b` and `movdir64b`: `{"instruction", SITE}`."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> StateVisit:
@@ -284,6 +286,8 @@ class StatesPlan:
     the other thread's store that a load of finding `read_undurable_then_persisted` read; else `None`. `callers` are
     calls of the program's own code, the most frequent first; a library's instruction has an entry for each of them.
     """
+    incomplete: bool = False
+    """Whether the recording ends before the program did."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> StatesPlan:

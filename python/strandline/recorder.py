@@ -81,9 +81,17 @@ class Recorded:
     warnings: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     """The mapped persistent memory: paths, or empty for a range of addresses."""
+    complete: bool = True
+    """Whether the recording ends with the program."""
 
 
 ENDED = "SIGTERM ended the program: the recording has what it did before"
+KILLED = "the second SIGTERM killed the program: the recording is incomplete"
+DIED = (
+    "the recording is incomplete: signal 9 from outside ended the program, as of kill -9 or for a lack of memory",
+    "the recording is incomplete: the recorder died in the program, whose process ended with status {}: report this",
+)
+"""Why a recording has no end."""
 FIRST_ENDED = "SIGTERM ended the program's first process; the recording has its last one to the end"
 
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
@@ -113,9 +121,17 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
         pipe.is_passed()
         with signals_for(process) as terminated:
             collected = collect(pipe.source, str(spec.out), advance)
+    if not collected["complete"]:
+        collected["warnings"] = [*collected["warnings"], _why_incomplete(len(terminated) > 1, process.returncode)]
     if terminated:
         collected["warnings"] = [*collected["warnings"], FIRST_ENDED if spec.fork == "child" else ENDED]
     return Recorded(**collected)
+
+
+def _why_incomplete(by_second_signal: bool, status: int) -> str:
+    if by_second_signal:
+        return KILLED
+    return DIED[0] if status == -signal.SIGKILL else DIED[1].format(status)
 
 
 class Pipe:

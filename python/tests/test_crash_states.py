@@ -3,14 +3,21 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from made import states_plan
+from strandline.api.recordings import CrashesOfRecording
 from strandline.checking.examined import Examined
+from strandline.checking.examining import weaken
 from strandline.checking.groups import groups
+from strandline.checking.means import Means
 from strandline.checking.mending import Change, Remedy
+from strandline.checking.request import Request
 from strandline.checking.verdicts import End, Verdict
 from strandline.engine import Reached, StatesPlan, StateVisit
+from strandline.errors import InputError
 from strandline.views import failure_groups, named_lines
-from strandline.views.crash_states import WHY, circumstances, explain, found, store_lines
+from strandline.views.crash_states import WHY, circumstances, explain, found, store_lines, verdicts
 from strandline.views.recorded_case import page
 
 
@@ -134,6 +141,27 @@ def test_a_store_is_shown_with_the_programs_call_that_led_to_it() -> None:
     ]
     library = store("insert (list.c:40) via memcpy (libpmem.so.1+0x8)", library=True)
     assert store_lines([{**library, "caller": call}]) == [f"{library['site']}, at pool+0x40"]
+
+
+def test_a_torn_store_of_which_manuals_promise_more_is_told() -> None:
+    torn = {"instruction": "cmpxchg16b", "site": "swap (list.c:9)"}
+    lines = explain(examined(replace(state("7:all,3=1", [BUG], [BUG], differs=1), torn=[torn])), [])
+    assert [line.split(":")[0] for line in lines if "torn" in line] == ["  torn  cmpxchg16b in swap (list.c"]
+
+
+def test_an_incomplete_recording_is_never_right() -> None:
+    counts = {"states": 2, "intervals": 1, "classes": 1, "model": "px86", "threads": 1, "promises_recovery": True}
+    right = [Verdict(state("1:all", [BUG], []), "")]
+    result = Examined("list.strand", "x86", states_plan(**counts, incomplete=True), 1, right)
+    assert verdicts([result]).rows[0][-2] == "no failure in what was recorded"
+    nothing: Any = None
+    judged = CrashesOfRecording(Request("list.strand"), [result], None, nothing, nothing)
+    assert not judged.recovers
+    assert [(each["incomplete"], each["recovers"]) for each in judged.columns().by_row()] == [(True, None)]
+    failing = replace(result, verdicts=[Verdict(state("1:all", [BUG], []), "refused")])
+    assert verdicts([failing]).rows[0][-2] == "FAILS"
+    with pytest.raises(InputError, match="the recording is incomplete"):
+        weaken(Means(nothing, 1, nothing), Request("list.strand"), result)
 
 
 def lacking(name: str, code: list[int], why: str = "refused", end: End = End.REFUSES) -> Verdict:

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import strandline as package
 from conftest import Strandline
-from strandline.recorder import Recorded, RecordSpec, options
+from strandline.recorder import LAUNCHER, OVERRIDE, Recorded, RecordSpec, options, record
 
 KINDS = (
     "instructions loads stores atomics stores_nt clwbs clflushopts clflushes sfences mfences tasks persistent_stores"
@@ -24,12 +24,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[RecordSpec]:
     """The command's request to the recorder; nothing is recorded."""
     specs: list[RecordSpec] = []
 
-    def record(spec: RecordSpec, *_: Any) -> Recorded:
+    def ask(spec: RecordSpec, *_: Any) -> Recorded:
         specs.append(spec)
         files = [str(path.resolve()) for path in spec.pm]
         return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, 0, [WARNING], files)
 
-    monkeypatch.setattr("strandline.cli.record.record", record)
+    monkeypatch.setattr("strandline.cli.record.record", ask)
     return specs
 
 
@@ -44,7 +44,7 @@ def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[
     limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5", "--pm-heap")
     tasks = ("--task", "a", "--task", "b", "--fork", "child")
     document = strandline("record", "-o", "b.strand", *limits, *tasks, "--json", "--", "./app", "--pm").document
-    keys = {"recording", "bytes", "program", "status", "threads", "totals", "waiting", "warnings", "files"}
+    keys = {"recording", "bytes", "program", "status", "threads", "totals", "waiting", "warnings", "files", "complete"}
     assert set(document) == keys
     assert strandline("record", "--", "bin/app").code == 0
     given = RecordSpec(
@@ -55,6 +55,26 @@ def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[
         quiet_stdout=True,
     )
     assert asked == [given, RecordSpec(("bin/app",), Path("app.strand"))]
+
+
+@pytest.mark.parametrize(
+    ("ends", "why"), [("kill -9 $$", "signal 9 from outside"), ("exit 255", "the recorder died in the program")]
+)
+def test_a_recording_without_an_end_fails_and_says_why(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ends: str, why: str
+) -> None:
+    launcher = tmp_path / LAUNCHER
+    launcher.write_text(f"#!/bin/sh\n{ends}\n")
+    launcher.chmod(0o755)
+    monkeypatch.setenv(OVERRIDE, str(tmp_path))
+    found = Recorded("a.strand", 800, ["/bin/true"], 137, 1, TOTALS, complete=False)
+
+    def run(spec: RecordSpec, *_: Any) -> Recorded:
+        return record(spec, lambda *_: vars(found), lambda _: None)
+
+    monkeypatch.setattr("strandline.cli.record.record", run)
+    answer = strandline("record", "-o", str(tmp_path / "a.strand"), "--", "/bin/true")
+    assert (answer.code, why in " ".join(answer.out.split())) == (1, True), answer.out
 
 
 @pytest.mark.parametrize(
@@ -70,10 +90,10 @@ def test_a_recording_without_the_persistent_memory_that_was_asked_for_fails(
 ) -> None:
     totals = {**TOTALS, "persistent_stores": stores}
 
-    def record(spec: RecordSpec, *_: Any) -> Recorded:
+    def done(spec: RecordSpec, *_: Any) -> Recorded:
         return Recorded(str(spec.out), 800, list(spec.program), 0, 1, totals, 0, [], mapped)
 
-    monkeypatch.setattr("strandline.cli.record.record", record)
+    monkeypatch.setattr("strandline.cli.record.record", done)
     answer = strandline("record", "--pm", "/pm/pool", "--", "./app")
     assert answer.code == 1
     assert f"warning: {warning}" in answer.out
@@ -109,10 +129,10 @@ def test_a_heap_is_all_that_is_allocated_or_what_functions_allocate(
 
 
 def test_instructions_of_waiting_are_told(strandline: Strandline, monkeypatch: pytest.MonkeyPatch) -> None:
-    def record(spec: RecordSpec, *_: Any) -> Recorded:
+    def done(spec: RecordSpec, *_: Any) -> Recorded:
         return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, 1234, [], ["/pm/pool"])
 
-    monkeypatch.setattr("strandline.cli.record.record", record)
+    monkeypatch.setattr("strandline.cli.record.record", done)
     answer = strandline("record", "--", "./app")
     assert "2 threads · 1,234 instructions of waiting left out" in answer.out
 

@@ -42,6 +42,7 @@ pub fn describe(path: &str) -> Result<Value, Error> {
         "threads": recording.threads().len(),
         "totals": totals(recording.totals()),
         "warnings": recording.warnings(),
+        "complete": !recording.is_incomplete(),
         "files": recording.regions().iter().map(|region| &region.path).collect::<Vec<_>>(),
     }))
 }

@@ -2,7 +2,7 @@
 
 use crate::recording::{Block, Totals};
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
-use strandline_capture::Marker;
+use strandline_capture::{Access, AccessKind, Marker};
 
 /// An instruction that orders its neighbours or annotates the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,25 @@ pub(crate) fn signs(pc: u64, code: &[u8]) -> Vec<(u16, Sign)> {
     signs
         .filter_map(|(instruction, index)| Some((index, Sign::of(&instruction)?)))
         .collect()
+}
+
+/// The instructions of a block that store more than eight bytes at once, as their manuals say, with their addresses.
+pub(crate) fn at_once(block: &Block) -> Vec<(u64, &'static str)> {
+    let may = |access: &Access| {
+        matches!(
+            (access.kind, access.size),
+            (AccessKind::Atomic, 16) | (AccessKind::StoreNt, 64)
+        )
+    };
+    if !block.accesses.iter().any(may) {
+        return Vec::new();
+    }
+    let name = |instruction: &Instruction| match instruction.mnemonic() {
+        Mnemonic::Cmpxchg16b => Some((instruction.ip(), "cmpxchg16b")),
+        Mnemonic::Movdir64b => Some((instruction.ip(), "movdir64b")),
+        _ => None,
+    };
+    instructions(block).iter().filter_map(name).collect()
 }
 
 /// The instructions of a block.

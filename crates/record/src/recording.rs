@@ -2,6 +2,9 @@
 
 use strandline_capture::{Access, AccessKind};
 
+/// The warning of a recording without an end.
+pub(crate) const INCOMPLETE: &str = "the program was killed; the recording ends where the recorder was stopped";
+
 /// Straight-line code that was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {

@@ -1,13 +1,14 @@
 //! Maps instructions to the program's source, from the DWARF of the mapped code files.
 
 use crate::brief::brief;
+use crate::code;
 use crate::recording::is_library;
 use crate::symbols::Symbols;
 use crate::texts::Texts;
 use crate::{At, Lines, Module, Recording};
 use addr2line::Loader;
 use object::{Object, ObjectSegment, ObjectSymbol};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::Path;
 
@@ -50,6 +51,7 @@ pub struct Source {
     texts: Texts,
     loaded: HashMap<String, Option<Loaded>>,
     sites: HashMap<u64, Site>,
+    at_once: BTreeMap<u64, &'static str>,
 }
 
 /// A mapped file.
@@ -66,6 +68,7 @@ impl Source {
     pub fn of(recording: &Recording) -> Source {
         Source {
             lines: recording.lines().clone(),
+            at_once: recording.blocks().iter().flat_map(code::at_once).collect(),
             ..Source::new(recording.modules())
         }
     }
@@ -79,7 +82,14 @@ impl Source {
             texts: Texts::default(),
             loaded: HashMap::new(),
             sites: HashMap::new(),
+            at_once: BTreeMap::new(),
         }
+    }
+
+    /// What an instruction is called that stores more than eight bytes at once, as its manual says.
+    #[must_use]
+    pub fn at_once(&self, pc: u64) -> Option<&'static str> {
+        self.at_once.get(&pc).copied()
     }
 
     /// The place of the instruction at this address.

@@ -146,6 +146,9 @@ impl Recorded {
         for (name, count) in self.recorded.counts.named() {
             params.insert(format!("recording_{name}"), json!(count));
         }
+        if self.recorded.replayed.recording().is_incomplete() {
+            params.insert("recording_incomplete".into(), json!(true));
+        }
         params.insert("recording_stalls".into(), json!(self.stalls()));
     }
 

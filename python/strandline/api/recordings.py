@@ -65,8 +65,8 @@ class CrashesOfRecording(Result):
 
     @property
     def recovers(self) -> bool:
-        """Whether no crash state fails."""
-        return not any(result.failures for result in self.results)
+        """Whether no crash state fails, and the recording is whole."""
+        return not any(result.failures or result.plan.incomplete for result in self.results)
 
     def page(self) -> Page:
         """Notes, the smallest failing case of each design, an audit of the program's flushes, and a row a design."""
@@ -81,6 +81,8 @@ class CrashesOfRecording(Result):
         parts += self.audit.parts()
         parts += self.weakened.parts() if self.weakened else []
         parts += [Line(), crash_states.verdicts(self.results)]
+        if first.plan.incomplete:
+            parts += [Line(), Line(crash_states.INCOMPLETE, Alarm.style, folds=True)]
         if failing := self.audit.places(self.gate):
             places = counted(failing, "place")
             said = f"the audit fails at {places}: mend the findings of {self.gate}, or --suppress them"
@@ -248,7 +250,7 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
         "hung": verdict.hung,
         "kind": kind(verdict),
         "tasks_done": list(state.tasks_done),
-        **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks", "run")},
+        **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks", "torn", "run")},
     }
 
 
@@ -278,6 +280,7 @@ def _summary(result: Examined) -> dict[str, Any]:
         "orders_tried",
         "classes",
     )
+    is_open = result.early or plan.incomplete
     keys = (*counts, "judged", "not_judged", "model", "promises_recovery", "warnings")
     return {
         "workload": result.recording,
@@ -289,5 +292,6 @@ def _summary(result: Examined) -> dict[str, Any]:
         **{key: getattr(plan, key) for key in keys},
         "found": crash_states.found(plan),
         "recoveries": None if result.inside is None else asdict(result.inside),
-        "recovers": False if result.failures else None if result.verdicts is None or result.early else True,
+        "incomplete": plan.incomplete,
+        "recovers": False if result.failures else None if result.verdicts is None or is_open else True,
     }

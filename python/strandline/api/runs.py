@@ -16,10 +16,11 @@ from strandline.engine import Engine, RunSpec
 from strandline.records import SPEEDUP, Record
 from strandline.views import record_files, runs, why, windows
 from strandline.views.counts import counts, of_designs
+from strandline.views.crash_states import INCOMPLETE
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 from strandline.views.promises import Promises
-from strandline.views.table import Table
+from strandline.views.table import Alarm, Table
 from strandline.words import Windows, matching, names
 
 if TYPE_CHECKING:
@@ -85,6 +86,11 @@ class Runs(Result):
         """What speedups of the first workload are over."""
         return self.compared[0].baseline
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether a recording ends before its program did."""
+        return runs.incomplete(self.records)
+
     def page(self) -> Page:
         """For each workload the comparison, the costliest fences of a recording, and the counters to show."""
         parts = [part for each in self.compared for part in (*self._compared(each), Line())]
@@ -105,6 +111,8 @@ class Runs(Result):
             runs.drifting(records),
         )
         yield from (Line(line, DIM) for line in told if line)
+        if runs.incomplete(records):
+            yield Line(INCOMPLETE, Alarm.style, folds=True)
 
     def _why(self, records: Sequence[Record]) -> tuple[Table, ...]:
         """Where the cycles went, if that was asked."""

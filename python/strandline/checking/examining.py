@@ -56,6 +56,8 @@ def examine(means: Means, request: Request, design: str) -> Examined:
 def weaken(means: Means, request: Request, found: Examined) -> Weakest:
     """What the recording can do without, against what was found with all of its flushes and fences."""
     checker = request.checker
+    if found.plan.incomplete:
+        raise InputError("--weaken: the recording is incomplete, and what it lacks may need them: record it to its end")
     if checker and found.early:
         raise InputError(
             f"--weaken: not all states were checked without changes ({found.early.value}): fix the checker"

@@ -14,7 +14,7 @@ from strandline.cli.app import App
 from strandline.cli.helped import Helped
 from strandline.cli.options import AT_LEAST_ONE, PATH, json_option, seed_option
 from strandline.cli.progress import counter
-from strandline.recorder import INCLUDE, Recorded, RecordSpec, record, shortcomings, stem
+from strandline.recorder import INCLUDE, KILLED, Recorded, RecordSpec, record, shortcomings, stem
 from strandline.views import recordings
 
 
@@ -109,7 +109,7 @@ def record_(app: App, /, **given: Any) -> None:
         output.print_json(asdict(recorded))
     else:
         _print(recorded)
-    if lacking:
+    if lacking or (not recorded.complete and KILLED not in recorded.warnings):
         raise click.exceptions.Exit(1)
 
 

@@ -93,3 +93,5 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
             return
         result = compare(session, base, given["designs"], given["out"], given["window"], given["counters"] or ())
     output.give(result, given["as_json"], given["out"])
+    if result.incomplete:
+        ctx.exit(1)

@@ -14,7 +14,7 @@ from strandline.views import named_lines
 from strandline.views.apart import told_apart
 from strandline.views.crashes import NOT_FINISHED, VERDICTS
 from strandline.views.numbers import counted, whole
-from strandline.views.table import Alarm, Column, Table
+from strandline.views.table import Alarm, Column, Open, Table
 
 COLUMNS = (
     Column("design", numeric=False),
@@ -47,6 +47,16 @@ WHY = {
     "not_yet_visible": "not yet visible",
 }
 """Why a store is not durable at a crash."""
+SO_FAR = "no failure in what was recorded"
+"""The verdict on a recording that ends before the program did."""
+INCOMPLETE = (
+    "the recording is incomplete: the program was killed, or the recorder died in it, and what came last is missing; "
+    "no verdict on the program follows: record it again to its end"
+)
+TORN = (
+    "torn  {instruction} in {site}: its manual promises these bytes at once to other threads; after a loss of power, "
+    "guides to persistent memory promise aligned words of eight bytes alone"
+)
 EXACT = 10**12
 """Up to this number, the count of states is shown exactly."""
 
@@ -75,6 +85,8 @@ def _verdict(result: Examined) -> str:
         return Alarm(f"{VERDICTS[False]}, {NOT_FINISHED}")
     if result.failures:
         return VERDICTS[False]
+    if result.plan.incomplete and result.verdicts is not None:
+        return Open(SO_FAR)
     return "not checked" if result.verdicts is None else VERDICTS[None if result.early else True]
 
 
@@ -209,6 +221,7 @@ def explain(result: Examined, end: Sequence[str], alike: str = "", remedy: Remed
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in stores(state)),
+        *(f"  {TORN.format(**store)}" for store in state.torn),
         *(f"    {line}" for line in named_lines.lines(state, remedy)),
         *(f"  checker: {line}" for line in verdict.output[-5:]),
         *(f"  {line}" for line in end),

@@ -154,6 +154,11 @@ def circumstances(records: Sequence[Record], baseline: Record) -> str:
     )
 
 
+def incomplete(records: Sequence[Record]) -> bool:
+    """Whether these are runs of a recording that ends before its program did."""
+    return any(record.fields.get("params", {}).get("recording_incomplete") for record in records)
+
+
 def _warmups(records: Sequence[Record], baseline: Record) -> str:
     """How the runs began, with the names of those that began so unless all did."""
     names: dict[str, list[str]] = {}

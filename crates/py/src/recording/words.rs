@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use strandline_design::About;
 use strandline_record::order::{Places, PmOp, PoolFile, What};
 use strandline_record::states::{Dependent, Spot, Stored, Visit, Why};
-use strandline_record::{At, Recording, Source};
+use strandline_record::{At, Marker, Recording, Source};
 
 /// Maximum number of stores that explain a state, of those that it has and of those that it lacks.
 const MOST_STORES: usize = 16;
@@ -24,7 +24,7 @@ pub fn recording(
     let file = |file: &PoolFile| json!({"name": file.name, "path": file.path, "bytes": file.bytes});
     let totals = recording.totals();
     json!({
-        "program": recording.program(), "warnings": recording.warnings(),
+        "program": recording.program(), "warnings": recording.warnings(), "incomplete": recording.is_incomplete(),
         "threads": recording.threads().len(), "instructions": totals.instructions,
         "persistent_stores": totals.persistent_stores,
         "model": about.model, "promises_recovery": about.promises_recovery,
@@ -100,8 +100,20 @@ pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit)
         "lacks": stores(source, places, &visit.lacks), "lacks_stores": visit.lacks.len(),
         "has_code": code(source, &visit.has), "lacks_code": code(source, &visit.lacks),
         "tasks_done": visit.done, "represents": visit.represents,
-        "run": null,
+        "torn": torn(source, visit), "run": null,
     })
+}
+
+/// Torn stores of instructions whose manuals promise more than eight bytes at once, though not after a loss of power.
+fn torn(source: &mut Source, visit: &Visit) -> Vec<Value> {
+    let named = visit.torn.iter().filter_map(|at| Some((*at, source.at_once(at.pc)?)));
+    let named: Vec<(At, &str)> = named.collect();
+    let entry = |(at, instruction): (At, &str)| {
+        let mut value = site(source, at);
+        value["instruction"] = json!(instruction);
+        value
+    };
+    named.into_iter().map(entry).collect()
 }
 
 /// The addresses of stores in the program's own code, each once; of all stores, not only the first. A library's store is
@@ -138,6 +150,7 @@ fn operation(source: &mut Source, op: Option<PmOp>) -> Option<Value> {
         What::Flush(flush, _) => flush.name(),
         What::Fence(fence) => fence.name(),
         What::Sync { .. } => "msync or fsync",
+        What::Marker(Marker::TransactionEnd) => "xend",
         What::Marker(_) => "marker",
         What::Exit => "exit",
         What::Load { .. } => "load",

@@ -19,7 +19,7 @@ pub use file::collect;
 
 use crate::error::RecordError;
 use crate::format::{check, Writer};
-use crate::recording::{Block, Module};
+use crate::recording::{Block, Module, INCOMPLETE};
 use memory::Memory;
 use packets::{Fields, Next, Packet, Packets};
 use std::io::{Read, Write};
@@ -236,8 +236,7 @@ impl<W: Write> Collector<W> {
     fn finish(mut self, offset: u64) -> Result<(W, Collected), RecordError> {
         let complete = self.status.is_some();
         if !complete {
-            let what = "the program was killed; the recording ends where the recorder was stopped";
-            self.warnings.push(what.to_string());
+            self.warnings.push(INCOMPLETE.to_string());
         }
         let (writer, known, memory) = (&mut self.writer, &self.known[..], &self.memory);
         let mut trace = Trace {

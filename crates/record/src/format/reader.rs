@@ -12,7 +12,7 @@ use crate::code::{signs, Sign};
 use crate::edits::Edits;
 use crate::error::RecordError;
 use crate::lines::Lines;
-use crate::recording::{Block, Module, Region, Thread, Totals};
+use crate::recording::{Block, Module, Region, Thread, Totals, INCOMPLETE};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
@@ -268,6 +268,12 @@ impl Recording {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.contents.index.warnings
+    }
+
+    /// Whether it ends before the program did: the program was killed, or the recorder died in it.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        self.warnings().iter().any(|warning| warning == INCOMPLETE)
     }
 
     /// The program's exit status as the shell reports it.

@@ -410,6 +410,9 @@ impl CrashStates {
         let kept = kept.ok_or_else(|| no_such_state(&name))?;
         let stores = interval.stores(&kept);
         files::write(&self.places, &walk.pending().durable, &stores, folder(&name).as_path())?;
+        let mut visit = Visit::of(&interval, &kept, self.history.as_ref().map(|(_, history)| history));
+        // The interval ends in the middle of a store.
+        visit.torn.extend(walk.ends().filter(|op| op.rest).map(|op| op.at));
         Ok(Visit {
             name,
             interval: Some(number),
@@ -418,7 +421,7 @@ impl CrashStates {
             represents: self.asked.only.is_none() && self.explored.front().is_some_and(|now| now.quotas.is_empty()),
             began: walk.began,
             ends: walk.ends(),
-            ..Visit::of(&interval, &kept, self.history.as_ref().map(|(_, history)| history))
+            ..visit
         })
     }
 }

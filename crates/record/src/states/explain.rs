@@ -1,9 +1,10 @@
 //! A crash state as text: the stores that it has and lacks.
 
+use super::line::Item;
 use super::{History, Interval, Kept, Why};
-use crate::order::{PmOp, PmPlace};
+use crate::order::{PmOp, PmPlace, LINE};
 use crate::At;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A visited crash state.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,8 @@ pub struct Visit {
     pub has: Vec<Stored>,
     /// Absent stores that could be durable.
     pub lacks: Vec<Stored>,
+    /// Stores of which it has a part and lacks another.
+    pub torn: BTreeSet<At>,
 }
 
 /// Stores of an instruction to a line.
@@ -80,8 +83,25 @@ impl Visit {
             for ((kept, _), store) in stores {
                 if kept { &mut visit.has } else { &mut visit.lacks }.push(store);
             }
+            visit.torn.extend(torn(items, kept));
         }
         visit.differs = not_full.min(not_empty);
         visit
     }
+}
+
+/// The instructions whose stores of 16 bytes, or non-temporal ones of a line, are there in part.
+fn torn(items: &[Item], kept: &[bool]) -> Vec<At> {
+    let mut there: BTreeMap<(At, PmPlace), BTreeMap<PmPlace, u64>> = BTreeMap::new();
+    for (item, kept) in items.iter().zip(kept) {
+        let unit = if item.nt { LINE } else { 16 };
+        let words = there.entry((item.at, item.piece.word & !(unit - 1))).or_default();
+        *words.entry(item.piece.word).or_default() += u64::from(*kept);
+    }
+    let is_torn = |words: &BTreeMap<PmPlace, u64>| words.values().min() != words.values().max();
+    there
+        .into_iter()
+        .filter(|(_, words)| is_torn(words))
+        .map(|((at, _), _)| at)
+        .collect()
 }

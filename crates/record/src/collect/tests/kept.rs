@@ -175,6 +175,7 @@ fn a_stream_without_an_end_is_kept_with_a_warning() {
     let (recording, collected) = collected(&stream.bytes).expect("what came is good");
     assert!(!collected.complete && collected.warnings[0].contains("was killed"));
     assert_eq!((recording.status(), recording.warnings().len()), (137, 1));
+    assert!(recording.is_incomplete());
     let values = steps(&recording, 0, |step| step.map(|e| (e.instructions, e.values.to_vec())));
     assert_eq!(values, [Ok((2, vec![1, 2])), Ok((1, vec![3]))]);
 }
