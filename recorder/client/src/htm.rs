@@ -306,7 +306,7 @@ fn saved_stack(pointer: u64) -> (u64, Vec<u8>) {
     let mut done = 0;
     // SAFETY: reading is safe; the stack may end before.
     unsafe { dr_safe_read(start as *const _, bytes.len(), bytes.as_mut_ptr().cast(), &mut done) };
-    bytes.truncate(done as usize);
+    bytes.truncate(done);
     (start, bytes)
 }
 

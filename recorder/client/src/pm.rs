@@ -150,14 +150,23 @@ pub fn unmapped(thread: &mut Thread, range: Range<u64>) {
         return;
     }
     thread.flush();
-    recorder.unmapped.lock().extend(gone.iter().cloned());
     for mapping in gone {
+        remember(&mut recorder.unmapped.lock(), &mapping);
         let range = mapping.range;
         recorder.stream.lock().packet(
             PacketKind::PmUnmap,
             0,
             &[words(&[range.start, range.end - range.start])],
         );
+    }
+}
+
+/// Keeps a mapping that is gone, unless one of the same part of its file is kept: a program may map windows of a file for ever.
+fn remember(unmapped: &mut Vec<Mapping>, gone: &Mapping) {
+    let (from, to) = (gone.offset, gone.offsets().end);
+    let covers = |known: &Mapping| known.file == gone.file && known.offset <= from && to <= known.offsets().end;
+    if gone.file.is_some() && !unmapped.iter().any(covers) {
+        unmapped.push(gone.clone());
     }
 }
 
