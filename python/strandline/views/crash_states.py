@@ -185,6 +185,11 @@ def stores(state: StateVisit) -> list[str]:
     return [line for side in sorted(sides, key=lambda side: side[2]) for line in _stores(*side)]
 
 
+def torn(state: StateVisit) -> list[str]:
+    """The state's torn stores of which manuals promise more than eight bytes at once."""
+    return [TORN.format(**store) for store in state.torn]
+
+
 def _stores(verb: str, shown: Sequence[dict[str, Any]], total: int) -> list[str]:
     lines = [f"{verb:5} {line}" for line in store_lines(shown[:MOST_STORES])]
     more = total - len(lines)
@@ -221,7 +226,7 @@ def explain(result: Examined, end: Sequence[str], alike: str = "", remedy: Remed
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in stores(state)),
-        *(f"  {TORN.format(**store)}" for store in state.torn),
+        *(f"  {line}" for line in torn(state)),
         *(f"    {line}" for line in named_lines.lines(state, remedy)),
         *(f"  checker: {line}" for line in verdict.output[-5:]),
         *(f"  {line}" for line in end),

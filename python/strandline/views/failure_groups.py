@@ -24,6 +24,7 @@ def others(found: Sequence[Group], end: Callable[[Verdict], Sequence[str]]) -> l
         lines.append(f"failure {number} of {len(found)}: {verdict.why}{alike(group)}")
         lines.append(f"  smallest case: state {verdict.state.name}, power lost {crash_states.place(verdict.state)}")
         lines += [f"  {line}" for line in crash_states.stores(verdict.state)[:OTHERS_STORES]]
+        lines += [f"  {line}" for line in crash_states.torn(verdict.state)]
         lines += [f"  checker: {line}" for line in verdict.output[-1:]]
         lines += [f"  {line}" for line in end(verdict)]
     if rest := left_out(found):
