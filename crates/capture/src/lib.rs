@@ -349,6 +349,12 @@ impl Marker {
         Marker::ALL.into_iter().find(|marker| *marker as u32 == code)
     }
 
+    /// Whether programs write it, not the recorder alone.
+    #[must_use]
+    pub fn is_of_programs(self) -> bool {
+        !matches!(self, Marker::TransactionBegin | Marker::TransactionEnd)
+    }
+
     /// The displacement of its `nop`.
     #[must_use]
     pub const fn displacement(self) -> u32 {
