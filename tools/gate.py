@@ -8,15 +8,13 @@ out.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,50 +38,57 @@ class Count:
     simulated: int
 
 
+#: A kind of `gate_run.py`, and its specification as JSON.
+Request = tuple[str, str]
+Counts = dict[Request, Count]
+
+#: The start of the interpreter and of the native module.
+START: Request = ("start", "{}")
+
+
 @dataclass(frozen=True)
 class Case:
     """A line of the table."""
 
     what: str
     most: float
-    measure: Callable[[], float]
+    requests: tuple[Request, ...]
+    measured: Callable[[Counts], float]
     #: What else the measured value says.
     remark: Callable[[float], str] = lambda _: ""
 
 
-def count(kind: str, request: object) -> Count:
-    """Runs a request in the native module under valgrind."""
-    valgrind = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
-    command = [*valgrind, sys.executable, "tools/gate_run.py", kind, json.dumps(request)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    counted = COUNTED.search(done.stderr)
-    if done.returncode or counted is None:
-        raise SystemExit(f"strandline: valgrind counted nothing: {done.stderr.strip()}")
-    return Count(int(counted[1].replace(",", "")), int(done.stdout))
+def count(requests: list[Request]) -> Counts:
+    """Runs requests in the native module under valgrind, the first ones first."""
+    with tempfile.TemporaryDirectory() as folder:
+        valgrind = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+        command = [*valgrind, f"--log-file={folder}/%p", sys.executable, "tools/gate_run.py"]
+        asked = json.dumps([(kind, json.loads(spec)) for kind, spec in requests])
+        done = subprocess.run(command, cwd=ROOT, input=asked, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"strandline: valgrind counted nothing: {done.stderr.strip()}")
+        counts = {}
+        for number, process, simulated in (map(int, line.split()) for line in done.stdout.splitlines()):
+            counted = COUNTED.findall((Path(folder) / str(process)).read_text())
+            counts[requests[number]] = Count(int(counted[-1].replace(",", "")), simulated)
+    return counts
 
 
-@cache
-def start() -> Count:
-    """The start of the interpreter and of the native module."""
-    return count("start", None)
+def few_and_many(spec: RunSpec, tasks: int) -> tuple[Request, Request]:
+    """The two runs whose difference has no start-up."""
+    few, many = (("run", json.dumps(asdict(replace(spec, tasks=tasks // part)))) for part in (10, 1))
+    return few, many
 
 
-@cache
-def per_instruction(spec: RunSpec, tasks: int) -> float:
+def per_instruction(counts: Counts, runs: tuple[Request, Request]) -> float:
     """Host instructions for each simulated one."""
-    few, many = (count("run", asdict(replace(spec, tasks=tasks // part))) for part in (10, 1))
+    few, many = (counts[run] for run in runs)
     return (many.host - few.host) / (many.simulated - few.simulated)
 
 
-def growth(spec: RunSpec, tasks: int) -> float:
-    """Host instructions for each simulated one, over those of the same run with one thread."""
-    return per_instruction(spec, tasks) / per_instruction(replace(spec, threads=1), tasks)
-
-
-def per_state(spec: RunSpec) -> float:
+def per_state(counts: Counts, test: Request) -> float:
     """Thousands of host instructions for each crash state."""
-    whole = count("crash", asdict(CrashSpec(spec, POINTS)))
-    return (whole.host - start().host) / whole.simulated / 1000
+    return (counts[test].host - counts[START].host) / counts[test].simulated / 1000
 
 
 def states_a_second(thousands: float) -> str:
@@ -99,11 +104,18 @@ def case(kind: str, keys: dict[str, Any]) -> Case:
     spec = RunSpec(**{"threads": 1, "warm": 0, **keys}) if kind != "crash" else RunSpec(**keys)
     name = f"{spec.workload} {spec.design}"
     if kind == "crash":
-        return Case(f"thousands a crash state: {name}", most, lambda: per_state(spec), states_a_second)
+        test = ("crash", json.dumps(asdict(CrashSpec(spec, POINTS))))
+        what = f"thousands a crash state: {name}"
+        return Case(what, most, (START, test), lambda counts: per_state(counts, test), states_a_second)
     threads = f"{spec.threads} thread{'s' if spec.threads != 1 else ''}"
+    runs, alone = few_and_many(spec, tasks), few_and_many(replace(spec, threads=1), tasks)
     if kind == "growth":
-        return Case(f"growth from 1 to {threads}: {name}", most, lambda: growth(spec, tasks))
-    return Case(f"a simulated instruction: {name}, {threads}", most, lambda: per_instruction(spec, tasks))
+        what = f"growth from 1 to {threads}: {name}"
+        return Case(
+            what, most, runs + alone, lambda counts: per_instruction(counts, runs) / per_instruction(counts, alone)
+        )
+    what = f"a simulated instruction: {name}, {threads}"
+    return Case(what, most, runs, lambda counts: per_instruction(counts, runs))
 
 
 def main() -> int:
@@ -114,9 +126,8 @@ def main() -> int:
     file = toml_file.read(ROOT / "benches" / "gate.toml").document
     cases = [case(kind, keys) for kind in ("run", "growth", "crash") for keys in file[kind]]
     # The crash tests take longest: they start first.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = [pool.submit(each.measure) for each in reversed(cases)]
-        values = [each.result() for each in reversed(running)]
+    counts = count(list(dict.fromkeys(request for each in reversed(cases) for request in each.requests)))
+    values = [each.measured(counts) for each in cases]
     failed = 0
     print(f"{'host instructions for':52} {'measured':>9} {'at most':>9}")
     for each, value in zip(cases, values, strict=True):
