@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,8 +50,31 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 WIDE = {"COLUMNS": "1000"}
 """For tests that read what a command says; of its width others are."""
 
+# As in an activated environment: commands of pages start a `python3` for each crash state, and some versions of that,
+# such as pyenv's, are scripts that take ten times as long to start.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+
 # No test may take what another one has run, nor what the user has.
 os.environ["STRANDLINE_STORE"] = "off"
+
+
+def of_session(factory: pytest.TempPathFactory) -> Path:
+    """A folder for all processes of a session of tests, which have theirs below it."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first process of a session makes. The others wait for it."""
+    folder = of_session(factory) / name
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            unfinished = folder.with_suffix(".unfinished")
+            unfinished.mkdir()
+            make(unfinished)
+            unfinished.rename(folder)
+    return folder
 
 
 def settle() -> None:

@@ -8,18 +8,37 @@ from pathlib import Path
 
 import pytest
 
-from conftest import WIDE, Answer
+from conftest import WIDE, Answer, of_session
+from strandline.cli.app import installed as app
+from strandline.cli.main import execute
 
 Installed = Callable[..., Answer]
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> Installed:
-    """Runs the installed command in an empty folder."""
-    return installed_in(tmp_path)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Installed:
+    """Runs a command over the compiled module in an empty folder, and in this process: to load takes longest."""
+
+    def run(*arguments: str) -> Answer:
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            for name, value in WIDE.items():
+                patch.setenv(name, value)
+            capfd.readouterr()
+            code = execute(arguments, app())
+        captured = capfd.readouterr()
+        return Answer(code, captured.out, captured.err)
+
+    return run
 
 
-def installed_in(folder: Path) -> Installed:
+@pytest.fixture
+def alone(tmp_path: Path) -> Installed:
+    """Runs the installed command, a process of its own, in an empty folder."""
+    return alone_in(tmp_path)
+
+
+def alone_in(folder: Path) -> Installed:
     """Runs the installed command in a folder."""
     command = Path(sys.executable).parent / "strandline"
 
@@ -37,7 +56,4 @@ def installed_in(folder: Path) -> Installed:
 @pytest.fixture
 def kept_runs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """One run store for all commands of pages, as their reader has: they show some runs several times."""
-    base = tmp_path_factory.getbasetemp()
-    # The processes of one session have folders below the same one.
-    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    monkeypatch.setenv("STRANDLINE_STORE", str(folder / "kept runs"))
+    monkeypatch.setenv("STRANDLINE_STORE", str(of_session(tmp_path_factory) / "kept runs"))

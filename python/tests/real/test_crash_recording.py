@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import made_once
+
 from .conftest import Installed
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,14 +32,17 @@ while node:
 @pytest.fixture(scope="session")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a list's appends (a recording for each kind of `synthetic`), and a `check.py` of the list."""
-    folder = tmp_path_factory.mktemp("some recordings")
+    return made_once(tmp_path_factory, "some recordings", make)
+
+
+def make(folder: Path) -> None:
+    """Makes the recordings and the checker."""
     # Built as for `make test`: a single package is built with other features.
     build = ("cargo", "build", "--quiet", "--locked", "--workspace", "--example", "synthetic")
     subprocess.run(build, cwd=ROOT, check=True)
     for kind in ("fenced", "unfenced", "unflushed", "late", "twice"):
         subprocess.run([ROOT / "target/debug/examples/synthetic", kind, "5", folder / f"{kind}.strand"], check=True)
     (folder / "check.py").write_text(CHECKER)
-    return folder
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ from strandline.engine import load
 from .conftest import Installed
 from .explored import COMMAND, LONG, Server, serving, wait_for
 
+pytestmark = pytest.mark.xdist_group("explore")
+
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 
 

@@ -16,6 +16,8 @@ from .conftest import Installed
 from .explored import LONG, PATIENCE, Server, serving
 from .test_timeline_page import browser
 
+pytestmark = pytest.mark.xdist_group("explore_page")
+
 __all__ = ["browser"]
 
 RECORDINGS = Path(__file__).parents[3] / "recordings"

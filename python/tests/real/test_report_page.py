@@ -11,8 +11,10 @@ from strandline.engine import load
 from strandline.records import Record
 from strandline.views.collection.machines import Presets
 
-from .conftest import Installed, installed_in
+from .conftest import Installed, alone_in
 from .test_timeline_page import browser, opened
+
+pytestmark = pytest.mark.xdist_group("report_page")
 
 __all__ = ["browser"]
 
@@ -21,7 +23,7 @@ __all__ = ["browser"]
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a figure, of one whose folder has a picture alone, and of a file of records."""
     folder = tmp_path_factory.mktemp("a folder")
-    installed = installed_in(folder)
+    installed = alone_in(folder)
     options = ("--tasks", "10", "--seeds", "2", "--format", "svg")
     figure = ("figure", "cosplay-table-3", *options, "--out", "a figure")
     run = ("run", "sps", "-d", "x86,eadr,unordered", "--tasks", "20", "--out", "runs.csv")

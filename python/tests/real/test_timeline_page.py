@@ -23,6 +23,8 @@ from strandline.views.timeline.page import page
 
 from .conftest import Installed
 
+pytestmark = pytest.mark.xdist_group("timeline_page")
+
 ENGINE: Engine = load()
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import made_once
+
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 
 from real_programs.build import Built, build
@@ -17,8 +19,8 @@ from real_programs.drive import SHM
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The folder of the programs, separate for each test process."""
-    return build(tmp_path_factory.mktemp("real-programs"))
+    """The folder of the programs."""
+    return Built(made_once(tmp_path_factory, "real-programs", build))
 
 
 @pytest.fixture
