@@ -23,8 +23,9 @@ PYTHON = sys.executable
 
 #: How many of the slowest tests are named at the end.
 SLOWEST = 10
-# A process of tests for each core.
-PYTEST = (PYTHON, "-m", "pytest", "--numprocesses", "auto", f"--durations={SLOWEST}", "--durations-min=1")
+# A process of tests more than cores: some tests wait. Those of a group share a browser or a server.
+PROCESSES = ("--numprocesses", str((os.cpu_count() or 1) + 1), "--dist", "loadgroup")
+PYTEST = (PYTHON, "-m", "pytest", *PROCESSES, f"--durations={SLOWEST}", "--durations-min=1")
 
 CARGO_COUNTS = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
 PYTEST_PASSED = re.compile(r"(\d+) passed")
