@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from amounts import Amount
 from real_programs.count import Run
 from real_programs.recorder import record, strandline
 from strandline.records import Record
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.recorder
 
 SOURCE = Path(__file__).parent / "programs" / "waiting.c"
 
-TASKS = 300
+TASKS = Amount(short=100, thorough=300).now
 """How often each of two threads takes the lock."""
 
 ADDITIONS = 200
