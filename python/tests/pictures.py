@@ -100,28 +100,29 @@ def rectangles(axes: Axes) -> list[float]:
     return [patch.get_height() for bars in axes.containers if isinstance(bars, BarContainer) for patch in bars.patches]
 
 
-def varied(spec: RunSpec, salt: str = "") -> dict[str, Any]:
+def varied(spec: RunSpec) -> dict[str, Any]:
     """Numbers of all keys, which differ as those of runs do: by design, program and setting; few dwarf all others."""
-    found: dict[str, Any] = {}
     told = (
         spec.design,
         spec.workload,
         str(spec.set),
         str((spec.window, spec.threads, spec.bmo, spec.runtime, spec.seed)),
     )
-    shares = [_normal(f"{salt}{each}") for each in told]
-    for key in KEYS:
-        own = _normal(f"{salt}{key}{told}")
-        found[key] = int(1000 * exp(0.5 * shares[0] + 0.3 * sum(shares[1:]) + 0.3 * own)) + 1
+    first, *others = (_normal(crc32(each.encode()), "") for each in told)
+    shared, run = 0.5 * first + 0.3 * sum(others), str(told)
+    found: dict[str, Any] = {key: int(1000 * exp(shared + 0.3 * _normal(sum_, run))) + 1 for key, sum_ in SUMS.items()}
     base = found["cycles"]
     latencies = {f"task_latency_p{each:02}_cycles": base // 100 * each + 1 for each in QUANTILES}
     storage = {"params": {"workload.writes": "64", "workload.bytes": "256", "clock_ghz": 2.0, "storage": {}}}
     return {**found, **latencies, **storage, "tasks": 100, "cores": 8, "error_cycles": base // 60}
 
 
-def _normal(text: str) -> float:
-    """A number that a text decides, distributed as chance is."""
-    one, two = (crc32(f"{text}{each}".encode()) / 2**32 for each in ("a", "b"))
+SUMS = {key: crc32(key.encode()) for key in KEYS}
+
+
+def _normal(begun: int, text: str) -> float:
+    """A number that a text decides, distributed as chance is. The check sum of what precedes the text is known."""
+    one, two = (crc32(f"{text}{each}".encode(), begun) / 2**32 for each in ("a", "b"))
     return sqrt(-2 * log(one or 0.5)) * cos(2 * pi * two)
 
 
