@@ -21,9 +21,6 @@ from .conftest import Installed
 
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 
-WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
-
-
 def test_there_is_a_tour() -> None:
     assert len(commands()) >= 5
 
@@ -41,7 +38,7 @@ def test_readme_tour(alone: Installed, tmp_path: Path, command: str) -> None:
     assert done.out
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", ["sps", "pc", "tatp", "tpcc", "cq"])
 def test_fences_cost_time(installed: Installed, workload: str) -> None:
     done = installed("run", workload, "-d", "x86,unordered", "--tasks", "300", "--json")
     assert (done.code, done.err) == (0, "")
@@ -109,13 +106,6 @@ def test_a_machines_file_is_the_machine_whatever_of_it_is_taken_in(tmp_path: Pat
         file = tmp_path / "mine.toml"
         file.write_text(content)
         assert [(each["key"], each["value"], each["unit"]) for each in sl.machines(file)] == expected
-
-
-def test_a_figure_is_written(installed: Installed, tmp_path: Path) -> None:
-    assert installed("figure", "cosplay-table-3", "--tasks", "200").code == 0
-    lines = (tmp_path / "out/cosplay-table-3/records.jsonl").read_text().splitlines()
-    runs = [(record["workload"], record["design"]) for record in map(json.loads, lines)]
-    assert runs == [(workload, design) for workload in WORKLOADS for design in ("x86", "cosplay")]
 
 
 def test_a_record_is_repeated_without_the_machines_file(installed: Installed, tmp_path: Path) -> None:

@@ -57,6 +57,10 @@ def test_every_column_of_a_figures_records_has_its_keys_type(installed: Installe
     folder = tmp_path / "out/cosplay-table-3"
     frame = polars.read_parquet(folder / "records.parquet")
     lines = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    runs = [(record["workload"], record["design"]) for record in lines]
+    assert runs == [
+        (workload, design) for workload in ("sps", "pc", "tatp", "tpcc", "cq") for design in ("x86", "cosplay")
+    ]
     assert frame.columns == list(lines[0])
     assert polars.Null not in frame.dtypes
     # None of these designs has epochs.
