@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from strandline import _native
 
 
-def simulated(kind: str, spec: dict[str, Any]) -> int:
+def simulated(kind: str, spec: Any) -> int:
     """Simulated instructions of a `run`, states of a `crash` test, or nothing at the `start`."""
     if kind == "run":
         return int(_native.run(spec)["instructions"])
@@ -23,7 +23,7 @@ def simulated(kind: str, spec: dict[str, Any]) -> int:
     return 0
 
 
-def answer(number: int, kind: str, spec: dict[str, Any]) -> NoReturn:
+def answer(number: int, kind: str, spec: Any) -> NoReturn:
     """Ends this process with the answer to a request, and without the interpreter's own end."""
     failed = 1
     try:
