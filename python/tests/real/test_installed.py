@@ -21,6 +21,7 @@ from .conftest import Installed
 
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 
+
 def test_there_is_a_tour() -> None:
     assert len(commands()) >= 5
 
