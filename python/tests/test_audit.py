@@ -48,10 +48,12 @@ def test_the_line_of_the_program_stands_beside_a_finding() -> None:
     assert [row[-1] for row in table.rows] == ["log->count++;", "pmem_flush(&log);"]
 
 
-def test_lock_words_share_the_last_row() -> None:
+def test_lock_words_share_a_row_behind_the_others_that_names_the_first_places() -> None:
     locks = [entry("lock_word_never_flushed", f"lock{number} (lock.c:1)", count=3) for number in range(13)]
-    shown = tables(*locks, entry("stored_never_flushed"))
-    assert shown[-1] == ("other", [("lock word, never flushed", "39", "13 places, --json has all")])
+    shown = tables(*locks, entry("lock_or_data_never_flushed", why="two counters?"), entry("stored_never_flushed"))
+    named = "lock0 (lock.c:1), lock1 (lock.c:1), lock2 (lock.c:1) and 10 more places, --json has all"
+    unclear = ("never flushed: a lock, or data?", "1", "append (list.c:31); two counters?")
+    assert shown[-1] == ("other", [unclear, ("lock word, never flushed", "39", named)])
     assert len(shown) == 2
 
 
@@ -111,11 +113,15 @@ def test_a_librarys_load_has_a_row_for_each_store_that_it_read() -> None:
     ]
 
 
-def test_a_read_of_an_undurable_value_is_shown_with_its_store() -> None:
+def test_a_read_of_an_undurable_value_and_a_flush_that_misses_are_shown_with_their_store() -> None:
     store = {"site": "main (r.c:7)", "pc": 3}
-    ((_, rows),) = tables(entry("read_undurable_then_persisted", "reader (r.c:5)", count=2, store=store))
-    text = "reads another thread's undurable store, then makes durable"
-    assert rows == [(text, "2", "reader (r.c:5); stored in main (r.c:7)")]
+    read = entry("read_undurable_then_persisted", "reader (r.c:5)", count=2, store=store)
+    flush = entry("flush_of_volatile_memory_misses_store", "grow (r.c:9)", instruction="clwb", store=store)
+    ((_, rows),) = tables(read, flush)
+    assert rows == [
+        ("reads another thread's undurable store, then makes durable", "2", "reader (r.c:5); stored in main (r.c:7)"),
+        ("clwb of memory that is not persistent: it misses a store", "1", "grow (r.c:9); stored in main (r.c:7)"),
+    ]
 
 
 def test_what_fails_depends_on_the_kind() -> None:

@@ -21,17 +21,29 @@ FINDINGS = {
     "flushed_fenced_only_at_exit": (CORRECTNESS, "flushed, fenced only by the end of the program"),
     "nt_store_fenced_only_at_exit": (CORRECTNESS, "non-temporal store, fenced only by the end of the program"),
     "read_undurable_then_persisted": (CORRECTNESS, "reads another thread's undurable store, then makes durable"),
+    "flush_of_volatile_memory_misses_store": (
+        CORRECTNESS,
+        "{} of memory that is not persistent: it misses a store",
+    ),
     "flush_of_clean_line": (PERFORMANCE, "{} of a line that is durable already"),
     "line_flushed_twice": (PERFORMANCE, "{} of a line flushed before, not stored to since"),
     "flush_of_volatile_memory": (PERFORMANCE, "{} of memory that is not persistent"),
     "fence_orders_nothing": (PERFORMANCE, "{} with nothing to order"),
     "store_of_unknown_bytes": (OTHER, "store of more than 64 bytes, not recorded"),
+    "lock_or_data_never_flushed": (OTHER, "never flushed: a lock, or data?"),
+    "volatile_address_made_durable": (OTHER, "address of volatile memory, made durable"),
+    "store_in_two_words_made_durable": (OTHER, "store across two words of 8 bytes, made durable alone: it may tear"),
     "lock_word_never_flushed": (OTHER, "lock word, never flushed"),
+    "volatile_address_never_flushed": (OTHER, "address of volatile memory, never flushed"),
+    "same_value_never_flushed": (OTHER, "stores what is durable already, never flushed"),
 }
 """The findings: kind and text, the most serious first. `{}` stands for the instruction."""
 
-GROUPED = "lock_word_never_flushed"
-"""Places with this finding share one row, the last one."""
+GROUPED = ("lock_word_never_flushed", "volatile_address_never_flushed", "same_value_never_flushed")
+"""Places with one of these findings share a row, behind the others."""
+
+MOST_GROUPED = 3
+"""Places that such a row names."""
 
 FAIL_ON = {CORRECTNESS: (CORRECTNESS,), PERFORMANCE: (PERFORMANCE,), "all": (CORRECTNESS, PERFORMANCE), "none": ()}
 """The choices of `--fail-on`, with the kinds of findings that fail."""
@@ -102,11 +114,10 @@ def _text(entry: Mapping[str, Any]) -> str:
 
 def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str, ...]]:
     order = list(FINDINGS)
-    grouped = [entry for entry in entries if entry["finding"] == GROUPED]
-    alone = _folded([entry for entry in entries if entry["finding"] != GROUPED])
+    alone = _folded([entry for entry in entries if entry["finding"] not in GROUPED])
     alone.sort(key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
     sites = told_apart(alone, lambda entry: f"{_text(entry)} {entry['site']}")
-    sites = [_stored(site, entry) + _callers(entry) for site, entry in zip(sites, alone, strict=True)]
+    sites = [_stored(site, entry) + _callers(entry) + _why(entry) for site, entry in zip(sites, alone, strict=True)]
     texts = (_text(entry) for entry in alone)
     times = (whole(entry["count"]) for entry in alone)
     cycles = (_cycles(entry) if has_cycles else () for entry in alone)
@@ -122,9 +133,18 @@ def _rows(entries: Sequence[dict[str, Any]], has_cycles: bool) -> list[tuple[str
     if more := alone[MOST_ROWS:]:
         none = ("",) if has_cycles else ()
         rows.append((f"... {len(more):,} more places", _times(more), *none, "--json has all", *end))
-    if grouped:
-        rows.append((_text(grouped[0]), _times(grouped), f"{counted(len(grouped), 'place')}, --json has all", *end))
+    for finding in GROUPED:
+        if grouped := [entry for entry in entries if entry["finding"] == finding]:
+            rows.append((_text(grouped[0]), _times(grouped), _named(grouped), *end))
     return rows
+
+
+def _named(entries: Sequence[dict[str, Any]]) -> str:
+    """The first places of a row, each once, and how many more there are."""
+    sites = list(dict.fromkeys(entry["site"] for entry in _folded(entries)))
+    more = len(sites) - MOST_GROUPED
+    rest = f" and {counted(more, 'more place')}, --json has all" if more > 0 else ""
+    return ", ".join(sites[:MOST_GROUPED]) + rest
 
 
 def _source(entry: Mapping[str, Any]) -> str:
@@ -161,8 +181,13 @@ def _cycles(entry: Mapping[str, Any]) -> tuple[str]:
 
 
 def _stored(site: str, entry: Mapping[str, Any]) -> str:
-    """A load's place, with that of the other thread's store."""
+    """The place, with that of the store that it read or misses."""
     return f"{site}; stored in {entry['store']['site']}" if entry.get("store") else site
+
+
+def _why(entry: Mapping[str, Any]) -> str:
+    """Why it is accused or excused, where that is not plain."""
+    return f"; {entry['why']}" if entry.get("why") else ""
 
 
 def _callers(entry: Mapping[str, Any]) -> str:

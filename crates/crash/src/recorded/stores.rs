@@ -50,7 +50,7 @@ impl Stores {
             last: initial,
             audit: BTreeMap::new(),
         };
-        let (mut audit, mut serial) = (Audit::new(recording.threads().len()), 0);
+        let (mut audit, mut serial) = (Audit::of(recording, places)?, 0);
         let places = Arc::new(places.clone());
         for op in Interleaved::new(recording, &places)? {
             let op = op?;
@@ -66,7 +66,7 @@ impl Stores {
             }
         }
         Orders::of(recording, &places).audit(&mut audit)?;
-        stores.audit = audit.finish();
+        (stores.audit, _) = audit.finish();
         Ok(stores)
     }
 
@@ -130,16 +130,7 @@ pub struct Balance {
 impl Shown {
     /// Memory has its initial contents.
     pub fn new(stores: &Stores, initial: &Image) -> Shown {
-        let word = |place: &PmPlace| {
-            let page = place & !(strandline_record::PAGE_BYTES - 1);
-            let mut bytes = [0; 8];
-            if let Some((_, page)) = initial.pages(page, page + 1).next() {
-                let at = (place % strandline_record::PAGE_BYTES) as usize;
-                bytes.copy_from_slice(&page[at..at + 8]);
-            }
-            bytes
-        };
-        let initial: Vec<[u8; 8]> = stores.places.iter().map(word).collect();
+        let initial: Vec<[u8; 8]> = stores.places.iter().map(|place| initial.word(*place)).collect();
         Shown {
             words: initial.iter().map(|bytes| (0, *bytes)).collect(),
             initial,
@@ -159,7 +150,7 @@ impl Shown {
             return;
         }
         for (index, write) in stores.writes[word].iter().enumerate().skip(count).take(MOST_AHEAD) {
-            put(&mut bytes, &write.piece);
+            bytes = write.piece.over(bytes);
             if same(&bytes) {
                 self.words[word] = (index + 1, bytes);
                 return;
@@ -168,7 +159,7 @@ impl Shown {
         let mut bytes = self.initial[word];
         let mut earlier = same(&bytes).then_some((0, bytes));
         for (index, write) in stores.writes[word][..count].iter().enumerate() {
-            put(&mut bytes, &write.piece);
+            bytes = write.piece.over(bytes);
             if same(&bytes) {
                 earlier = Some((index + 1, bytes));
             }
@@ -219,18 +210,8 @@ fn raise(by_thread: &mut [u64], writes: &[Write]) {
 
 /// Possible numbers of present stores of a word: a store of an equal value leaves no trace.
 fn possible((count, bytes): &(usize, [u8; 8]), writes: &[Write]) -> usize {
-    let changes = |write: &Write| {
-        let mut after = *bytes;
-        put(&mut after, &write.piece);
-        after != *bytes
-    };
+    let changes = |write: &Write| write.piece.over(*bytes) != *bytes;
     count + writes[*count..].iter().take_while(|write| !changes(write)).count()
-}
-
-fn put(bytes: &mut [u8; 8], piece: &Piece) {
-    for byte in (0..8).filter(|byte| piece.mask >> byte & 1 == 1) {
-        bytes[byte] = piece.bytes[byte];
-    }
 }
 
 /// Stores by line and instruction, with the oldest of each.

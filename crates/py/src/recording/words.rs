@@ -37,8 +37,8 @@ pub fn recording(
 fn findings(source: &mut Source, audit: &BTreeMap<Spot, u64>) -> Vec<Value> {
     let mut by_place: BTreeMap<Spot, BTreeMap<u64, u64>> = BTreeMap::new();
     for (spot, count) in audit {
-        let at = source.folded(spot.at);
-        let calls = by_place.entry(Spot { at, ..*spot }).or_default();
+        let (at, store) = (source.folded(spot.at), spot.store.map(|store| source.folded(store)));
+        let calls = by_place.entry(Spot { at, store, ..*spot }).or_default();
         *calls.entry(spot.at.from).or_default() += count;
     }
     let entries = by_place.iter().map(|(spot, calls)| {
@@ -46,7 +46,12 @@ fn findings(source: &mut Source, audit: &BTreeMap<Spot, u64>) -> Vec<Value> {
         entry["finding"] = json!(spot.finding.key());
         entry["instruction"] = json!(spot.instruction);
         entry["count"] = json!(calls.values().sum::<u64>());
-        entry["store"] = Value::Null;
+        entry["store"] = spot.store.map_or(Value::Null, |store| site(source, store));
+        entry["why"] = if spot.why.is_empty() {
+            Value::Null
+        } else {
+            json!(spot.why)
+        };
         entry["callers"] = callers(source, calls);
         entry
     });
@@ -78,6 +83,7 @@ pub fn reads(value: &mut Value, source: &mut Source, reads: &BTreeMap<Dependent,
         entry["instruction"] = json!("load");
         entry["count"] = json!(count);
         entry["store"] = site(source, what.store);
+        entry["why"] = Value::Null;
         entry
     });
     let entries: Vec<Value> = entries.collect();

@@ -133,6 +133,15 @@ impl Piece {
         self.word & !(LINE - 1)
     }
 
+    /// What a word holds after this store, if it held these bytes.
+    #[must_use]
+    pub fn over(&self, mut bytes: [u8; 8]) -> [u8; 8] {
+        for byte in (0..8).filter(|byte| self.mask >> byte & 1 == 1) {
+            bytes[byte] = self.bytes[byte];
+        }
+        bytes
+    }
+
     /// The bytes that a mask selects, whose lowest bit is of the byte at a location; `None` if there are none.
     #[must_use]
     pub fn only(mut self, first: PmPlace, mask: u64) -> Option<Piece> {

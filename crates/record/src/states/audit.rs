@@ -1,16 +1,18 @@
 //! Finds instructions that do too little, or nothing.
 
 use super::line::Item;
-use super::locks::Locks;
+use super::lints::Lints;
+use super::locks::{number, Kind, Locks};
 use super::pending::{Line, Pending};
+use super::process::Process;
 use super::reads::{Dependent, Reads};
 use super::{Image, Rules};
-use crate::order::{Fence, Flush, PmOp, PmPlace, What};
-use crate::{At, Execution, Marker};
+use crate::order::{Fence, Flush, Places, PmOp, PmPlace, What, LINE};
+use crate::{At, Execution, Marker, RecordError, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-const STORE: &str = "store";
-const NT_STORE: &str = "non-temporal store";
+pub(super) const STORE: &str = "store";
+pub(super) const NT_STORE: &str = "non-temporal store";
 
 /// The fault of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +35,20 @@ pub enum Finding {
     FlushVolatile,
     /// A fence with neither a flush nor a non-temporal store to order.
     FenceIdle,
-    /// A store to a word that locked instructions store to, and that is never flushed.
+    /// A flush of memory that is not persistent, behind a store that is never flushed.
+    FlushMisses,
+    /// A store to a lock that is never flushed.
     LockWord,
+    /// A store that is never flushed, to what may be a lock or data.
+    LockOrData,
+    /// A store, never flushed, to a word of addresses of volatile memory.
+    AddressNeverFlushed,
+    /// A store, never flushed, of what is durable there already.
+    SameNeverFlushed,
+    /// A flushed store of an address of volatile memory.
+    AddressDurable,
+    /// A store of at most eight bytes in two words that was made durable alone.
+    TornWord,
     /// A store of more than 64 bytes at once, whose bytes are not recorded.
     Unknown,
 }
@@ -48,6 +62,23 @@ pub struct Spot {
     pub at: At,
     /// What it is called.
     pub instruction: &'static str,
+    /// The store that a flush misses.
+    pub store: Option<At>,
+    /// Why it is accused or excused, where that is not plain; else empty.
+    pub why: &'static str,
+}
+
+impl Spot {
+    /// An instruction that alone is the finding.
+    pub(super) fn new(finding: Finding, at: At, instruction: &'static str) -> Spot {
+        Spot {
+            finding,
+            at,
+            instruction,
+            store: None,
+            why: "",
+        }
+    }
 }
 
 /// Audits a program, by the rules of x86.
@@ -56,6 +87,9 @@ pub struct Audit {
     pending: Pending,
     ends: Vec<End>,
     locks: Locks,
+    lints: Lints,
+    /// Without it, values are no addresses.
+    process: Option<Process>,
     spots: BTreeMap<Spot, u64>,
     /// With several threads: executed flushes and fences without effect, by thread and their number in it. In another
     /// order, they may have one.
@@ -114,7 +148,13 @@ impl Finding {
             Finding::FlushTwice => "line_flushed_twice",
             Finding::FlushVolatile => "flush_of_volatile_memory",
             Finding::FenceIdle => "fence_orders_nothing",
+            Finding::FlushMisses => "flush_of_volatile_memory_misses_store",
             Finding::LockWord => "lock_word_never_flushed",
+            Finding::LockOrData => "lock_or_data_never_flushed",
+            Finding::AddressNeverFlushed => "volatile_address_never_flushed",
+            Finding::SameNeverFlushed => "same_value_never_flushed",
+            Finding::AddressDurable => "volatile_address_made_durable",
+            Finding::TornWord => "store_in_two_words_made_durable",
             Finding::Unknown => "store_of_unknown_bytes",
         }
     }
@@ -133,13 +173,29 @@ impl Finding {
 }
 
 impl Audit {
-    /// Nothing was seen yet.
+    /// Nothing was seen yet of a recording.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub fn of(recording: &Recording, places: &Places) -> Result<Audit, RecordError> {
+        let threads = recording.threads().len();
+        let (process, initial) = Process::of(recording, places)?;
+        Ok(Audit {
+            pending: Pending::new(Rules::Flushed, threads, initial),
+            process: Some(process),
+            ..Audit::new(threads)
+        })
+    }
+
+    /// Nothing was seen yet of another order, or of a program of which nothing else is known.
     #[must_use]
     pub fn new(threads: usize) -> Audit {
         Audit {
             pending: Pending::new(Rules::Flushed, threads, Image::default()),
             ends: vec![End::default(); threads],
-            locks: Locks::default(),
+            locks: Locks::new(threads),
+            lints: Lints::new(threads),
+            process: None,
             spots: BTreeMap::new(),
             idle: BTreeMap::new(),
             executed: vec![0; threads],
@@ -177,7 +233,8 @@ impl Audit {
             What::Unknown => self.note(Finding::Unknown, op.at, STORE, 1),
             _ => {}
         }
-        self.locks.see(op);
+        self.locks.see(op, &self.pending, self.process.as_ref());
+        self.lints.see(op, self.pending.serial() + 1, self.process.as_ref());
         let own = self.reads.before(op, &self.pending);
         self.pending.apply(op);
         self.reads.after(op, own, &self.pending);
@@ -200,11 +257,7 @@ impl Audit {
         if self.executed.len() < 2 || self.idle.len() >= MOST_IDLE {
             return self.note_idle_here(finding, op, instruction);
         }
-        let spot = Spot {
-            finding,
-            at: op.at,
-            instruction,
-        };
+        let spot = Spot::new(finding, op.at, instruction);
         self.idle.insert((op.thread, self.executed[op.thread as usize]), spot);
     }
 
@@ -212,11 +265,7 @@ impl Audit {
     fn note_idle_here(&mut self, finding: Finding, op: &PmOp, instruction: &'static str) {
         self.note(finding, op.at, instruction, 1);
         let execution = (op.thread, self.executed[op.thread as usize]);
-        let spot = Spot {
-            finding,
-            at: op.at,
-            instruction,
-        };
+        let spot = Spot::new(finding, op.at, instruction);
         let executions = self.without_effect.entry(spot).or_default();
         if executions.len() < MOST_IDLE {
             executions.push(execution);
@@ -229,13 +278,6 @@ impl Audit {
         let full = other.idle.len() >= MOST_IDLE;
         self.idle.retain(|at, _| full || other.idle.contains_key(at));
         self.reads.merge(&other.reads, &other.pending);
-    }
-
-    /// Reads of other threads' undurable values before something was made durable, with counts; after the program has
-    /// ended.
-    #[must_use]
-    pub fn reads(&self) -> BTreeMap<Dependent, u64> {
-        self.reads.found(&self.pending)
     }
 
     /// Notes what a fence orders too late.
@@ -253,11 +295,7 @@ impl Audit {
             late.push((how, Finding::NtFencedAtExit, item.at, NT_STORE));
         }
         for (how, finding, at, instruction) in late {
-            let spot = Spot {
-                finding,
-                at,
-                instruction,
-            };
+            let spot = Spot::new(finding, at, instruction);
             match how {
                 Late::No => {}
                 Late::WithoutFurtherTask => {
@@ -287,11 +325,7 @@ impl Audit {
     }
 
     fn note(&mut self, finding: Finding, at: At, instruction: &'static str, times: u64) {
-        let spot = Spot {
-            finding,
-            at,
-            instruction,
-        };
+        let spot = Spot::new(finding, at, instruction);
         *self.spots.entry(spot).or_default() += times;
     }
 
@@ -309,33 +343,62 @@ impl Audit {
         (executions.len() < MOST_IDLE).then_some(executions)
     }
 
-    /// All findings with counts, after the program has ended.
+    /// All findings with counts, and reads of other threads' undurable values before something was made durable; after
+    /// the program has ended.
     #[must_use]
-    pub fn finish(mut self) -> BTreeMap<Spot, u64> {
+    pub fn finish(mut self) -> (BTreeMap<Spot, u64>, BTreeMap<Dependent, u64>) {
+        let mut process = self.process.take();
+        self.locks.follow(process.as_mut());
         for spot in std::mem::take(&mut self.idle).into_values() {
             *self.spots.entry(spot).or_default() += 1;
         }
-        for (finding, at, instruction, times) in self.at_the_end() {
-            self.note(finding, at, instruction, times);
-        }
+        self.at_the_end(process.as_mut());
         for end in std::mem::take(&mut self.ends) {
             for (spot, times) in end.behind_tasks {
                 self.note(spot.finding, spot.at, spot.instruction, times);
             }
         }
-        self.spots
+        self.spots.append(&mut self.lints.found);
+        let (locks, pending) = (&self.locks, &self.pending);
+        let mut is_data = |word, mask| matches!(locks.kind(word, mask, pending, process.as_mut()), Kind::Data(_));
+        let reads = self.reads.found(pending, &mut is_data);
+        (self.spots, reads)
     }
 
-    fn at_the_end(&self) -> Vec<(Finding, At, &'static str, u64)> {
+    fn at_the_end(&mut self, mut process: Option<&mut Process>) {
         let mut found = Vec::new();
+        let mut astray: BTreeMap<(u32, usize), (Spot, u64, At)> = BTreeMap::new();
         for line in self.pending.lines.values() {
-            let together = line.taken_together.iter();
-            found.extend(together.map(|((word, at), times)| (self.locks.finding(*word), *at, STORE, *times)));
+            for ((word, at), times) in &line.taken_together {
+                let of_word = line.items.iter().filter(|item| item.piece.word == *word);
+                let mask = of_word.fold(0, |mask, item| mask | item.piece.mask);
+                let (finding, why) = self.never_flushed(*word, mask, process.as_deref_mut());
+                found.push((
+                    Spot {
+                        why,
+                        ..Spot::new(finding, *at, STORE)
+                    },
+                    *times,
+                ));
+            }
             for item in whole_stores(line) {
                 match item.nt {
-                    true => found.push((Finding::NtNeverFenced, item.at, NT_STORE, 1)),
+                    true => found.push((Spot::new(Finding::NtNeverFenced, item.at, NT_STORE), 1)),
                     false if item.serial > line.covered => {
-                        found.push((self.locks.finding(item.piece.word), item.at, STORE, 1));
+                        let (finding, why) = self.store_never_flushed(line, item, process.as_deref_mut());
+                        found.push((
+                            Spot {
+                                why,
+                                ..Spot::new(finding, item.at, STORE)
+                            },
+                            1,
+                        ));
+                        if let Some((flush, spot)) =
+                            self.lints.astray(item).filter(|_| finding == Finding::NeverFlushed)
+                        {
+                            let last = astray.entry(flush).or_insert((spot, item.serial, item.at));
+                            *last = (*last).max((spot, item.serial, item.at));
+                        }
                     }
                     false => {}
                 }
@@ -343,9 +406,70 @@ impl Audit {
         }
         for thread in 0..self.ends.len() as u32 {
             let unfenced = self.unfenced(thread);
-            found.extend(unfenced.map(|(_, at, kind)| (Finding::NeverFenced, at, kind.name(), 1)));
+            found.extend(unfenced.map(|(_, at, kind)| (Spot::new(Finding::NeverFenced, at, kind.name()), 1)));
         }
-        found
+        for (spot, times) in found {
+            *self.spots.entry(spot).or_default() += times;
+        }
+        // A flush that misses a store is listed as that alone, with the last store before it.
+        for (spot, _, store) in astray.into_values() {
+            if let Some(times) = self.spots.get_mut(&spot) {
+                *times -= 1;
+            }
+            let (finding, store) = (Finding::FlushMisses, Some(store));
+            *self.spots.entry(Spot { finding, store, ..spot }).or_default() += 1;
+        }
+        self.spots.retain(|_, times| *times > 0);
+        self.join_same();
+    }
+
+    /// An instruction that is accused of one store is accused of all.
+    fn join_same(&mut self) {
+        let is_accused = |spot: &Spot| spot.finding == Finding::NeverFlushed;
+        let accused: Vec<Spot> = self.spots.keys().filter(|spot| is_accused(spot)).copied().collect();
+        for spot in accused {
+            let same = Spot::new(Finding::SameNeverFlushed, spot.at, STORE);
+            *self.spots.entry(spot).or_default() += self.spots.remove(&same).unwrap_or_default();
+        }
+    }
+
+    /// What the lack of a flush is for this store, with all parts of it.
+    fn store_never_flushed(
+        &self,
+        line: &Line,
+        item: &Item,
+        mut process: Option<&mut Process>,
+    ) -> (Finding, &'static str) {
+        let parts = line.items.iter().filter(|part| part.serial >= item.serial);
+        let parts = parts.take_while(|part| part.serial == item.serial || part.rest);
+        let judged = parts.map(|part| self.never_flushed(part.piece.word, part.piece.mask, process.as_deref_mut()));
+        // The most serious comes first.
+        judged.min().unwrap_or((Finding::NeverFlushed, ""))
+    }
+
+    /// What the lack of a flush is for stores to these bytes, and why.
+    fn never_flushed(&self, word: PmPlace, mask: u8, process: Option<&mut Process>) -> (Finding, &'static str) {
+        let pending = &self.pending;
+        let held = |bytes: [u8; 8]| number(bytes, mask);
+        let before = pending.durable.word(word);
+        let line = pending.lines.get(&(word & !(LINE - 1)));
+        let items = line.into_iter().flat_map(|line| &line.items);
+        let own = items.filter(|item| item.piece.word == word && item.piece.mask & mask != 0);
+        let mut values: BTreeSet<u64> = own.map(|item| held(item.piece.over(before))).collect();
+        if values.iter().eq([&held(before)]) && line.is_some_and(|line| line.taken_together.is_empty()) {
+            return (Finding::SameNeverFlushed, "");
+        }
+        values.insert(held(before));
+        values.remove(&0);
+        let is_volatile = |value: &u64| process.as_ref().is_some_and(|process| process.is_volatile(*value));
+        if !values.is_empty() && values.iter().all(is_volatile) {
+            return (Finding::AddressNeverFlushed, "");
+        }
+        match self.locks.kind(word, mask, pending, process) {
+            Kind::Lock => (Finding::LockWord, ""),
+            Kind::Unclear(why) => (Finding::LockOrData, why),
+            Kind::Data(why) => (Finding::NeverFlushed, why),
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+use super::super::locks;
 use super::*;
 use crate::order::Piece;
 
@@ -37,7 +38,7 @@ fn sfence(pc: u64) -> PmOp {
 fn found(ops: &[PmOp]) -> Vec<(Finding, u64, u64)> {
     let mut audit = Audit::new(1);
     ops.iter().for_each(|op| audit.see(op));
-    let spots = audit.finish();
+    let spots = audit.finish().0;
     spots
         .into_iter()
         .map(|(spot, times)| (spot.finding, spot.at.pc, times))
@@ -161,33 +162,83 @@ fn what_another_thread_has_made_durable_needs_no_fence_at_the_exit() {
     let ops = [&[store(1, 0), clwb(2, 0)][..], &other, &[exit(), locked(4)]].concat();
     let mut audit = Audit::new(2);
     ops.iter().for_each(|op| audit.see(op));
-    let findings: Vec<Finding> = audit.finish().into_keys().map(|spot| spot.finding).collect();
+    let findings: Vec<Finding> = audit.finish().0.into_keys().map(|spot| spot.finding).collect();
     assert_eq!(findings, [Finding::FlushTwice]);
 }
 
+fn put(pc: u64, word: u64, value: u64) -> PmOp {
+    let piece = Piece {
+        word,
+        bytes: value.to_le_bytes(),
+        mask: 0xff,
+    };
+    op(pc, What::Store(piece))
+}
+
 /// A locked instruction that stores.
-fn lock(pc: u64, word: u64) -> [PmOp; 3] {
-    [locked(pc), store(pc, word), locked(pc)]
+fn lock(pc: u64, word: u64, value: u64) -> [PmOp; 3] {
+    [locked(pc), put(pc, word, value), locked(pc)]
+}
+
+/// What locked instructions that store these values in turn are, and why.
+fn values(values: &[u64]) -> (Finding, &'static str) {
+    let mut audit = Audit::new(1);
+    let ops = values.iter().flat_map(|value| lock(1, 0, *value));
+    ops.for_each(|op| audit.see(&op));
+    let spots: Vec<Spot> = audit.finish().0.into_keys().collect();
+    (spots[0].finding, spots[0].why)
 }
 
 #[test]
-fn a_word_that_is_locked_and_never_flushed_is_a_lock() {
-    let unlock = store(2, 0);
-    let beside = store(3, 8);
-    let ops = [&lock(1, 0)[..], &[unlock, beside]].concat();
-    let expected = [
-        (Finding::NeverFlushed, 3, 1),
-        (Finding::LockWord, 1, 1),
-        (Finding::LockWord, 2, 1),
-    ];
-    assert_eq!(found(&ops), expected);
-    let thousands: Vec<PmOp> = (0..2000).flat_map(|_| lock(1, 0)).collect();
-    assert_eq!(found(&thousands), [(Finding::LockWord, 1, 2000)], "merged stores, too");
+fn a_word_that_returns_to_its_free_value_is_a_lock_wherever_its_line_is_flushed() {
+    let ops = [
+        &lock(1, 0, 1)[..],
+        &[store(4, 8), clwb(5, 0), sfence(6), put(2, 0, 0), store(3, 8)],
+    ]
+    .concat();
+    assert_eq!(
+        found(&ops),
+        [(Finding::LockWord, 2, 1), (Finding::SameNeverFlushed, 3, 1)],
+        "the lock shares its line with flushed data"
+    );
+    let thousands: Vec<PmOp> = (0..2000)
+        .flat_map(|_| [&lock(1, 0, 1)[..], &[put(2, 0, 0)]].concat())
+        .collect();
+    let both = [(Finding::LockWord, 1, 2000), (Finding::LockWord, 2, 2000)];
+    assert_eq!(found(&thousands), both, "merged stores, too");
+}
+
+#[test]
+fn a_word_is_told_by_the_values_that_it_takes() {
+    let kind = |of: &[u64]| values(of).0;
+    assert_eq!(kind(&[1, 0, 2, 0, 3, 0]), Finding::LockWord, "a thread's number");
+    assert_eq!(
+        kind(&[1, 2, 1, 2, 3, 2, 1, 0]),
+        Finding::LockWord,
+        "a number of readers"
+    );
+    assert_eq!(kind(&[1, 2, 3, 4]), Finding::NeverFlushed, "a stack's head");
+    assert_eq!(kind(&[1]), Finding::NeverFlushed, "its first node");
+    assert_eq!(kind(&[64, 128, 64]), Finding::NeverFlushed);
+    assert_eq!(
+        kind(&[5, 9, 2, 8, 1, 7, 3, 6, 4, 10, 0]),
+        Finding::NeverFlushed,
+        "many values"
+    );
+    assert_eq!(values(&[1, 0, 1]), (Finding::LockOrData, locks::HELD));
+    assert_eq!(values(&[1, 2, 3]).1, locks::ENDS);
+    let counted = [
+        &[put(1, 0, 1), clwb(2, 0), sfence(3)][..],
+        &lock(4, 0, 2),
+        &lock(5, 0, 1),
+    ]
+    .concat();
+    assert_eq!(found(&counted)[0], (Finding::LockOrData, 4, 1), "a count of references");
 }
 
 #[test]
 fn a_word_that_is_flushed_at_times_is_data_and_no_lock() {
-    let ops = [&lock(1, 0)[..], &[clwb(2, 0), sfence(3)], &lock(4, 0)].concat();
+    let ops = [&lock(1, 0, 1)[..], &[clwb(2, 0), sfence(3)], &lock(4, 0, 0)].concat();
     assert_eq!(found(&ops), [(Finding::NeverFlushed, 4, 1)]);
     let plain = [locked(1), store(9, 0)];
     assert_eq!(
@@ -195,6 +246,90 @@ fn a_word_that_is_flushed_at_times_is_data_and_no_lock() {
         [(Finding::NeverFlushed, 9, 1)],
         "another instruction's store"
     );
+}
+
+#[test]
+fn two_counters_side_by_side_that_end_equal_may_be_tickets() {
+    let tickets = |word, last| {
+        let ops = [
+            &lock(1, 0, 1)[..],
+            &[put(2, word, 1)],
+            &lock(1, 0, 2),
+            &[put(2, word, last)],
+        ];
+        found(&ops.concat())
+    };
+    let both = |finding| [(finding, 1, 2), (finding, 2, 2)];
+    assert_eq!(tickets(8, 2), both(Finding::LockOrData));
+    assert_eq!(tickets(8, 3), both(Finding::NeverFlushed), "they differ");
+    assert_eq!(tickets(16, 2), both(Finding::NeverFlushed), "another word is between");
+}
+
+#[test]
+fn a_store_of_what_is_durable_needs_no_flush_unless_another_was_between() {
+    let durable = [put(1, 0, 5), clwb(2, 0), sfence(3)];
+    let same = [&durable[..], &[put(4, 0, 5)]].concat();
+    assert_eq!(found(&same), [(Finding::SameNeverFlushed, 4, 1)]);
+    let both = [&same[..], &[put(4, 8, 5)]].concat();
+    assert_eq!(
+        found(&both),
+        [(Finding::NeverFlushed, 4, 2)],
+        "the instruction is accused"
+    );
+    let back = [&durable[..], &[put(4, 0, 6), put(5, 0, 5)]].concat();
+    assert_eq!(
+        found(&back),
+        [(Finding::NeverFlushed, 4, 1), (Finding::NeverFlushed, 5, 1)]
+    );
+}
+
+#[test]
+fn a_flush_of_volatile_memory_is_told_with_the_store_that_it_misses() {
+    let astray = |pc: u64| op(pc, What::Flush(Flush::Clwb, None));
+    let found = |ops: &[PmOp]| {
+        let mut audit = Audit::new(1);
+        ops.iter().for_each(|op| audit.see(op));
+        let spots = audit.finish().0.into_keys();
+        spots
+            .map(|spot| (spot.finding, spot.at.pc, spot.store.map(|at| at.pc)))
+            .collect::<Vec<_>>()
+    };
+    let missed = [
+        (Finding::NeverFlushed, 1, None),
+        (Finding::FenceIdle, 3, None),
+        (Finding::FlushMisses, 2, Some(1)),
+    ];
+    assert_eq!(found(&[store(1, 0), astray(2), sfence(3)]), missed);
+    let kinds = |ops: &[PmOp]| found(ops).into_iter().map(|(finding, ..)| finding).collect::<Vec<_>>();
+    let right = [store(1, 0), astray(2), clwb(4, 0), sfence(3)];
+    assert_eq!(kinds(&right), [Finding::FlushVolatile], "the store is flushed");
+    let earlier = [store(1, 0), locked(5), astray(2), sfence(3)];
+    assert_eq!(
+        kinds(&earlier)[..2],
+        [Finding::NeverFlushed, Finding::FlushVolatile],
+        "a fence is between"
+    );
+}
+
+#[test]
+fn a_store_in_two_words_that_is_made_durable_alone_may_tear() {
+    let part = |word, mask, rest| PmOp {
+        rest,
+        ..op(
+            1,
+            What::Store(Piece {
+                word,
+                bytes: [1; 8],
+                mask,
+            }),
+        )
+    };
+    let torn = [part(0, 0xf0, false), part(8, 0x0f, true), clwb(2, 0), sfence(3)];
+    assert_eq!(found(&torn), [(Finding::TornWord, 1, 1)]);
+    let twelve = [part(0, 0xf0, false), part(8, 0xff, true), clwb(2, 0), sfence(3)];
+    assert_eq!(found(&twelve), [], "more than a word");
+    let logged = [&[store(4, 24)][..], &torn].concat();
+    assert_eq!(found(&logged), [], "not alone");
 }
 
 #[test]
@@ -234,6 +369,7 @@ fn an_instruction_has_a_finding_for_each_call_that_led_to_it() {
     assert_eq!(audit.executions(Finding::FlushTwice, 2, Some(10)), Some([].into()));
     let found: Vec<(Finding, u64)> = audit
         .finish()
+        .0
         .into_keys()
         .map(|spot| (spot.finding, spot.at.from))
         .collect();

@@ -139,7 +139,7 @@ impl CrashStates {
 
     fn count(&mut self) -> Result<(), RecordError> {
         self.plan.orders_tried = self.orders.count(self.asked.orders);
-        let mut audit = Audit::new(self.recording.threads().len());
+        let mut audit = Audit::of(&self.recording, &self.places)?;
         let mut seen = HashSet::new();
         let mut classes = Classes::new(self.most_representatives(), self.asked.seed);
         let counts = self.count_order(0, &mut audit, &mut seen, &mut classes)?;
@@ -156,8 +156,7 @@ impl CrashStates {
             first.entry(order).or_default().entry(number).or_default().push(which);
         }
         self.plan.orders = own.keys().copied().collect();
-        self.plan.reads = audit.reads();
-        self.plan.audit = audit.finish();
+        (self.plan.audit, self.plan.reads) = audit.finish();
         self.decide(&own, first)
     }
 

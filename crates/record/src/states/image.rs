@@ -39,6 +39,16 @@ impl Image {
         patch(page, piece);
     }
 
+    /// What an aligned word holds.
+    #[must_use]
+    pub fn word(&self, word: PmPlace) -> [u8; 8] {
+        let (mut bytes, at) = ([0; 8], (word & (PAGE_BYTES - 1)) as usize);
+        if let Some(page) = self.pages.get(&(word & !(PAGE_BYTES - 1))) {
+            bytes.copy_from_slice(&page[at..at + 8]);
+        }
+        bytes
+    }
+
     /// The pages between two locations, in order.
     pub fn pages(&self, from: PmPlace, to: PmPlace) -> impl Iterator<Item = (PmPlace, &[u8; PAGE_BYTES as usize])> {
         self.pages.range(from..to).map(|(at, page)| (*at, &**page))

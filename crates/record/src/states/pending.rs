@@ -216,6 +216,14 @@ impl Pending {
         self.durable
     }
 
+    /// What an aligned word holds with everything durable.
+    pub fn word(&self, word: PmPlace) -> [u8; 8] {
+        let line = self.lines.get(&(word & !(LINE - 1)));
+        let items = line.into_iter().flat_map(|line| &line.items);
+        let own = items.filter(|item| item.piece.word == word);
+        own.fold(self.durable.word(word), |bytes, item| item.piece.over(bytes))
+    }
+
     /// Makes stores durable that need no flush.
     pub fn settle_due(&mut self) {
         if let Some((line, serial)) = self.due.take() {

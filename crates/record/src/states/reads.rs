@@ -31,8 +31,11 @@ type Store = (PmPlace, u64);
 struct Read {
     /// Its position in the order.
     at: u64,
-    what: Dependent,
+    what: Value,
 }
+
+/// What was read, and the bytes of a word that it was.
+type Value = (Dependent, PmPlace, u8);
 
 /// The reads of all threads.
 #[derive(Clone, Debug)]
@@ -40,8 +43,8 @@ pub struct Reads {
     /// Of each thread: reads of stores that are not durable.
     threads: Vec<BTreeMap<Store, Read>>,
     /// Findings whose stores were not durable at that time.
-    open: Vec<(Store, Dependent)>,
-    found: BTreeMap<Dependent, u64>,
+    open: Vec<(Store, Value)>,
+    found: BTreeMap<Value, u64>,
 }
 
 fn is_pending(pending: &Pending, store: &Store) -> bool {
@@ -100,7 +103,7 @@ impl Reads {
         }
         if reads.len() < MOST_READS {
             let (load, store) = (op.at, item.at);
-            let what = Dependent { load, store };
+            let what = (Dependent { load, store }, word, item.piece.mask & mask);
             let at_load = pending.serial() + 1;
             reads.insert((at, item.serial), Read { at: at_load, what });
         }
@@ -140,8 +143,18 @@ impl Reads {
         }
     }
 
-    /// All findings at the program's end, except reads of stores that were never flushed.
-    pub fn found(&self, pending: &Pending) -> BTreeMap<Dependent, u64> {
+    /// All findings at the program's end, except reads of stores that were never flushed, and of words that are no data.
+    pub fn found(&self, pending: &Pending, is_data: &mut dyn FnMut(PmPlace, u8) -> bool) -> BTreeMap<Dependent, u64> {
+        let mut found = BTreeMap::new();
+        for ((what, word, mask), times) in self.all(pending) {
+            if is_data(word, mask) {
+                *found.entry(what).or_default() += times;
+            }
+        }
+        found
+    }
+
+    fn all(&self, pending: &Pending) -> BTreeMap<Value, u64> {
         let mut found = self.found.clone();
         for (store, what) in &self.open {
             if !is_never_flushed(pending, store) {
@@ -151,9 +164,9 @@ impl Reads {
         found
     }
 
-    /// Adds the findings of another order, at its end: of each pair of instructions, the larger count.
+    /// Adds the findings of another order, at its end: of each pair of instructions and each word, the larger count.
     pub fn merge(&mut self, other: &Reads, at_the_end: &Pending) {
-        for (what, times) in other.found(at_the_end) {
+        for (what, times) in other.all(at_the_end) {
             let count = self.found.entry(what).or_default();
             *count = times.max(*count);
         }
