@@ -81,6 +81,7 @@ HELPED = (
     "claims",
     "crash",
     "check",
+    "check-template",
     "litmus",
     "report",
     "diff",

@@ -36,6 +36,11 @@ ENTRIES: Mapping[str, Entry] = {
         "check",
         "Cut the power in a recorded program, check what its files hold, and audit its flushes and fences.",
     ),
+    "check-template": Entry(
+        "check_template",
+        "check_template",
+        "Write a driver and a checker for a library that has none: a map, a log or an allocator.",
+    ),
     "claims": Entry("claims", "claims", "Compare the papers' claims with measurements."),
     "completion": Entry(
         "completion", "completion", "Print a script that completes commands, options and names in SHELL."

@@ -297,8 +297,8 @@ def test_the_arguments_are_the_words_of_the_command(name: str) -> None:
 
 def test_every_command_has_a_function() -> None:
     # A recording runs a program on this terminal, and its recorder is built there; completion is of shells; explore is
-    # a server.
-    assert set(ENTRIES) == set(NOT_IN_PYTHON) | {"completion", "explore", "record", "setup-recorder"}
+    # a server; a template is files for a C compiler.
+    assert set(ENTRIES) == set(NOT_IN_PYTHON) | {"check-template", "completion", "explore", "record", "setup-recorder"}
 
 
 def functions() -> dict[str, Callable[..., object]]:

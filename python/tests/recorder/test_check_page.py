@@ -1,4 +1,7 @@
-"""The page "Check your program": its commands print in their order what it shows; its workflow fails a bad program."""
+"""The pages "Check your program" and "Check your library": their commands print in their order what they show.
+
+The workflow fails a bad program.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from real_programs.recorder import STRANDLINE
 
 pytestmark = pytest.mark.recorder
 
-PAGE = Path(__file__).parents[3] / "docs" / "check-your-program.md"
-PARTS = PAGE.read_text(encoding="utf-8").split("\n## ")
+PAGE, LIBRARY = (Path(__file__).parents[3] / "docs" / f"check-your-{name}.md" for name in ("program", "library"))
+PARTS = [part for page in (PAGE, LIBRARY) for part in page.read_text(encoding="utf-8").split("\n## ")]
 SECTIONS = [part for part in PARTS if steps(part)]
 
 
