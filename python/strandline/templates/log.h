@@ -16,8 +16,10 @@ void log_close(void *log);
 
 #include "driver.h"
 
-#define ENTRY_BYTES 72 /* at most */
-#define FIRST 2        /* entries from before the run, as if a thread more had appended them */
+#ifndef ENTRY_BYTES
+#define ENTRY_BYTES 72 /* more than any entry has */
+#endif
+#define FIRST 2 /* entries from before the run, as if a thread more had appended them */
 
 struct entry {
     size_t size;
@@ -25,7 +27,7 @@ struct entry {
 };
 
 static inline struct entry entry_of(int thread, int number) {
-    struct entry entry = {8 + random_of(thread, number) % (ENTRY_BYTES - 16), {0}};
+    struct entry entry = {8 + random_of(thread, number) % (ENTRY_BYTES - 8), {0}};
     uint64_t name = (uint64_t)(number * (THREADS + 2) + thread + 1) * UINT64_C(0x0123456789abcdef);
     for (size_t i = 0; i < entry.size; i++) {
         entry.bytes[i] = (unsigned char)((name >> i % 8 * 8) + i / 8);
