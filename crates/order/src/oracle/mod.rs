@@ -109,11 +109,7 @@ impl Oracle {
                 .iter()
                 .map(|order| sources(order, &history.contents))
                 .collect(),
-            newest: history
-                .orders
-                .iter()
-                .map(|order| (0, order.len().saturating_sub(1)))
-                .collect(),
+            newest: vec![(0, 0); history.orders.len()],
             changed: Vec::new(),
             foreign: BTreeSet::new(),
             stretches,
@@ -146,12 +142,12 @@ impl Oracle {
             return;
         };
         self.foreign.remove(&location);
-        let (before, after) = self.newest[location];
-        self.newest[location] = (first, last);
-        // Only writes between the old bounds and the new ones change their status.
-        let from = first.min(before);
-        let to = last.max(after);
-        for place in from..=to {
+        let (before, after) = std::mem::replace(&mut self.newest[location], (first, last));
+        // Only writes between an old bound and its new one change their status. A word that is set and reset all the time has
+        // two bounds that hardly move, and the whole run between them.
+        let present = first.min(before)..=first.max(before);
+        let missing = last.min(after).max(present.end() + 1)..=last.max(after);
+        for place in present.chain(missing) {
             let write = self.history.orders[location][place];
             self.mark(write, place <= first, place > last);
         }
