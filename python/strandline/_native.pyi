@@ -101,8 +101,11 @@ def spec_fields() -> dict[str, Any]:
 class RecordingStates:
     """The crash states of a recording under a design."""
 
-    def __init__(self, spec: StatesSpec) -> None:
-        """Counts the states that the design's model allows, or simulates runs. Then selects the states to visit."""
+    def __init__(self, spec: StatesSpec, advance: Callable[[int], None]) -> None:
+        """Counts the states that the design's model allows, or simulates runs, or both; selects the states to visit.
+
+        Tells `advance` of the percents of the work that are done.
+        """
 
     def plan(self) -> dict[str, Any]:
         """What there is; `engine.StatesPlan` lists the keys.

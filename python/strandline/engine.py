@@ -265,7 +265,7 @@ class StatesPlan:
     """All states; `None` beyond 2^100."""
     states_log2: float
     intervals: int | None
-    """`None` if runs yield the states, as of the next one, `classes` and `orders`."""
+    """`None` if only runs yield the states, as of the next one, `classes` and `orders`."""
     visited_intervals: int | None
     classes: int | None
     """Classes of states."""
@@ -275,7 +275,9 @@ class StatesPlan:
     taken_together: bool
     """Whether some lines have more than 512 stores before they become durable, so that old stores are merged."""
     runs: int | None
-    """Simulated runs that yielded the states; `None` if the model yields them."""
+    """Simulated runs that yielded states; `None` if the model yields all."""
+    allowed_by: str | None
+    """The model that yielded states: the design's own, or `px86` beside runs of a design whose programs must flush."""
     judged: int
     """Runs that the model judged."""
     not_judged: str
@@ -367,7 +369,7 @@ class Native(Protocol):
     def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]: ...
     def crash_timeline(self, request: CrashSpec, /) -> dict[str, Any]: ...
     def is_recording(self, name: str, /) -> bool: ...
-    def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
+    def RecordingStates(self, spec: StatesSpec, advance: Callable[[int], None], /) -> NativeStates: ...  # noqa: N802
     def recording_cycles(self, spec: CyclesSpec, /) -> int | None: ...
     def recording_fences(self, recording: str, /) -> list[dict[str, Any]]: ...
     def recording_behind(self, recording: str, own: list[int], /) -> list[dict[str, Any]]: ...
@@ -480,9 +482,12 @@ class Engine:
         answer = self._ask_long(lambda: self.native.crash_timeline(spec), spec.run)
         return Timeline.of(self._record(answer["record"]), answer)
 
-    def crash_states(self, spec: StatesSpec) -> CrashStates:
-        """Finds the crash states of a recording, by a model or by runs, and selects those to visit."""
-        states = self._ask_long(lambda: self.native.RecordingStates(spec))
+    def crash_states(self, spec: StatesSpec, advance: Callable[[int], None] = lambda _percent: None) -> CrashStates:
+        """Finds the crash states of a recording, by a model or by runs, and selects those to visit.
+
+        Tells `advance` of the percents of the work that are done.
+        """
+        states = self._ask_long(lambda: self.native.RecordingStates(spec, advance))
         return CrashStates(StatesPlan.of(states.plan()), lambda folder: self._ask(lambda: states.next(str(folder))))
 
     def recording_cycles(self, spec: CyclesSpec) -> int | None:

@@ -219,7 +219,7 @@ class FakeNative:
     def is_recording(self, name: str, /) -> bool:
         return name.endswith(".strand") or "/" in name
 
-    def RecordingStates(self, spec: StatesSpec, /) -> NativeStates:  # noqa: N802
+    def RecordingStates(self, spec: StatesSpec, _advance: Callable[[int], None], /) -> NativeStates:  # noqa: N802
         self.specs.append(asdict(spec))
         raise InputError(f"{spec.recording}: cannot be opened (No such file or directory); name a recording")
 

@@ -16,7 +16,7 @@ from strandline.checking.request import Request
 from strandline.checking.verdicts import End, Verdict
 from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.errors import InputError
-from strandline.views import failure_groups, named_lines
+from strandline.views import crash_states, failure_groups, named_lines
 from strandline.views.crash_states import WHY, circumstances, explain, found, store_lines, verdicts
 from strandline.views.recorded_case import page
 
@@ -65,7 +65,7 @@ def test_of_as_many_stores_the_programs_own_come_first() -> None:
 
 def plan(threads: int, orders: list[int], tried: int) -> StatesPlan:
     counts = {"instructions": 9, "threads": threads, "persistent_stores": 2, "orders": orders, "orders_tried": tried}
-    return states_plan(program=["p"], model="px86", **counts)
+    return states_plan(program=["p"], model="px86", allowed_by="px86", **counts)
 
 
 def test_the_verdict_says_which_orders_were_explored() -> None:
@@ -83,6 +83,25 @@ def test_the_verdict_says_which_orders_were_explored() -> None:
     single = plan(1, [0], 1)
     assert circumstances(Examined("r", "x86", single, 0, None)).startswith("p: 9 instructions, 1 thread, 2 stores")
     assert found(single) == "allowed by px86"
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "source"),
+    [
+        ({"allowed_by": "px86", "classes": 2}, "recovers", "allowed by px86"),
+        ({"allowed_by": "px86", "classes": 1349}, "no failure in 2 of 1,349 classes", "allowed by px86"),
+        ({"runs": 8}, "no failure in 8 runs", "shown by 8 simulated runs"),
+        (
+            {"allowed_by": "px86", "classes": 2, "runs": 8},
+            "recovers",
+            "allowed by px86, shown by 8 simulated runs",
+        ),
+    ],
+)
+def test_no_failure_is_said_of_what_was_checked(known: dict[str, Any], said: str, source: str) -> None:
+    checked = [Verdict(replace(state(f"{number}:all", [], []), represents=True), "") for number in range(2)]
+    result = Examined("r", "x86", states_plan(threads=1, **known), 2, checked)
+    assert (crash_states.verdict(result), crash_states.found(result.plan)) == (said, source)
 
 
 def test_the_named_lines_stand_together_with_what_each_did() -> None:

@@ -24,9 +24,22 @@ def admitted(
     for name in windows.keys() - {OTHERS, *names}:
         raise InputError(f"--window {name}={windows[name]}: {name} is not compared: name it among the designs")
     specs = [replace(base, design=name, window=windows.get(name, base.window)) for name in names]
-    if tuple(designs) != ALL:
-        return specs, []
+    return (specs, []) if tuple(designs) != ALL else _possible(engine, specs)
+
+
+def judged(engine: Engine, recording: str, designs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The designs that can replay a recording; which of several were left out, and why."""
+    if len(designs) == 1 and tuple(designs) != ALL:
+        return list(designs), []
+    specs, left_out = _possible(engine, admitted(engine, RunSpec(recording, designs[0]), designs)[0])
+    return [spec.design for spec in specs], left_out
+
+
+def _possible(engine: Engine, specs: list[RunSpec]) -> tuple[list[RunSpec], list[str]]:
+    known = engine.names("designs")
     refused = {spec.design: error for spec in specs if (error := _refused(engine, spec))}
+    if unknown := next((error for design, error in refused.items() if design not in known), None):
+        raise unknown
     if len(refused) == len(specs):
         raise next(iter(refused.values()))
     kept = [spec for spec in specs if spec.design not in refused]

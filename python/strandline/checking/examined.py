@@ -29,8 +29,8 @@ class Examined:
     """Why not all states were checked."""
     replayed: tuple[Verdict, ...] = ()
     """The state that was asked for by name."""
-    inside: Inside | None = None
-    """The recoveries that were crashed in turn, if any were asked for."""
+    inside: Sequence[Inside] = ()
+    """The recoveries, and the operations after them, that were crashed in turn, as far as they were asked for."""
 
     @property
     def failures(self) -> list[Verdict]:
@@ -43,6 +43,11 @@ class Examined:
     def classes_visited(self) -> int:
         """Number of classes of states with a visited representative."""
         return sum(verdict.state.represents for verdict in self.verdicts or [])
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a class of the states that the model allows was not checked."""
+        return self.plan.classes is not None and self.classes_visited < self.plan.classes
 
     @property
     def initial(self) -> Verdict | None:
@@ -70,15 +75,15 @@ def kind(verdict: Verdict) -> str:
     return "forbidden" if verdict.end is End.ACCEPTS else verdict.end.value
 
 
-def _size(state: StateVisit, hopeless: set[Interval]) -> tuple[int, int, int, float]:
+def _size(state: StateVisit, hopeless: set[Interval]) -> tuple[float, int, int, float]:
     """The size of a state's explanation: its stores beyond the durable ones, or the stores that it lacks.
 
     In `hopeless` intervals, the state with all stores fails, too, so missing stores explain nothing. Among equals,
     stores of the program come before stores of a library, then the earlier. For simulated runs, the earliest state is
-    the clearest.
+    the clearest; a state that the model yields is clearer.
     """
     if state.run:
-        return 0, state.run.event, state.run.run, 0
+        return math.inf, state.run.event, state.run.run, 0
     by_lacks = interval(state) not in hopeless and state.lacks_stores < state.has_stores
     total, shown = (state.lacks_stores, state.lacks) if by_lacks else (state.has_stores, state.has)
     earliest = math.inf if state.interval is None else state.interval

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from strandline.checking.examined import Examined
-from strandline.checking.inside import explored
+from strandline.checking.inside import Inside, explored
 from strandline.checking.means import Advance, Means
 from strandline.checking.replaying import replayed
 from strandline.checking.request import Request
@@ -22,11 +22,12 @@ DISORDER = "Disorder"
 
 def examine(means: Means, request: Request, design: str) -> Examined:
     """Visits the crash states that are asked for, and those inside their recoveries."""
-    spec, checker, recovery = request.states(design), request.checker, request.recovery
-    if request.is_inside and recovery:
-        states = replayed(means.engine, request, spec, recovery)
+    spec, checker = request.states(design), request.checker
+    if request.is_inside:
+        states = replayed(means.engine, request, spec)
     else:
-        states = means.engine.crash_states(spec)
+        with means.progress("seeking crash states", 100) as done:
+            states = means.engine.crash_states(spec, done)
     plan = states.plan
     if request.visits and not plan.files:
         raise InputError(
@@ -37,7 +38,7 @@ def examine(means: Means, request: Request, design: str) -> Examined:
     # The state after the program belongs to the last interval, too.
     visited = [verdict for verdict in found.verdicts if verdict.state.name != "final" or request.replay]
     again = tuple(found.verdicts) if request.replay else ()
-    inside = None
+    inside: list[Inside] = []
     if checker and not request.replay:
         found, inside = explored(means, request, spec, checker, found)
     return Examined(

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
 from strandline.engine import CyclesSpec, Engine
 from strandline.errors import InputError, StuckError
 from strandline.pool import parallel
 
-Advance = Callable[[], None]
-"""Called when a piece of work has finished, from any thread."""
+
+class Advance(Protocol):
+    """Called when pieces of work have finished, from any thread."""
+
+    def __call__(self, count: int = 1, /) -> None:
+        """Counts them."""
 
 
 @dataclass(frozen=True)

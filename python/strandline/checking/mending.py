@@ -88,7 +88,7 @@ def place(site: Mapping[str, Any]) -> Mapping[str, Any]:
 def remedies(means: Means, request: Request, result: Examined) -> dict[str, Remedy]:
     """The remedies that were found, by the name of their group's representative."""
     checker = request.checker
-    if checker is None or request.replay or request.recover or result.early or result.plan.intervals is None:
+    if checker is None or request.replay or request.recover or result.early or result.plan.runs is not None:
         return {}
     found: dict[str, Remedy] = {}
     kinds = groups(result)
@@ -148,7 +148,7 @@ class Trial:
             return None
         if found.early is Early.INTERRUPTED:
             raise KeyboardInterrupt
-        after = replace(self.result, verdicts=found.verdicts, disorders=[], inside=None)
+        after = replace(self.result, verdicts=found.verdicts, disorders=[], inside=())
         kinds = [each.kind for each in groups(after)]
         is_known = all(any(other == each or other.covers(each) for other in others) for each in kinds)
         if found.early or not is_known:

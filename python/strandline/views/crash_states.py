@@ -8,6 +8,7 @@ from typing import Any
 from strandline.checking.examined import Examined
 from strandline.checking.in_order import Early
 from strandline.checking.mending import Remedy
+from strandline.checking.recovering import AFTER
 from strandline.checking.verdicts import End
 from strandline.engine import Reached, StatesPlan, StateVisit
 from strandline.views import named_lines
@@ -77,17 +78,32 @@ def _row(result: Examined) -> tuple[str, ...]:
     failing = "-" if result.verdicts is None and not result.failures else whole(len(result.failures))
     intervals = "-" if plan.intervals is None else whole(plan.intervals)
     counts = (states(plan), whole(result.visited), intervals, _classes(result))
-    return result.design, *counts, failing, _verdict(result), found(plan)
+    return result.design, *counts, failing, verdict(result), found(plan)
 
 
-def _verdict(result: Examined) -> str:
+def verdict(result: Examined) -> str:
+    """In words. A design recovers if its model yields the states, and each class of them was checked."""
     if result.failures and result.early is Early.INTERRUPTED:
         return Alarm(f"{VERDICTS[False]}, {NOT_FINISHED}")
     if result.failures:
         return VERDICTS[False]
-    if result.plan.incomplete and result.verdicts is not None:
+    if result.verdicts is None:
+        return "not checked"
+    if result.plan.incomplete:
         return Open(SO_FAR)
-    return "not checked" if result.verdicts is None else VERDICTS[None if result.early else True]
+    if result.early:
+        return VERDICTS[None]
+    return Open(f"no failure in {seen}") if (seen := _part(result)) else VERDICTS[True]
+
+
+def _part(result: Examined) -> str:
+    """What was checked, if the rest may fail; empty if no class of states is left."""
+    plan = result.plan
+    if result.replayed:
+        return counted(len(result.replayed), "state")
+    if plan.classes is None:
+        return counted(plan.runs or 0, "run")
+    return f"{whole(result.classes_visited)} of {whole(plan.classes)} classes" if result.is_partial else ""
 
 
 def _classes(result: Examined) -> str:
@@ -100,10 +116,11 @@ def _classes(result: Examined) -> str:
 
 def found(plan: StatesPlan) -> str:
     """How the crash states were found."""
-    if plan.runs is None:
-        orders = f" in {counted(len(plan.orders or ()), 'order')}" if plan.threads > 1 else ""
-        return f"allowed by {plan.model}{orders}"
-    return f"shown by {counted(plan.runs, 'simulated run')}"
+    runs = "" if plan.runs is None else f"shown by {counted(plan.runs, 'simulated run')}"
+    if plan.allowed_by is None:
+        return runs
+    orders = f" in {counted(len(plan.orders or ()), 'order')}" if plan.threads > 1 else ""
+    return f"allowed by {plan.allowed_by}{orders}" + (f", {runs}" if runs else "")
 
 
 def caveats(result: Examined) -> list[str]:
@@ -153,7 +170,8 @@ def _explored(plan: StatesPlan) -> str:
 def place(state: StateVisit) -> str:
     """The place of the power failure, in the program or in the recovery of another state."""
     if state.within:
-        return f"in the recovery of state {state.within}, {_place(state)}".replace("the program's", "its")
+        what = "the operation after" if AFTER in state.name else "the recovery of"
+        return f"in {what} state {state.within}, {_place(state)}".replace("the program", "it").replace("it's", "its")
     return _place(state)
 
 

@@ -24,8 +24,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stores::{Shown, Stores};
+use strandline_design::About;
+use strandline_designs::design;
 use strandline_record::order::Places;
-use strandline_record::states::{write_files, Image, Spot, Visit};
+use strandline_record::states::{write_files, Image, Rules, Spot, Visit};
 use strandline_record::{RecordError, Recording};
 use strandline_sim::{Error, Spec};
 
@@ -51,6 +53,8 @@ pub struct Asked {
     pub seed: u64,
     /// Only this state.
     pub only: Option<Name>,
+    /// Whether the states before and after the program are visited, too.
+    pub edges: bool,
 }
 
 /// What the runs have shown.
@@ -105,11 +109,11 @@ struct At {
 }
 
 impl SimulatedStates {
-    /// Runs the recording, finds its crash states and selects those to visit.
+    /// Runs the recording, finds its crash states and selects those to visit; tells the share of the runs that are made.
     ///
     /// # Errors
     /// Bad input, a recording that is too long, or a run without progress.
-    pub fn new(asked: &Asked) -> Result<SimulatedStates, Error> {
+    pub fn new(asked: &Asked, told: &mut dyn FnMut(f64)) -> Result<SimulatedStates, Error> {
         let recording = Arc::new(Recording::open(&asked.recording).map_err(wrong)?);
         let named = asked.recording.display();
         refuse(&recording).map_err(|why| Error::Input(format!("{named}: {why}")))?;
@@ -135,7 +139,7 @@ impl SimulatedStates {
             at: None,
         };
         match asked.only {
-            None => states.all(asked)?,
+            None => states.all(asked, told)?,
             Some(Name::At(point)) => states.only(point)?,
             Some(edge) => states.edges.push_back(edge),
         }
@@ -143,13 +147,16 @@ impl SimulatedStates {
         Ok(states)
     }
 
-    fn all(&mut self, asked: &Asked) -> Result<(), Error> {
+    fn all(&mut self, asked: &Asked, told: &mut dyn FnMut(f64)) -> Result<(), Error> {
         let (mut distinct, mut points) = (Distinct::default(), Vec::new());
         for number in 0..RUNS {
             points.extend(self.run(number, &mut distinct)?);
+            told((number + 1) as f64 / RUNS as f64);
         }
         self.plan.states = distinct.count();
-        self.edges = [Name::Initial, Name::Final].into();
+        if asked.edges {
+            self.edges = [Name::Initial, Name::Final].into();
+        }
         let chosen = match points.len() {
             0 => Vec::new(),
             count => asked.points.of(count - 1, asked.seed),
@@ -281,6 +288,22 @@ impl At {
             }
         }
         self.done = event;
+    }
+}
+
+/// The rules by which the crash states of a recording under a design are enumerated, and whether runs are simulated for
+/// others. A design without a promise of recovery has what its runs show.
+///
+/// A simulated run hardly shows that a line is lost which nobody flushes: caches seldom evict it in time. So a design whose
+/// programs must flush has the states of `px86`, too. Its model allows them: its fences are stronger than `sfence` only in
+/// what they wait for, and make durable no more than what `px86` takes for durable after a flush and a fence.
+#[must_use]
+pub fn sources(about: &About) -> (Option<Rules>, bool) {
+    let flushes = || design(about.name).is_some_and(|design| design.lowering().flush.is_some());
+    match Rules::of_model(about.model) {
+        _ if !about.promises_recovery => (None, true),
+        None if flushes() => (Some(Rules::Flushed), true),
+        rules => (rules, rules.is_none()),
     }
 }
 

@@ -125,12 +125,13 @@ fn asked(recording: PathBuf, design: &str) -> Asked {
         points: Points::All,
         seed: 1,
         only: None,
+        edges: true,
     }
 }
 
 /// The pools of all requested states, by name.
 fn pools(folder: &Folder, asked: &Asked) -> BTreeMap<String, Vec<u8>> {
-    let mut states = SimulatedStates::new(asked).expect("states");
+    let mut states = SimulatedStates::new(asked, &mut |_| {}).expect("states");
     let mut pools = BTreeMap::new();
     while let Some((visit, _)) = states.next(&mut |name| folder.0.join(name)).expect("a state") {
         let written = folder.0.join(&visit.name);
@@ -203,13 +204,16 @@ fn states_are_distinct_and_the_same_again_by_name() {
     asked.only = Some(name.parse::<Name>().expect("a name"));
     assert_eq!(pools(&folder, &asked), BTreeMap::from([(name.clone(), pool.clone())]));
     asked.only = Some("run8:1".parse().expect("a name"));
-    assert!(SimulatedStates::new(&asked).is_err(), "there is no such run");
+    assert!(
+        SimulatedStates::new(&asked, &mut |_| {}).is_err(),
+        "there is no such run"
+    );
 }
 
 #[test]
 fn a_state_says_what_it_has_and_lacks() {
     let folder = Folder::new("words");
-    let mut states = SimulatedStates::new(&asked(folder.list(12, 1, true), "unordered")).expect("states");
+    let mut states = SimulatedStates::new(&asked(folder.list(12, 1, true), "unordered"), &mut |_| {}).expect("states");
     let mut lacking = 0;
     while let Some((visit, origin)) = states.next(&mut |name| folder.0.join(name)).expect("a state") {
         let pool = fs::read(folder.0.join(&visit.name).join("pool")).expect("a pool");

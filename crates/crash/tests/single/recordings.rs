@@ -6,6 +6,9 @@
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use strandline_crash::recorded::sources;
+use strandline_design::About;
+use strandline_designs::{abouts, design};
 use strandline_order::{allowed, Model, Test};
 use strandline_record::order::{Fence, Flush, Piece, PmOp, What};
 use strandline_record::states::{Image, Ledger, Pending, Rules, Walk};
@@ -58,8 +61,14 @@ fn executions(program: &[Do]) -> u64 {
     orders.chain(sources).fold(1, u64::saturating_mul)
 }
 
-/// The program as a litmus test; the n-th instruction stores n + 1.
+/// The program as a litmus test.
 fn test(program: &[Do]) -> Test {
+    let text = text(program);
+    Test::parse(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+}
+
+/// Its text; the n-th instruction stores n + 1.
+fn text(program: &[Do]) -> String {
     let mut text = "X86 random\nLine=a b, c d, e\n{ }\n P0 ;\n".to_owned();
     for (index, instruction) in program.iter().enumerate() {
         let value = index + 1;
@@ -74,7 +83,7 @@ fn test(program: &[Do]) -> Test {
         writeln!(text, " {line} ;").expect("a string can be written");
     }
     text.push_str("exists (true)\n");
-    Test::parse(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+    text
 }
 
 fn ops(program: &[Do]) -> Vec<PmOp> {
@@ -145,9 +154,13 @@ fn walked(program: &[Do], rules: Rules) -> BTreeSet<Vec<u8>> {
 }
 
 fn modelled(program: &[Do], model: &str) -> BTreeSet<Vec<u8>> {
-    let test = test(program);
+    states(&test(program), model)
+}
+
+/// The states that a model allows, each with the bytes of [`NAMES`].
+fn states(test: &Test, model: &str) -> BTreeSet<Vec<u8>> {
     let model = Model::named(model).expect("a built-in model");
-    let allowed = allowed(&test, &model).expect("a small test");
+    let allowed = allowed(test, &model).expect("a small test");
     let observed = test.observed();
     let names: Vec<&str> = observed.iter().map(|id| test.location(*id).name.as_str()).collect();
     let value = |state: &Vec<u8>, name: &str| {
@@ -159,6 +172,50 @@ fn modelled(program: &[Do], model: &str) -> BTreeSet<Vec<u8>> {
     let all = allowed.states.iter();
     all.map(|state| NAMES.iter().map(|name| value(state, name)).collect())
         .collect()
+}
+
+fn named(name: &str) -> About {
+    abouts()
+        .into_iter()
+        .find(|about| about.name == name)
+        .expect("a registered design")
+}
+
+/// The program as a design whose programs must flush executes it: with its fences, and with plain stores and `clwb`, which
+/// each of them has.
+fn lowered(program: &[Do], about: &About) -> String {
+    let lowering = design(about.name).expect("a registered design").lowering();
+    let durable: String = lowering
+        .durable
+        .iter()
+        .filter_map(|primitive| primitive.event())
+        .map(|event| if event == "CFENCE" { "CFENCE $0" } else { event })
+        .fold(String::new(), |text, event| text + " " + event + " ;\n");
+    let plain = program.iter().map(|instruction| match *instruction {
+        Do::StoreNt(at) => Do::Store(at),
+        Do::Flush(_, at) => Do::Flush(Flush::Clwb, at),
+        other => other,
+    });
+    let plain: Vec<Do> = plain.collect();
+    text(&plain)
+        .replace(" SFENCE ;\n", &durable)
+        .replace(" MFENCE ;\n", &durable)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn designs_whose_programs_must_flush_allow_the_states_of_px86(program in program()) {
+        for about in abouts().into_iter().filter(|about| sources(about) == (Some(Rules::Flushed), true)) {
+            let text = lowered(&program, &about);
+            let test = Test::parse(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
+            let wider = states(&test, about.model);
+            let plain = lowered(&program, &named("x86"));
+            let missing: Vec<_> = states(&Test::parse(&plain).expect("a test"), "px86").difference(&wider).cloned().collect();
+            prop_assert!(missing.is_empty(), "{}: {:?}\n{}", about.name, missing, text);
+        }
+    }
 }
 
 proptest! {

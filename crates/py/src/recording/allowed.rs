@@ -11,6 +11,12 @@ use strandline_record::states::{Asked, Budget, CrashStates, Rules};
 use strandline_record::{RecordError, Recording, Source};
 use strandline_sim::Error;
 
+/// The model that has the states of designs whose own model is not enumerated.
+const FLUSHED: &str = "px86";
+
+/// The share of the work that judged runs are, about.
+const JUDGED: f64 = 0.4;
+
 pub struct Allowed {
     states: CrashStates,
     source: Source,
@@ -19,7 +25,8 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    pub fn open(spec: &StatesSpec, rules: Rules, about: About) -> Result<Allowed, Error> {
+    /// Judges a few runs, unless others do, and enumerates the states; tells the share of the work that is done.
+    pub fn open(spec: &StatesSpec, rules: Rules, about: About, told: &mut dyn FnMut(f64)) -> Result<Allowed, Error> {
         let wrong = |error: RecordError| Error::input(error.to_string());
         let asked = asked(spec, rules)?;
         let recording = Recording::open(&spec.recording).map_err(wrong)?;
@@ -28,7 +35,11 @@ impl Allowed {
             None if spec.judged => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
             _ => Judgement::default(),
         };
-        let states = CrashStates::new(recording.edited(edits(&spec.edits)), asked).map_err(wrong)?;
+        let begun = if judgement.judged > 0 { JUDGED } else { 0.0 };
+        told(begun);
+        let recording = recording.edited(edits(&spec.edits));
+        let states = CrashStates::told(recording, asked, &mut |share| told(begun + (1.0 - begun) * share));
+        let states = states.map_err(wrong)?;
         Ok(Allowed {
             states,
             source,
@@ -37,14 +48,20 @@ impl Allowed {
         })
     }
 
+    /// Number of its states that are visited, but for those before and after the program.
+    pub fn visits(&self) -> u64 {
+        self.states.plan().visits.saturating_sub(2)
+    }
+
     pub fn plan(&mut self) -> StatesPlan {
         let plan = self.states.plan().clone();
         let (recording, places) = (self.states.recording(), self.states.places());
         let mut value = words::recording(recording, places, &self.about, &mut self.source, &plan.audit);
+        let allowed_by = Rules::of_model(self.about.model).map_or(FLUSHED, |_| self.about.model);
         let own = json!({
             "tasks": plan.tasks, "intervals": plan.intervals, "visited_intervals": plan.visited_intervals,
             "states_log2": plan.states.log2, "visits": plan.visits, "taken_together": plan.taken_together,
-            "runs": null, "orders": plan.orders, "orders_tried": plan.orders_tried, "classes": plan.classes,
+            "runs": null, "allowed_by": allowed_by, "orders": plan.orders, "orders_tried": plan.orders_tried, "classes": plan.classes,
         });
         words::add(&mut value, own);
         words::reads(&mut value, &mut self.source, &plan.reads);

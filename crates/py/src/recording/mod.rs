@@ -5,23 +5,26 @@ mod edits;
 mod shown;
 mod words;
 
+use crate::collect::teller;
 use crate::value::{Answer, Given};
 use allowed::Allowed;
 pub use edits::add;
 use edits::Change;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{json, Value};
 use shown::Shown;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use strandline_crash::litmus::{Registered, Subject};
+use strandline_crash::recorded::sources;
 use strandline_crash::Points;
+use strandline_design::About;
 use strandline_record::states::Rules;
 use strandline_sim::Error;
 
 /// Which states of which recording.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StatesSpec {
     recording: PathBuf,
@@ -49,6 +52,25 @@ struct StatesPlan {
     states: Option<u128>,
 }
 
+impl StatesPlan {
+    /// The plan of two sources: what the second has of its own, and the sums. Two states may have equal bytes.
+    fn and(self, shown: StatesPlan) -> StatesPlan {
+        let mut keys = self.keys;
+        for key in ["runs", "judged", "not_judged", "disorders"] {
+            keys[key] = shown.keys[key].clone();
+        }
+        keys["visits"] = json!(keys["visits"].as_u64().unwrap_or(0) + shown.keys["visits"].as_u64().unwrap_or(0));
+        StatesPlan {
+            // The state before the program is in both.
+            states: self
+                .states
+                .zip(shown.states)
+                .map(|(allowed, shown)| allowed + shown - 1),
+            keys,
+        }
+    }
+}
+
 /// The crash states of a recording, written one after the other.
 #[pyclass(frozen)]
 pub struct RecordingStates(Mutex<Inner>);
@@ -57,26 +79,52 @@ pub struct RecordingStates(Mutex<Inner>);
 enum Inner {
     Allowed(Box<Allowed>),
     Shown(Box<Shown>),
+    /// First those that `px86` allows, then those that runs show.
+    Both(Box<Allowed>, Box<Shown>),
 }
 
 impl Inner {
-    /// A design that keeps the order of the recorded fences has the states of its model, if these can be enumerated.
-    /// For all others, and for names of simulated states, runs are simulated.
-    fn open(spec: &StatesSpec) -> Result<Inner, Error> {
+    /// The states of the design's sources. A state that is asked for by name has one source, and so have those of a changed
+    /// program.
+    fn open(spec: &StatesSpec, told: &mut dyn FnMut(f64)) -> Result<Inner, Error> {
         let about = Registered::named(&spec.design)?.about();
-        let simulated = spec.replay.as_ref().is_some_and(|name| name.starts_with("run"));
-        let rules = Rules::of_model(about.model).filter(|_| about.promises_recovery && !simulated);
+        let (rules, simulates) = match (sources(&about), &spec.replay) {
+            (_, Some(name)) if name.starts_with("run") => (None, true),
+            ((Some(rules), _), Some(_)) => (Some(rules), false),
+            (both, _) => both,
+        };
+        if simulates && !spec.edits.is_empty() {
+            return Err(Error::input(format!("{}: {NEEDS_A_MODEL}", spec.design)));
+        }
         Ok(match rules {
-            Some(rules) => Inner::Allowed(Box::new(Allowed::open(spec, rules, about)?)),
-            None if !spec.edits.is_empty() => return Err(Error::input(format!("{}: {NEEDS_A_MODEL}", spec.design))),
-            None => Inner::Shown(Box::new(Shown::open(spec, about)?)),
+            Some(rules) if simulates => Inner::both(spec, rules, about, told)?,
+            Some(rules) => Inner::Allowed(Box::new(Allowed::open(spec, rules, about, told)?)),
+            None => Inner::Shown(Box::new(Shown::open(spec, about, true, told)?)),
         })
+    }
+
+    /// Each source has half of the points, and the second also what the first leaves.
+    fn both(spec: &StatesSpec, rules: Rules, about: About, told: &mut dyn FnMut(f64)) -> Result<Inner, Error> {
+        let own = StatesSpec {
+            points: spec.points.share(0, 2),
+            judged: false,
+            ..spec.clone()
+        };
+        let allowed = Allowed::open(&own, rules, about, &mut |share| told(share / 2.0))?;
+        let points = match spec.points {
+            Points::Count(count) => Points::Count(count.saturating_sub(allowed.visits())),
+            Points::All => Points::All,
+        };
+        let own = StatesSpec { points, ..spec.clone() };
+        let shown = Shown::open(&own, about, false, &mut |share| told(0.5 + share / 2.0))?;
+        Ok(Inner::Both(Box::new(allowed), Box::new(shown)))
     }
 
     fn plan(&mut self) -> StatesPlan {
         match self {
             Inner::Allowed(states) => states.plan(),
             Inner::Shown(states) => states.plan(),
+            Inner::Both(allowed, shown) => allowed.plan().and(shown.plan()),
         }
     }
 
@@ -84,6 +132,10 @@ impl Inner {
         match self {
             Inner::Allowed(states) => states.next(folder),
             Inner::Shown(states) => states.next(folder),
+            Inner::Both(allowed, shown) => match allowed.next(folder)? {
+                Some(state) => Ok(Some(state)),
+                None => shown.next(folder),
+            },
         }
     }
 }
@@ -91,8 +143,9 @@ impl Inner {
 #[pymethods]
 impl RecordingStates {
     #[new]
-    fn new(py: Python<'_>, spec: Given<StatesSpec>) -> PyResult<RecordingStates> {
-        let inner = crate::ask(py, || Inner::open(&spec.0))?;
+    fn new(py: Python<'_>, spec: Given<StatesSpec>, advance: Py<PyAny>) -> PyResult<RecordingStates> {
+        let mut tell = teller(advance);
+        let inner = crate::ask(py, || Inner::open(&spec.0, &mut |share| tell((100.0 * share) as u64)))?;
         Ok(RecordingStates(Mutex::new(inner)))
     }
 

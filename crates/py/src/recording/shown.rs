@@ -15,15 +15,18 @@ pub struct Shown {
 }
 
 impl Shown {
-    pub fn open(spec: &StatesSpec, about: About) -> Result<Shown, Error> {
+    /// Simulates the runs, each of which it tells as a share of all; without the states before and after the program, if they
+    /// are another's.
+    pub fn open(spec: &StatesSpec, about: About, edges: bool, told: &mut dyn FnMut(f64)) -> Result<Shown, Error> {
         let asked = Asked {
             recording: spec.recording.clone(),
             design: spec.design.clone(),
             points: spec.points,
             seed: spec.seed,
             only: spec.replay.as_ref().map(|name| name.parse()).transpose()?,
+            edges,
         };
-        let states = SimulatedStates::new(&asked)?;
+        let states = SimulatedStates::new(&asked, told)?;
         let source = Source::of(states.recording());
         Ok(Shown { states, source, about })
     }
@@ -36,7 +39,7 @@ impl Shown {
             "tasks": plan.tasks, "intervals": null, "visited_intervals": null,
             "states_log2": (plan.states as f64).log2(),
             "visits": plan.visits, "taken_together": false,
-            "runs": plan.runs.len(), "orders": null, "orders_tried": null, "classes": null,
+            "runs": plan.runs.len(), "allowed_by": null, "orders": null, "orders_tried": null, "classes": null,
         });
         words::add(&mut value, own);
         words::add(&mut value, judgement(&plan.judgement));

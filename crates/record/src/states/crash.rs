@@ -105,6 +105,14 @@ impl CrashStates {
     /// # Errors
     /// The recording cannot be read, or has too many states to visit all.
     pub fn new(recording: Recording, asked: Asked) -> Result<CrashStates, RecordError> {
+        CrashStates::told(recording, asked, &mut |_| {})
+    }
+
+    /// As [`CrashStates::new`]; tells the share of the orders that are read, after each of them.
+    ///
+    /// # Errors
+    /// As [`CrashStates::new`].
+    pub fn told(recording: Recording, asked: Asked, told: &mut dyn FnMut(f64)) -> Result<CrashStates, RecordError> {
         let places = Arc::new(Places::of(recording.regions()));
         let recording = Arc::new(recording);
         let mut states = CrashStates {
@@ -133,21 +141,24 @@ impl CrashStates {
             walk: None,
             queue: VecDeque::new(),
         };
-        states.count()?;
+        states.count(told)?;
         Ok(states)
     }
 
-    fn count(&mut self) -> Result<(), RecordError> {
+    fn count(&mut self, told: &mut dyn FnMut(f64)) -> Result<(), RecordError> {
         self.plan.orders_tried = self.orders.count(self.asked.orders);
+        let share = f64::from(self.plan.orders_tried).recip();
         let mut audit = Audit::of(&self.recording, &self.places)?;
         let mut seen = HashSet::new();
         let mut classes = Classes::new(self.most_representatives(), self.asked.seed);
         let counts = self.count_order(0, &mut audit, &mut seen, &mut classes)?;
+        told(share);
         let mut own = BTreeMap::from([(0, counts.unwrap_or_default())]);
         for number in 1..self.plan.orders_tried {
             let mut other = Audit::new(self.recording.threads().len());
             let counts = self.count_order(number, &mut other, &mut seen, &mut classes)?;
             audit.merge(&other);
+            told(share * f64::from(number + 1));
             own.extend(counts.map(|counts| (number, counts)));
         }
         self.plan.classes = classes.count();
@@ -186,6 +197,7 @@ impl CrashStates {
             states = states.plus(count);
         }
         if !fingerprint.is_new(seen) {
+            classes.forget();
             return Ok(None);
         }
         self.plan.intervals += own.len() as u64;

@@ -14,7 +14,7 @@ const TRIES: u32 = 64;
 const LONGEST_NAME: usize = 80;
 
 /// Number of an interval's states among which classes are looked for.
-const CANDIDATES: u32 = 64;
+pub(super) const CANDIDATES: u32 = 64;
 
 /// An interval at its end: any closed set of the pending stores may be durable. The interval's own states are those
 /// with a store of its own; the others belong to earlier intervals. If a task has ended in the interval, the state

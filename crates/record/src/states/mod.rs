@@ -8,6 +8,7 @@
 
 mod audit;
 mod budget;
+mod choice;
 mod classes;
 mod count;
 mod crash;
