@@ -16,7 +16,7 @@ from strandline.checking.groups import groups
 from strandline.checking.in_order import Early
 from strandline.checking.inside import Exploration, Explorer, Inside, choose, shares
 from strandline.checking.processes import Processes
-from strandline.checking.recovering import Crasher, Overlay, Recorded, recovery_of
+from strandline.checking.recovering import AFTER, INSIDE, Crasher, Overlay, Recorded, program_of
 from strandline.checking.verdicts import Checker, End, Recovery, Verdict
 from strandline.checking.verify import Checked, verify
 from strandline.engine import PoolFile, StatesSpec, StateVisit
@@ -61,7 +61,7 @@ def explore(
     checked = verify(states_of(contents), checker, tmp_path / "first", 1, lambda: None)
     with Processes() as processes:
         spec = StatesSpec("r.strand", points=points)
-        crasher = FakeCrasher(None, checker.recovery, spec, 60, processes, inside)  # type: ignore[arg-type]
+        crasher = FakeCrasher(None, checker.recovery, spec, 60, processes, inside=inside)  # type: ignore[arg-type]
         exploration = Exploration(Explorer(crasher, checker, tmp_path / "second", depth), checked.verdicts, None)
         exploration.run(states_of(contents), jobs, lambda: None)
     assert list((tmp_path / "second").iterdir()) == [], "nothing is left"
@@ -139,7 +139,7 @@ def test_what_an_early_end_killed_says_nothing_of_equal_images(tmp_path: Path) -
             if stops:
                 processes.stop()
             checker = Checker(CHECK, 60, Recovery(("true",)))
-            crasher = FakeCrasher(None, checker.recovery, StatesSpec("r"), 60, processes, inside)  # type: ignore[arg-type]
+            crasher = FakeCrasher(None, checker.recovery, StatesSpec("r"), 60, processes, inside=inside)  # type: ignore[arg-type]
             explorer = Explorer(crasher, checker, tmp_path, 1)
             explorer.crash(state, 8, 1, frozenset())
         assert len(explorer.known) == known
@@ -186,14 +186,14 @@ def test_the_recovery_is_a_program_with_its_words(monkeypatch: pytest.MonkeyPatc
     (tmp_path / "strandline-launch").touch()
     monkeypatch.setenv("STRANDLINE_RECORDER", str(tmp_path))
     monkeypatch.chdir("/usr/bin")
-    recovery = recovery_of("./sh -c 'a b' --pool={}")
+    recovery = program_of("./sh -c 'a b' --pool={}", INSIDE)
     assert recovery.of(Path("/my pool")) == ["/usr/bin/sh", "-c", "a b", "--pool=/my pool"]
-    assert recovery_of("sh x").of(Path("/p"))[1:] == ["x", "/p"]
+    assert program_of("sh x", AFTER).of(Path("/p"))[1:] == ["x", "/p"]
 
 
 def test_the_verdict_says_what_was_crashed_inside_recovery() -> None:
     def said(**numbers: Any) -> list[str]:
-        return recovered.lines(Examined("r", "x86", states_plan(), 1, [], inside=Inside(**numbers)))
+        return recovered.lines(Examined("r", "x86", states_plan(), 1, [], inside=(Inside(**numbers),)))
 
     assert recovered.lines(Examined("r", "x86", states_plan(), 1, [])) == []
     assert said(depth=2, recorded=5, wrote_nothing=2, states=31, repeated=7) == [
@@ -208,6 +208,11 @@ def test_the_verdict_says_what_was_crashed_inside_recovery() -> None:
     assert said(depth=1, recorded=2, wrote_nothing=2)[1] == (
         "note: no recovery stored to the pool: does --recover name it by {}?"
     )
+    assert said(depth=1, recorded=1, wrote_nothing=1, left_out=2, after=True) == [
+        "x86: 1 next operation recorded (1 wrote nothing), 0 states after recovery checked",
+        "note: 2 next operations of right states left out: raise --points to record more",
+        "note: no next operation stored to the pool: does --then name it by {}?",
+    ]
 
 
 def test_a_failure_inside_recovery_says_so_and_has_a_group_of_its_own() -> None:
@@ -216,6 +221,8 @@ def test_a_failure_inside_recovery_says_so_and_has_a_group_of_its_own() -> None:
     inner = Verdict(replace(outer.state, name="2:all/r:2:all", within="2:all"), why, end=End.REFUSES)
     result = Examined("r", "x86", states_plan(), 2, [outer, inner])
     assert [len(group.verdicts) for group in groups(result)] == [1, 1]
+    later = replace(inner, state=replace(inner.state, name="2:all/t:2:all"))
+    assert len(groups(replace(result, verdicts=[outer, inner, later]))) == 3, "after recovery is another place than in it"
     assert crash_states.place(inner.state).startswith("in the recovery of state 2:all, before any store")
     after = replace(inner.state, name="2:all/r:final", interval=None)
     assert crash_states.place(after) == "in the recovery of state 2:all, after its end, with all its stores"
@@ -241,7 +248,7 @@ def test_what_recovery_did_not_map_stays(tmp_path: Path) -> None:
         PoolFile("new.2", str(tmp_path / "pool" / "new"), 4),
         PoolFile("elsewhere", "/dev/shm/elsewhere", 4),  # noqa: S108 - it is not opened
     ]
-    overlay = Overlay.of(recorded, files, before)
+    overlay = Overlay.of(recorded, INSIDE, files, before)
     put = overlay.put(visit_in("1:all"), raw)
     assert (put.name, put.within, put.tasks_done) == ("2:all/r:1:all", "2:all", (1,))
     assert Path(put.files[0]).read_bytes() == b"a" * 10 + b"\0b" + b"a" * (5000 - 12) + b"tail"

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from strandline.api import costs, suppressions
+from strandline.api.admitted import judged, named, remark
 from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.checking.examined import Examined, kind
@@ -44,9 +45,11 @@ class CrashesOfRecording(Result):
     audit: Judged
     _engine: Engine
     weakened: Weakened | None = None
+    """The flushes and fences that can go, if asked for."""
     remedies: Mapping[tuple[str, str], Remedy] = field(default_factory=dict)
     """By design and state: what mends the kind of failure that the state represents."""
-    """The flushes and fences that can go, if asked for."""
+    left_out: Sequence[str] = ()
+    """Designs that cannot replay the recording, and why."""
 
     @property
     def interrupted(self) -> str | None:
@@ -80,7 +83,7 @@ class CrashesOfRecording(Result):
             parts += self._notes(result)
         parts += self.audit.parts()
         parts += self.weakened.parts() if self.weakened else []
-        parts += [Line(), crash_states.verdicts(self.results)]
+        parts += [Line(), *remark(self.left_out), crash_states.verdicts(self.results)]
         if first.plan.incomplete:
             parts += [Line(), Line(crash_states.INCOMPLETE, Alarm.style, folds=True)]
         if failing := self.audit.places(self.gate):
@@ -101,6 +104,8 @@ class CrashesOfRecording(Result):
 
     def _notes(self, result: Examined) -> list[Line]:
         lines: list[Line] = []
+        if self.request.recover and not (self.request.then or self.request.replay or result.failures or result.early):
+            lines.append(Line(f"note: {recovered.UNTRIED}", folds=True))
         if result.initial:
             said = (
                 f"note: the checker rejects memory before the program ({result.initial.why}); "
@@ -142,6 +147,7 @@ class CrashesOfRecording(Result):
             **self._engine.build(),
             "command": self._engine.command,
             "interrupted": self.unfinished is not None,
+            **named(self.left_out),
             **({} if self.unfinished is None else {"unfinished": list(self.unfinished)}),
             "failures": failures,
             "groups": [group for result in self.results for group in self._groups(result)],
@@ -171,10 +177,11 @@ class CrashesOfRecording(Result):
 
 def check(session: Session, request: Request, designs: Sequence[str]) -> CrashesOfRecording:
     """Visits crash states of a recording under each design."""
+    designs, left_out = judged(session.engine, request.recording, designs or (DEFAULT_DESIGN,))
     request.refuse(designs)
     sources = suppressions.read(request.suppress)
     means = Means(session.engine, session.jobs, session.display.progress)
-    results, unfinished = _examined(means, request, list(designs or (DEFAULT_DESIGN,)))
+    results, unfinished = _examined(means, request, designs)
     first, weakened = results[0], None
     audited = suppressions.judge(first.plan.audit, sources)
     found: dict[tuple[str, str], Remedy] = {}
@@ -189,7 +196,7 @@ def check(session: Session, request: Request, designs: Sequence[str]) -> Crashes
             found = _remedies(means, request, results)
     except KeyboardInterrupt:
         unfinished = [first.design]
-    return CrashesOfRecording(request, results, unfinished, audited, session.engine, weakened, found)
+    return CrashesOfRecording(request, results, unfinished, audited, session.engine, weakened, found, left_out)
 
 
 def _remedies(means: Means, request: Request, results: Sequence[Examined]) -> dict[tuple[str, str], Remedy]:
@@ -226,6 +233,8 @@ def _again(result: Examined, verdict: Verdict, request: Request) -> str:
         words += ["--seed", str(request.seed)]
     if request.recover:
         words += ["--recover", request.recover]
+    if request.then:
+        words += ["--then", request.then]
     if request.verify:
         words += ["--verify", request.verify]
     return shlex.join(words)
@@ -267,6 +276,11 @@ def _group(result: Examined, group: Group, request: Request) -> dict[str, Any]:
     }
 
 
+def _inside(result: Examined, *, after: bool) -> dict[str, Any] | None:
+    found = next((inside for inside in result.inside if inside.after == after), None)
+    return None if found is None else {key: value for key, value in asdict(found).items() if key != "after"}
+
+
 def _summary(result: Examined) -> dict[str, Any]:
     plan = result.plan
     counts = (
@@ -291,7 +305,9 @@ def _summary(result: Examined) -> dict[str, Any]:
         "early": result.early.value if result.early else None,
         **{key: getattr(plan, key) for key in keys},
         "found": crash_states.found(plan),
-        "recoveries": None if result.inside is None else asdict(result.inside),
+        "recoveries": _inside(result, after=False),
+        "then": _inside(result, after=True),
         "incomplete": plan.incomplete,
+        "verdict": str(crash_states.verdict(result)),
         "recovers": False if result.failures else None if result.verdicts is None or is_open else True,
     }

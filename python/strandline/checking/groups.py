@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from strandline.checking.examined import Examined, Interval, hopeless, interval, kind
+from strandline.checking.recovering import AFTER
 from strandline.checking.verdicts import Verdict
 
 
@@ -63,5 +64,5 @@ def _kind(verdict: Verdict, without: set[Interval]) -> Kind:
     state = verdict.state
     side = "has" if interval(state) in without and not state.run else "lacks"
     code = frozenset(state.has_code if side == "has" else state.lacks_code)
-    where = " in recovery" if state.within else ""
+    where = "" if not state.within else " after recovery" if AFTER in state.name else " in recovery"
     return Kind(f"{kind(verdict)}{where}", side, code)

@@ -1,4 +1,4 @@
-"""The crash states inside the recoveries of a recording's crash states, to a depth."""
+"""The crash states inside the recoveries of crash states, to a depth, and inside the operations after these."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from pathlib import Path
 from strandline.checking import images
 from strandline.checking.in_order import Early, InOrder
 from strandline.checking.means import Means
-from strandline.checking.processes import Processes
-from strandline.checking.recovering import INITIAL, Crasher
+from strandline.checking.recovering import AFTER, INITIAL, Crasher
 from strandline.checking.request import Request
 from strandline.checking.verdicts import Checker, Said, Verdict, judge
 from strandline.checking.verify import Checked, Taken, scratch_folder
@@ -39,6 +38,8 @@ class Inside:
     unrecorded: int = 0
     """Recoveries that did not end well under the recorder."""
     warnings: list[str] = field(default_factory=list)
+    after: bool = False
+    """Whether it is the operation after recovery that was crashed."""
 
     def add(self, other: Inside) -> None:
         """Adds what was found in another state, without its states, which may be equal to others."""
@@ -78,7 +79,7 @@ class Explorer:
 
     def crash(self, state: StateVisit, points: int | str, depth: int, recorded: frozenset[str]) -> Found:
         """Records the recovery of a state, and checks its crash states; images in `recorded` need no recording."""
-        found = Found(Inside(depth))
+        found = Found(Inside(depth, after=self.crasher.mark == AFTER))
         folder = Path(tempfile.mkdtemp(dir=self.root))
         try:
             recording = self.crasher.record(state, folder)
@@ -138,7 +139,8 @@ class Exploration:
         self._taken = Taken(most, len(failing), sum(verdict.hung for verdict in failing))
         self._seen = {verdict.image for verdict in checked}
         self.chosen, self._share = choose(checked, explorer.crasher.spec.points, set())
-        self.inside = Inside(explorer.depth, left_out=self.chosen.left_out)
+        after = explorer.crasher.mark == AFTER
+        self.inside = Inside(explorer.depth, left_out=self.chosen.left_out, after=after)
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -178,24 +180,31 @@ class Exploration:
 
 def explored(
     means: Means, request: Request, spec: StatesSpec, checker: Checker, checked: Checked
-) -> tuple[Checked, Inside | None]:
-    """The verdicts on the checked states and on those inside their recoveries, if recovery is to be crashed."""
-    if checker.recovery is None:
-        return checked, None
-    spec = replace(spec, judged=False)
-    with scratch_folder(request.scratch) as root, Processes() as processes:
-        crasher = Crasher(means.engine, checker.recovery, spec, checker.seconds, processes)
-        explorer = Explorer(crasher, checker, root, request.depth or 1)
-        exploration = Exploration(explorer, checked.verdicts, request.max_failures)
-        early, number = checked.early, len(exploration.chosen.names)
-        if early is None and number:
-            try:
-                states = means.engine.crash_states(spec)
-                with means.progress("recoveries", number) as done:
-                    early = exploration.run(states, means.jobs, done)
-            except KeyboardInterrupt:
-                early = Early.INTERRUPTED
-    return Checked([*checked.verdicts, *exploration.verdicts], early), exploration.inside
+) -> tuple[Checked, list[Inside]]:
+    """The verdicts on the checked states, and on those inside what is to run on the right ones of them."""
+    spec, found = replace(spec, judged=False), []
+    for crasher in request.crashers(means.engine, spec):
+        depth = 1 if crasher.mark == AFTER else request.depth or 1
+        outside = [verdict for verdict in checked.verdicts if not verdict.state.within]
+        with scratch_folder(request.scratch) as root, crasher.processes:
+            exploration = Exploration(Explorer(crasher, checker, root, depth), outside, request.max_failures)
+            early = checked.early or _crashed(means, exploration, spec)
+        checked = Checked([*checked.verdicts, *exploration.verdicts], early)
+        found.append(exploration.inside)
+    return checked, found
+
+
+def _crashed(means: Means, exploration: Exploration, spec: StatesSpec) -> Early | None:
+    number = len(exploration.chosen.names)
+    if not number:
+        return None
+    label = "next operations" if exploration.inside.after else "recoveries"
+    try:
+        states = means.engine.crash_states(spec)
+        with means.progress(label, number) as done:
+            return exploration.run(states, means.jobs, done)
+    except KeyboardInterrupt:
+        return Early.INTERRUPTED
 
 
 def choose(verdicts: Sequence[Verdict], points: int | str, seen: set[str]) -> tuple[Chosen, int | str]:

@@ -1,4 +1,4 @@
-"""Crashes inside recovery: the recovery of a crash state is recorded, and has crash states of its own."""
+"""Crashes inside recovery, or inside the operation after it: what runs is recorded, and crashed in turn."""
 
 from __future__ import annotations
 
@@ -19,41 +19,44 @@ from strandline.checking.verdicts import Recovery, environment
 from strandline.engine import Engine, PoolFile, StatesSpec, StateVisit
 from strandline.errors import InputError
 
-INSIDE = "/r:"
-"""Between the name of a crash state and that of a state of its recovery."""
+INSIDE, AFTER = "/r:", "/t:"
+"""Between the name of a crash state and that of a state of its recovery, or of the operation after that."""
+OPTIONS = {INSIDE: "--recover", AFTER: "--then"}
 
 INITIAL = "initial"
-POOL, RECORDED = "pool", "recovery.strand"
-"""Names in the folder of a recovery: the files that it recovers, and its recording."""
+POOL, RECOVERED, RECORDED = "pool", "recovered", "recovery.strand"
+"""Names in the folder of a recovery: the files that it recovers, what it leaves to `--then`, and the recording."""
 
 RECORDER_SECONDS = 60
 """What a recovery may take longer than the time limit while it is recorded."""
 
 
-def recovery_of(command: str) -> Recovery:
-    """The recovery program of `--recover`."""
+def program_of(command: str, mark: str) -> Recovery:
+    """The program of `--recover` or `--then`."""
+    option = OPTIONS[mark]
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise InputError(f"--recover: {error}: quote its words as for a shell") from error
+        raise InputError(f"{option}: {error}: quote its words as for a shell") from error
     if not words:
-        raise InputError("--recover: an empty command recovers nothing: name a program, or leave it out")
+        does = "recovers nothing" if mark == INSIDE else "is no operation"
+        raise InputError(f"{option}: an empty command {does}: name a program, or leave it out")
     try:
         program = os.path.abspath(recorder.executable(words[0]))  # noqa: PTH100 - `..` of a link is not resolved
     except InputError as error:
-        raise InputError(f"--recover: {error}: name one program; it runs without a shell") from error
+        raise InputError(f"{option}: {error}: name one program; it runs without a shell") from error
     recorder.launcher()
     return Recovery((program, *words[1:]))
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """The recording of a recovery that ended well."""
+    """The recording of a recovery, or of the operation after it, that ended well."""
 
     state: StateVisit
-    """The state that it recovered."""
+    """The state that it recovered; its files are those that the recording began with."""
     folder: Path
-    """The recording's folder; the files that the recovery began with are in `pool`."""
+    """The recording's folder."""
     stores: int
     """To persistent memory."""
     warnings: tuple[str, ...]
@@ -61,24 +64,33 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Crasher:
-    """Records recoveries, and makes their crash states."""
+    """Records what runs on crash states, and makes the crash states of that."""
 
     engine: Engine
-    recovery: Recovery
+    program: Recovery
     spec: StatesSpec
     """The crash states to look for; the recording, the number of states and a state's name are each recovery's own."""
     seconds: float
     """The time limit without the recorder."""
     processes: Processes
+    mark: str = INSIDE
+    before: Recovery | None = None
+    """What recovers the state before, unrecorded."""
 
     def record(self, state: StateVisit, folder: Path) -> Recorded | None:
-        """Records the recovery of a state, whose files stay as they are; `None` if it does not end well."""
+        """Records what runs on a state, whose files stay as they are; `None` if it does not end well."""
         folder = folder.resolve()
+        if self.before:
+            state = replace(state, files=images.copies(state.files, folder / RECOVERED))
+            pool = Path(state.files[0])
+            call = Call(self.before.of(pool), pool.parent, folder / "said", environment(pool, state.acknowledged))
+            if self.processes.status(call, self.seconds) != 0:
+                return None
         images.copies(state.files, folder / POOL)
         try:
             found = self._collected(state, folder)
         except InputError as error:
-            raise InputError(f"--recover: {error} (in the recovery of state {state.name})") from error
+            raise InputError(f"{OPTIONS[self.mark]}: {error} (on state {state.name})") from error
         if found is None or found["status"] != 0:
             return None
         return Recorded(state, folder, found["totals"]["persistent_stores"], tuple(found["warnings"]))
@@ -86,7 +98,7 @@ class Crasher:
     def _collected(self, state: StateVisit, folder: Path) -> dict[str, Any] | None:
         """What the recording holds, which goes into the folder; `None` if the recovery exceeds its time limit."""
         pool = folder / POOL / Path(state.files[0]).name
-        words = recorder.command(recorder.RecordSpec(tuple(self.recovery.of(pool)), folder / RECORDED, (pool.parent,)))
+        words = recorder.command(recorder.RecordSpec(tuple(self.program.of(pool)), folder / RECORDED, (pool.parent,)))
         own, late = environment(pool, state.acknowledged), threading.Event()
         with recorder.Pipe() as pipe:
             call = Call(words(pipe.writer), pool.parent, folder / "said", own, (pipe.writer,), fixed_addresses=True)
@@ -111,7 +123,7 @@ class Crasher:
         folder = recorded.folder
         spec = replace(self.spec, recording=str(folder / RECORDED), points=points, replay=only, judged=False)
         found = self.engine.crash_states(spec)
-        overlay = Overlay.of(recorded, found.plan.files, self._before(spec, folder))
+        overlay = Overlay.of(recorded, self.mark, found.plan.files, self._before(spec, folder))
         raw = folder / "raw"
         raw.mkdir()
         while state := found.next(raw):
@@ -140,17 +152,18 @@ class Overlay:
     """The files of a crash state, with what a crash of their recovery leaves over them."""
 
     state: StateVisit
+    mark: str
     folder: Path
     before: Path
     names: Mapping[str, str]
     """Of the files that the recovery mapped, in its recording: their names among the state's files."""
 
     @classmethod
-    def of(cls, recorded: Recorded, files: Sequence[PoolFile], before: Path) -> Overlay:
+    def of(cls, recorded: Recorded, mark: str, files: Sequence[PoolFile], before: Path) -> Overlay:
         """Of the recovery's mapped files; those elsewhere are no part of the state."""
         pool = str(recorded.folder / POOL)
         names = {file.name: Path(file.path).name for file in files if str(Path(file.path).parent) == pool}
-        return cls(recorded.state, recorded.folder / "state", before, names)
+        return cls(recorded.state, mark, recorded.folder / "state", before, names)
 
     def put(self, inside: StateVisit, raw: Path) -> StateVisit:
         """Writes the files; `raw` has those of the recording of the recovery."""
@@ -161,7 +174,7 @@ class Overlay:
                 images.patch(target, self.before / name, raw / name)
             else:
                 images.copy(raw / name, target)
-        name, done = f"{self.state.name}{INSIDE}{inside.name}", self.state.tasks_done
+        name, done = f"{self.state.name}{self.mark}{inside.name}", self.state.tasks_done
         return replace(
             inside, name=name, files=files, tasks_done=done, tasks=0, represents=False, within=self.state.name
         )

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline.checking.recovering import INSIDE, recovery_of
+from strandline.checking.processes import Processes
+from strandline.checking.recovering import AFTER, INSIDE, OPTIONS, Crasher, program_of
 from strandline.checking.verdicts import Checker, Recovery
-from strandline.engine import StatesSpec
+from strandline.engine import Engine, StatesSpec
 from strandline.errors import InputError
 
 
@@ -38,6 +39,8 @@ class Request:
     """The command that recovers a pool, whose crash states are checked in turn."""
     depth: int | None = None
     """How often recovery is interrupted; by default once."""
+    then: str | None = None
+    """The program's next operation, which runs on each recovered state, and is crashed in turn."""
     weaken: bool = False
     """Whether to look for flushes and fences that can go."""
 
@@ -48,8 +51,8 @@ class Request:
 
     @property
     def is_inside(self) -> bool:
-        """Whether the state that is asked for by name lies inside a recovery."""
-        return INSIDE in (self.replay or "")
+        """Whether the state that is asked for by name lies inside a recovery, or inside the operation after it."""
+        return any(mark in (self.replay or "") for mark in OPTIONS)
 
     def states(self, design: str) -> StatesSpec:
         """The crash states under a design."""
@@ -58,7 +61,15 @@ class Request:
     @property
     def recovery(self) -> Recovery | None:
         """The program that recovers a pool."""
-        return None if self.recover is None else recovery_of(self.recover)
+        return None if self.recover is None else program_of(self.recover, INSIDE)
+
+    def crashers(self, engine: Engine, spec: StatesSpec) -> list[Crasher]:
+        """What runs on crash states, and is crashed in turn."""
+        recovery, seconds = self.recovery, self.time_limit
+        found = [] if recovery is None else [Crasher(engine, recovery, spec, seconds, Processes())]
+        if self.then is not None:
+            found.append(Crasher(engine, program_of(self.then, AFTER), spec, seconds, Processes(), AFTER, recovery))
+        return found
 
     @property
     def checker(self) -> Checker | None:
@@ -66,7 +77,7 @@ class Request:
         if not self.verify:
             return None
         recovery = self.recovery
-        return Checker(self.verify, self.time_limit, recovery, recovery is not None or self.weaken)
+        return Checker(self.verify, self.time_limit, recovery, bool(self.recover or self.then or self.weaken))
 
     def refuse(self, designs: Sequence[str]) -> None:
         """An `InputError` for the first options that do not go together."""
@@ -82,10 +93,12 @@ class Request:
             yield "--scratch: needs --verify: name a checker with --verify"
         if self.recover is None and self.depth is not None:
             yield "--depth: needs --recover: name the program that recovers a pool"
-        if self.recover is None and self.is_inside:
-            yield f"--replay {self.replay}: a state inside recovery needs --recover: name its program"
-        if self.recover is not None and not self.verify and not self.is_inside:
-            yield "--recover: needs --verify, or the --replay of a state inside recovery: name a checker"
+        for mark, option in OPTIONS.items():
+            where, command = ("inside recovery", self.recover) if mark == INSIDE else ("after recovery", self.then)
+            if command is None and mark in (self.replay or ""):
+                yield f"--replay {self.replay}: a state {where} needs {option}: name its program"
+            if command is not None and not self.verify and not self.is_inside:
+                yield f"{option}: needs --verify, or the --replay of a state {where}: name a checker"
         if self.weaken and has_several:
             yield "--weaken: needs exactly one design: run once for each"
         for option in ("dump", "replay", "max_failures") if self.weaken else ():

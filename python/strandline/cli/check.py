@@ -31,7 +31,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     cls=Helped,
     groups={
         "Options of the crash states": (*STATES, "orders", "dump", "seed"),
-        "Options of your own checker and recovery": ("verify", "recover", "depth", "time_limit", "scratch"),
+        "Options of your own checker and recovery": ("verify", "recover", "depth", "then", "time_limit", "scratch"),
         "Options of the audit of flushes and fences": ("weaken", "fail_on", "suppress"),
     },
     examples=(
@@ -56,13 +56,18 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="How often a recovery is interrupted before one ends. [default: 1]",
 )
 @click.option(
+    "--then",
+    metavar="CMD",
+    help="Run a program on each recovered crash state, the next operation, and crash it in turn.",
+)
+@click.option(
     "--time-limit",
     type=click.FloatRange(0, 86_400, min_open=True),
     callback=finite,
     default=10,
     show_default=True,
     metavar="SECONDS",
-    help="Time limit of --verify for one state, and of --recover.",
+    help="Time limit of --verify for one state, of --recover, and of --then.",
 )
 @click.option(
     "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
@@ -106,6 +111,9 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
 
     With --recover, the recovery of each right state is recorded, and its own crash states are recovered and checked:
     --recover './recover {}'. Recovery must be idempotent: after a crash during recovery it runs again from the start.
+
+    With --then, the program's next operation runs on each right state, after --recover if that is given, and is crashed
+    in turn: --then './program {} again'. What recovery leaves half cleaned shows only after such a second crash.
 
     The audit finds stores that are never flushed, flushes that are never fenced, and flushes and fences without an
     effect, with the cycles that these cost. Without --verify, --dump and --replay, it is a gate: findings of

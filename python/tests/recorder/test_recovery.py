@@ -39,14 +39,18 @@ class Pair:
         return "--recover", f"{self.program} {variant} {{}}"
 
 
+def updated(source: str, shm: Path, tmp_path: Path) -> Pair:
+    program, pool = tmp_path / source, shm / "pool"
+    compiler = shutil.which("gcc") or "gcc"
+    subprocess.run([compiler, "-O1", "-g", "-mclwb", "-o", program, PROGRAMS / f"{source}.c"], check=True)
+    pool.write_bytes(bytes(4096))
+    recorded = record(Run((str(program), "update", str(pool)), begin="main"), tmp_path / f"{source}.strand", pool)
+    return Pair(program, recorded.path)
+
+
 @pytest.fixture
 def pair(shm: Path, tmp_path: Path) -> Pair:
-    program, pool = tmp_path / "undo", shm / "pool"
-    compiler = shutil.which("gcc") or "gcc"
-    subprocess.run([compiler, "-O1", "-g", "-mclwb", "-o", program, PROGRAMS / "undo.c"], check=True)
-    subprocess.run([program, "make", pool], check=True)
-    recorded = record(Run((str(program), "update", str(pool)), begin="main"), tmp_path / "undo.strand", pool)
-    return Pair(program, recorded.path)
+    return updated("undo", shm, tmp_path)
 
 
 def test_a_recovery_that_is_not_idempotent_fails_only_inside_itself(pair: Pair) -> None:
@@ -115,3 +119,17 @@ def test_what_the_recorder_refuses_is_bad_input(pair: Pair, tmp_path: Path) -> N
     assert (done.returncode, "a script cannot be recorded" in done.stderr) == (2, True)
     assert done.stderr.startswith("strandline: --recover: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_bug_of_two_crashes_shows_only_in_the_operation_between(shm: Path, tmp_path: Path) -> None:
+    parts = updated("parts", shm, tmp_path)
+    code, answer = parts.crash("--points", "all")
+    assert (code, answer["results"][0]["then"]) == (0, None)
+    code, answer = parts.crash("--points", "all", "--then", f"{parts.program} again {{}}")
+    failure = answer["failures"][0]
+    assert (code, "/t:" in failure["state"]) == (1, True)
+    assert failure["detail"][0].startswith(f"power lost in the operation after state {failure['within']}, ")
+    again = strandline([*shlex.split(failure["replay"]), "--json"])
+    assert [each["state"] for each in json.loads(again.stdout)["failures"]] == [failure["state"]]
+    code, answer = parts.crash("--points", "all", "--then", f"{parts.program} again-clean {{}}")
+    assert (code, answer["results"][0]["then"]["unrecorded"]) == (0, 0)

@@ -77,6 +77,7 @@ def check(
     orders: int | None = None,
     recover: str | None = None,
     depth: int | None = None,
+    then: str | None = None,
     weaken: bool = False,
     suppress: Sequence[str] = (),
     seed: int = 1,
@@ -92,6 +93,7 @@ def check(
     - `verify`: a shell command, in which `{}` is the pool's file; exit status 0 accepts the state.
     - `recover`: a program that recovers a pool before `verify`; its own crash states are checked, too.
     - `depth`: how often a recovery is interrupted before one ends; by default once.
+    - `then`: the program's next operation, which runs on each recovered state, and is crashed in turn.
     - `weaken`: look for flushes and fences that can go or be weaker without a new failing state.
     - `time_limit`: seconds of `verify` for one state, and of `recover`.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
@@ -123,6 +125,7 @@ def check(
         suppress=tuple(suppress),
         recover=recover,
         depth=at_least(1, depth),
+        then=then,
         weaken=weaken,
     )
     return recordings.check(session(jobs), request, words.designs(design))
