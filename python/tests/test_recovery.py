@@ -222,7 +222,9 @@ def test_a_failure_inside_recovery_says_so_and_has_a_group_of_its_own() -> None:
     result = Examined("r", "x86", states_plan(), 2, [outer, inner])
     assert [len(group.verdicts) for group in groups(result)] == [1, 1]
     later = replace(inner, state=replace(inner.state, name="2:all/t:2:all"))
-    assert len(groups(replace(result, verdicts=[outer, inner, later]))) == 3, "after recovery is another place than in it"
+    assert len(groups(replace(result, verdicts=[outer, inner, later]))) == 3, (
+        "after recovery is another place than in it"
+    )
     assert crash_states.place(inner.state).startswith("in the recovery of state 2:all, before any store")
     after = replace(inner.state, name="2:all/r:final", interval=None)
     assert crash_states.place(after) == "in the recovery of state 2:all, after its end, with all its stores"

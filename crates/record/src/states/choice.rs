@@ -43,7 +43,7 @@ pub fn choose(classes: &[Sides], most: usize, rng: &mut Rng) -> Vec<usize> {
         left.retain(|class| !taken.contains(class));
         chosen.extend(taken);
     }
-    chosen.extend(left.into_iter().take(most - chosen.len().min(most)));
+    chosen.extend(left.into_iter().take(most - chosen.len()));
     chosen.sort_unstable();
     chosen
 }
