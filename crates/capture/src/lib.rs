@@ -16,11 +16,14 @@
 //!   bytes a ticket (one word). Tickets of one address grow in the order in which the instructions performed;
 //! - if it is [`AccessKind::LoadSeen`]: the bytes that were there after it (one word), and a later ticket (one word).
 //!
+//! Once the program has several threads, a packet of [`PacketKind::Passed`] may precede that of a trace, with a word
+//! ([`Passed`]) for each of the trace's accesses to persistent memory.
+//!
 //! If a block's execution ends early (a fault), [`Control::Cut`] follows. Accesses of incomplete instructions are
 //! missing; the last one may be present in part.
 
 /// The protocol's version: a collector refuses any other.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The first bytes of a stream. Between packets they begin it anew: the program has become another one, and all before
 /// is void.
@@ -34,6 +37,9 @@ pub const VALUE_BYTES: u16 = 64;
 
 /// The bit that distinguishes control words from addresses.
 pub const CONTROL: u64 = 1 << 63;
+
+/// Bytes of a line of memory.
+pub const LINE_BYTES: u64 = 64;
 
 /// Bytes of a page of a snapshot.
 pub const PAGE_BYTES: u64 = 4096;
@@ -71,6 +77,9 @@ pub enum PacketKind {
     End = 11,
     /// A warning for the user that does not stop the recording: a text.
     Warning = 12,
+    /// How the accesses to persistent memory of the thread's next packet of a trace passed the gate: a word for each
+    /// ([`Passed`]), in order.
+    Passed = 13,
 }
 
 /// Stands for no thread.
@@ -235,6 +244,35 @@ impl Access {
         match self.kind.writes() && self.size <= VALUE_BYTES {
             true => usize::from(self.size.div_ceil(8)) + usize::from(self.kind.is_masked()),
             false => 0,
+        }
+    }
+}
+
+/// An access to persistent memory that only one thread at a time could make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// The position of its address among the words of the trace; for a collector that has found it, the access of its block.
+    pub at: u16,
+    /// A ticket, later than those of all earlier accesses to its lines; zero while no other thread has accessed them.
+    pub ticket: u64,
+    /// Whether no other thread can have come in between.
+    pub is_sure: bool,
+}
+
+impl Passed {
+    /// Packs it into a word: position, 16 bits; whether it is not sure; ticket.
+    #[must_use]
+    pub fn pack(self) -> u64 {
+        u64::from(self.at) | u64::from(!self.is_sure) << 16 | self.ticket << 17
+    }
+
+    /// Unpacks a word.
+    #[must_use]
+    pub fn unpack(word: u64) -> Passed {
+        Passed {
+            at: word as u16,
+            is_sure: word >> 16 & 1 == 0,
+            ticket: word >> 17,
         }
     }
 }

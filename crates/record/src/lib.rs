@@ -22,9 +22,11 @@ mod texts;
 pub use collect::{collect, collect_to, Collected};
 pub use edits::{Edit, Edits, Execution};
 pub use error::RecordError;
-pub use format::{Ending, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
+pub use format::{Ending, LinkAt, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use lines::{Lines, Place};
-pub use recording::{Block, Event, Executed, FenceClass, Module, Region, Thread, ThreadStep, Totals, Turn};
+pub use recording::{
+    Block, Event, Executed, FenceClass, Link, LinkEvent, Module, Region, Thread, ThreadStep, Totals, Turn,
+};
 pub use shared::SharedLines;
 pub use source::{Site, Source};
 pub use stack::At;

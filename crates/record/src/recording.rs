@@ -110,6 +110,34 @@ pub struct Executed<'s> {
     pub fences: &'s [FenceClass],
     /// Accesses that keep their order with other threads' accesses, in order. Only in recordings of several threads.
     pub turns: &'s [Turn],
+    /// What its accesses wait for before, and give behind, in order. Only in recordings of several threads.
+    pub links: &'s [Link],
+}
+
+/// A wait before an access, or a signal behind it: it keeps its order with another thread's access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The access, by its index in the block.
+    pub access: u16,
+    /// What it is.
+    pub event: LinkEvent,
+}
+
+/// What happens at an access, with signals as those of [`Event`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// Before it, the thread waits until the signal of this number was given this often.
+    Wait {
+        /// Which signal.
+        number: u32,
+        /// How often.
+        times: u32,
+    },
+    /// Behind it, the signal of this number is given.
+    Signal {
+        /// Which signal.
+        number: u32,
+    },
 }
 
 /// An access to a synchronisation word, which waits for its turn.

@@ -353,6 +353,13 @@ impl FoundAccess {
         (self.kind, self.value) = (AccessKind::LoadSeen, Value::Seen);
     }
 
+    /// Whether it may be one to memory that threads share: no flush, and not at the stack pointer.
+    pub fn may_be_shared(&self) -> bool {
+        // SAFETY: it is the instruction's operand.
+        let base = unsafe { (opnd_is_base_disp(self.operand) != 0).then(|| u32::from(opnd_get_base(self.operand))) };
+        !self.kind.flushes() && base != Some(DR_REG_RSP)
+    }
+
     /// Whether what it reads can be saved.
     pub fn is_small_load(&self) -> bool {
         self.kind == AccessKind::Load && self.size <= 8 && self.bit.is_none()

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynamorio_sys::{dr_safe_read, dr_thread_yield};
 
+use crate::gate;
 use crate::mask::Mask;
 use crate::recorder;
 use crate::thread::Thread;
@@ -67,10 +68,16 @@ pub extern "C" fn seen(address: i32, size: i32) {
 }
 
 /// Releases the stripe, if it holds one.
-pub fn release(thread: &mut Thread) {
+fn release(thread: &mut Thread) {
     if let Some(stripe) = thread.held.take() {
         recorder().stripes[stripe].store(false, Ordering::Release);
     }
+}
+
+/// The thread does not go on behind its instruction: it leaves the stripe and the gate.
+pub fn leave(thread: &mut Thread) {
+    release(thread);
+    gate::stop(thread);
 }
 
 fn take(stripe: &AtomicBool) -> bool {

@@ -183,10 +183,30 @@ impl InsertionPoint {
         unsafe { instr_create_0dst_0src(self.drcontext, OP_LABEL as i32) }
     }
 
+    /// Compares memory with zero. Changes the flags.
+    pub fn compare_with_zero(self, what: opnd_t) {
+        // SAFETY: makes an instruction.
+        self.insert(unsafe { instr_create_0dst_2src(self.drcontext, OP_cmp as i32, what, number(0, 1)) });
+    }
+
     /// Jumps if the comparison gave below.
     pub fn jump_below(self, target: *mut instr_t) {
+        self.jump_if(OP_jb, target);
+    }
+
+    /// Jumps if it gave above or equal.
+    pub fn jump_above_or_equal(self, target: *mut instr_t) {
+        self.jump_if(OP_jnb, target);
+    }
+
+    /// Jumps if it gave equal.
+    pub fn jump_equal(self, target: *mut instr_t) {
+        self.jump_if(OP_jz, target);
+    }
+
+    fn jump_if(self, opcode: u32, target: *mut instr_t) {
         // SAFETY: makes an instruction.
-        self.insert(unsafe { instr_create_0dst_1src(self.drcontext, OP_jb as i32, opnd_create_instr(target)) });
+        self.insert(unsafe { instr_create_0dst_1src(self.drcontext, opcode as i32, opnd_create_instr(target)) });
     }
 
     /// Calls a function of the recorder with at most three numbers as arguments.

@@ -18,6 +18,7 @@ use crate::access::{self, Exchanged, FoundAccess, Unrecordable, Value};
 use crate::atomic;
 use crate::block::Block;
 use crate::emit::{memory, widened, InsertionPoint};
+use crate::gate;
 use crate::thread::{Thread, BLOCK_BYTES};
 use crate::{htm, recorder, region, waiting, State};
 
@@ -43,10 +44,20 @@ struct BlockStep {
     refused: Option<(Unrecordable, u64)>,
 }
 
+impl BlockStep {
+    /// Nothing is inserted behind it.
+    fn jumps(&self) -> bool {
+        // SAFETY: an instruction of the block.
+        unsafe { instr_is_cti(self.instruction) != 0 }
+    }
+}
+
 struct Planned {
     found: FoundAccess,
     /// Offset of its words, in bytes back from the end of the block's words.
     back: i32,
+    /// It may be one to persistent memory, of a program with several threads.
+    is_gated: bool,
 }
 
 impl Planned {
@@ -76,7 +87,9 @@ pub unsafe extern "C" fn rewrite(
         crate::expect(expanded != 0, "a string instruction cannot be expanded");
         region::split(drcontext, list);
         let last = instrlist_last(list);
-        if !last.is_null() && instr_is_app(last) != 0 && instr_is_cti(last) == 0 && instr_writes_memory(last) != 0 {
+        let is_followed =
+            |last| instr_writes_memory(last) != 0 || instr_reads_memory(last) != 0 && recorder().gate.is_used();
+        if !last.is_null() && instr_is_app(last) != 0 && instr_is_cti(last) == 0 && is_followed(last) {
             let label = instr_create_0dst_0src(drcontext, OP_LABEL as i32);
             instrlist_meta_postinsert(list, last, label);
         }
@@ -184,7 +197,14 @@ unsafe fn plan(
             };
             accesses.extend(found.iter().map(of));
             if index == 0 || !found.is_empty() || refused.is_some() {
-                let accesses = found.into_iter().map(|found| Planned { found, back: 0 }).collect();
+                let accesses = found
+                    .into_iter()
+                    .map(|found| Planned {
+                        is_gated: recorder().gate.is_used() && found.may_be_shared(),
+                        found,
+                        back: 0,
+                    })
+                    .collect();
                 steps.push(BlockStep {
                     instruction,
                     accesses,
@@ -340,10 +360,9 @@ impl BlockPlan {
             if step.accesses.iter().any(|access| access.found.kind.writes()) {
                 place.give_all_back();
             }
-            let is_read = step
-                .accesses
-                .iter()
-                .any(|access| !matches!(access.found.value, Value::None | Value::Known(_)));
+            let is_read = step.accesses.iter().any(|access| {
+                access.is_gated && !step.jumps() || !matches!(access.found.value, Value::None | Value::Known(_))
+            });
             self.unread = is_read.then_some(self.next);
             self.next += 1;
         }
@@ -360,7 +379,7 @@ impl BlockPlan {
         place.jump_below(fits);
         place.call(
             full as *mut c_void,
-            dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE,
+            OUT_OF_LINE,
             &[self.pc as i32, (self.pc >> 32) as i32],
         );
         place.load(end, slots.next(place.drcontext));
@@ -376,13 +395,16 @@ impl BlockPlan {
 const FULL_CONTEXT: dr_cleancall_save_t =
     dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
 
+const OUT_OF_LINE: dr_cleancall_save_t = dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE;
+
 /// Writes the addresses of an instruction's accesses, and the values that are known before it.
 fn addresses(place: InsertionPoint, step: &BlockStep) {
     if step.accesses.is_empty() {
         return;
     }
-    let shifts = step.accesses.iter().any(|access| access.found.bit.is_some());
-    if shifts {
+    let is_gated = step.accesses.iter().any(|access| access.is_gated);
+    let needs_flags = is_gated || step.accesses.iter().any(|access| access.found.bit.is_some());
+    if needs_flags {
         place.take_flags();
     }
     let bits: Vec<reg_id_t> = step
@@ -399,10 +421,16 @@ fn addresses(place: InsertionPoint, step: &BlockStep) {
         if let Value::Known(value) = access.found.value {
             place.store_long(end, 8 - access.back, value);
         }
+        if access.is_gated {
+            enter(place, access, address);
+        }
     }
     place.give_back(end);
     place.give_back(address);
-    if shifts {
+    if is_gated && step.jumps() {
+        leave(place, true);
+    }
+    if needs_flags {
         place.give_back_flags();
     }
     for access in step
@@ -417,6 +445,28 @@ fn addresses(place: InsertionPoint, step: &BlockStep) {
         );
         about_to_write(place, access);
     }
+}
+
+/// Enters the gate if the access at this address is one to persistent memory.
+fn enter(place: InsertionPoint, access: &Planned, address: reg_id_t) {
+    let slots = recorder().slots;
+    let passes_by = place.label();
+    place.compare(address, slots.bound(place.drcontext, 0));
+    place.jump_below(passes_by);
+    place.compare(address, slots.bound(place.drcontext, 1));
+    place.jump_above_or_equal(passes_by);
+    let arguments = [access.back, i32::from(access.found.size)];
+    place.call(gate::enter as *mut c_void, OUT_OF_LINE, &arguments);
+    place.insert(passes_by);
+}
+
+/// Leaves the gate if the instruction has entered it.
+fn leave(place: InsertionPoint, is_before: bool) {
+    let passes_by = place.label();
+    place.compare_with_zero(recorder().slots.passes(place.drcontext));
+    place.jump_equal(passes_by);
+    place.call(gate::leave as *mut c_void, OUT_OF_LINE, &[i32::from(is_before)]);
+    place.insert(passes_by);
 }
 
 fn address_of(place: InsertionPoint, found: &FoundAccess, address: reg_id_t, scratch: reg_id_t) {
@@ -475,6 +525,11 @@ fn values(place: InsertionPoint, step: &BlockStep) {
             ),
             _ => {}
         }
+    }
+    if step.accesses.iter().any(|access| access.is_gated) {
+        place.take_flags();
+        leave(place, false);
+        place.give_back_flags();
     }
 }
 

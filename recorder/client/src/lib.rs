@@ -8,6 +8,7 @@ mod atomic;
 mod block;
 mod calls;
 mod emit;
+mod gate;
 mod heap;
 mod htm;
 mod instrument;
@@ -35,6 +36,7 @@ use strandline_capture::{PacketKind, NOBODY, VERSION};
 
 use block::Blocks;
 use calls::Calls;
+use gate::Gate;
 use lock::Lock;
 use options::Options;
 use stream::{words, Stream};
@@ -76,8 +78,22 @@ impl Slots {
 
     /// The buffer's end.
     pub fn limit(self, drcontext: *mut c_void) -> opnd_t {
+        self.slot(drcontext, 1)
+    }
+
+    /// The first address that ever was persistent, or the end of the last one.
+    pub fn bound(self, drcontext: *mut c_void, which: u32) -> opnd_t {
+        self.slot(drcontext, 2 + which)
+    }
+
+    /// Whether the thread is in the gate.
+    pub fn passes(self, drcontext: *mut c_void) -> opnd_t {
+        self.slot(drcontext, 4)
+    }
+
+    fn slot(self, drcontext: *mut c_void, which: u32) -> opnd_t {
         // SAFETY: the slots were allocated.
-        unsafe { dr_raw_tls_opnd(drcontext, self.segment, self.offset + 8) }
+        unsafe { dr_raw_tls_opnd(drcontext, self.segment, self.offset + 8 * which) }
     }
 }
 
@@ -123,6 +139,7 @@ pub struct Recorder {
     state: AtomicU8,
     tickets: AtomicU64,
     stripes: Vec<AtomicBool>,
+    gate: Gate,
     status: AtomicU64,
 }
 
@@ -269,7 +286,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
         expect(ready, "DynamoRIO's extensions do not start");
         let mut slots = Slots { segment: 0, offset: 0 };
         expect(
-            dr_raw_tls_calloc(&mut slots.segment, &mut slots.offset, 2, 0) != 0,
+            dr_raw_tls_calloc(&mut slots.segment, &mut slots.offset, thread::SLOTS as u32, 0) != 0,
             "no thread-local slot is free",
         );
         let state = match options.from {
@@ -300,10 +317,16 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             told_of_process: AtomicBool::new(false),
             folder: folder(),
             state: AtomicU8::new(state as u8),
-            tickets: AtomicU64::new(0),
+            tickets: AtomicU64::new(1),
+            gate: Gate::new(),
             stripes: (0..atomic::STRIPES).map(|_| AtomicBool::new(false)).collect(),
             status: AtomicU64::new(0),
         };
+        recorder
+            .mappings
+            .lock()
+            .iter()
+            .for_each(|mapping| recorder.gate.add(mapping.range()));
         RECORDER.store(Box::into_raw(Box::new(recorder)), Ordering::Relaxed);
         if state == State::Recording {
             pm::announce_all();
@@ -403,7 +426,7 @@ unsafe extern "C" fn thread_ends(drcontext: *mut c_void) {
             .threads
             .lock()
             .retain(|other| (**other).number != thread.number);
-        atomic::release(&mut thread);
+        atomic::leave(&mut thread);
         // DynamoRIO may end the child of a `vfork` in its parent.
         if thread.number == MUTE || !recorder.own_process() {
             return (*thread).end();

@@ -67,6 +67,13 @@ pub enum Synced {
     File(i32),
 }
 
+impl Mapping {
+    /// Its addresses.
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+}
+
 /// The kernel's suffix for the name of a removed file.
 const REMOVED: &str = " (deleted)";
 
@@ -139,7 +146,14 @@ fn add(thread: &mut Thread, mapping: Mapping) {
         announce(&mut recorder.stream.lock(), &mapping, &told);
     }
     take(&mut recorder.unmapped.lock(), &mapping.range);
-    recorder.mappings.lock().push(mapping);
+    let mut mappings = recorder.mappings.lock();
+    recorder.gate.add(mapping.range());
+    mappings.push(mapping);
+    drop(mappings);
+    for thread in recorder.threads.lock().iter() {
+        // SAFETY: it runs, so it exists.
+        unsafe { &mut **thread }.bound(recorder.gate.bounds());
+    }
 }
 
 /// Something was unmapped.

@@ -59,6 +59,7 @@ pub unsafe extern "C" fn forked(drcontext: *mut c_void) {
         .stripes
         .iter()
         .for_each(|stripe| stripe.store(false, Ordering::Relaxed));
+    recorder.gate.open();
     // SAFETY: the context of the thread that has forked.
     let thread = unsafe { Thread::of(drcontext) };
     match thread.call.recorded {

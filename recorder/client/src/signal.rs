@@ -19,7 +19,7 @@ pub unsafe extern "C" fn came(drcontext: *mut c_void, signal: *mut dr_siginfo_t)
         let signal = &*signal;
         let thread = Thread::of(drcontext);
         if !signal.fault_fragment_info.cache_start_pc.is_null() && signal.raw_mcontext_valid != 0 {
-            atomic::release(thread);
+            atomic::leave(thread);
             thread.cut((*signal.mcontext).__bindgen_anon_10.pc as u64);
         }
         // Who wants the program to end may kill it next, and its buffer with it.
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn leaves(drcontext: *mut c_void, for_good: bool_, state: 
         let leaves = for_good != 0 || drcontext == dr_get_current_drcontext();
         if leaves && !(*state).fragment_info.cache_start_pc.is_null() {
             let thread = Thread::of(drcontext);
-            atomic::release(thread);
+            atomic::leave(thread);
             thread.cut((*(*state).mcontext).__bindgen_anon_10.pc as u64);
         }
     }

@@ -11,7 +11,7 @@ use crate::pm::Synced;
 use crate::signal::BY_SIGNAL;
 use crate::sys::{self, number};
 use crate::thread::{Birth, Thread};
-use crate::{htm, kernel, pm, process, recorder, replacing, State};
+use crate::{htm, kernel, pm, process, recorder, region, replacing, State};
 
 /// A thread's current system call: its number and arguments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -190,6 +190,9 @@ fn clone(thread: &mut Thread, number: i32, arguments: [u64; 6]) {
     }
     if flags & CLONE_THREAD == 0 {
         return process::starts(thread, flags & CLONE_VM != 0);
+    }
+    if recorder().gate.use_it() {
+        region::forget_code();
     }
     recorder().births.lock().push(Birth {
         parent: thread.number,

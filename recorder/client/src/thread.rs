@@ -3,9 +3,10 @@
 use std::ffi::c_void;
 
 use dynamorio_sys::*;
-use strandline_capture::{Control, PacketKind};
+use strandline_capture::{Control, PacketKind, Passed};
 
 use crate::block::Blocks;
+use crate::gate::Passing;
 use crate::stream::{words, Stream};
 use crate::{recorder, region, State};
 
@@ -24,6 +25,10 @@ const CONTROL_BYTES: usize = 4 << 10;
 /// The number of threads that report nothing: those of other processes.
 pub const MUTE: u32 = u32::MAX;
 
+/// Words for inserted code: the position of the next word, the buffer's end, the bounds of persistent memory, and whether the
+/// thread is in the gate.
+pub const SLOTS: usize = 5;
+
 /// A thread that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Birth {
@@ -41,14 +46,16 @@ pub struct Thread {
     pub number: u32,
     /// The operating system's number.
     pub tid: u64,
-    /// Data for inserted code: the position of the next word, and the buffer's end.
-    slots: *mut [*mut u64; 2],
+    /// Data for inserted code.
+    slots: *mut [*mut u64; SLOTS],
     base: *mut u64,
     limit: *mut u64,
     /// The start of the contiguous words; the block that a [`Control::Cut`] has cut is before it.
     whole: *mut u64,
     /// The stripe of [`crate::atomic`] that it holds.
     pub held: Option<usize>,
+    /// Its way through the gate.
+    pub passing: Passing,
     /// Its current system call.
     pub call: crate::syscall::Call,
     /// Its calls of named functions.
@@ -82,7 +89,7 @@ impl Thread {
     }
 
     /// The start of a thread, in its own context.
-    pub fn begin(number: u32, tid: u64, slots: *mut [*mut u64; 2]) -> Box<Thread> {
+    pub fn begin(number: u32, tid: u64, slots: *mut [*mut u64; SLOTS]) -> Box<Thread> {
         let bytes = BUFFER_BYTES + BLOCK_BYTES + CONTROL_BYTES;
         let access = DR_MEMPROT_READ | DR_MEMPROT_WRITE;
         // SAFETY: fresh memory; the slots are this thread's.
@@ -94,7 +101,8 @@ impl Thread {
                 .max_instructions
                 .map_or(BUFFER_BYTES, |_| COUNTED_BYTES);
             let limit = base.byte_add(full);
-            *slots = [base, limit];
+            let [first, last] = recorder().gate.bounds();
+            *slots = [base, limit, first as *mut u64, last as *mut u64, std::ptr::null_mut()];
             Box::new(Thread {
                 number,
                 tid,
@@ -103,6 +111,7 @@ impl Thread {
                 limit,
                 whole: base,
                 held: None,
+                passing: Passing::default(),
                 call: crate::syscall::Call::default(),
                 calls: crate::calls::InProgress::default(),
                 transactions: crate::htm::Transactions::default(),
@@ -122,6 +131,27 @@ impl Thread {
         self.next().wrapping_byte_sub(back as usize)
     }
 
+    /// The position of a word in the buffer.
+    pub fn position(&self, word: *const u64) -> usize {
+        // SAFETY: it is in the buffer.
+        unsafe { word.offset_from(self.base) as usize }
+    }
+
+    /// Whether it is in the gate.
+    pub fn passes(&mut self, passes: bool) {
+        // SAFETY: the slots live as long as the thread.
+        unsafe { (*self.slots)[4] = usize::from(passes) as *mut u64 };
+    }
+
+    /// More memory is persistent.
+    pub fn bound(&mut self, [first, last]: [u64; 2]) {
+        // SAFETY: the slots live as long as the thread, and are words that its code reads one by one.
+        unsafe {
+            std::ptr::addr_of_mut!((*self.slots)[2]).write_volatile(first as *mut u64);
+            std::ptr::addr_of_mut!((*self.slots)[3]).write_volatile(last as *mut u64);
+        }
+    }
+
     fn next(&self) -> *mut u64 {
         // SAFETY: the slots live as long as the thread.
         unsafe { (*self.slots)[0] }
@@ -130,6 +160,15 @@ impl Thread {
     fn set_next(&mut self, next: *mut u64) {
         // SAFETY: the slots live as long as the thread.
         unsafe { (*self.slots)[0] = next };
+    }
+
+    /// Takes back all words from this one on.
+    fn shorten(&mut self, next: *mut u64) {
+        self.set_next(next);
+        let end = self.position(next);
+        self.passing
+            .done
+            .retain(|passed| usize::from(Passed::unpack(*passed).at) < end);
     }
 
     /// Adds words.
@@ -203,6 +242,9 @@ impl Thread {
             if !fresh.is_empty() {
                 stream.packet(PacketKind::Blocks, 0, &[&fresh]);
             }
+            if !self.passing.done.is_empty() {
+                stream.packet(PacketKind::Passed, self.number, &[words(&self.passing.done)]);
+            }
             stream.packet(PacketKind::Trace, self.number, &[words(&self.waiting()[..keep])]);
         }
         self.empty();
@@ -210,7 +252,7 @@ impl Thread {
 
     fn empty(&mut self) {
         self.looked = self.base;
-        self.set_next(self.base);
+        self.shorten(self.base);
         self.whole = self.base;
     }
 
@@ -234,7 +276,7 @@ impl Thread {
             return;
         }
         self.transactions.is_cut();
-        let done = {
+        let (done, next) = {
             let blocks = recorder.blocks.lock();
             let Some(at) = self.last_block(&blocks) else { return };
             // SAFETY: in the buffer.
@@ -243,9 +285,9 @@ impl Thread {
             };
             let Some(block) = blocks.get(id) else { return };
             let Some(done) = block.instruction_at(pc) else { return };
-            self.set_next(at.wrapping_add(block.words_before(done)));
-            done
+            (done, at.wrapping_add(block.words_before(done)))
         };
+        self.shorten(next);
         self.push(&[Control::Cut.word(done as u64)]);
         self.whole = self.next();
     }
@@ -254,7 +296,7 @@ impl Thread {
     pub fn take_back(&mut self) {
         let last = self.last_block(&recorder().blocks.lock());
         if let Some(at) = last {
-            self.set_next(at);
+            self.shorten(at);
         }
     }
 }

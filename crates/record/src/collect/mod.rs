@@ -4,6 +4,7 @@
 
 mod accesses;
 mod file;
+mod links;
 mod locks;
 mod memory;
 mod order;
@@ -169,6 +170,7 @@ impl<W: Write> Collector<W> {
                 });
             }
             PacketKind::Blocks => self.blocks(fields)?,
+            PacketKind::Passed => self.threads.passed(&packet)?,
             PacketKind::Trace => self.trace(&packet)?,
             PacketKind::ThreadStart => {
                 let (own, parent, clears) = (fields.number()?, fields.number()?, fields.number()?);

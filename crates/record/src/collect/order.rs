@@ -1,5 +1,6 @@
 //! The effects of blocks on fences, locks and turns.
 
+use super::links::{Place, Touch};
 use super::packets::Wrong;
 use super::spins::Lap;
 use super::thread::{Known, Thread};
@@ -7,7 +8,7 @@ use super::threads::Shared;
 use super::turns::part;
 use crate::code::Sign;
 use crate::ranges::Ranges;
-use strandline_capture::{Access, AccessKind, Marker};
+use strandline_capture::{Access, AccessKind, Marker, Passed};
 
 impl Thread {
     /// The effects of a block on fences, locks and turns, in the order of its instructions.
@@ -34,11 +35,16 @@ impl Thread {
             if flushes && persistent.contains(address) {
                 self.fences.flushed();
             }
+            let mut passed = self.passed.iter().map(|word| Passed::unpack(*word));
+            let passed = passed.find(|passed| usize::from(passed.at) == index);
             match access.kind {
                 AccessKind::Atomic => self.atomic(*access, index, after, shared)?,
-                AccessKind::LoadSeen => self.seen(*access, index, after, shared)?,
-                kind if kind.writes() => self.store(*access, index, after, shared),
+                AccessKind::LoadSeen => self.seen(*access, index, after, passed.is_some(), shared)?,
+                kind if kind.writes() => self.store(*access, index, after, passed.is_some(), shared),
                 _ => {}
+            }
+            if let Some(passed) = passed {
+                self.touch(*access, passed, shared)?;
             }
         }
         signs.for_each(|(_, sign)| self.sign(*sign));
@@ -66,12 +72,27 @@ impl Thread {
         Ok(())
     }
 
-    fn store(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) {
+    /// An access that has passed the recorder's gate.
+    fn touch(&mut self, access: Access, passed: Passed, shared: &mut Shared) -> Result<(), Wrong> {
+        let (step, index) = (self.turns.step, passed.at);
+        let place = Place { step, access: index };
+        let address = self.addresses[usize::from(index)];
+        shared.unsure += u64::from(!passed.is_sure);
+        if passed.ticket == 0 {
+            shared.lines.own(self.number, place, address, access);
+            return Ok(());
+        }
+        self.turns.ticket(passed.ticket)?;
+        self.touched.push(Touch::new(passed.ticket, place, address, access));
+        Ok(())
+    }
+
+    fn store(&mut self, access: Access, index: usize, after: &[u64], has_passed: bool, shared: &mut Shared) {
         let address = self.addresses[index];
         if !self.held.is_empty() && self.held.stored(address & !7) {
             self.fences.end();
         }
-        if shared.several && access.value_words() > 0 {
+        if shared.several && !has_passed && access.value_words() > 0 {
             let new = part(address, access.size, after[0]);
             match shared.atomics.contains(address & !7) {
                 true => self.turns.store(index, address, new),
@@ -82,10 +103,17 @@ impl Thread {
 
     /// A load by which the program may wait. If somebody has waited for the word, each such load has its turn: it may as well
     /// come when there is nothing to wait for.
-    fn seen(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) -> Result<(), Wrong> {
+    fn seen(
+        &mut self,
+        access: Access,
+        index: usize,
+        after: &[u64],
+        has_passed: bool,
+        shared: &mut Shared,
+    ) -> Result<(), Wrong> {
         let (address, ticket) = (self.addresses[index], after[1]);
         self.turns.ticket(ticket)?;
-        if shared.several && self.lap == Lap::Kept {
+        if shared.several && !has_passed && self.lap == Lap::Kept {
             let is_awaited = shared.atomics.contains(address & !7);
             let found = part(address, access.size, after[0]);
             self.turns.load(index, address, found, is_awaited);

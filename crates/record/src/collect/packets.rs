@@ -8,7 +8,7 @@ use strandline_capture::{Access, PacketKind, BLOCK_HEAD_BYTES, HEADER_BYTES, MAG
 /// Maximum number of bytes of a packet.
 const MOST: u64 = 1 << 30;
 
-const KINDS: [PacketKind; 12] = [
+const KINDS: [PacketKind; 13] = [
     PacketKind::Start,
     PacketKind::Module,
     PacketKind::Blocks,
@@ -21,6 +21,7 @@ const KINDS: [PacketKind; 12] = [
     PacketKind::Refused,
     PacketKind::End,
     PacketKind::Warning,
+    PacketKind::Passed,
 ];
 
 /// A packet.

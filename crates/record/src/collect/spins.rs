@@ -24,7 +24,7 @@ pub(super) enum Lap {
     /// Of one that was kept, or of none.
     #[default]
     Kept,
-    /// Of one that repeats another. It has the latest ticket of all.
+    /// Of one that repeats another.
     Repeated,
 }
 
@@ -54,6 +54,8 @@ pub(super) struct Spins {
     /// The items since one that watches, as they came.
     items: Vec<Item>,
     words: Vec<u64>,
+    /// Those of the lap's items when they came last.
+    newest: Vec<u64>,
     lapping: Option<Lapping>,
     /// A lap has just been found.
     begins: bool,
@@ -79,8 +81,6 @@ struct Lapping {
     /// The item that comes next, counted from the first, and how often it has come.
     at: usize,
     times: u64,
-    /// The latest ticket.
-    ticket: u64,
 }
 
 /// How two items compare.
@@ -144,7 +144,7 @@ impl Spins {
             let expected = self.items[lapping.from + lapping.at];
             match alike(known, &self.words[expected.start..expected.end], item) {
                 Likeness::Same if role != Role::Acts => {
-                    self.goes_round(tickets(known, item).max());
+                    self.goes_round(expected, item);
                     return Ok(Fate::Held);
                 }
                 Likeness::Changed => {
@@ -215,13 +215,18 @@ impl Spins {
             from -= 1;
         }
         let done = count - from;
-        let items = self.items[from..].iter().map(|item| &self.words[item.start..item.end]);
+        let newest = |lap: usize| &self.items[lap + (count - 1 - lap) / length * length];
+        let newest = (from..from + length).map(newest);
+        let newest: Vec<u64> = newest
+            .flat_map(|item| &self.words[item.start..item.end])
+            .copied()
+            .collect();
+        self.newest = [&self.words[..self.items[from].start], &newest].concat();
         self.lapping = Some(Lapping {
             from,
             laps: (done / length - 1) as u64,
             at: done % length,
             times: 0,
-            ticket: items.filter_map(|item| tickets(known, item).max()).max().unwrap_or(0),
         });
         self.begins = true;
         self.truncate(from + length);
@@ -233,9 +238,9 @@ impl Spins {
     }
 
     /// The thread goes on with its lap.
-    fn goes_round(&mut self, ticket: Option<u64>) {
+    fn goes_round(&mut self, expected: Item, item: &[u64]) {
         let Some(lapping) = &mut self.lapping else { return };
-        lapping.ticket = lapping.ticket.max(ticket.unwrap_or(0));
+        self.newest[expected.start..expected.end].copy_from_slice(item);
         lapping.times += 1;
         if lapping.times == self.items[lapping.from + lapping.at].times {
             (lapping.at, lapping.times) = (lapping.at + 1, 0);
@@ -256,30 +261,47 @@ impl Spins {
         self.release(take)
     }
 
-    /// It was no wait: all laps are recorded. Those that were not kept have the latest ticket: they changed nothing.
+    /// It was no wait: all laps are recorded. Those between the first and the last have the first's latest ticket: they changed
+    /// nothing.
     fn was_none(&mut self, known: &[Known], take: Taker<'_>) -> Result<(), Wrong> {
         let Some(lapping) = self.lapping.take() else {
             return Ok(());
         };
         self.record(&self.items, Lap::Kept, take)?;
-        let (_, lap) = self.items.split_at(lapping.from);
-        for item in lap {
-            let words = &mut self.words[item.start..item.end];
-            places_of_tickets(known, words)
-                .into_iter()
-                .for_each(|at| words[at] = lapping.ticket);
+        let lap = self.items.split_off(lapping.from);
+        let ticket = lap
+            .iter()
+            .filter_map(|item| tickets(known, &self.words[item.start..item.end]).max());
+        let ticket = ticket.max().unwrap_or(0);
+        let middle: Vec<Vec<u64>> = lap.iter().map(|item| self.between(known, *item, ticket)).collect();
+        for number in 1..=lapping.laps {
+            for (index, item) in lap.iter().enumerate() {
+                let newest = &self.newest[item.start..item.end];
+                let is_newest = number == lapping.laps && index >= lapping.at;
+                let words = if is_newest { newest } else { &middle[index] };
+                (0..item.times).try_for_each(|_| take(words, Lap::Repeated))?;
+            }
         }
-        for _ in 0..lapping.laps {
-            self.record(lap, Lap::Repeated, take)?;
+        for item in &lap[..lapping.at] {
+            (0..item.times).try_for_each(|_| take(&self.newest[item.start..item.end], Lap::Repeated))?;
         }
-        self.record(&lap[..lapping.at], Lap::Repeated, take)?;
-        let part = lap[lapping.at..].first().map(|item| Item {
-            times: lapping.times,
-            ..*item
-        });
-        self.record(part.as_slice(), Lap::Repeated, take)?;
+        if lapping.times > 0 {
+            (0..lapping.times).try_for_each(|_| take(&middle[lapping.at], Lap::Repeated))?;
+        }
         self.truncate(0);
         Ok(())
+    }
+
+    /// An item of a lap between the first and the last: of its accesses to memory that threads share nothing is known.
+    fn between(&self, known: &[Known], item: Item, ticket: u64) -> Vec<u64> {
+        let mut words = self.words[item.start..item.end].to_vec();
+        for at in places_of_tickets(known, &words) {
+            words[at] = ticket;
+        }
+        if let Some((Control::Block, block)) = Control::of(words[0]) {
+            words.truncate(known[block as usize].words());
+        }
+        words
     }
 
     /// What was held is recorded.

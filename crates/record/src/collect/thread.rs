@@ -1,6 +1,7 @@
 //! Converts a thread's trace into steps of the recording.
 
 use super::accesses::{cut_of, Reach};
+use super::links::Touch;
 use super::locks::{Fences, Held};
 use super::packets::{number, Wrong};
 use super::spins::{Fate, Lap, Role, Spins};
@@ -11,8 +12,10 @@ use crate::error::RecordError;
 use crate::format::Writer;
 use crate::ranges::Ranges;
 use crate::recording::{Block, Event};
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io::Write;
-use strandline_capture::{Access, AccessKind, Control};
+use strandline_capture::{Access, AccessKind, Control, Passed};
 
 /// The collector's data on a block.
 #[derive(Clone, Debug)]
@@ -30,6 +33,11 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Words of a whole execution, with the control word.
+    pub fn words(&self) -> usize {
+        1 + self.accesses.iter().map(|access| access.words()).sum::<usize>()
+    }
+
     /// The data of a block; stores the fences in the block, and makes its accesses those of recordings.
     pub fn new(block: &mut Block) -> Known {
         let inside = |(instruction, _): &(u16, Sign)| u32::from(*instruction) < block.instructions;
@@ -99,6 +107,10 @@ pub(super) struct Thread {
     pub ended: bool,
     /// Words that arrived but cannot be read yet.
     words: Vec<u64>,
+    /// How accesses whose words have arrived passed the recorder's gate: the position of the address, and the word.
+    passing: VecDeque<(usize, Passed)>,
+    /// Accesses to persistent memory that several threads access.
+    pub touched: Vec<Touch>,
     pub fences: Fences,
     pub held: Held,
     pub turns: Turns,
@@ -115,6 +127,8 @@ pub(super) struct Thread {
     pub present: Vec<bool>,
     /// The position of each access's address among the words.
     pub places: Vec<usize>,
+    /// How its accesses passed the gate ([`Passed`], with the access).
+    pub passed: Vec<u64>,
 }
 
 impl Thread {
@@ -125,6 +139,27 @@ impl Thread {
             clears,
             ..Thread::default()
         }
+    }
+
+    /// How accesses of the next words passed the gate.
+    pub fn pass(&mut self, passed: impl Iterator<Item = u64>) {
+        let before = self.words.len();
+        let passed = passed.map(Passed::unpack);
+        self.passing
+            .extend(passed.map(|passed| (before + usize::from(passed.at), passed)));
+    }
+
+    /// How the accesses of the block that has been read up to this word passed the gate.
+    fn take_passed(&mut self, next: usize) -> Vec<u64> {
+        let mut passed = Vec::new();
+        while let Some((place, found)) = self.passing.front().copied().filter(|(place, _)| *place < next) {
+            self.passing.pop_front();
+            if let Ok(access) = self.places.binary_search(&place) {
+                let at = access as u16;
+                passed.push(Passed { at, ..found }.pack());
+            }
+        }
+        passed
     }
 
     /// Reads further words, the first at this offset of the stream. At the end of the trace all must be read.
@@ -150,6 +185,8 @@ impl Thread {
             }
         }
         words.drain(..next);
+        self.passing.retain(|(place, _)| *place >= next);
+        self.passing.iter_mut().for_each(|(place, _)| *place -= next);
         self.words = words;
         if last {
             self.words.clear();
@@ -226,6 +263,7 @@ impl Thread {
             Some((Control::Block, block)) => {
                 let known = &trace.known[block as usize];
                 self.accesses(item, 1, known, trace.persistent)?;
+                self.passed = item[known.words()..].to_vec();
                 self.execute(item, block, known.instructions, trace, shared)?;
             }
             Some((control, payload)) => self.control(control, payload, &item[1..], trace, shared)?,
@@ -252,8 +290,9 @@ impl Thread {
             }
             (Control::Returned, [result, ticket]) => {
                 self.turns.ticket(*ticket)?;
-                self.syscall = None;
-                if let Some(number) = shared.started(payload, *result) {
+                let called = self.syscall.take().map_or(0, |(_, called)| called);
+                let place = (self.number, trace.writer.steps(self.number));
+                if let Some(number) = shared.started(payload, *result, called, place) {
                     self.event(Event::Signal { number }, trace)?;
                 }
                 if let Some(address) = self.waits.take() {
@@ -267,7 +306,8 @@ impl Thread {
                 match payload {
                     0 => self.waits = Some(*address),
                     1 => {
-                        let number = shared.woken(*address, ticket);
+                        let place = (self.number, trace.writer.steps(self.number));
+                        let number = shared.woken(*address, ticket, place);
                         self.event(Event::Signal { number }, trace)?;
                     }
                     _ => return Err(format!("a futex is used in the unknown way {payload}").into()),
@@ -333,7 +373,13 @@ impl Thread {
                 Role::of_block(known, &words[at..next], matters)
             }
         };
-        match self.offer(&words[at..next], role, trace, shared)? {
+        let passed = self.take_passed(next);
+        // What may be a wait keeps both.
+        let item = match passed.is_empty() {
+            true => Cow::Borrowed(&words[at..next]),
+            false => Cow::Owned([&words[at..next], &passed].concat()),
+        };
+        match self.offer(&item, role, trace, shared)? {
             Fate::Held => return Ok(Some(next)),
             Fate::Taken { after: true } => {
                 // What was held has been read in between.
@@ -341,6 +387,7 @@ impl Thread {
             }
             Fate::Taken { after: false } => {}
         }
+        self.passed = passed;
         self.execute(words, block, cut.unwrap_or(known.instructions), trace, shared)?;
         Ok(Some(next))
     }
@@ -359,7 +406,8 @@ impl Thread {
             self.keep(known, instructions);
         }
         self.turns.step = trace.writer.steps(self.number);
-        if known.special || known.stores && (!self.held.is_empty() || shared.several) {
+        let orders = known.special || !self.passed.is_empty();
+        if orders || known.stores && (!self.held.is_empty() || shared.several) {
             self.order(known, instructions, words, trace.persistent, shared)?;
         }
         if !shared.ended.is_empty() {

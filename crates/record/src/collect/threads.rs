@@ -1,6 +1,7 @@
 //! All threads, and what they wait for.
 
-use super::packets::{wrong, Packet};
+use super::links::{link, Given, Lines, Signals};
+use super::packets::{number, wrong, Packet};
 use super::thread::{Thread, Trace};
 use super::turns::{place, Join, Words};
 use crate::error::RecordError;
@@ -27,9 +28,13 @@ pub(super) struct Shared {
     pub awaited: Vec<u64>,
     /// Words that the kernel cleared at the ends of threads.
     pub ended: Ended,
+    /// Lines of persistent memory.
+    pub lines: Lines,
+    /// Accesses to it whose order the recorder was not sure of.
+    pub unsure: u64,
     numbers: HashMap<Cause, u32>,
-    /// For each signal, the tickets at which it was given.
-    given: Vec<Vec<u64>>,
+    /// For each signal, when it was given.
+    given: Vec<Vec<Given>>,
     waits: Vec<Waited>,
     /// Number of threads started under each of the system's ids.
     begun: HashMap<u64, u32>,
@@ -121,20 +126,30 @@ impl Shared {
         self.several |= BEGINS.contains(&number);
     }
 
-    /// A system call returned; returns its signal if it started a thread.
-    pub fn started(&mut self, call: u64, result: u64) -> Option<u32> {
+    /// A system call, begun at this ticket, returned in this step; returns its signal if it started a thread.
+    pub fn started(&mut self, call: u64, result: u64, ticket: u64, (thread, step): (u32, u64)) -> Option<u32> {
         let starts = BEGINS.contains(&call) && result != 0 && result & CONTROL == 0;
         starts.then(|| {
             let number = self.number(Cause::Started(result));
-            self.given[number as usize].push(0);
+            self.given[number as usize].push(Given {
+                until: 0,
+                ticket,
+                thread,
+                step,
+            });
             number
         })
     }
 
-    /// A futex wake; returns its signal.
-    pub fn woken(&mut self, address: u64, ticket: u64) -> u32 {
+    /// A futex wake in this step; returns its signal.
+    pub fn woken(&mut self, address: u64, ticket: u64, (thread, step): (u32, u64)) -> u32 {
         let number = self.number(Cause::Woken(address));
-        self.given[number as usize].push(ticket);
+        self.given[number as usize].push(Given {
+            until: ticket,
+            ticket,
+            thread,
+            step,
+        });
         number
     }
 
@@ -179,12 +194,14 @@ impl Shared {
 
     /// The waits of each thread.
     fn resolve(&mut self, threads: usize) -> Vec<Vec<WaitAt>> {
-        self.given.iter_mut().for_each(|given| given.sort_unstable());
+        self.given
+            .iter_mut()
+            .for_each(|given| given.sort_by_key(|given| given.until));
         let mut waits = vec![Vec::new(); threads];
         for wait in &self.waits {
             let given = &self.given[wait.number as usize];
             let times = match wait.until {
-                Until::Ticket(ticket) => given.partition_point(|given| *given < ticket),
+                Until::Ticket(ticket) => given.partition_point(|given| given.until < ticket),
                 // If the signalling thread was killed first, the signal never comes.
                 Until::Times(times) => given.len().min(times as usize),
             };
@@ -253,6 +270,13 @@ impl Threads {
         }
     }
 
+    /// How accesses of the thread's next trace passed the recorder's gate.
+    pub fn passed(&mut self, packet: &Packet<'_>) -> Result<(), RecordError> {
+        let thread = Self::running(&mut self.threads, packet.thread, packet)?;
+        thread.pass(packet.payload.chunks_exact(8).map(number));
+        Ok(())
+    }
+
     /// What a thread did.
     pub fn trace<W: Write>(
         &mut self,
@@ -279,7 +303,8 @@ impl Threads {
         thread.fences.end();
         if thread.clears != 0 {
             // The kernel clears the word and wakes its waiters.
-            let number = self.shared.woken(thread.clears, ticket);
+            let place = (thread.number, trace.writer.steps(thread.number));
+            let number = self.shared.woken(thread.clears, ticket, place);
             self.shared.ended.add(thread.clears, ticket);
             thread
                 .event(Event::Signal { number }, trace)
@@ -309,18 +334,27 @@ impl Threads {
         }
         let mut waits = self.shared.resolve(count);
         waits.iter_mut().for_each(|waits| waits.sort_by_key(|wait| wait.step));
-        let (mut fences, mut turns) = (Vec::new(), Vec::new());
+        let (mut fences, mut turns, mut touched) = (Vec::new(), Vec::new(), Vec::new());
         for thread in &mut self.threads {
             let thread = thread.get_or_insert_with(Thread::default);
             fences.push(std::mem::take(&mut thread.fences.classes));
             thread.turns.search(&self.shared.awaited);
             thread.turns.insert_late();
             turns.push(std::mem::take(&mut thread.turns));
+            touched.push(std::mem::take(&mut thread.touched));
         }
+        let (turns, times) = place(&turns);
+        let shared = &self.shared;
+        let signals = Signals {
+            given: &shared.given,
+            waits: &waits,
+        };
+        let links = link(&touched, &shared.lines, &times, signals, shared.given.len() as u32);
         Ok(Ending {
             waits,
             fences,
-            turns: place(turns),
+            turns,
+            links,
             ..Ending::default()
         })
     }

@@ -8,6 +8,7 @@
 //! Every access has a time: an atomic instruction or a load its ticket, a store a position just before a ticket. Times grow along
 //! each thread and each word, so turns cannot deadlock.
 
+use super::links::Place;
 use super::packets::Wrong;
 use super::threads::Shared;
 use crate::format::TurnAt;
@@ -364,15 +365,28 @@ struct Time {
     index: u32,
 }
 
-/// Assigns each access its turn, for each thread in the order of steps and accesses.
-pub(super) fn place(threads: Vec<Turns>) -> Vec<Vec<TurnAt>> {
-    let atomics = shared_words(&threads);
+/// An access that has a turn, and its time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timed {
+    pub ticket: u64,
+    /// It is just before the ticket otherwise.
+    pub at_ticket: bool,
+    pub thread: u32,
+    pub place: Place,
+    pub word: u64,
+    pub writes: bool,
+}
+
+/// Assigns each access its turn, for each thread in the order of steps and accesses. Returns their times, too.
+pub(super) fn place(threads: &[Turns]) -> (Vec<Vec<TurnAt>>, Vec<Timed>) {
+    let atomics = shared_words(threads);
     let mut times = Vec::new();
     for (thread, turns) in threads.iter().enumerate() {
-        times_of(thread as u32, turns, &threads, &atomics, &mut times);
+        times_of(thread as u32, turns, threads, &atomics, &mut times);
     }
     times.sort_unstable();
     let mut placed: Vec<Vec<TurnAt>> = vec![Vec::new(); threads.len()];
+    let mut timed = Vec::with_capacity(times.len());
     let (mut word, mut before) = (None, 0u32);
     for time in times {
         if word.replace(time.word) != Some(time.word) {
@@ -384,11 +398,19 @@ pub(super) fn place(threads: Vec<Turns>) -> Vec<Vec<TurnAt>> {
             turn: Turn { access, before },
         });
         before = before.saturating_add(u32::from(kind != AtKind::Load));
+        timed.push(Timed {
+            ticket: time.ticket,
+            at_ticket: time.atomic,
+            thread: time.thread,
+            place: Place { step, access },
+            word: time.word,
+            writes: kind != AtKind::Load,
+        });
     }
     for turns in &mut placed {
         turns.sort_unstable_by_key(|at| (at.step, at.turn.access));
     }
-    placed
+    (placed, timed)
 }
 
 /// The atomic instructions on words that several threads access, sorted by word and ticket; each by its thread and

@@ -15,7 +15,7 @@ use std::io::Write;
 /// Bytes after which a block of definitions is full.
 const CODE_BYTES: usize = 1 << 20;
 
-/// Fences, or turns and waits, of a block of the file.
+/// Fences, or turns, links and waits, of a block of the file.
 const LIST: usize = 1 << 16;
 
 impl<W: Write> Writer<W> {
@@ -40,7 +40,13 @@ impl<W: Write> Writer<W> {
     /// Every list of the ending matches the written steps.
     pub(super) fn check(&self, ending: &Ending) -> Result<(), RecordError> {
         let known = self.threads.len();
-        if ending.turns.len() > known || ending.waits.len() > known || ending.fences.len() > known {
+        let most = [
+            ending.turns.len(),
+            ending.links.len(),
+            ending.waits.len(),
+            ending.fences.len(),
+        ];
+        if most.iter().any(|threads| *threads > known) {
             return Err(misuse("the recording's end names a thread without steps"));
         }
         for (thread, state) in self.threads.iter().enumerate() {
@@ -52,11 +58,14 @@ impl<W: Write> Writer<W> {
                 )));
             }
             let turns = ending.turns.get(thread).map_or(&[][..], |turns| turns);
+            let links = ending.links.get(thread).map_or(&[][..], |links| links);
             let waits = ending.waits.get(thread).map_or(&[][..], |waits| waits);
-            let late = turns.iter().any(|turn| turn.step >= state.steps);
+            let late =
+                turns.iter().any(|turn| turn.step >= state.steps) || links.iter().any(|link| link.step >= state.steps);
             let later = waits.iter().any(|wait| wait.step > state.steps);
             let sorted = turns.is_sorted_by(|a, b| (a.step, a.turn.access) < (b.step, b.turn.access));
-            if late || later || !sorted || !waits.is_sorted_by_key(|wait| wait.step) {
+            let linked = links.is_sorted_by_key(|at| (at.step, at.link.access));
+            if late || later || !sorted || !linked || !waits.is_sorted_by_key(|wait| wait.step) {
                 return Err(misuse(format!(
                     "the turns or waits of thread {thread} are out of order"
                 )));
@@ -74,8 +83,9 @@ impl<W: Write> Writer<W> {
                     .block(FileBlockKind::Fences, thread, classes.len(), &self.raw)?;
             }
             let turns = ending.turns.get(thread).map_or(&[][..], |turns| turns);
+            let links = ending.links.get(thread).map_or(&[][..], |links| links);
             let waits = ending.waits.get(thread).map_or(&[][..], |waits| waits);
-            for syncs in merge(turns, waits).chunks(LIST) {
+            for syncs in merge(turns, links, waits).chunks(LIST) {
                 self.raw.clear();
                 put_syncs(&mut self.raw, syncs);
                 self.file.block(FileBlockKind::Sync, thread, syncs.len(), &self.raw)?;

@@ -27,7 +27,7 @@ pub use stream::Stream;
 pub use writer::Writer;
 
 use crate::lines::Lines;
-use crate::recording::{FenceClass, Turn};
+use crate::recording::{FenceClass, Link, Turn};
 
 /// How a recording begins.
 pub(crate) const MAGIC: [u8; 8] = *b"strandrc";
@@ -35,8 +35,11 @@ pub(crate) const MAGIC: [u8; 8] = *b"strandrc";
 /// How it ends.
 pub(crate) const END: [u8; 8] = *b"strandED";
 
-/// The version of written files, and the only one that can be read.
-pub const FILE_VERSION: u32 = 1;
+/// The version of written files.
+pub const FILE_VERSION: u32 = 2;
+
+/// The versions that can be read. The first has no links.
+pub(crate) const READ_VERSIONS: std::ops::RangeInclusive<u32> = 1..=FILE_VERSION;
 
 /// Bytes before the first block: magic, version, zeros.
 pub(crate) const PREFIX_BYTES: u64 = 16;
@@ -64,6 +67,8 @@ pub struct Ending {
     pub warnings: Vec<String>,
     /// Turns, in the order of steps and accesses.
     pub turns: Vec<Vec<TurnAt>>,
+    /// Links, in the order of steps and accesses.
+    pub links: Vec<Vec<LinkAt>>,
     /// Waits that were unknown when their step was written, in the order of steps.
     pub waits: Vec<Vec<WaitAt>>,
     /// The classes of the executed fences, in order.
@@ -79,6 +84,15 @@ pub struct TurnAt {
     pub step: u64,
     /// The turn.
     pub turn: Turn,
+}
+
+/// A link and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkAt {
+    /// The step: the number of earlier steps of the thread ([`Writer::steps`]).
+    pub step: u64,
+    /// The link.
+    pub link: Link,
 }
 
 /// A wait ([`crate::Event::Wait`]) and its position.

@@ -3,7 +3,7 @@
 use super::bytes::{Bad, Parsed};
 use super::seal::{Head, HEAD_BYTES};
 use super::summary::FileBlockPlace;
-use super::{END, FILE_VERSION, MAGIC, PREFIX_BYTES, SUFFIX_BYTES};
+use super::{END, FILE_VERSION, MAGIC, PREFIX_BYTES, READ_VERSIONS, SUFFIX_BYTES};
 use crate::error::RecordError;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -82,8 +82,9 @@ impl Source {
         }
         self.read(0, &mut prefix)?;
         let version = u32::from_le_bytes([prefix[8], prefix[9], prefix[10], prefix[11]]);
-        if version != FILE_VERSION {
-            let what = format!("the recording is of version {version}, and this program reads version {FILE_VERSION}");
+        if !READ_VERSIONS.contains(&version) {
+            let what =
+                format!("the recording is of version {version}, and this program reads versions up to {FILE_VERSION}");
             return Err(RecordError::new(
                 what,
                 "use the strandline that made it, or record again",

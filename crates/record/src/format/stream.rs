@@ -6,7 +6,7 @@ use super::seal::FileBlockKind;
 use super::summary::FileBlockPlace;
 use super::sync::{fences, syncs, Sync};
 use crate::error::RecordError;
-use crate::recording::{Event, Executed, FenceClass, ThreadStep, Turn};
+use crate::recording::{Event, Executed, FenceClass, Link, ThreadStep, Turn};
 use std::sync::Arc;
 
 /// The steps of a thread, from start to end.
@@ -27,6 +27,7 @@ pub struct Stream {
     syncs: List<Sync>,
     fences: List<FenceClass>,
     turns: Vec<Turn>,
+    links: Vec<Link>,
     classes: Vec<FenceClass>,
 }
 
@@ -84,6 +85,7 @@ impl Stream {
             syncs: List::new(FileBlockKind::Sync, syncs),
             fences: List::new(FileBlockKind::Fences, fences),
             turns: Vec::new(),
+            links: Vec::new(),
             classes: Vec::new(),
         }
     }
@@ -134,6 +136,7 @@ impl Stream {
     fn executed(&mut self, step: u64, block: u32, instructions: u32) -> Result<ThreadStep<'_>, RecordError> {
         self.instructions += u64::from(instructions);
         self.turns.clear();
+        self.links.clear();
         if self.syncs.next.is_some_and(|sync| sync.step() <= step) {
             self.take_turns(step, block, instructions)?;
         }
@@ -148,6 +151,7 @@ impl Stream {
             values: &self.decoder.values,
             fences: &self.classes,
             turns: &self.turns,
+            links: &self.links,
         }))
     }
 
@@ -186,15 +190,22 @@ impl Stream {
         let executed = &contents.blocks()[block as usize].accesses[..self.decoder.addresses.len()];
         let executed = executed.partition_point(|access| u32::from(access.instruction) < instructions);
         while let Some(sync) = self.syncs.next.filter(|sync| sync.step() <= step) {
-            let Sync::Turn(at) = sync else {
+            let (at, Some(access)) = sync.place() else {
                 return self.damaged("a wait comes after its step");
             };
-            let last = self.turns.last().map(|turn| turn.access);
-            let in_order = last.is_none_or(|last| last < at.turn.access);
-            if at.step != step || !in_order || usize::from(at.turn.access) >= executed {
+            let turn = self.turns.last().map(|turn| turn.access);
+            let link = self.links.last().map(|link| link.access);
+            // An access has one turn, and perhaps several links behind it.
+            let in_order = turn.is_none_or(|last| last < access || last == access && matches!(sync, Sync::Link(_)))
+                && link.is_none_or(|last| last < access || last == access && matches!(sync, Sync::Link(_)));
+            if at != step || !in_order || usize::from(access) >= executed {
                 return self.damaged("a turn is of no access");
             }
-            self.turns.push(at.turn);
+            match sync {
+                Sync::Turn(at) => self.turns.push(at.turn),
+                Sync::Link(at) => self.links.push(at.link),
+                Sync::Wait(_) => {}
+            }
             self.syncs.advance(&self.contents, self.thread)?;
         }
         Ok(())

@@ -1,37 +1,53 @@
-//! Data at a recording's end on earlier steps: turns, waits and classes of fences.
+//! Data at a recording's end on earlier steps: turns, links, waits and classes of fences.
 
 use super::bytes::{put, unzigzag, zigzag, Bad, Cursor, Parsed};
-use super::{TurnAt, WaitAt};
-use crate::recording::{FenceClass, Turn};
+use super::{LinkAt, TurnAt, WaitAt};
+use crate::recording::{FenceClass, Link, LinkEvent, Turn};
 
-/// A turn or a wait.
+/// A turn, a link or a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sync {
     /// Before its step.
     Wait(WaitAt),
-    /// Of its step.
+    /// Of an access of its step.
     Turn(TurnAt),
+    /// The same.
+    Link(LinkAt),
 }
+
+/// The number of an access has its kind above these bits: a turn, a signal or a wait.
+const ACCESS_BITS: u32 = 16;
+const TURN: u32 = 0;
+const SIGNAL: u32 = 1;
+const WAIT: u32 = 2;
 
 impl Sync {
     /// Its step.
     pub fn step(&self) -> u64 {
+        self.place().0
+    }
+
+    /// Its place in its thread: the step, and the access if it is of one.
+    pub fn place(&self) -> (u64, Option<u16>) {
         match self {
-            Sync::Turn(turn) => turn.step,
-            Sync::Wait(wait) => wait.step,
+            Sync::Wait(at) => (at.step, None),
+            Sync::Turn(at) => (at.step, Some(at.turn.access)),
+            Sync::Link(at) => (at.step, Some(at.link.access)),
         }
     }
 }
 
-/// Turns and waits of a thread in the order of their steps, waits first.
-pub(crate) fn merge(turns: &[TurnAt], waits: &[WaitAt]) -> Vec<Sync> {
+/// Turns, links and waits of a thread in their order.
+pub(crate) fn merge(turns: &[TurnAt], links: &[LinkAt], waits: &[WaitAt]) -> Vec<Sync> {
     let waits = waits.iter().map(|wait| Sync::Wait(*wait));
-    let mut all: Vec<Sync> = waits.chain(turns.iter().map(|turn| Sync::Turn(*turn))).collect();
-    all.sort_by_key(Sync::step);
+    let turns = turns.iter().map(|turn| Sync::Turn(*turn));
+    let links = links.iter().map(|link| Sync::Link(*link));
+    let mut all: Vec<Sync> = waits.chain(turns).chain(links).collect();
+    all.sort_by_key(Sync::place);
     all
 }
 
-/// Appends turns and waits, which are in order.
+/// Appends turns, links and waits, which are in order.
 pub(crate) fn put_syncs(out: &mut Vec<u8>, syncs: &[Sync]) {
     let (mut step, mut before) = (0, 0);
     for sync in syncs {
@@ -40,9 +56,23 @@ pub(crate) fn put_syncs(out: &mut Vec<u8>, syncs: &[Sync]) {
         match sync {
             Sync::Turn(TurnAt { turn, .. }) => {
                 put(out, ahead << 1);
-                put(out, u64::from(turn.access));
+                put(out, of_access(TURN, turn.access));
                 put(out, zigzag(i64::from(turn.before) - before));
                 before = i64::from(turn.before);
+            }
+            Sync::Link(LinkAt { link, .. }) => {
+                put(out, ahead << 1);
+                match link.event {
+                    LinkEvent::Signal { number } => {
+                        put(out, of_access(SIGNAL, link.access));
+                        put(out, u64::from(number));
+                    }
+                    LinkEvent::Wait { number, times } => {
+                        put(out, of_access(WAIT, link.access));
+                        put(out, u64::from(number));
+                        put(out, u64::from(times));
+                    }
+                }
             }
             Sync::Wait(wait) => {
                 put(out, ahead << 1 | 1);
@@ -53,7 +83,11 @@ pub(crate) fn put_syncs(out: &mut Vec<u8>, syncs: &[Sync]) {
     }
 }
 
-/// Reads this many turns and waits, which are in order.
+fn of_access(kind: u32, access: u16) -> u64 {
+    u64::from(kind << ACCESS_BITS | u32::from(access))
+}
+
+/// Reads this many turns, links and waits, which are in order.
 pub(crate) fn syncs(raw: &[u8], items: u32) -> Parsed<Vec<Sync>> {
     const LARGE: Bad = Bad("a turn is out of range");
     let mut cursor = Cursor::new(raw);
@@ -67,11 +101,27 @@ pub(crate) fn syncs(raw: &[u8], items: u32) -> Parsed<Vec<Sync>> {
             syncs.push(Sync::Wait(WaitAt { step, number, times }));
             continue;
         }
-        let access = cursor.small()?;
-        before = before.checked_add(unzigzag(cursor.number()?)).ok_or(LARGE)?;
-        let before = u32::try_from(before).map_err(|_| LARGE)?;
-        let turn = Turn { access, before };
-        syncs.push(Sync::Turn(TurnAt { step, turn }));
+        let which: u32 = cursor.small()?;
+        let access = which as u16;
+        let event = match which >> ACCESS_BITS {
+            TURN => {
+                before = before.checked_add(unzigzag(cursor.number()?)).ok_or(LARGE)?;
+                let before = u32::try_from(before).map_err(|_| LARGE)?;
+                let turn = Turn { access, before };
+                syncs.push(Sync::Turn(TurnAt { step, turn }));
+                continue;
+            }
+            SIGNAL => LinkEvent::Signal {
+                number: cursor.small()?,
+            },
+            WAIT => LinkEvent::Wait {
+                number: cursor.small()?,
+                times: cursor.small()?,
+            },
+            _ => return Err(LARGE),
+        };
+        let link = Link { access, event };
+        syncs.push(Sync::Link(LinkAt { step, link }));
     }
     cursor.end()?;
     Ok(syncs)

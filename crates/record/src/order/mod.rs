@@ -38,6 +38,13 @@ struct Shared {
     targets: BTreeSet<u64>,
 }
 
+impl Shared {
+    /// How often a signal was given.
+    fn given(&self, number: u32) -> u32 {
+        self.signals.get(&number).copied().unwrap_or_default()
+    }
+}
+
 /// A block.
 #[derive(Debug)]
 struct Code {

@@ -6,7 +6,9 @@ use super::exits::Frames;
 use super::op::{Fence, Flush, Piece, PmOp, What, LINE};
 use super::places::Places;
 use super::{Code, Shared};
-use crate::{AccessKind, At, Block, Edits, Event, Executed, Marker, RecordError, Recording, Stream, ThreadStep, Turn};
+use crate::{
+    AccessKind, At, Block, Edits, Event, Executed, Link, LinkEvent, Marker, RecordError, Recording, Stream, ThreadStep, Turn,
+};
 use std::collections::VecDeque;
 
 /// The result of advancing a thread.
@@ -44,6 +46,7 @@ struct Stopped {
     addresses: Vec<u64>,
     values: Vec<u64>,
     turns: Vec<Turn>,
+    links: Vec<Link>,
     /// Points that are done.
     done: usize,
 }
@@ -161,8 +164,7 @@ impl Runner {
     }
 
     fn wait(&mut self, sink: &mut Sink<'_>, number: u32, times: u32) -> Ran {
-        let given = sink.shared.signals.get(&number).copied().unwrap_or_default();
-        match given >= times {
+        match sink.shared.given(number) >= times {
             true => {
                 sink.tie(Some(Access::of_signal(sink.thread, number, false)));
                 Ran::On
@@ -183,6 +185,7 @@ impl Stopped {
             addresses: executed.addresses.to_vec(),
             values: executed.values.to_vec(),
             turns: executed.turns.to_vec(),
+            links: executed.links.to_vec(),
             done,
         }
     }
@@ -195,6 +198,7 @@ impl Stopped {
             values: &self.values,
             fences: &[],
             turns: &self.turns,
+            links: &self.links,
         }
     }
 }
@@ -225,9 +229,12 @@ impl Sink<'_> {
                     };
                     let access_of = &block.accesses[usize::from(access)];
                     let turn = executed.turns.iter().find(|turn| turn.access == access);
-                    if turn.is_some_and(|turn| !self.may(turn, *address, access_of.kind)) {
+                    let links = || executed.links.iter().filter(|link| link.access == access);
+                    let waits = links().any(|link| self.waits(link.event));
+                    if waits || turn.is_some_and(|turn| !self.may(turn, *address, access_of.kind)) {
                         return index;
                     }
+                    links().for_each(|link| self.signals(link.event));
                     let values = executed.values.get(words..).unwrap_or_default();
                     self.tie(Access::of(
                         self.thread,
@@ -281,6 +288,21 @@ impl Sink<'_> {
         }
         if let Some(call) = call {
             self.returned(call);
+        }
+    }
+
+    /// Whether an access must still wait for another thread's.
+    fn waits(&self, event: LinkEvent) -> bool {
+        match event {
+            LinkEvent::Wait { number, times } => self.shared.given(number) < times,
+            LinkEvent::Signal { .. } => false,
+        }
+    }
+
+    /// Another thread's access need not wait any longer. The order of the two is one of accesses, as any conflict's.
+    fn signals(&mut self, event: LinkEvent) {
+        if let LinkEvent::Signal { number } = event {
+            *self.shared.signals.entry(number).or_default() += 1;
         }
     }
 

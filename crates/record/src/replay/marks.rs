@@ -2,12 +2,12 @@
 //!
 //! An x86 program synchronises by locked instructions, and by plain loads and stores of the same words or of those for which
 //! a thread has waited. So a locked instruction acquires and releases. For each word that any locked instruction of the
-//! recording accesses, or an access that has a turn, stores release and loads acquire. Only the first word of a store
+//! recording accesses, or an access that has a turn or a link, stores release and loads acquire. Only the first word of a store
 //! counts.
 
 use super::walk::{Cursor, Walk};
 use crate::micro::MicroOp;
-use crate::{Event, RecordError, Recording, ThreadStep, Turn};
+use crate::{Event, LinkEvent, RecordError, Recording, ThreadStep, Turn};
 use std::collections::{BTreeSet, HashSet};
 use strandline_capture::{AccessKind, VALUE_BYTES};
 use strandline_isa::{Addr, Intent, Lowering, Replay};
@@ -15,7 +15,7 @@ use strandline_isa::{Addr, Intent, Lowering, Replay};
 /// How the threads of a recording synchronise; empty with one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Synced {
-    /// The words of locked instructions, and those whose plain accesses have turns.
+    /// The words of locked instructions, and those whose plain accesses have turns or links.
     words: HashSet<u64>,
     /// The numbers of the signals that threads give.
     pub signals: Vec<u32>,
@@ -45,10 +45,16 @@ impl Synced {
                                 synced.words.insert(Turn::word(address.saturating_add(*size - 1)));
                             }
                         }
-                        for turn in executed.turns {
-                            let address = executed.addresses.get(usize::from(turn.access));
+                        let turns = executed.turns.iter().map(|turn| turn.access);
+                        let links = executed.links.iter().map(|link| link.access);
+                        for access in turns.chain(links) {
+                            let address = executed.addresses.get(usize::from(access));
                             synced.words.extend(address.map(|address| Turn::word(*address)));
                         }
+                        signals.extend(executed.links.iter().filter_map(|link| match link.event {
+                            LinkEvent::Signal { number } => Some(number),
+                            LinkEvent::Wait { .. } => None,
+                        }));
                     }
                 }
             }

@@ -7,7 +7,7 @@ use super::space::{Lookup, Space};
 use super::Replayed;
 use crate::micro::{Body, Code, Flow, MicroKind, MicroOp, Slot, SLOTS};
 use crate::stack::Stack;
-use crate::{Event, Executed, Execution, FenceClass, Marker, RecordError, Stream, ThreadStep, Turn};
+use crate::{Event, Executed, Execution, FenceClass, LinkEvent, Marker, RecordError, Stream, ThreadStep, Turn};
 use std::cell::Cell;
 use std::collections::HashSet;
 use strandline_capture::VALUE_BYTES;
@@ -84,6 +84,9 @@ pub(super) struct Cursor<'s> {
     turn: usize,
     /// The next access with a turn; none if out of range.
     turn_at: usize,
+    /// The same of links.
+    link: usize,
+    link_at: usize,
     /// It is an iteration of a string instruction.
     pub(super) repeats: bool,
 }
@@ -97,6 +100,8 @@ impl<'s> Cursor<'s> {
             fence: 0,
             turn: 0,
             turn_at: executed.turns.first().map_or(usize::MAX, |t| usize::from(t.access)),
+            link: 0,
+            link_at: executed.links.first().map_or(usize::MAX, |l| usize::from(l.access)),
             repeats,
         }
     }
@@ -105,6 +110,18 @@ impl<'s> Cursor<'s> {
     #[inline(always)]
     pub(super) fn has_turn(&self) -> bool {
         self.access == self.turn_at
+    }
+
+    /// Whether the next access has a link that is still to come.
+    #[inline(always)]
+    pub(super) fn has_link(&self) -> bool {
+        self.access == self.link_at
+    }
+
+    fn link_passed(&mut self) {
+        self.link += 1;
+        let next = self.executed.links.get(self.link);
+        self.link_at = next.map_or(usize::MAX, |link| usize::from(link.access));
     }
 
     /// The address of the next access.
@@ -213,7 +230,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 MicroKind::Load | MicroKind::UpdateLoad => {
                     let Some(recorded) = at.address() else { return };
-                    self.take_turn(&at, recorded);
+                    self.take_turn(&mut at, recorded);
                     let done = self.load(op, recorded, &at);
                     self.mark_load(recorded, &at);
                     self.set(op, done);
@@ -223,7 +240,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 MicroKind::Store | MicroKind::StoreNt | MicroKind::StoreMasked | MicroKind::StoreNtMasked => {
                     let Some(recorded) = at.address() else { return };
-                    self.take_turn(&at, recorded);
+                    self.take_turn(&mut at, recorded);
                     self.mark_store(op, recorded, &at);
                     match op.kind {
                         MicroKind::Store | MicroKind::StoreNt => self.store(op, recorded, &mut at),
@@ -251,7 +268,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 MicroKind::Locked => {
                     let Some(recorded) = at.address() else { return };
-                    self.take_turn(&at, recorded);
+                    self.take_turn(&mut at, recorded);
                     self.mark(Intent::Release);
                     let done = self.locked(op, recorded, &mut at);
                     self.set(op, done);
@@ -346,11 +363,29 @@ impl<'r, C: Replay> Walk<'r, C> {
 
     /// Waits for the turn of the next access, if any.
     #[inline(always)]
-    fn take_turn(&mut self, at: &Cursor<'_>, recorded: u64) {
+    fn take_turn(&mut self, at: &mut Cursor<'_>, recorded: u64) {
         if at.has_turn() {
             let word = self.simulated(Turn::word(recorded));
             let before = at.executed.turns[at.turn].before;
             self.cpu.written(word, before);
+        }
+        while at.has_link() {
+            let LinkEvent::Wait { number, times } = at.executed.links[at.link].event else {
+                return;
+            };
+            if let Some(word) = self.space.signal(number) {
+                self.cpu.written(word, times);
+            }
+            at.link_passed();
+        }
+    }
+
+    /// Gives a signal: a store to its word.
+    fn give(&mut self, number: u32) {
+        if let Some(word) = self.space.signal(number) {
+            self.cpu.count_next();
+            let none = C::Tag::default();
+            self.cpu.store(word, none, 8, 0, none);
         }
     }
 
@@ -369,6 +404,12 @@ impl<'r, C: Replay> Walk<'r, C> {
             at.turn += 1;
             let next = at.executed.turns.get(at.turn);
             at.turn_at = next.map_or(usize::MAX, |turn| usize::from(turn.access));
+        }
+        while at.has_link() {
+            if let LinkEvent::Signal { number } = at.executed.links[at.link].event {
+                self.give(number);
+            }
+            at.link_passed();
         }
         at.access += 1;
     }
@@ -520,12 +561,10 @@ impl<'r, C: Replay> Walk<'r, C> {
             Event::Syscall(_) => self.count(&self.counts.syscalls),
             Event::Sync { .. } => self.cover(Covered::Durable, Intent::Durable),
             Event::Signal { number } => {
-                if let Some(word) = self.space.signal(number) {
+                if self.space.signal(number).is_some() {
                     self.mark(Intent::Release);
-                    self.cpu.count_next();
-                    let none = C::Tag::default();
-                    self.cpu.store(word, none, 8, 0, none);
                 }
+                self.give(number);
             }
             Event::Wait { number, times } => {
                 if let Some(word) = self.space.signal(number) {

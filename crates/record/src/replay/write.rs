@@ -56,7 +56,8 @@ impl<C: Replay> Walk<'_, C> {
         }
         let line = first.line().0;
         // A write for which others wait is a separate one.
-        let again = at.repeats && std::mem::replace(&mut self.string.store, line) == line && !at.has_turn();
+        let again =
+            at.repeats && std::mem::replace(&mut self.string.store, line) == line && !at.has_turn() && !at.has_link();
         let size = u64::from(op.size);
         let done = if again {
             0

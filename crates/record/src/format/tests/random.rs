@@ -1,7 +1,7 @@
 //! Random recordings.
 
-use crate::recording::{Block, Event, FenceClass, Module, Region, Turn};
-use crate::{Ending, Lines, Place, RecordError, TurnAt, WaitAt, Writer};
+use crate::recording::{Block, Event, FenceClass, Link, LinkEvent, Module, Region, Turn};
+use crate::{Ending, Lines, LinkAt, Place, RecordError, TurnAt, WaitAt, Writer};
 use proptest::prelude::*;
 use strandline_capture::{Access, AccessKind};
 
@@ -15,6 +15,7 @@ pub enum Did {
         values: Vec<u64>,
         fences: Vec<FenceClass>,
         turns: Vec<Turn>,
+        links: Vec<Link>,
     },
     Event(Event),
 }
@@ -121,6 +122,17 @@ fn did(blocks: &[Block], (which, how, number): Seed) -> Did {
         access: 0,
         before: number as u32,
     };
+    let linked = accesses > 0 && how & 6 == 6 && u32::from(known.accesses[0].instruction) < instructions;
+    let events = [
+        LinkEvent::Wait {
+            number: u32::from(how),
+            times: number as u32,
+        },
+        LinkEvent::Signal {
+            number: (number >> 9) as u32,
+        },
+    ];
+    let links = events.map(|event| Link { access: 0, event });
     Did::Block {
         block: block as u32,
         instructions,
@@ -130,6 +142,7 @@ fn did(blocks: &[Block], (which, how, number): Seed) -> Did {
         } else {
             vec![]
         },
+        links: links.into_iter().filter(|_| linked).collect(),
         values: values.collect(),
         addresses,
     }
@@ -203,7 +216,7 @@ pub fn write(plan: &Plan) -> Result<Vec<u8>, RecordError> {
         ..Ending::default()
     };
     for (thread, steps) in plan.threads.iter().enumerate() {
-        let (mut turns, mut waits, mut fences) = (vec![], vec![], vec![]);
+        let (mut turns, mut links, mut waits, mut fences) = (vec![], vec![], vec![], vec![]);
         for did in steps {
             let step = writer.steps(thread as u32);
             match did {
@@ -223,7 +236,9 @@ pub fn write(plan: &Plan) -> Result<Vec<u8>, RecordError> {
                     values,
                     fences: classes,
                     turns: taken,
+                    links: linked,
                 } => {
+                    links.extend(linked.iter().map(|link| LinkAt { step, link: *link }));
                     turns.extend(taken.iter().map(|turn| TurnAt { step, turn: *turn }));
                     fences.extend(classes);
                     let valued = plan.blocks[*block as usize].accesses[..addresses.len()]
@@ -240,6 +255,7 @@ pub fn write(plan: &Plan) -> Result<Vec<u8>, RecordError> {
             writer.event(thread as u32, Event::Syscall(0))?;
         }
         ending.turns.push(turns);
+        ending.links.push(links);
         ending.waits.push(waits);
         ending.fences.push(fences);
     }

@@ -21,6 +21,7 @@ pub fn read(recording: &Recording) -> Result<Plan, RecordError> {
                     values: executed.values.to_vec(),
                     fences: executed.fences.to_vec(),
                     turns: executed.turns.to_vec(),
+                    links: executed.links.to_vec(),
                 },
             });
         }
