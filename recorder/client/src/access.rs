@@ -353,11 +353,15 @@ impl FoundAccess {
         (self.kind, self.value) = (AccessKind::LoadSeen, Value::Seen);
     }
 
-    /// Whether it may be one to memory that threads share: no flush, and not at the stack pointer.
+    /// Whether it may be one to memory that threads share: no flush, and neither at the stack pointer nor a
+    /// thread's own.
     pub fn may_be_shared(&self) -> bool {
         // SAFETY: it is the instruction's operand.
-        let base = unsafe { (opnd_is_base_disp(self.operand) != 0).then(|| u32::from(opnd_get_base(self.operand))) };
-        !self.kind.flushes() && base != Some(DR_REG_RSP)
+        unsafe {
+            let of_thread = opnd_is_far_memory_reference(self.operand) != 0;
+            let base = (opnd_is_base_disp(self.operand) != 0).then(|| u32::from(opnd_get_base(self.operand)));
+            !self.kind.flushes() && !of_thread && base != Some(DR_REG_RSP)
+        }
     }
 
     /// Whether what it reads can be saved.

@@ -4,6 +4,8 @@ use std::ffi::c_void;
 
 use dynamorio_sys::*;
 
+use crate::Slots;
+
 /// General registers of 64 bits.
 const REGISTERS: usize = (DR_REG_R15 - DR_REG_RAX + 1) as usize;
 
@@ -181,6 +183,39 @@ impl InsertionPoint {
     pub fn label(self) -> *mut instr_t {
         // SAFETY: makes an instruction.
         unsafe { instr_create_0dst_0src(self.drcontext, OP_LABEL as i32) }
+    }
+
+    /// Calls a stub with two numbers in these slots, by a register that is taken. It returns behind this.
+    pub fn call_stub(self, stub: *mut u8, slots: Slots, arguments: [i32; 2], scratch: reg_id_t) {
+        let InsertionPoint {
+            drcontext,
+            list,
+            before,
+        } = self;
+        let returns = self.label();
+        let null = std::ptr::null_mut::<*mut instr_t>();
+        // SAFETY: makes instructions.
+        unsafe {
+            for (which, argument) in (0..).zip(arguments) {
+                let mut slot = slots.argument(drcontext, which);
+                opnd_set_size(&mut slot, OPSZ_4 as opnd_size_t);
+                self.insert_1_1(OP_mov_imm, slot, number(argument, 4));
+            }
+            let address = register(scratch, 8);
+            instrlist_insert_mov_instr_addr(
+                drcontext,
+                returns,
+                null.cast(),
+                address,
+                list,
+                before,
+                null.cast(),
+                null.cast(),
+            );
+            self.store(slots.returns(drcontext), scratch, 8);
+            self.insert(instr_create_0dst_1src(drcontext, OP_jmp as i32, opnd_create_pc(stub)));
+        }
+        self.insert(returns);
     }
 
     /// Compares memory with zero. Changes the flags.

@@ -135,10 +135,12 @@ impl Gate {
     }
 }
 
-/// Before an instruction, for each of its accesses that may be one to persistent memory: enters the gate.
-pub extern "C" fn enter(address: i32, size: i32) {
+/// Before an instruction, for each of its accesses that may be one to persistent memory: enters the gate. A stub's arguments are
+/// the place of its address and its size.
+pub extern "C" fn enter() {
     // SAFETY: called from the program's code in the cache.
     let thread = unsafe { Thread::current() };
+    let [address, size] = thread.arguments();
     let slot = thread.slot(address);
     // SAFETY: the block's words are in the buffer.
     let place = unsafe { *slot };
@@ -157,10 +159,12 @@ pub extern "C" fn enter(address: i32, size: i32) {
     thread.passing.accesses.push((position, bytes));
 }
 
-/// Behind an instruction that has entered the gate: notes its accesses and leaves. A jump leaves before it reads.
-pub extern "C" fn leave(is_before: i32) {
+/// Behind an instruction that has entered the gate: notes its accesses and leaves. A jump leaves before it reads,
+/// and the stub's first argument says so.
+pub extern "C" fn leave() {
     // SAFETY: called from the program's code in the cache.
     let thread = unsafe { Thread::current() };
+    let [is_before, _] = thread.arguments();
     let number = thread.number;
     let passing = &mut thread.passing;
     let lines = passing

@@ -18,7 +18,6 @@ use crate::access::{self, Exchanged, FoundAccess, Unrecordable, Value};
 use crate::atomic;
 use crate::block::Block;
 use crate::emit::{memory, widened, InsertionPoint};
-use crate::gate;
 use crate::thread::{Thread, BLOCK_BYTES};
 use crate::{htm, recorder, region, waiting, State};
 
@@ -379,7 +378,7 @@ impl BlockPlan {
         place.jump_below(fits);
         place.call(
             full as *mut c_void,
-            OUT_OF_LINE,
+            dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE,
             &[self.pc as i32, (self.pc >> 32) as i32],
         );
         place.load(end, slots.next(place.drcontext));
@@ -394,8 +393,6 @@ impl BlockPlan {
 
 const FULL_CONTEXT: dr_cleancall_save_t =
     dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
-
-const OUT_OF_LINE: dr_cleancall_save_t = dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE;
 
 /// Writes the addresses of an instruction's accesses, and the values that are known before it.
 fn addresses(place: InsertionPoint, step: &BlockStep) {
@@ -422,7 +419,7 @@ fn addresses(place: InsertionPoint, step: &BlockStep) {
             place.store_long(end, 8 - access.back, value);
         }
         if access.is_gated {
-            enter(place, access, address);
+            enter(place, access, address, end);
         }
     }
     place.give_back(end);
@@ -448,7 +445,7 @@ fn addresses(place: InsertionPoint, step: &BlockStep) {
 }
 
 /// Enters the gate if the access at this address is one to persistent memory.
-fn enter(place: InsertionPoint, access: &Planned, address: reg_id_t) {
+fn enter(place: InsertionPoint, access: &Planned, address: reg_id_t, scratch: reg_id_t) {
     let slots = recorder().slots;
     let passes_by = place.label();
     place.compare(address, slots.bound(place.drcontext, 0));
@@ -456,17 +453,21 @@ fn enter(place: InsertionPoint, access: &Planned, address: reg_id_t) {
     place.compare(address, slots.bound(place.drcontext, 1));
     place.jump_above_or_equal(passes_by);
     let arguments = [access.back, i32::from(access.found.size)];
-    place.call(gate::enter as *mut c_void, OUT_OF_LINE, &arguments);
+    place.call_stub(recorder().stubs.enter, slots, arguments, scratch);
     place.insert(passes_by);
 }
 
 /// Leaves the gate if the instruction has entered it.
 fn leave(place: InsertionPoint, is_before: bool) {
+    let slots = recorder().slots;
+    let scratch = place.take();
     let passes_by = place.label();
-    place.compare_with_zero(recorder().slots.passes(place.drcontext));
+    place.compare_with_zero(slots.passes(place.drcontext));
     place.jump_equal(passes_by);
-    place.call(gate::leave as *mut c_void, OUT_OF_LINE, &[i32::from(is_before)]);
+    let arguments = [i32::from(is_before), 0];
+    place.call_stub(recorder().stubs.leave, slots, arguments, scratch);
     place.insert(passes_by);
+    place.give_back(scratch);
 }
 
 fn address_of(place: InsertionPoint, found: &FoundAccess, address: reg_id_t, scratch: reg_id_t) {

@@ -22,6 +22,7 @@ mod region;
 mod replacing;
 mod signal;
 mod stream;
+mod stub;
 mod sys;
 mod syscall;
 mod thread;
@@ -91,6 +92,16 @@ impl Slots {
         self.slot(drcontext, 4)
     }
 
+    /// Where a stub returns to, and its arguments.
+    pub fn returns(self, drcontext: *mut c_void) -> opnd_t {
+        self.slot(drcontext, 5)
+    }
+
+    /// An argument of a stub.
+    pub fn argument(self, drcontext: *mut c_void, which: u32) -> opnd_t {
+        self.slot(drcontext, 6 + which)
+    }
+
     fn slot(self, drcontext: *mut c_void, which: u32) -> opnd_t {
         // SAFETY: the slots were allocated.
         unsafe { dr_raw_tls_opnd(drcontext, self.segment, self.offset + 8 * which) }
@@ -140,6 +151,7 @@ pub struct Recorder {
     tickets: AtomicU64,
     stripes: Vec<AtomicBool>,
     gate: Gate,
+    stubs: stub::Stubs,
     status: AtomicU64,
 }
 
@@ -319,6 +331,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             state: AtomicU8::new(state as u8),
             tickets: AtomicU64::new(1),
             gate: Gate::new(),
+            stubs: stub::Stubs::new(slots, gate::enter as *mut c_void, gate::leave as *mut c_void),
             stripes: (0..atomic::STRIPES).map(|_| AtomicBool::new(false)).collect(),
             status: AtomicU64::new(0),
         };

@@ -25,9 +25,9 @@ const CONTROL_BYTES: usize = 4 << 10;
 /// The number of threads that report nothing: those of other processes.
 pub const MUTE: u32 = u32::MAX;
 
-/// Words for inserted code: the position of the next word, the buffer's end, the bounds of persistent memory, and whether the
-/// thread is in the gate.
-pub const SLOTS: usize = 5;
+/// Words for inserted code: the position of the next word, the buffer's end, the bounds of persistent memory, whether the thread
+/// is in the gate, and of a stub's call where it returns to and two arguments.
+pub const SLOTS: usize = 8;
 
 /// A thread that is about to start.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,8 @@ impl Thread {
                 .map_or(BUFFER_BYTES, |_| COUNTED_BYTES);
             let limit = base.byte_add(full);
             let [first, last] = recorder().gate.bounds();
-            *slots = [base, limit, first as *mut u64, last as *mut u64, std::ptr::null_mut()];
+            let none = std::ptr::null_mut();
+            *slots = [base, limit, first as *mut u64, last as *mut u64, none, none, none, none];
             Box::new(Thread {
                 number,
                 tid,
@@ -141,6 +142,12 @@ impl Thread {
     pub fn passes(&mut self, passes: bool) {
         // SAFETY: the slots live as long as the thread.
         unsafe { (*self.slots)[4] = usize::from(passes) as *mut u64 };
+    }
+
+    /// The arguments of the stub that is called.
+    pub fn arguments(&self) -> [i32; 2] {
+        // SAFETY: the slots live as long as the thread.
+        unsafe { [(*self.slots)[6] as i32, (*self.slots)[7] as i32] }
     }
 
     /// More memory is persistent.
