@@ -272,6 +272,9 @@ class StatesPlan:
     orders: list[int] | None
     """The numbers of the explored orders of threads that differ, 0 for the recorded one."""
     orders_tried: int | None
+    assumed: dict[str, Any] | None
+    """`{"loads", "load", "store"}`: how many loads' order with other threads' stores is assumed, and of the first the
+    place in the program, and that of the store; `None` if nothing is assumed."""
     taken_together: bool
     """Whether some lines have more than 512 stores before they become durable, so that old stores are merged."""
     runs: int | None

@@ -292,6 +292,7 @@ def _summary(result: Examined) -> dict[str, Any]:
         "runs",
         "orders",
         "orders_tried",
+        "assumed",
         "classes",
     )
     is_open = result.early or plan.incomplete

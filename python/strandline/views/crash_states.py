@@ -149,9 +149,17 @@ def circumstances(result: Examined) -> str:
     ]
     if plan.judged:
         parts.append(f"{counted(plan.judged, 'simulated run')} judged by model {plan.model}")
+    if plan.assumed:
+        parts.append(_assumed(plan.assumed))
     if plan.taken_together:
         parts.append("stores beyond 512 to a line that is not durable were merged")
     return ", ".join(parts)
+
+
+def _assumed(assumed: dict[str, Any]) -> str:
+    """Loads of which the recording does not say which store they read."""
+    stored = f", stored in {assumed['store']['site']}" if assumed["store"]["pc"] else ""
+    return f"this order is assumed for {counted(assumed['loads'], 'load')} (the first in {assumed['load']['site']}{stored})"
 
 
 def _explored(plan: StatesPlan) -> str:

@@ -7,7 +7,7 @@ use std::path::Path;
 use strandline_crash::recorded::{self, judge_beside, Judgement};
 use strandline_crash::Points;
 use strandline_design::About;
-use strandline_record::states::{Asked, Budget, CrashStates, Rules};
+use strandline_record::states::{assumed, Asked, Assumed, Budget, CrashStates, Rules};
 use strandline_record::{RecordError, Recording, Source};
 use strandline_sim::Error;
 
@@ -22,6 +22,7 @@ pub struct Allowed {
     source: Source,
     about: About,
     judgement: Judgement,
+    assumed: Assumed,
 }
 
 impl Allowed {
@@ -35,6 +36,7 @@ impl Allowed {
             None if spec.judged => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
             _ => Judgement::default(),
         };
+        let assumed = assumed(&recording).map_err(wrong)?;
         let begun = if judgement.judged > 0 { JUDGED } else { 0.0 };
         told(begun);
         let recording = recording.edited(edits(&spec.edits));
@@ -45,6 +47,7 @@ impl Allowed {
             source,
             about,
             judgement,
+            assumed,
         })
     }
 
@@ -66,6 +69,7 @@ impl Allowed {
         words::add(&mut value, own);
         words::reads(&mut value, &mut self.source, &plan.reads);
         words::add(&mut value, shown::judgement(&self.judgement));
+        words::assumed(&mut value, &mut self.source, &self.assumed);
         StatesPlan {
             keys: value,
             states: plan.states.exact,

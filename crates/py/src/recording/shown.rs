@@ -5,6 +5,7 @@ use serde_json::{json, Value};
 use std::path::Path;
 use strandline_crash::recorded::{Asked, Disorder, Judgement, Origin, Point, Ran, SimulatedStates};
 use strandline_design::About;
+use strandline_record::states::{assumed, Assumed};
 use strandline_record::Source;
 use strandline_sim::Error;
 
@@ -12,6 +13,7 @@ pub struct Shown {
     states: SimulatedStates,
     source: Source,
     about: About,
+    assumed: Assumed,
 }
 
 impl Shown {
@@ -28,7 +30,13 @@ impl Shown {
         };
         let states = SimulatedStates::new(&asked, told)?;
         let source = Source::of(states.recording());
-        Ok(Shown { states, source, about })
+        let assumed = assumed(states.recording()).map_err(|error| Error::input(error.to_string()))?;
+        Ok(Shown {
+            states,
+            source,
+            about,
+            assumed,
+        })
     }
 
     pub fn plan(&mut self) -> StatesPlan {
@@ -43,6 +51,7 @@ impl Shown {
         });
         words::add(&mut value, own);
         words::add(&mut value, judgement(&plan.judgement));
+        words::assumed(&mut value, &mut self.source, &self.assumed);
         StatesPlan {
             keys: value,
             states: Some(plan.states.into()),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use strandline_design::About;
 use strandline_record::order::{Places, PmOp, PoolFile, What};
-use strandline_record::states::{Dependent, Spot, Stored, Visit, Why};
+use strandline_record::states::{Assumed, Dependent, Spot, Stored, Visit, Why};
 use strandline_record::{At, Marker, Recording, Source};
 
 /// Maximum number of stores that explain a state, of those that it has and of those that it lacks.
@@ -90,6 +90,14 @@ pub fn reads(value: &mut Value, source: &mut Source, reads: &BTreeMap<Dependent,
     if let Some(audit) = value["audit"].as_array_mut() {
         audit.extend(entries);
     }
+}
+
+/// Adds to a plan how many loads' places among other threads' stores are assumed, and the first of them; none if they are known.
+pub fn assumed(value: &mut Value, source: &mut Source, assumed: &Assumed) {
+    value["assumed"] = match assumed.loads {
+        0 => Value::Null,
+        loads => json!({"loads": loads, "load": place(source, assumed.load), "store": place(source, assumed.store)}),
+    };
 }
 
 /// A state that was written into its own folder in `folder`.

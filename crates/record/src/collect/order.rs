@@ -114,8 +114,12 @@ impl Thread {
         let (address, ticket) = (self.addresses[index], after[1]);
         self.turns.ticket(ticket)?;
         if shared.several && !has_passed && self.lap == Lap::Kept {
-            let is_awaited = shared.atomics.contains(address & !7);
             let found = part(address, access.size, after[0]);
+            // Another thread has written what this one looks for now and then.
+            if self.turns.is_news(address, found) {
+                shared.awaited(address);
+            }
+            let is_awaited = shared.atomics.contains(address & !7);
             self.turns.load(index, address, found, is_awaited);
         }
         Ok(())

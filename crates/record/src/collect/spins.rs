@@ -7,7 +7,7 @@
 
 use super::packets::Wrong;
 use super::thread::Known;
-use strandline_capture::{AccessKind, Control};
+use strandline_capture::{AccessKind, Control, Passed};
 
 /// The most items of a lap: blocks and system calls.
 const MOST: usize = 16;
@@ -298,9 +298,7 @@ impl Spins {
         for at in places_of_tickets(known, &words) {
             words[at] = ticket;
         }
-        if let Some((Control::Block, block)) = Control::of(words[0]) {
-            words.truncate(known[block as usize].words());
-        }
+        words.truncate(whole(known, &words));
         words
     }
 
@@ -356,9 +354,22 @@ fn places_of_tickets(known: &[Known], item: &[u64]) -> Vec<usize> {
     }
 }
 
-/// Tickets of an item.
+/// Tickets of an item, also those behind its block's words.
 fn tickets<'i>(known: &[Known], item: &'i [u64]) -> impl Iterator<Item = u64> + 'i {
-    places_of_tickets(known, item).into_iter().map(|at| item[at])
+    let passed = &item[whole(known, item).min(item.len())..];
+    let passed = passed.iter().map(|word| Passed::unpack(*word).ticket);
+    places_of_tickets(known, item)
+        .into_iter()
+        .map(|at| item[at])
+        .chain(passed)
+}
+
+/// The words of an item without what follows a block's own.
+fn whole(known: &[Known], item: &[u64]) -> usize {
+    match Control::of(item[0]) {
+        Some((Control::Block, block)) => known[block as usize].words(),
+        _ => item.len(),
+    }
 }
 
 /// Whether a locked instruction of a block changes memory.

@@ -13,7 +13,7 @@ use super::packets::Wrong;
 use super::threads::Shared;
 use crate::format::TurnAt;
 use crate::recording::Turn;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Some bytes of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,9 @@ struct Recent {
 
 /// The most of them: the stores of some buffers.
 const MOST_RECENT: usize = 1 << 16;
+
+/// The most words of which a thread remembers what it found.
+const MOST_FOUND: usize = 1 << 12;
 
 /// The most words to look for: each takes a look at all of them.
 const MOST_SEARCHES: usize = 1 << 12;
@@ -198,6 +201,8 @@ pub(super) struct Turns {
     first: u64,
     list: Vec<At>,
     recent: Recent,
+    /// What watched loads last found in some words, or the thread stored there since.
+    found: HashMap<u64, Part>,
     /// From this index on, stores lack the ticket after them.
     open: usize,
 }
@@ -294,6 +299,18 @@ impl Turns {
     pub fn store_elsewhere(&mut self, index: usize, address: u64, new: Part) {
         let at = self.store_at(index, address, new);
         self.recent.add(at);
+        if let Some(found) = self.found.get_mut(&at.word) {
+            *found = found.then(new);
+        }
+    }
+
+    /// Whether a watched load finds something else in a word than this thread knows to be there.
+    pub fn is_news(&mut self, address: u64, found: Part) -> bool {
+        if self.found.len() >= MOST_FOUND {
+            self.found.clear();
+        }
+        let known = self.found.insert(Turn::word(address), found);
+        known.is_some_and(|known| known.mask & found.mask != 0 && known.news(found))
     }
 
     fn store_at(&self, index: usize, address: u64, new: Part) -> At {

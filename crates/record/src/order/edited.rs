@@ -19,7 +19,7 @@ pub struct Late {
 fn ops(entries: &VecDeque<Entry>, first: usize) -> impl Iterator<Item = &PmOp> {
     entries.range(first..).filter_map(|entry| match entry {
         Entry::Op(op) => Some(op),
-        Entry::Access(_) => None,
+        Entry::Access(_) | Entry::Sync(_) => None,
     })
 }
 

@@ -13,6 +13,8 @@ pub enum Detail {
     Loads,
     /// Each access to memory and what else orders threads, too.
     Accesses,
+    /// The same, and how threads synchronise.
+    Synchronisation,
 }
 
 /// An item of an order.
@@ -22,6 +24,33 @@ pub enum Entry {
     Op(PmOp),
     /// An access; its operations follow.
     Access(Access),
+    /// A thread tells others how far it has come, or learns it.
+    Sync(Sync),
+}
+
+/// A thread's synchronisation with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sync {
+    /// The thread.
+    pub thread: u32,
+    /// How.
+    pub kind: SyncKind,
+}
+
+/// How threads synchronise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncKind {
+    /// The signal of this number is given.
+    Gives(u32),
+    /// It was given this often.
+    Waits(u32, u32),
+    /// An access has its turn at a word.
+    Turn {
+        /// Its address.
+        word: u64,
+        /// Whether it writes.
+        writes: bool,
+    },
 }
 
 /// An access to words. Two accesses of different threads *conflict*, and keep their order, if they have a word in
@@ -36,6 +65,10 @@ pub struct Access {
     pub last: u64,
     /// Whether it writes.
     pub writes: bool,
+    /// Whether it has a turn.
+    pub has_turn: bool,
+    /// The address of its instruction, if that is the program's own.
+    pub pc: u64,
 }
 
 /// The numbers of words of persistent memory start here.
@@ -60,6 +93,7 @@ impl Entry {
         match self {
             Entry::Op(op) => op.thread,
             Entry::Access(access) => access.thread,
+            Entry::Sync(sync) => sync.thread,
         }
     }
 }
@@ -79,6 +113,8 @@ impl Access {
             first,
             last: first + words,
             writes: kind.writes(),
+            has_turn: false,
+            pc: 0,
         })
     }
 
@@ -91,6 +127,8 @@ impl Access {
             first: word,
             last: word,
             writes,
+            has_turn: false,
+            pc: 0,
         }
     }
 
@@ -102,6 +140,8 @@ impl Access {
             first: KERNEL,
             last: KERNEL,
             writes: true,
+            has_turn: false,
+            pc: 0,
         })
     }
 }

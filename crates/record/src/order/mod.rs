@@ -10,7 +10,7 @@ mod reordered;
 mod thread;
 
 pub(crate) use code::points;
-pub use entry::{Access, Detail, Entry};
+pub use entry::{Access, Detail, Entry, Sync, SyncKind};
 pub use op::{Fence, Flush, Piece, PmOp, PmPlace, What, LINE, OFFSET_BITS};
 pub use places::{Places, PoolFile};
 pub use reordered::Reordered;
@@ -180,7 +180,7 @@ impl Iterator for Interleaved {
         loop {
             match self.entry()? {
                 Ok(Entry::Op(op)) => return Some(Ok(op)),
-                Ok(Entry::Access(_)) => {}
+                Ok(Entry::Access(_) | Entry::Sync(_)) => {}
                 Err(error) => return Some(Err(error)),
             }
         }

@@ -133,7 +133,7 @@ impl<E: Iterator<Item = Result<Entry, RecordError>>> Reordered<E> {
         let number = queue.done + queue.entries.len() as u64;
         let waits = match &entry {
             Entry::Access(access) => self.follow(access, number),
-            Entry::Op(_) => Vec::new(),
+            Entry::Op(_) | Entry::Sync(_) => Vec::new(),
         };
         let queue = &mut self.queues[entry.thread() as usize];
         queue.entries.push_back(Queued { entry, waits });

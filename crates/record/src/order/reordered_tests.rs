@@ -33,6 +33,8 @@ fn entries(program: &[(u32, Does)]) -> Vec<Entry> {
                 first,
                 last,
                 writes,
+                has_turn: false,
+                pc: 0,
             })
         };
         let what = match *does {

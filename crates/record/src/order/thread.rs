@@ -1,7 +1,7 @@
 //! One thread of the order.
 
 use super::code::{Point, PointKind};
-use super::entry::{Access, Detail, Entry};
+use super::entry::{Access, Detail, Entry, Sync, SyncKind};
 use super::exits::Frames;
 use super::op::{Fence, Flush, Piece, PmOp, What, LINE};
 use super::places::Places;
@@ -154,6 +154,7 @@ impl Runner {
             Event::Sync { start, bytes } => sink.sync(start, bytes),
             Event::Signal { number } => {
                 *sink.shared.signals.entry(number).or_default() += 1;
+                sink.sync_with(SyncKind::Gives(number));
                 sink.tie(Some(Access::of_signal(sink.thread, number, true)));
             }
             Event::Wait { number, times } => {
@@ -166,6 +167,7 @@ impl Runner {
     fn wait(&mut self, sink: &mut Sink<'_>, number: u32, times: u32) -> Ran {
         match sink.shared.given(number) >= times {
             true => {
+                sink.sync_with(SyncKind::Waits(number, times));
                 sink.tie(Some(Access::of_signal(sink.thread, number, false)));
                 Ran::On
             }
@@ -234,18 +236,21 @@ impl Sink<'_> {
                     if waits || turn.is_some_and(|turn| !self.may(turn, *address, access_of.kind)) {
                         return index;
                     }
-                    links().for_each(|link| self.signals(link.event));
+                    links().for_each(|link| self.waited(link.event));
+                    if turn.is_some() {
+                        self.sync_with(SyncKind::Turn {
+                            word: Turn::word(*address),
+                            writes: access_of.kind.writes(),
+                        });
+                    }
                     let values = executed.values.get(words..).unwrap_or_default();
-                    self.tie(Access::of(
-                        self.thread,
-                        *address,
-                        access_of.size,
-                        access_of.kind,
-                        self.places,
-                    ));
+                    let tied = Access::of(self.thread, *address, access_of.size, access_of.kind, self.places);
+                    let (has_turn, pc) = (turn.is_some(), if self.is_own { point.pc } else { 0 });
+                    self.tie(tied.map(|tied| Access { has_turn, pc, ..tied }));
                     let first = self.ready.len();
                     self.access(point.pc, access_of.kind, access_of.size, *address, values);
                     self.change(point.pc, first);
+                    links().for_each(|link| self.signals(link.event));
                 }
             }
         }
@@ -299,10 +304,24 @@ impl Sink<'_> {
         }
     }
 
+    fn waited(&mut self, event: LinkEvent) {
+        if let LinkEvent::Wait { number, times } = event {
+            self.sync_with(SyncKind::Waits(number, times));
+        }
+    }
+
     /// Another thread's access need not wait any longer. The order of the two is one of accesses, as any conflict's.
     fn signals(&mut self, event: LinkEvent) {
         if let LinkEvent::Signal { number } = event {
             *self.shared.signals.entry(number).or_default() += 1;
+            self.sync_with(SyncKind::Gives(number));
+        }
+    }
+
+    fn sync_with(&mut self, kind: SyncKind) {
+        if self.detail == Detail::Synchronisation {
+            let thread = self.thread;
+            self.ready.push_back(Entry::Sync(Sync { thread, kind }));
         }
     }
 
@@ -358,7 +377,7 @@ impl Sink<'_> {
 
     /// What keeps its order with other threads.
     fn tie(&mut self, access: Option<Access>) {
-        if let (Detail::Accesses, Some(access)) = (self.detail, access) {
+        if let (Detail::Accesses | Detail::Synchronisation, Some(access)) = (self.detail, access) {
             self.ready.push_back(Entry::Access(access));
         }
     }

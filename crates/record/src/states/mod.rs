@@ -6,6 +6,7 @@
 //! (`crates/crash/tests/single/recordings.rs` compares them). For several threads they are the states of this one
 //! order, and of some others that the program's synchronisation allows ([`Orders`]).
 
+mod assumed;
 mod audit;
 mod budget;
 mod choice;
@@ -29,6 +30,7 @@ mod reads;
 mod walk;
 mod why;
 
+pub use assumed::{assumed, Assumed};
 pub use audit::{Audit, Finding, Spot};
 pub use budget::{quotas, Budget};
 pub use classes::Classes;

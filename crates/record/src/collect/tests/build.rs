@@ -2,7 +2,7 @@
 
 use crate::collect::{collect_to, Collected};
 use crate::{Event, Executed, RecordError, Recording, ThreadStep};
-use strandline_capture::{Access, AccessKind, Control, Marker, PacketKind, MAGIC, NOBODY, VERSION};
+use strandline_capture::{Access, AccessKind, Control, Marker, PacketKind, Passed, MAGIC, NOBODY, VERSION};
 
 /// The start of the streams' persistent memory, which has [`PM_BYTES`].
 pub const PM: u64 = 0x7000_0000_0000;
@@ -70,6 +70,17 @@ impl Stream {
 
     pub fn trace(&mut self, thread: u32, words: &[u64]) {
         self.words(PacketKind::Trace, thread, words);
+    }
+
+    /// How accesses of the next trace passed the gate: positions of addresses, and tickets.
+    pub fn passed(&mut self, thread: u32, passed: &[(usize, u64)]) {
+        let word = |(at, ticket): &(usize, u64)| {
+            let (at, ticket) = (*at as u16, *ticket);
+            let is_sure = true;
+            Passed { at, ticket, is_sure }.pack()
+        };
+        let words: Vec<u64> = passed.iter().map(word).collect();
+        self.words(PacketKind::Passed, thread, &words);
     }
 
     pub fn map(&mut self, start: u64, bytes: u64, offset: u64, path: &str) {

@@ -3,5 +3,6 @@
 mod build;
 mod damage;
 mod kept;
+mod links;
 mod spins;
 mod together;

@@ -75,7 +75,12 @@ fn a_lap_that_is_made_once_is_recorded() {
     assert_eq!(waiting, 0);
     let expected = [None, Some(0), Some(1), Some(1), Some(2), Some(2)];
     assert_eq!(blocks(&recording, 1), expected);
-    assert_eq!(turns(&recording, 1), [(1, 0, 1)], "what no wait reads has no turn");
+    let expected = [(1, 0, 1), (2, 0, 0), (3, 0, 1), (5, 0, 1)];
+    assert_eq!(
+        turns(&recording, 1),
+        expected,
+        "another thread has written what it looks for"
+    );
 }
 
 /// Threads of which the second executes these words.
