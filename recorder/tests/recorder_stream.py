@@ -25,7 +25,8 @@ WRITES = {STORE, UPDATE, ATOMIC, STORE_NT} | MASKED
     REFUSED,
     END,
     WARNING,
-) = range(1, 13)
+    PASSED,
+) = range(1, 14)
 BLOCK, CUT, SYSCALL, RETURNED, FUTEX, SYNC = range(6)
 MAGIC = b"strandcp"
 """Between packets it begins the stream anew: the program has become another one."""
@@ -88,6 +89,7 @@ class Thread:
     parent: int
     clears: int
     words: list[int] = field(default_factory=list)
+    passed: tuple[int, ...] = ()
     end: int | None = None
     instructions: int = 0
     blocks: int = 0
@@ -150,7 +152,7 @@ def packet(recording: Recording, kind: int, thread: int, payload: bytes) -> None
     numbers = struct.unpack(f"<{len(payload) // 8}Q", payload[: len(payload) // 8 * 8])
     text = payload.decode(errors="replace")
     if kind == START:
-        assert struct.unpack("<I", payload[:4]) == (3,)
+        assert struct.unpack("<I", payload[:4]) == (4,)
         recording.command = os.fsdecode(payload[8:]).split("\0")
     elif kind == MODULE:
         recording.modules.append((*numbers[:3], payload[24:].decode()))
@@ -158,7 +160,12 @@ def packet(recording: Recording, kind: int, thread: int, payload: bytes) -> None
         define(recording, payload)
     elif kind == TRACE:
         assert recording.threads[thread].end is None
+        for passed in recording.threads[thread].passed:
+            assert numbers[passed & 0xFFFF] >> 63 == 0, "what passed the gate is no address"
+        recording.threads[thread].passed = ()
         recording.threads[thread].words += numbers
+    elif kind == PASSED:
+        recording.threads[thread].passed = numbers
     elif kind == THREAD_START:
         assert thread == len(recording.threads)
         recording.threads[thread] = Thread(*numbers)

@@ -158,8 +158,8 @@ def circumstances(result: Examined) -> str:
 
 def _assumed(assumed: dict[str, Any]) -> str:
     """Loads of which the recording does not say which store they read."""
-    stored = f", stored in {assumed['store']['site']}" if assumed["store"]["pc"] else ""
-    return f"this order is assumed for {counted(assumed['loads'], 'load')} (the first in {assumed['load']['site']}{stored})"
+    first = f"the first in {assumed['load']['site']}, stored in {assumed['store']['site']}"
+    return f"this order is assumed for {counted(assumed['loads'], 'load')} ({first})"
 
 
 def _explored(plan: StatesPlan) -> str:

@@ -240,6 +240,11 @@ impl<W: Write> Collector<W> {
         if !complete {
             self.warnings.push(INCOMPLETE.to_string());
         }
+        if let unsure @ 1.. = self.threads.unsure() {
+            let what =
+                "accesses to persistent memory whose order is assumed, as a thread could not wait for another one";
+            self.warnings.push(format!("{unsure} {what}"));
+        }
         let (writer, known, memory) = (&mut self.writer, &self.known[..], &self.memory);
         let mut trace = Trace {
             writer,

@@ -232,6 +232,11 @@ impl Threads {
         self.threads.iter().flatten().map(|thread| thread.spins.left_out).sum()
     }
 
+    /// Accesses whose order the recorder was not sure of.
+    pub fn unsure(&self) -> u64 {
+        self.shared.unsure
+    }
+
     /// Threads that began.
     pub fn count(&self) -> u32 {
         self.threads.iter().flatten().count() as u32

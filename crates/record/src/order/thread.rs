@@ -7,7 +7,8 @@ use super::op::{Fence, Flush, Piece, PmOp, What, LINE};
 use super::places::Places;
 use super::{Code, Shared};
 use crate::{
-    AccessKind, At, Block, Edits, Event, Executed, Link, LinkEvent, Marker, RecordError, Recording, Stream, ThreadStep, Turn,
+    AccessKind, At, Block, Edits, Event, Executed, Link, LinkEvent, Marker, RecordError, Recording, Stream, ThreadStep,
+    Turn,
 };
 use std::collections::VecDeque;
 

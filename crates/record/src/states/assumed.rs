@@ -14,11 +14,11 @@ use strandline_kernel::NumberHasher;
 /// What is assumed of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assumed {
-    /// Loads of the program's own code.
+    /// Loads of the program's own code, of stores of that.
     pub loads: u64,
     /// The address of the first one's instruction.
     pub load: u64,
-    /// That of the store, if it is the program's own.
+    /// That of the store.
     pub store: u64,
 }
 
@@ -132,7 +132,8 @@ impl Races {
             }
         }
         // A wide access is one load.
-        let is_own = |(load, _): &&(Last, Last)| load.pc != 0;
+        // The dynamic loader's stores to tables of addresses tell a program nothing.
+        let is_own = |(load, store): &&(Last, Last)| load.pc != 0 && store.pc != 0;
         for (load, store) in races
             .iter()
             .filter(is_own)

@@ -67,9 +67,9 @@ fn loads_of_libraries_and_of_the_storing_thread_are_not_told() {
     let mut races = Races::new(2);
     races.access(&access(0, true));
     races.access(&access(0, false));
-    races.access(&Access {
-        pc: 0,
-        ..access(1, false)
-    });
+    let of_library = |access| Access { pc: 0, ..access };
+    races.access(&of_library(access(1, false)));
+    races.access(&of_library(access(1, true)));
+    races.access(&access(0, false));
     assert_eq!(races.found, Assumed::default());
 }
