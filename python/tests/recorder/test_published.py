@@ -1,4 +1,4 @@
-"""Threads that publish by plain stores and read by plain loads: no state contradicts what a load of persistent memory read."""
+"""Threads that publish by plain stores: no state contradicts what a load of persistent memory read."""
 
 from __future__ import annotations
 
