@@ -30,7 +30,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 @click.command(
     cls=Helped,
     groups={
-        "Options of the crash states": (*STATES, "orders", "dump", "seed"),
+        "Options of the crash states": (*STATES, "orders", "assume_fixed", "dump", "seed"),
         "Options of your own checker and recovery": ("verify", "recover", "depth", "time_limit", "scratch"),
         "Options of the audit of flushes and fences": ("weaken", "fail_on", "suppress"),
     },
@@ -80,6 +80,12 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="Find flushes and fences that can go or be weaker without a new failing state.",
 )
 @click.option(
+    "--assume-fixed",
+    multiple=True,
+    metavar="FILE:LINE",
+    help="Judge the program as if what this line stores were persisted right behind it (repeatable).",
+)
+@click.option(
     "--fail-on",
     type=click.Choice(tuple(FAIL_ON)),
     help="Exit with 1 for these findings of the audit. [default: correctness; none with --verify, --dump or --replay]",
@@ -114,7 +120,7 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
     refuse_number(ctx)
     if not app.engine.is_recording(given["recording"]):
         raise InputError(f"{given['recording']}: is no recording; `strandline crash` takes workloads")
-    request = Request(**{field.name: given[field.name] for field in fields(Request)})
+    request = Request(**{field.name: given[field.name] for field in fields(Request) if field.name in given})
     found = api.check(app.session(given), request, given["designs"] or ())
     end(ctx, found, found.recovers and found.passes, lambda path: _draw(found, path))
 

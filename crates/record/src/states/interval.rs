@@ -165,6 +165,14 @@ impl<'p> Interval<'p> {
         lines
     }
 
+    /// A state's pending lines: each one's number in names, the number of its set, and how many sets it has.
+    #[must_use]
+    pub fn numbers(&self, number: u64, which: &Which) -> Vec<(u64, u64, u64)> {
+        let chosen = self.lines_of(number, which);
+        let lines = self.lines.iter();
+        lines.map(|(at, _, count)| (at / 64, chosen[at], *count)).collect()
+    }
+
     fn kept_of(&self, lines: &BTreeMap<PmPlace, u64>) -> Option<Kept> {
         let kept = |(at, index): (&PmPlace, &u64)| Some((*at, chosen(&self.pending.lines.get(at)?.items, *index)?));
         lines.iter().map(kept).collect()
