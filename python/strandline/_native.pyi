@@ -112,9 +112,9 @@ class RecordingStates:
         `{"reason", "flush", "fence", "flush_at": {SITE}, "fence_at": {SITE}}`. SITE is
         `"site", "pc", "symbol", "file", "line", "text", "inlined_in", "module", "offset", "in_library"` and, but for
         those of `why`, `"source_line"` (a text, of the program's own code) and `"caller": {SITE}`: the first is a text
-        (of a library's instruction, it begins with the program's own call), `text` what the source's line says, `inlined_in` an array of texts, `in_library` whether
-        the module is a shared library, and `caller` the innermost call in the program's own code. All but `pc` are null
-        if unknown.
+        (of a library's instruction, it begins with the program's own call), `text` what the source's line says,
+        `inlined_in` an array of texts, `in_library` whether the module is a shared library, and `caller` the innermost
+        call in the program's own code. All but `pc` are null if unknown.
         """
 
     def next(self, folder: str) -> dict[str, Any] | None:
