@@ -67,6 +67,12 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 @click.option(
     "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
 )
+@click.option(
+    "--assume-fixed",
+    multiple=True,
+    metavar="FILE:LINE",
+    help="Judge the program as if what this line stores were persisted right behind it (repeatable).",
+)
 @click.option("--dump", type=FOLDER, metavar="DIR", help="Write the crash states to files in a folder.")
 @click.option(
     "--orders",
@@ -78,12 +84,6 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--weaken",
     is_flag=True,
     help="Find flushes and fences that can go or be weaker without a new failing state.",
-)
-@click.option(
-    "--assume-fixed",
-    multiple=True,
-    metavar="FILE:LINE",
-    help="Judge the program as if what this line stores were persisted right behind it (repeatable).",
 )
 @click.option(
     "--fail-on",

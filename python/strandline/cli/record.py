@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from strandline.cli.functions import Functions
 from strandline.cli.helped import Helped
 from strandline.cli.options import AT_LEAST_ONE, PATH, json_option, seed_option
 from strandline.cli.progress import counter
-from strandline.recorder import INCLUDE, KILLED, Recorded, RecordSpec, executable, record, shortcomings, stem
+from strandline.recorder import INCLUDE, KILLED, Recorded, RecordSpec, record, shortcomings, stem
 from strandline.views import recordings
 
 
@@ -101,7 +102,8 @@ def record_(app: App, /, **given: Any) -> None:
     allocators = _allocators(given["pm_heaps"])
     if not given["program"]:
         raise click.UsageError("give a PROGRAM to record after `--`")
-    functions = Functions(app.engine.functions(executable(given["program"][0])) if given["tasks"] else [])
+    file = shutil.which(given["program"][0]) if given["tasks"] else None
+    functions = Functions(app.engine.functions(file) if file else [])
     tasks = tuple(symbol for name in given["tasks"] for symbol in functions.symbols(name))
     spec = replace(_spec(given), allocators=allocators, tasks=tasks)
     with counter("recording", "instructions") as advance:
