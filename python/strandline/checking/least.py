@@ -115,6 +115,8 @@ class Trial:
     most: int = 0
     visits: dict[str, StateVisit] = field(default_factory=dict)
     """With all of their stores."""
+    origins: dict[tuple[str, str], Least] = field(default_factory=dict)
+    """What states need from which a failure comes, by name and kind of failure."""
 
     def verdict(self, name: str) -> Verdict:
         """The verdict on a state."""
@@ -156,12 +158,14 @@ class Trial:
         full, lacking, having = every, set[int](), set[int]()
         if not fails(interval.verdict(every)):
             full, lacking = interval.reduced({line: number for line, number, _ in lines}, every, fails)
-        low = full
+        low, lacks = full, self._needed(interval, full, lacking, 1)
         if not fails(interval.verdict(none)):
             low, having = interval.reduced(full, none, fails)
-        elif not lacking and (origin := self._origin(prefix, fails)):
-            return self._least(origin, how)
-        lacks, has = self._needed(interval, full, lacking, 1), self._needed(interval, low, having, -1)
+        elif _of_library(lacks) and (origin := self._origin(prefix, fails)):
+            # What the program did before needs no store of this interval, and a library's missing one may end it.
+            # Many states have this origin, and a walk to it begins at the recording's start.
+            return self.origins.get((origin, how)) or self.origins.setdefault((origin, how), self._least(origin, how))
+        has = self._needed(interval, low, having, -1)
         by_lacks = bool(lacks) and (not has or not _of_library(lacks) or _of_library(has))
         name = interval.name(full if by_lacks or not has else low)
         shown = replace(self.verdict(name), state=_trimmed(self.visit(name)))
