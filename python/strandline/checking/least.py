@@ -141,9 +141,15 @@ class Trial:
         """What a state's failure needs; `None` if that is not found with so many runs of the checker."""
         self.most = self.runs + MOST_RUNS
         try:
-            return self._least(verdict.state.name, kind(verdict))
+            return self._least(self._name(verdict.state), kind(verdict))
         except (SpentError, InputError):
             return None
+
+    def _name(self, state: StateVisit) -> str:
+        """A state's name; of the one after the program, the same one's: the last interval's with all stores."""
+        plan = self.states.plan
+        is_one_order = len(plan.orders or [0]) == 1
+        return f"{(plan.intervals or 0) - 1}:all" if state.name == "final" and is_one_order else state.name
 
     def _least(self, name: str, how: str) -> Least:
         def fails(verdict: Verdict) -> bool:
@@ -230,7 +236,7 @@ def needed(
     """What these failing states need, by their names; by default all of those that were found."""
     known = {verdict.state.name: verdict for verdict in found.verdicts}
     every = clearest(found.verdicts) if failing is None else failing
-    failing = [verdict for verdict in every if verdict.state.interval is not None]
+    failing = [verdict for verdict in every if not verdict.state.run and not verdict.state.within]
     if not failing or not states.are_named:
         return {}
     with (
@@ -247,8 +253,6 @@ def explained(trial: Trial, failures: Sequence[Verdict], done: Callable[[], None
     found: list[Least] = []
     by_name: dict[str, Least] = {}
     for verdict in failures:
-        if verdict.state.run or verdict.state.within or verdict.state.interval is None:
-            continue
         least = next((each for each in found if each.explains(verdict)), None)
         if least is None and trial.runs < MOST_RUNS * MOST_CASES and (least := trial.least(verdict)):
             new = least

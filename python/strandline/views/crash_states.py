@@ -273,4 +273,6 @@ def explain(
 def needs(group: Group) -> list[str]:
     """The stores that a group's failure needs, or all of its representative if that is not known."""
     found = stores(group.case, group.kind.side if group.least else "")
-    return found or ["it fails whichever stores of this interval are durable: what was durable before is wrong"]
+    if found or not group.least:
+        return found
+    return ["it fails whichever stores of this interval are durable: what was durable before is wrong"]
