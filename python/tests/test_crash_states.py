@@ -153,7 +153,8 @@ def test_a_store_is_shown_with_the_programs_call_that_led_to_it() -> None:
 
 def test_a_torn_store_of_which_manuals_promise_more_is_told() -> None:
     torn = {"instruction": "cmpxchg16b", "site": "swap (list.c:9)"}
-    lines = explain(examined(replace(state("7:all,3=1", [BUG], [BUG], differs=1), torn=[torn])), [])
+    result = examined(replace(state("7:all,3=1", [BUG], [BUG], differs=1), torn=[torn]))
+    lines = explain(result, groups(result)[0], [])
     assert [line.split(":")[0] for line in lines if "torn" in line] == ["  torn  cmpxchg16b in swap (list.c"]
 
 
