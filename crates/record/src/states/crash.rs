@@ -2,8 +2,8 @@
 
 use super::orders::Fingerprint;
 use super::{
-    files, quotas, Audit, Budget, Classes, Count, Dependent, History, Image, Ledger, Orders, Pending, Rules, Spot,
-    StateName, Visit, Walk, Which,
+    files, quotas, Audit, Budget, Classes, Count, Dependent, History, Image, Ledger, Numbered, Orders, Pending, Rules,
+    Spot, StateName, Visit, Walk, Which,
 };
 use crate::order::Places;
 use crate::{RecordError, Recording};
@@ -351,8 +351,8 @@ impl CrashStates {
         }
     }
 
-    /// Writes the state of this name as [`CrashStates::next`] does; also returns its pending lines: each one's number in
-    /// names, the number of its set, and how many sets it has. States of one interval, or of later ones, come cheaper.
+    /// Writes the state of this name as [`CrashStates::next`] does; also returns its pending lines. States of the last
+    /// one's interval, or of later ones, come cheaper.
     ///
     /// # Errors
     /// The recording cannot be read, or the state cannot be written or does not exist.
@@ -360,7 +360,7 @@ impl CrashStates {
         &mut self,
         name: &StateName,
         folder: &mut dyn FnMut(&str) -> std::path::PathBuf,
-    ) -> Result<(Visit, Vec<(u64, u64, u64)>), RecordError> {
+    ) -> Result<(Visit, Vec<Numbered>), RecordError> {
         let StateName::In(order, number, which) = name else {
             return Ok((self.edge(name, folder(&name.to_string()).as_path())?, Vec::new()));
         };
