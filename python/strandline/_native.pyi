@@ -114,10 +114,10 @@ class RecordingStates:
         `bytes` is 0 if unknown, `serial` the position of the first such store in the order, and `why` null or
         `{"reason", "flush", "fence", "flush_at": {SITE}, "fence_at": {SITE}}`. SITE is
         `"site", "pc", "symbol", "file", "line", "text", "inlined_in", "module", "offset", "in_library"` and, but for
-        those of `why`, `"caller": {SITE}`: the first is a text (of a library's instruction, it begins with the
-        program's own call), `text` what the source's line says, `inlined_in` an array of texts, `in_library` whether
-        the module is a shared library, and `caller` the innermost call in the program's own code. All but `pc` are null
-        if unknown.
+        those of `why`, `"source_line"` (a text, of the program's own code) and `"caller": {SITE}`: the first is a text
+        (of a library's instruction, it begins with the program's own call), `text` what the source's line says,
+        `inlined_in` an array of texts, `in_library` whether the module is a shared library, and `caller` the innermost
+        call in the program's own code. All but `pc` are null if unknown.
         """
 
     def next(self, folder: str) -> dict[str, Any] | None:
@@ -126,11 +126,23 @@ class RecordingStates:
         The states before and after the program come first. `None` after the last.
         """
 
+    def named(self, name: str, folder: str) -> dict[str, Any]:
+        """Writes the state of this name, with all of its stores and `lines`: `[line, set, sets]` for each pending one.
+
+        An error where simulated runs yield the states.
+        """
+
 def recording_cycles(spec: CyclesSpec) -> int | None:
     """The cycles of a replay with changes; null if a finding has too many executions, or none."""
 
 def recording_fences(recording: str) -> list[dict[str, Any]]:
     """The executed flushes and fences by address: `{"instruction", "count", SITE}`, as in `RecordingStates.plan`."""
+
+def recording_stores(recording: str) -> list[dict[str, Any]]:
+    """The program's own instructions that store to persistent memory: `{SITE}` of each; of a library's, of the call."""
+
+def functions(path: str) -> list[list[str]]:
+    """The functions of a file of code: symbol, name in the source, and that name as reports print it."""
 
 def recording_behind(recording: str, own: list[int]) -> list[dict[str, Any]]:
     """What stores, flushes or fences behind each execution of these own instructions, in order: `{SITE}` of each."""

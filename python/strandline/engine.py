@@ -192,6 +192,9 @@ class StateVisit:
     has_code: Sequence[int] = ()
     """The addresses of all stores that `has` counts, in the program's own code; of a library's, of the call."""
     lacks_code: Sequence[int] = ()
+    has_lines: Sequence[str] = ()
+    """The lines of the source of these stores, as texts."""
+    lacks_lines: Sequence[str] = ()
     tasks_done: Sequence[int] = ()
     """Ended tasks of each thread at the crash, by the program's markers."""
     represents: bool = False
@@ -224,6 +227,7 @@ class NativeStates(Protocol):
 
     def plan(self) -> dict[str, Any]: ...
     def next(self, folder: str, /) -> dict[str, Any] | None: ...
+    def named(self, name: str, folder: str, /) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -308,11 +312,28 @@ class CrashStates:
 
     plan: StatesPlan
     _write: Callable[[Path], dict[str, Any] | None]
+    _write_named: Callable[[str, Path], dict[str, Any]] | None = None
 
     def next(self, folder: Path) -> StateVisit | None:
         """Writes the next state into a folder named after it, in `folder`; `None` after the last."""
         visit = self._write(folder)
         return None if visit is None else StateVisit.of(visit)
+
+    @property
+    def are_named(self) -> bool:
+        """Whether a model has the states, so that any can be written by its name."""
+        return self._write_named is not None and self.plan.intervals is not None
+
+    def named(self, name: str, folder: Path) -> tuple[StateVisit, list[tuple[int, int, int]]]:
+        """Writes the state of this name, with all of its stores; also returns its pending lines.
+
+        Of each line: its number in names, the number of its set, and how many sets it has.
+        """
+        if self._write_named is None:
+            raise InputError(f"{name}: the crash states have no names")
+        visit = self._write_named(name, folder)
+        lines = visit.pop("lines")
+        return StateVisit.of(visit), [(line, number, count) for line, number, count in lines]
 
 
 @dataclass(frozen=True)
@@ -376,6 +397,8 @@ class Native(Protocol):
     def recording_cycles(self, spec: CyclesSpec, /) -> int | None: ...
     def recording_fences(self, recording: str, /) -> list[dict[str, Any]]: ...
     def recording_behind(self, recording: str, own: list[int], /) -> list[dict[str, Any]]: ...
+    def recording_stores(self, recording: str, /) -> list[dict[str, Any]]: ...
+    def functions(self, path: str, /) -> list[list[str]]: ...
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
     def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]: ...
     def litmus(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
@@ -491,7 +514,11 @@ class Engine:
         Tells `advance` of the percents of the work that are done.
         """
         states = self._ask_long(lambda: self.native.RecordingStates(spec, advance))
-        return CrashStates(StatesPlan.of(states.plan()), lambda folder: self._ask(lambda: states.next(str(folder))))
+        return CrashStates(
+            StatesPlan.of(states.plan()),
+            lambda folder: self._ask(lambda: states.next(str(folder))),
+            lambda name, folder: self._ask(lambda: states.named(name, str(folder))),
+        )
 
     def recording_cycles(self, spec: CyclesSpec) -> int | None:
         """The cycles of a replay with changes; `None` if a finding has too many executions, or none."""
@@ -502,6 +529,14 @@ class Engine:
         keys = [each.name for each in fields(Fence)]
         found = self._ask_long(lambda: self.native.recording_fences(recording))
         return [Fence(**{key: each[key] for key in keys}) for each in found]
+
+    def recording_stores(self, recording: str) -> list[dict[str, Any]]:
+        """The program's own instructions that store to persistent memory; of a library's, the calls."""
+        return self._ask_long(lambda: self.native.recording_stores(recording))
+
+    def functions(self, path: str) -> list[list[str]]:
+        """The functions of a file of code: symbol, name in the source, and that name as reports print it."""
+        return self.native.functions(path)
 
     def recording_behind(self, recording: str, own: Sequence[int]) -> list[dict[str, Any]]:
         """What stores, flushes or fences behind each execution of these instructions of the program, in order."""

@@ -232,6 +232,12 @@ class FakeNative:
     def recording_behind(self, recording: str, own: list[int], /) -> list[dict[str, Any]]:
         raise AssertionError(f"{recording}: recordings are read by the real module")
 
+    def recording_stores(self, recording: str, /) -> list[dict[str, Any]]:
+        raise AssertionError(f"{recording}: recordings are read by the real module")
+
+    def functions(self, path: str, /) -> list[list[str]]:
+        return []
+
     def listing(self, kind: str, /) -> list[dict[str, Any]]:
         return LISTINGS[kind]
 

@@ -14,6 +14,7 @@ from strandline.views.table import Table
 def entry(finding: str, site: str = "append (list.c:31)", offset: int = 0x1120, **more: Any) -> dict[str, Any]:
     where = {"file": "/home/list.c", "line": 31, "symbol": "append", "module": "list", "inlined_in": []}
     base = {"finding": finding, "instruction": "store", "count": 1, "site": site, "pc": offset, "offset": offset}
+    base["source_line"] = site
     called: dict[str, Any] = {"in_library": False, "caller": None, "callers": []}
     return {**base, **where, **called, "suppressed": None, "store": None, **more}
 
@@ -57,8 +58,24 @@ def test_lock_words_share_a_row_behind_the_others_that_names_the_first_places() 
     assert len(shown) == 2
 
 
-def test_rows_with_the_same_text_are_told_apart() -> None:
-    (table,) = tables(entry("stored_never_flushed"), entry("stored_never_flushed", offset=0x1138, count=2))
+def test_the_instructions_of_a_source_line_share_a_row() -> None:
+    twice = [entry("stored_never_flushed", callers=[caller("main (list.c:50)", 1)]) for _ in range(2)]
+    inlined = "set (pm.h:3) in append (list.c:31)"
+    copies = [
+        entry("stored_never_flushed", f"{inlined} in main (list.c:{line})", offset=line, source_line=inlined)
+        for line in (50, 51)
+    ]
+    (table,) = tables(*twice, *copies)
+    assert table[1] == [
+        ("stored, never flushed", "2", inlined),
+        ("stored, never flushed", "2", "append (list.c:31); called from main (list.c:50)"),
+    ]
+
+
+def test_instructions_whose_cycles_were_measured_stay_apart() -> None:
+    (table,) = tables(
+        entry("fence_orders_nothing", cycles=3), entry("fence_orders_nothing", offset=0x1138, count=2, cycles=5)
+    )
     sites = ["append (list.c:31) at list+0x1138", "append (list.c:31) at list+0x1120"]
     assert [row[-1] for row in table[1]] == sites
 

@@ -22,7 +22,15 @@ from strandline.views.recorded_case import page
 
 
 def store(site: str, *, library: bool = False) -> dict[str, Any]:
-    return {"site": site, "place": "pool+0x40", "times": 1, "in_library": library, "caller": None}
+    return {
+        "site": site,
+        "place": "pool+0x40",
+        "times": 1,
+        "in_library": library,
+        "caller": None,
+        "module": "list",
+        "pc": 7,
+    }
 
 
 def state(name: str, has: list[dict[str, Any]], lacks: list[dict[str, Any]], differs: int = 0) -> StateVisit:
@@ -44,7 +52,7 @@ def test_the_state_of_one_store_is_shown_and_not_that_with_everything() -> None:
     alone = state("21:none,f015=3", [BUG], MANY, differs=1)
     result = examined(everything, alone)
     assert [failure.state.name for failure in result.failures] == ["21:none,f015=3", "21:all"]
-    lines = explain(result, ["again"])
+    lines = explain(result, groups(result)[0], ["again"])
     assert lines[1].startswith("  smallest case: state 21:none,f015=3")
     assert lines[3] == "  has   append (list.c:31), at pool+0x40"
 
@@ -123,7 +131,7 @@ def test_the_named_lines_stand_together_with_what_each_did() -> None:
     ]
     shown = examined(visit)
     remedy = Remedy(Change(({**entry, "bytes": 8},), entry), 1, 3)
-    said = explain(shown, ["remedy: x", "again"], remedy=remedy)
+    said = explain(shown, groups(shown)[0], ["remedy: x", "again"], remedy=remedy)
     assert "    log.c:24  entry->value = value;  lacks, remedy behind" in said
     drawn = page.page([shown], lambda *_: "again", lambda *_: remedy, "list.strand")
     assert "<td><code>log-&gt;count++;</code></td><td>has</td>" in drawn
@@ -164,7 +172,8 @@ def test_a_store_is_shown_with_the_programs_call_that_led_to_it() -> None:
 
 def test_a_torn_store_of_which_manuals_promise_more_is_told() -> None:
     torn = {"instruction": "cmpxchg16b", "site": "swap (list.c:9)"}
-    lines = explain(examined(replace(state("7:all,3=1", [BUG], [BUG], differs=1), torn=[torn])), [])
+    result = examined(replace(state("7:all,3=1", [BUG], [BUG], differs=1), torn=[torn]))
+    lines = explain(result, groups(result)[0], [])
     assert [line.split(":")[0] for line in lines if "torn" in line] == ["  torn  cmpxchg16b in swap (list.c"]
 
 

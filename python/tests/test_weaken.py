@@ -135,7 +135,16 @@ def test_a_recording_that_no_machine_replays_has_no_cycles(tmp_path: Path) -> No
 
 
 def idle(pc: int, count: int, suppressed: bool = False) -> dict[str, Any]:
-    where = {"site": f"f (a.c:{pc})", "module": "a", "offset": pc, "store": None, "in_library": False, "caller": None}
+    site = f"f (a.c:{pc})"
+    where = {
+        "site": site,
+        "source_line": site,
+        "module": "a",
+        "offset": pc,
+        "store": None,
+        "in_library": False,
+        "caller": None,
+    }
     by = {"by": "known.toml", "reason": "r"} if suppressed else None
     return {
         "finding": "fence_orders_nothing",

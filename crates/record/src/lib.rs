@@ -31,3 +31,4 @@ pub use shared::SharedLines;
 pub use source::{Site, Source};
 pub use stack::At;
 pub use strandline_capture::{Access, AccessKind, Marker, PAGE_BYTES};
+pub use symbols::functions;

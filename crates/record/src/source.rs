@@ -42,6 +42,36 @@ impl Site {
     pub fn in_library(&self) -> bool {
         self.module.as_ref().is_some_and(|module| is_library(module))
     }
+
+    /// The line of the source, which many instructions may share. A line of a header is inlined in many places, so it comes
+    /// with those into which it was inlined, up to the first that is in no header.
+    #[must_use]
+    pub fn source_line(&self) -> String {
+        let (Some(file), Some(line)) = (&self.file, self.line) else {
+            return self.to_string();
+        };
+        let own = format!("{}:{line}", base_name(file));
+        let own = self
+            .symbol
+            .as_ref()
+            .map_or(own.clone(), |symbol| format!("{symbol} ({own})"));
+        let mut places = vec![own.as_str()];
+        for caller in &self.inlined_in {
+            if !places.last().is_some_and(|place| is_header(place)) {
+                break;
+            }
+            places.push(caller);
+        }
+        places.join(" in ")
+    }
+}
+
+/// Whether a place, `function (file:line)`, is in a header.
+fn is_header(place: &str) -> bool {
+    let file = place.rsplit_once(" (").map_or(place, |(_, file)| file);
+    let file = file.rsplit_once(':').map_or(file, |(file, _)| file);
+    let ending = file.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_none_or(|ending| ["h", "hh", "hpp", "hxx", "ipp", "inl", "tcc"].contains(&ending))
 }
 
 /// Finds the places of instructions. Files are read on demand; a missing file is no error.
@@ -387,6 +417,26 @@ mod tests {
         };
         assert_eq!(site.to_string(), "flush (list.c:12) in append (list.c:23)");
         assert!(is_own("/home/list.c") && !is_own("/usr/lib/gcc/x86_64-linux-gnu/12/include/clwbintrin.h"));
+    }
+
+    #[test]
+    fn a_line_of_a_header_is_told_with_the_line_of_the_program() {
+        let site = |file: &str| Site {
+            symbol: Some("set".to_owned()),
+            file: Some(format!("/home/{file}")),
+            line: Some(12),
+            inlined_in: vec![
+                "log (pm.hpp:3)".to_owned(),
+                "put (map.c:7)".to_owned(),
+                "main (map.c:9)".to_owned(),
+            ],
+            ..Site::default()
+        };
+        assert_eq!(
+            site("set.h").source_line(),
+            "set (set.h:12) in log (pm.hpp:3) in put (map.c:7)"
+        );
+        assert_eq!(site("map.c").source_line(), "set (map.c:12)");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The functions of a file, from its symbols.
 
+use crate::brief::brief;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::ops::Range;
+use std::path::Path;
 
 /// Functions by address, in the file's own addresses.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +61,27 @@ impl Symbols {
         let found = before.find(|function| address < function.range.1)?;
         Some(&found.name)
     }
+}
+
+/// The functions of an executable file or a library: the names of their symbols, each with its name in the source and with
+/// the short form that reports print. None if it cannot be read.
+#[must_use]
+pub fn functions(path: &Path) -> Vec<[String; 3]> {
+    let Ok(bytes) = std::fs::read(path) else {
+        return Vec::new();
+    };
+    let Ok(file) = object::File::parse(&*bytes) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = Symbols::of(&file).functions.into_iter().map(|each| each.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let described = names.into_iter().map(|name| {
+        let told = addr2line::demangle_auto(name.as_str().into(), None).into_owned();
+        let short = brief(&told);
+        [name, told, short]
+    });
+    described.collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from strandline.api.result import Result
 from strandline.api.session import Session
 from strandline.checking.examined import Examined, kind
 from strandline.checking.examining import examine, weaken
+from strandline.checking.fixing import fixed
 from strandline.checking.groups import Group, groups
 from strandline.checking.in_order import Early
 from strandline.checking.means import Means
@@ -118,14 +119,14 @@ class CrashesOfRecording(Result):
             end = partial(self._end, result)
             clearest = kinds[0].representative
             alike, remedy = failure_groups.alike(kinds[0]), self.remedy(result, clearest)
-            first = crash_states.explain(result, end(clearest), alike, remedy)
+            first = crash_states.explain(result, kinds[0], end(clearest), alike, remedy)
             others = failure_groups.others(kinds, end)
             lines += [Line(), *map(Line, first), *map(Line, others)]
         return lines
 
     def _end(self, result: Examined, verdict: Verdict) -> list[str]:
         remedy = self.remedy(result, verdict)
-        said = [f"remedy: {remedy_words.sentence(remedy)}"] if remedy else []
+        said = [f"remedy: {remedy_words.sentence(remedy)}", *remedy_words.behind(remedy)] if remedy else []
         return [*said, f"reproduce: {self.again(result, verdict)}"]
 
     def remedy(self, result: Examined, verdict: Verdict) -> Remedy | None:
@@ -142,7 +143,7 @@ class CrashesOfRecording(Result):
 
     def document(self) -> dict[str, Any]:
         """The failing cases, verdicts and audit."""
-        failures = [_failure(result, verdict, self.request) for result in self.results for verdict in result.failures]
+        failures = [_failure(result, verdict, self.request) for result in self.results for verdict in _failing(result)]
         return {
             **self._engine.build(),
             "command": self._engine.command,
@@ -180,6 +181,9 @@ def check(session: Session, request: Request, designs: Sequence[str]) -> Crashes
     designs, left_out = judged(session.engine, request.recording, designs or (DEFAULT_DESIGN,))
     request.refuse(designs)
     sources = suppressions.read(request.suppress)
+    if request.assume_fixed:
+        stores = session.engine.recording_stores(request.recording)
+        request = replace(request, edits=fixed(stores, request.assume_fixed))
     means = Means(session.engine, session.jobs, session.display.progress)
     results, unfinished = _examined(means, request, designs)
     first, weakened = results[0], None
@@ -231,6 +235,8 @@ def _again(result: Examined, verdict: Verdict, request: Request) -> str:
     ]
     if verdict.state.run:
         words += ["--seed", str(request.seed)]
+    for line in request.assume_fixed:
+        words += ["--assume-fixed", line]
     if request.recover:
         words += ["--recover", request.recover]
     if request.then:
@@ -238,6 +244,13 @@ def _again(result: Examined, verdict: Verdict, request: Request) -> str:
     if request.verify:
         words += ["--verify", request.verify]
     return shlex.join(words)
+
+
+def _failing(result: Examined) -> list[Verdict]:
+    """The failing states that were visited, and those that represent them."""
+    visited = {verdict.state.name for verdict in result.failures}
+    found = (group.representative for group in groups(result))
+    return [*result.failures, *(verdict for verdict in found if verdict.state.name not in visited)]
 
 
 def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, Any]:
@@ -272,6 +285,8 @@ def _group(result: Examined, group: Group, request: Request) -> dict[str, Any]:
         "replay": _again(result, group.representative, request),
         "side": group.kind.side,
         "code": sorted(group.kind.code),
+        "needs": group.least and {"has": list(group.least.has), "lacks": list(group.least.lacks)},
+        "checker_runs": group.least.runs if group.least else None,
         "states": [verdict.state.name for verdict in group.verdicts],
     }
 

@@ -3,13 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from strandline.checking.in_order import Early
 from strandline.checking.inside import Inside
 from strandline.checking.verdicts import End, Verdict
 from strandline.engine import StatesPlan, StateVisit
+
+
+@dataclass(frozen=True)
+class Least:
+    """What failing states of one bug need: undone, none of it is left without which the state does not fail."""
+
+    verdict: Verdict
+    """On the state that differs least from what is accused."""
+    has: tuple[dict[str, Any], ...]
+    """Stores that have to be durable; entries of a state's `has`."""
+    lacks: tuple[dict[str, Any], ...]
+    """Stores that have to be lost."""
+    side: str
+    """What is accused: `lacks` or `has`."""
+    runs: int
+    """Of the checker, beside those on visited states."""
+
+    @property
+    def lines(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The source lines of what has to be durable, and of what has to be lost."""
+        has, lacks = (frozenset(str(store["source_line"]) for store in stores) for stores in (self.has, self.lacks))
+        return has, lacks
+
+    @property
+    def accuses(self) -> tuple[str, str, frozenset[str]]:
+        """The kind of failure, and the lines of the program that are accused of it."""
+        has, lacks = self.lines
+        return kind(self.verdict), self.side, lacks if self.side == "lacks" else has
+
+    def explains(self, verdict: Verdict) -> bool:
+        """Whether a state fails the same way and has and lacks these lines, too."""
+        has, lacks = self.lines
+        if not (has or lacks) or kind(verdict) != kind(self.verdict):
+            return False
+        return has.issubset(verdict.state.has_lines) and lacks.issubset(verdict.state.lacks_lines)
 
 
 @dataclass(frozen=True)
@@ -31,13 +67,13 @@ class Examined:
     """The state that was asked for by name."""
     inside: Sequence[Inside] = ()
     """The recoveries, and the operations after them, that were crashed in turn, as far as they were asked for."""
+    least: Mapping[str, Least] = field(default_factory=dict)
+    """What failing states need, by their names, as far as it was found."""
 
     @property
     def failures(self) -> list[Verdict]:
-        """States that the checker rejects or the model forbids, the clearest first: see `_size`."""
-        failing = [verdict for verdict in self.verdicts or [] if verdict.why and verdict.state.name != "initial"]
-        without = hopeless(failing)
-        return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state, without))
+        """States that the checker rejects or the model forbids, the clearest first."""
+        return clearest(self.verdicts or [], self.disorders)
 
     @property
     def classes_visited(self) -> int:
@@ -68,6 +104,13 @@ def interval(state: StateVisit) -> Interval:
 def hopeless(failing: Sequence[Verdict]) -> set[Interval]:
     """The intervals whose state with all stores fails, too."""
     return {interval(verdict.state) for verdict in failing if not verdict.state.lacks_stores}
+
+
+def clearest(verdicts: Sequence[Verdict], disorders: Sequence[Verdict] = ()) -> list[Verdict]:
+    """The failing states but the one before the program, the clearest first: see `_size`."""
+    failing = [verdict for verdict in verdicts if verdict.why and verdict.state.name != "initial"]
+    without = hopeless(failing)
+    return sorted([*disorders, *failing], key=lambda verdict: _size(verdict.state, without))
 
 
 def kind(verdict: Verdict) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from strandline.checking.examined import Examined
+from strandline.checking.examined import Examined, Least
+from strandline.checking.in_order import Early
 from strandline.checking.inside import Inside, explored
+from strandline.checking.least import needed
 from strandline.checking.means import Advance, Means
 from strandline.checking.replaying import replayed
 from strandline.checking.request import Request
@@ -38,7 +40,9 @@ def examine(means: Means, request: Request, design: str) -> Examined:
     # The state after the program belongs to the last interval, too.
     visited = [verdict for verdict in found.verdicts if verdict.state.name != "final" or request.replay]
     again = tuple(found.verdicts) if request.replay else ()
-    inside: list[Inside] = []
+    inside, least = list[Inside](), dict[str, Least]()
+    if checker and not request.replay and found.early in (None, Early.FAILURES):
+        least = needed(means, request, checker, states, found)
     if checker and not request.replay:
         found, inside = explored(means, request, spec, checker, found)
     return Examined(
@@ -51,6 +55,7 @@ def examine(means: Means, request: Request, design: str) -> Examined:
         found.early,
         again,
         inside,
+        least,
     )
 
 

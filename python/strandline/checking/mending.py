@@ -10,14 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from strandline.checking.examined import Examined
-from strandline.checking.groups import Group, groups
+from strandline.checking.examined import Examined, clearest
+from strandline.checking.fixing import FLUSH, PERSIST, persisted
+from strandline.checking.groups import Group, groups, own
 from strandline.checking.in_order import Early
+from strandline.checking.least import needed
 from strandline.checking.means import Means
 from strandline.checking.request import Request
-from strandline.checking.verdicts import Checker, End
-from strandline.checking.verify import verify
-from strandline.engine import Edit, StatesSpec
+from strandline.checking.verdicts import Checker, End, Verdict
+from strandline.checking.verify import Checked, verify
+from strandline.engine import CrashStates, Edit, StatesSpec
 from strandline.errors import InputError
 
 MOST_GROUPS = 3
@@ -35,7 +37,7 @@ MOST_STATES = 1000
 FLUSHED = "px86"
 """The model of a machine whose caches are lost."""
 
-FLUSH, PERSIST, LATER = "flush", "persist", "later"
+LATER = "later"
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,18 @@ class Change:
     """The instruction, or the call, behind which this happens."""
     later: bool = False
     """The stores come there, too."""
+    of_line: tuple[Edit, ...] = ()
+    """The changes of all instructions of the line, if all of them are persisted behind it."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
         """For the engine."""
+        if self.of_line:
+            return self.of_line
         code = list(dict.fromkeys(own(store) for store in self.stores))
         if self.later:
             return tuple((pc, {LATER: self.behind["pc"]}) for pc in code)
-        return tuple((pc, PERSIST if pc == self.behind["pc"] else FLUSH) for pc in code)
+        return tuple((pc, PERSIST if pc == own(self.behind) else FLUSH) for pc in code)
 
 
 @dataclass(frozen=True)
@@ -67,22 +73,19 @@ class Remedy:
     """Failing states of this kind without the change."""
     states: int
     """States of the changed program that were checked."""
-    remains: int = 0
-    """Other kinds of failure that it does not mend."""
+    still: tuple[int, ...] = ()
+    """The numbers of the other kinds of failure that it does not mend."""
+    gone: tuple[int, ...] = ()
+    """Of those that it mends, too."""
     flushed: bool = True
     """Whether stores are durable only once they are flushed."""
+    hidden: tuple[Group, ...] = ()
+    """Kinds of failure that only the changed program shows: every visited state that has them failed so, too."""
 
-
-def own(site: Mapping[str, Any]) -> int:
-    """The address of the program's own instruction: of a library's, the call."""
-    pc: int = place(site)["pc"]
-    return pc
-
-
-def place(site: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The place in the program's own code."""
-    caller: Mapping[str, Any] | None = site.get("caller")
-    return caller if site["in_library"] and caller else site
+    @property
+    def remains(self) -> int:
+        """Kinds of failure that are left."""
+        return len(self.still) + len(self.hidden)
 
 
 def remedies(means: Means, request: Request, result: Examined) -> dict[str, Remedy]:
@@ -125,38 +128,85 @@ class Trial:
         return None
 
     def _changes(self, group: Group) -> Iterator[Change]:
-        state, plan = group.representative.state, self.result.plan
+        state, least = group.case, group.least
         lacks = sorted(state.lacks, key=lambda store: store["serial"])
-        if lacks and {own(store) for store in lacks} == set(state.lacks_code):
-            yield Change(tuple(lacks), place(lacks[-1]))
+        if lacks and (least or {own(store) for store in lacks} == set(state.lacks_code)):
+            yield Change(tuple(lacks), lacks[-1])
+        if least and lacks:
+            yield from self._of_lines(lacks)
         has = sorted(state.has, key=lambda store: store["serial"])
         code = {own(store) for store in has}
         # Another thread may have read what would come later.
-        if plan.threads == 1 and 0 < len(code) <= MOST_DELAYED and code == set(state.has_code):
+        if self.result.plan.threads == 1 and 0 < len(code) <= MOST_DELAYED and (least or code == set(state.has_code)):
             for site in self.means.engine.recording_behind(self.result.recording, sorted(code))[:MOST_TARGETS]:
                 yield Change(tuple(has), site, later=True)
 
+    def _of_lines(self, lacks: Sequence[Mapping[str, Any]]) -> Iterator[Change]:
+        """All stores of one of the lines, or of all, are persisted behind it."""
+        stores = self.means.engine.recording_stores(self.result.recording)
+        lines = list(dict.fromkeys(store["source_line"] for store in lacks))
+        for chosen in [*([line] for line in lines), *([lines] if len(lines) > 1 else [])]:
+            edits = persisted(store for store in stores if store["source_line"] in chosen)
+            shown = tuple(store for store in lacks if store["source_line"] in chosen)
+            yield Change(shown, shown[-1], of_line=edits)
+
     def _tried(self, change: Change, group: Group) -> Remedy | None:
         """The change as a remedy, if it mends this group."""
-        states = self.means.engine.crash_states(replace(self._spec(), edits=change.edits))
-        others = [each.kind for each in self.kinds if each is not group]
-        most = None if others else 1
+        others = [each for each in self.kinds if each is not group]
+        states, found = self._checked(change, None if others else 1)
+        unknown = self._unknown(found, others, group)
+        if unknown is None or (unknown and (change.later or not states.are_named)):
+            return None
+        if found.early is Early.FAILURES:
+            states, found = self._checked(change, None)
+            unknown = self._unknown(found, others, group)
+        if unknown is None or found.early:
+            return None
+        hidden = self._hidden(states, found, unknown)
+        if any(not each.kind.code or each.is_same(group) for each in hidden):
+            return None
+        is_left = {
+            number: any(each.holds(verdict) for verdict in clearest(found.verdicts)) or any(map(each.is_same, hidden))
+            for number, each in enumerate(self.kinds, 1)
+            if each is not group
+        }
+        # The state after the program belongs to the last interval, too.
+        checked = sum(verdict.state.name != "final" for verdict in found.verdicts)
+        return Remedy(
+            change,
+            len(group.verdicts),
+            checked,
+            tuple(number for number, left in is_left.items() if left),
+            tuple(number for number, left in is_left.items() if not left),
+            self.result.plan.model == FLUSHED,
+            tuple(each for each in hidden if not any(map(each.is_same, others))),
+        )
+
+    def _checked(self, change: Change, most: int | None) -> tuple[CrashStates, Checked]:
+        """The states of the changed program, and the verdicts on them."""
+        states = self.means.engine.crash_states(replace(self._spec(), edits=(*self.request.edits, *change.edits)))
         try:
             found = verify(states, self.checker, self.request.scratch, self.means.jobs, lambda: None, most)
         except InputError:
             # The changed program's last state is refused, too.
-            return None
+            return states, Checked([], Early.FAILURES)
         if found.early is Early.INTERRUPTED:
             raise KeyboardInterrupt
-        after = replace(self.result, verdicts=found.verdicts, disorders=[], inside=())
-        kinds = [each.kind for each in groups(after)]
-        is_known = all(any(other == each or other.covers(each) for other in others) for each in kinds)
-        if found.early or not is_known:
-            return None
-        # The state after the program belongs to the last interval, too.
-        checked = sum(verdict.state.name != "final" for verdict in found.verdicts)
-        flushed = self.result.plan.model == FLUSHED
-        return Remedy(change, len(group.verdicts), checked, len(kinds), flushed)
+        return states, found
+
+    def _unknown(self, found: Checked, others: Sequence[Group], group: Group) -> list[Verdict] | None:
+        """The failing states that are of no known kind; `None` if one is of the kind to mend, or none was checked."""
+        failing = clearest(found.verdicts)
+        rest = [verdict for verdict in failing if not any(each.holds(verdict) for each in others)]
+        is_mended = bool(found.verdicts) and not any(group.holds(verdict) for verdict in rest)
+        return rest if is_mended else None
+
+    def _hidden(self, states: CrashStates, found: Checked, unknown: Sequence[Verdict]) -> list[Group]:
+        """What failing states of no known kind need: flushes and fences add no state, so they were there before."""
+        if not unknown:
+            return []
+        least = needed(self.means, self.request, self.checker, states, found, unknown)
+        return groups(replace(self.result, verdicts=list(unknown), disorders=[], inside=(), least=least))
 
     def _spec(self) -> StatesSpec:
         spec = replace(self.request.states(self.result.design), judged=False)

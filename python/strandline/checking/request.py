@@ -9,7 +9,7 @@ from pathlib import Path
 from strandline.checking.processes import Processes
 from strandline.checking.recovering import AFTER, INSIDE, OPTIONS, Crasher, program_of
 from strandline.checking.verdicts import Checker, Recovery
-from strandline.engine import Engine, StatesSpec
+from strandline.engine import Edit, Engine, StatesSpec
 from strandline.errors import InputError
 
 
@@ -44,6 +44,11 @@ class Request:
     weaken: bool = False
     """Whether to look for flushes and fences that can go."""
 
+    assume_fixed: tuple[str, ...] = ()
+    """Lines of the source whose stores are judged as if they were persisted right behind: FILE:LINE."""
+    edits: tuple[Edit, ...] = ()
+    """What that changes."""
+
     @property
     def visits(self) -> bool:
         """Whether states are written at all."""
@@ -56,7 +61,9 @@ class Request:
 
     def states(self, design: str) -> StatesSpec:
         """The crash states under a design."""
-        return StatesSpec(self.recording, design, self.points, self.seed, self.replay, self.orders)
+        return StatesSpec(
+            self.recording, design, self.points, self.seed, self.replay, self.orders, not self.edits, self.edits
+        )
 
     @property
     def recovery(self) -> Recovery | None:
@@ -99,6 +106,8 @@ class Request:
                 yield f"--replay {self.replay}: a state {where} needs {option}: name its program"
             if command is not None and not self.verify and not self.is_inside:
                 yield f"{option}: needs --verify, or the --replay of a state {where}: name a checker"
+        if self.weaken and self.assume_fixed:
+            yield "--assume-fixed: excludes --weaken: mend the program, record it again, and weaken that"
         if self.weaken and has_several:
             yield "--weaken: needs exactly one design: run once for each"
         for option in ("dump", "replay", "max_failures") if self.weaken else ():

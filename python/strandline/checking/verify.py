@@ -48,7 +48,7 @@ def verify(
     An `InputError` if the checker also rejects the finished run, or times out on it.
     """
     with scratch_folder(scratch) as root, Processes() as processes:
-        check, taken = partial(_check, processes, checker, root), Taken(most)
+        check, taken = partial(check_state, processes, checker, root), Taken(most)
         ends: list[Verdict] = []
         try:
             for state in _some(states, root, 2):
@@ -111,7 +111,7 @@ def _refuse_unfit(ends: Sequence[Verdict], checker: Checker) -> None:
         )
 
 
-def _check(processes: Processes, checker: Checker, root: Path, state: StateVisit) -> Verdict:
+def check_state(processes: Processes, checker: Checker, root: Path, state: StateVisit) -> Verdict:
     """Runs the checker on a state and deletes the state."""
     with scratch_of(state, root) as (folder, said):
         image = images.key(state) if checker.tells_images else ""

@@ -30,7 +30,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 @click.command(
     cls=Helped,
     groups={
-        "Options of the crash states": (*STATES, "orders", "dump", "seed"),
+        "Options of the crash states": (*STATES, "orders", "assume_fixed", "dump", "seed"),
         "Options of your own checker and recovery": ("verify", "recover", "depth", "then", "time_limit", "scratch"),
         "Options of the audit of flushes and fences": ("weaken", "fail_on", "suppress"),
     },
@@ -71,6 +71,12 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 )
 @click.option(
     "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
+)
+@click.option(
+    "--assume-fixed",
+    multiple=True,
+    metavar="FILE:LINE",
+    help="Judge the program as if what this line stores were persisted right behind it (repeatable).",
 )
 @click.option("--dump", type=FOLDER, metavar="DIR", help="Write the crash states to files in a folder.")
 @click.option(
@@ -122,7 +128,7 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
     refuse_number(ctx)
     if not app.engine.is_recording(given["recording"]):
         raise InputError(f"{given['recording']}: is no recording; `strandline crash` takes workloads")
-    request = Request(**{field.name: given[field.name] for field in fields(Request)})
+    request = Request(**{field.name: given[field.name] for field in fields(Request) if field.name in given})
     found = api.check(app.session(given), request, given["designs"] or ())
     end(ctx, found, found.recovers and found.passes, lambda path: _draw(found, path))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.functions import Functions
 from strandline.cli.helped import Helped
 from strandline.cli.options import AT_LEAST_ONE, PATH, json_option, seed_option
 from strandline.cli.progress import counter
@@ -100,11 +102,14 @@ def record_(app: App, /, **given: Any) -> None:
     allocators = _allocators(given["pm_heaps"])
     if not given["program"]:
         raise click.UsageError("give a PROGRAM to record after `--`")
-    spec = replace(_spec(given), allocators=allocators)
+    file = shutil.which(given["program"][0]) if given["tasks"] else None
+    functions = Functions(app.engine.functions(file) if file else [])
+    tasks = tuple(symbol for name in given["tasks"] for symbol in functions.symbols(name))
+    spec = replace(_spec(given), allocators=allocators, tasks=tasks)
     with counter("recording", "instructions") as advance:
         recorded = record(spec, app.engine.collect, advance)
     lacking = shortcomings(spec, recorded)
-    recorded = replace(recorded, warnings=[*recorded.warnings, *lacking])
+    recorded = replace(recorded, warnings=[*functions.told(recorded.warnings, "--task"), *lacking])
     if given["as_json"]:
         output.print_json(asdict(recorded))
     else:
@@ -122,7 +127,6 @@ def _spec(given: Mapping[str, Any]) -> RecordSpec:
         pm_heap=bool(given["pm_heaps"]),
         begin=given["begin"],
         max_instructions=given["max_instructions"],
-        tasks=given["tasks"],
         fork=given["fork"],
         quiet_stdout=given["as_json"],
     )

@@ -155,25 +155,34 @@ def _source(entry: Mapping[str, Any]) -> str:
 
 
 def _folded(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The entries; those of one call of the program into a library, with the same text, as one."""
-    calls: dict[tuple[str, int, str, str], list[dict[str, Any]]] = {}
-    folded: list[dict[str, Any]] = []
+    """The entries; those of one source line with the same text as one, and those of one call into a library.
+
+    What an instruction costs alone has no sum, so measured ones stay apart.
+    """
+    same: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for entry in entries:
-        if not entry["in_library"] or not entry["caller"]:
-            folded.append(entry)
-            continue
+        own = not entry["in_library"] or not entry["caller"]
+        place = entry["source_line"] if own else (entry["caller"]["pc"], entry["module"])
         stored = entry["store"]["site"] if entry["store"] else ""
-        key = _text(entry), entry["caller"]["pc"], entry["module"], stored
-        calls.setdefault(key, []).append(entry)
-    return folded + [_one(same) for same in calls.values()]
+        measured = entry["pc"] if own and entry.get("cycles") is not None else None
+        same.setdefault((_text(entry), place, stored, measured), []).append(entry)
+    return [_one(each) for each in same.values()]
 
 
 def _one(same: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One entry for instructions of a library on behalf of one call. Cycles that each costs alone have no sum."""
+    """One entry for several instructions."""
+    first = same[0]
     if len(same) == 1:
-        return same[0]
-    site = f"{same[0]['caller']['site']} via {counted(len(same), 'instruction')} of {same[0]['module']}"
-    return {**same[0], "site": site, "count": sum(entry["count"] for entry in same), "cycles": None}
+        return first
+    site = first["site"] if len({entry["site"] for entry in same}) == 1 else first["source_line"]
+    if first["in_library"] and first["caller"]:
+        site = f"{first['caller']['site']} via {counted(len(same), 'instruction')} of {first['module']}"
+    callers: dict[int, dict[str, Any]] = {}
+    for caller in (caller for entry in same for caller in entry["callers"]):
+        before = callers.get(caller["pc"], {**caller, "count": 0})
+        callers[caller["pc"]] = {**before, "count": before["count"] + caller["count"]}
+    ordered = sorted(callers.values(), key=lambda caller: (-caller["count"], caller["pc"]))
+    return {**first, "site": site, "count": sum(entry["count"] for entry in same), "cycles": None, "callers": ordered}
 
 
 def _cycles(entry: Mapping[str, Any]) -> tuple[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strandline.checking.examined import Examined
+from strandline.checking.groups import Group
 from strandline.checking.in_order import Early
 from strandline.checking.mending import Remedy
 from strandline.checking.recovering import AFTER
@@ -58,6 +59,8 @@ TORN = (
     "torn  {instruction} in {site}: its manual promises these bytes at once to other threads; after a loss of power, "
     "guides to persistent memory promise aligned words of eight bytes alone"
 )
+INLINED = 3
+"""Functions into which an instruction was inlined that its site names."""
 EXACT = 10**12
 """Up to this number, the count of states is shown exactly."""
 
@@ -188,8 +191,9 @@ def _place(state: StateVisit) -> str:
         return _moment(state.run) + (f", in task {state.tasks:,}" if state.tasks else "")
     if state.interval is None:
         return "before the program began" if state.name == "initial" else "after the program's end, with all its stores"
-    began = f"after the {_operation(state.began)}" if state.began else "before any store was certainly durable"
-    ends = f"before the {_operation(state.ends)}" if state.ends else "with no later durable store"
+    began, ends = _apart(state.began, state.ends)
+    began = f"after the {began}" if began else "before any store was certainly durable"
+    ends = f"before the {ends}" if ends else "with no later durable store"
     task = f", in task {state.tasks:,}" if state.tasks else ""
     return f"{began} and {ends}{task}"
 
@@ -201,14 +205,31 @@ def _moment(run: Reached) -> str:
     return f"after durable event {run.event:,} of {run.events:,}{line}{at} of run {run.run}, {machine}"
 
 
+def _apart(*operations: dict[str, Any] | None) -> list[str]:
+    """An interval's ends in words, with as many of their calls as tell them apart."""
+    texts = [_operation(each) if each else "" for each in operations]
+    calls = [_more_calls(each) if each else [] for each in operations]
+    for depth in range(max(map(len, calls))):
+        if len(set(texts)) == len(texts) or not all(texts):
+            break
+        texts = [text + "".join(more[depth : depth + 1]) for text, more in zip(texts, calls, strict=True)]
+    return [texts[0], f"next {texts[1]}" if texts[0] == texts[1] and texts[0] else texts[1]]
+
+
 def _operation(operation: dict[str, Any]) -> str:
     return f"{operation['instruction']} in {operation['site']}" if operation["pc"] else operation["instruction"]
 
 
-def stores(state: StateVisit) -> list[str]:
-    """The stores that the state lacks, or those that it has of the ones it could lack, whichever are fewer."""
+def _more_calls(operation: dict[str, Any]) -> list[str]:
+    """The calls that the site of an instruction leaves out, from the inside."""
+    more = [f" in {call}" for call in (operation.get("inlined_in") or [])[INLINED:]]
+    return [*more, called_from(operation)] if operation.get("caller") and not operation["in_library"] else more
+
+
+def stores(state: StateVisit, first: str = "") -> list[str]:
+    """The stores that the state lacks and has of the ones it could lack: first this side, or that with fewer."""
     sides = [("lacks", state.lacks, state.lacks_stores), ("has", state.has, state.has_stores)]
-    return [line for side in sorted(sides, key=lambda side: side[2]) for line in _stores(*side)]
+    return [line for side in sorted(sides, key=lambda side: (side[0] != first, side[2])) for line in _stores(*side)]
 
 
 def torn(state: StateVisit) -> list[str]:
@@ -217,9 +238,24 @@ def torn(state: StateVisit) -> list[str]:
 
 
 def _stores(verb: str, shown: Sequence[dict[str, Any]], total: int) -> list[str]:
-    lines = [f"{verb:5} {line}" for line in store_lines(shown[:MOST_STORES])]
-    more = total - len(lines)
+    own = [store for store in shown if not store["in_library"] or not store["caller"]][:MOST_STORES]
+    calls: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for store in shown:
+        if store["in_library"] and store["caller"]:
+            calls.setdefault((store["caller"]["pc"], store["module"]), []).append(store)
+    # What a library stores for one call is one to the program: it does not fill the lines.
+    libraries = list(calls.values())[: MOST_STORES - len(own)]
+    lines = [f"{verb:5} {line}" for line in store_lines(own)]
+    for same in libraries:
+        lines += [f"{verb:5} {line}" for line in ([_of_call(same)] if len(same) > 1 else store_lines(same))]
+    more = total - len(own) - sum(map(len, libraries))
     return [*lines, f"{verb:5} the stores of {more:,} more"] if more > 0 else lines
+
+
+def _of_call(same: Sequence[dict[str, Any]]) -> str:
+    """The stores of a library for one call of the program."""
+    first = same[0]
+    return f"{first['caller']['site']} via {len(same):,} instructions of {first['module']}, at {first['place']} ..."
 
 
 def store_lines(stores: Sequence[dict[str, Any]]) -> list[str]:
@@ -241,19 +277,28 @@ def called_from(store: Mapping[str, Any]) -> str:
     return f", called from {caller['site']}" if caller and not store["in_library"] else ""
 
 
-def explain(result: Examined, end: Sequence[str], alike: str = "", remedy: Remedy | None = None) -> list[str]:
+def explain(
+    result: Examined, group: Group, end: Sequence[str], alike: str = "", remedy: Remedy | None = None
+) -> list[str]:
     """The smallest failing case in words; `end` are its last lines, `alike` says how many are alike."""
-    verdict = result.failures[0]
-    state = verdict.state
+    verdict, state = group.representative, group.case
     apart = "that lack a store older than a present one" if state.run else "in the other state than the rest"
     differs = f", {counted(state.differs, 'line')} {apart}" if state.differs else ""
     return [
         f"{result.design}: {verdict.why}{alike}",
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
-        *(f"  {line}" for line in stores(state)),
+        *(f"  {line}" for line in needs(group)),
         *(f"  {line}" for line in torn(state)),
         *(f"    {line}" for line in named_lines.lines(state, remedy)),
         *(f"  checker: {line}" for line in verdict.output[-5:]),
         *(f"  {line}" for line in end),
     ]
+
+
+def needs(group: Group) -> list[str]:
+    """The stores that a group's failure needs, or all of its representative if that is not known."""
+    found = stores(group.case, group.kind.side if group.least else "")
+    if found or not group.least:
+        return found
+    return ["it fails whichever stores of this interval are durable: what was durable before is wrong"]

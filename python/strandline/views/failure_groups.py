@@ -20,10 +20,10 @@ def others(found: Sequence[Group], end: Callable[[Verdict], Sequence[str]]) -> l
     """The groups after the first, in words; `end` are the last lines of a failure."""
     lines: list[str] = []
     for number, group in enumerate(found[1:MOST_GROUPS], 2):
-        verdict = group.representative
+        verdict, state = group.representative, group.case
         lines.append(f"failure {number} of {len(found)}: {verdict.why}{alike(group)}")
-        lines.append(f"  smallest case: state {verdict.state.name}, power lost {crash_states.place(verdict.state)}")
-        lines += [f"  {line}" for line in crash_states.stores(verdict.state)[:OTHERS_STORES]]
+        lines.append(f"  smallest case: state {state.name}, power lost {crash_states.place(state)}")
+        lines += [f"  {line}" for line in crash_states.needs(group)[:OTHERS_STORES]]
         lines += [f"  {line}" for line in crash_states.torn(verdict.state)]
         lines += [f"  checker: {line}" for line in verdict.output[-1:]]
         lines += [f"  {line}" for line in end(verdict)]

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from strandline.checking.mending import Remedy, place
+from strandline.checking.groups import place
+from strandline.checking.mending import Remedy
 from strandline.engine import StateVisit
 
 HAS, LACKS, FLUSHES, FENCES = "has", "lacks", "flushes", "fences"

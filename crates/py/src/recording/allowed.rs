@@ -79,7 +79,18 @@ impl Allowed {
     pub fn next(&mut self, folder: &Path) -> Result<Option<Value>, Error> {
         let visit = self.states.next(&mut |name| folder.join(name));
         let visit = visit.map_err(|error| Error::input(error.to_string()))?;
-        Ok(visit.map(|visit| words::visit(&mut self.source, self.states.places(), folder, &visit)))
+        let (source, places) = (&mut self.source, self.states.places());
+        Ok(visit.map(|visit| words::visit(source, places, folder, &visit, words::MOST_STORES)))
+    }
+
+    /// The state of this name, with its pending `lines`.
+    pub fn named(&mut self, name: &str, folder: &Path) -> Result<Value, Error> {
+        let name = name.parse().map_err(|why: String| Error::input(why))?;
+        let found = self.states.named(&name, &mut |name| folder.join(name));
+        let (visit, lines) = found.map_err(|error| Error::input(error.to_string()))?;
+        let mut value = words::visit(&mut self.source, self.states.places(), folder, &visit, usize::MAX);
+        value["lines"] = json!(lines);
+        Ok(value)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::value::{Answer, Given};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{json, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use strandline_crash::recorded;
@@ -121,6 +121,28 @@ fn executed(path: &Path) -> Result<Vec<Value>, RecordError> {
     Ok(described.collect())
 }
 
+/// The instructions of the program's own that store to persistent memory, each with its place; those of a library are where
+/// the program called it.
+#[pyfunction]
+#[pyo3(name = "recording_stores")]
+fn stores(py: Python<'_>, path: PathBuf) -> PyResult<Answer<Vec<Value>>> {
+    crate::ask(py, || storing(&path).map_err(wrong)).map(Answer)
+}
+
+fn storing(path: &Path) -> Result<Vec<Value>, RecordError> {
+    let recording = Arc::new(Recording::open(path)?);
+    let places = Arc::new(Places::of(recording.regions()));
+    let (mut source, mut found) = (Source::of(&recording), BTreeSet::new());
+    for op in Interleaved::new(&recording, &places)? {
+        let op = op?;
+        if matches!(op.what, What::Store(_) | What::StoreNt(_)) {
+            found.insert(source.own(op.at).pc);
+        }
+    }
+    let found = found.into_iter();
+    Ok(found.map(|pc| words::site(&mut source, At::alone(pc))).collect())
+}
+
 /// The instructions of the program's own that store, flush or fence behind each execution of one of these, in order, with
 /// their places; those of a library are where the program called it.
 #[pyfunction]
@@ -167,5 +189,6 @@ fn wrong(error: RecordError) -> Error {
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cycles, module)?)?;
     module.add_function(wrap_pyfunction!(behind, module)?)?;
+    module.add_function(wrap_pyfunction!(stores, module)?)?;
     module.add_function(wrap_pyfunction!(fences, module)?)
 }

@@ -2,13 +2,13 @@
 
 mod allowed;
 mod edits;
+mod functions;
 mod shown;
 mod words;
 
 use crate::collect::teller;
 use crate::value::{Answer, Given};
 use allowed::Allowed;
-pub use edits::add;
 use edits::Change;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -138,6 +138,19 @@ impl Inner {
             },
         }
     }
+
+    fn named(&mut self, name: &str, folder: &Path) -> Result<Value, Error> {
+        match self {
+            Inner::Allowed(states) => states.named(name, folder),
+            Inner::Shown(_) => Err(Error::input(format!("`{name}`: simulated runs yield the crash states"))),
+        }
+    }
+}
+
+/// Adds the functions on recordings and their programs to the module.
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    edits::add(module)?;
+    functions::add(module)
 }
 
 #[pymethods]
@@ -156,5 +169,15 @@ impl RecordingStates {
     fn next(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Answer<Option<Value>>> {
         let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).next(&folder);
         crate::ask(py, next).map(Answer)
+    }
+
+    fn named(&self, py: Python<'_>, name: &str, folder: PathBuf) -> PyResult<Answer<Value>> {
+        let named = || {
+            self.0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .named(name, &folder)
+        };
+        crate::ask(py, named).map(Answer)
     }
 }

@@ -62,7 +62,13 @@ impl Shown {
         let Some((visit, origin)) = self.states.next(&mut |name| folder.join(name))? else {
             return Ok(None);
         };
-        let mut value = words::visit(&mut self.source, self.states.places(), folder, &visit);
+        let mut value = words::visit(
+            &mut self.source,
+            self.states.places(),
+            folder,
+            &visit,
+            words::MOST_STORES,
+        );
         value["run"] = origin.map_or(Value::Null, |origin| from(&origin));
         Ok(Some(value))
     }

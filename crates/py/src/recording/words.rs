@@ -10,7 +10,7 @@ use strandline_record::states::{Assumed, Dependent, Spot, Stored, Visit, Why};
 use strandline_record::{At, Marker, Recording, Source};
 
 /// Maximum number of stores that explain a state, of those that it has and of those that it lacks.
-const MOST_STORES: usize = 16;
+pub const MOST_STORES: usize = 16;
 
 /// A plan's entries on the recording and the design.
 pub fn recording(
@@ -100,8 +100,8 @@ pub fn assumed(value: &mut Value, source: &mut Source, assumed: &Assumed) {
     };
 }
 
-/// A state that was written into its own folder in `folder`.
-pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit) -> Value {
+/// A state that was written into its own folder in `folder`, with at most so many of the stores on each side.
+pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit, most: usize) -> Value {
     let files: Vec<PathBuf> = places
         .files()
         .iter()
@@ -110,9 +110,10 @@ pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit)
     json!({
         "name": visit.name, "interval": visit.interval, "tasks": visit.tasks, "differs": visit.differs, "files": files,
         "began": operation(source, visit.began), "ends": operation(source, visit.ends),
-        "has": stores(source, places, &visit.has), "has_stores": visit.has.len(),
-        "lacks": stores(source, places, &visit.lacks), "lacks_stores": visit.lacks.len(),
+        "has": stores(source, places, &visit.has, most), "has_stores": visit.has.len(),
+        "lacks": stores(source, places, &visit.lacks, most), "lacks_stores": visit.lacks.len(),
         "has_code": code(source, &visit.has), "lacks_code": code(source, &visit.lacks),
+        "has_lines": lines(source, &visit.has), "lacks_lines": lines(source, &visit.lacks),
         "tasks_done": visit.done, "represents": visit.represents,
         "torn": torn(source, visit), "run": null,
     })
@@ -136,10 +137,16 @@ fn code(source: &mut Source, stores: &[Stored]) -> BTreeSet<u64> {
     stores.iter().map(|store| source.own(store.at).pc).collect()
 }
 
+/// The source lines of stores in the program's own code, each once.
+fn lines(source: &mut Source, stores: &[Stored]) -> BTreeSet<String> {
+    stores.iter().map(|store| source.own(store.at).source_line()).collect()
+}
+
 /// The place of an instruction, and the program's own call that led to it.
 pub fn site(source: &mut Source, at: At) -> Value {
     let mut value = place(source, at.pc);
     value["site"] = json!(source.told(at));
+    value["source_line"] = json!(source.own(at).source_line());
     value["caller"] = match source.caller(at).map(|caller| caller.pc) {
         None => Value::Null,
         Some(from) => place(source, from),
@@ -175,7 +182,7 @@ fn operation(source: &mut Source, op: Option<PmOp>) -> Option<Value> {
     Some(value)
 }
 
-fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value> {
+fn stores(source: &mut Source, places: &Places, stores: &[Stored], most: usize) -> Vec<Value> {
     let mut store = |store: &Stored| {
         let mut value = site(source, store.at);
         value["place"] = json!(places.show(store.place));
@@ -188,7 +195,7 @@ fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value>
     let mut stores: Vec<Value> = stores.iter().map(&mut store).collect();
     // Stores of the program itself explain more than stores of a library.
     stores.sort_by_key(|store| store["in_library"] == true);
-    stores.truncate(MOST_STORES);
+    stores.truncate(most);
     stores
 }
 

@@ -2,8 +2,8 @@
 
 use super::orders::Fingerprint;
 use super::{
-    files, quotas, Audit, Budget, Classes, Count, Dependent, History, Image, Ledger, Orders, Pending, Rules, Spot,
-    StateName, Visit, Walk, Which,
+    files, quotas, Audit, Budget, Classes, Count, Dependent, History, Image, Ledger, Numbered, Orders, Pending, Rules,
+    Spot, StateName, Visit, Walk, Which,
 };
 use crate::order::Places;
 use crate::{RecordError, Recording};
@@ -97,6 +97,8 @@ pub struct CrashStates {
     edges: VecDeque<StateName>,
     walk: Option<(Walk<'static>, Option<u64>)>,
     queue: VecDeque<Which>,
+    /// Where states by name were visited last: an order, a walk over it, and its interval.
+    stood: Option<(u32, Walk<'static>, u64)>,
 }
 
 impl CrashStates {
@@ -140,6 +142,7 @@ impl CrashStates {
             edges: VecDeque::new(),
             walk: None,
             queue: VecDeque::new(),
+            stood: None,
         };
         states.count(told)?;
         Ok(states)
@@ -297,12 +300,16 @@ impl CrashStates {
         Ok(Walk::new(ops, pending))
     }
 
-    fn history_of(&self, order: u32) -> Result<History, RecordError> {
-        let mut history = History::default();
-        for op in self.orders.ops(order, self.asked.rules)? {
-            history.see(&op?);
+    /// Reads when an order flushes and fences, if that is not known.
+    fn learn(&mut self, order: u32) -> Result<(), RecordError> {
+        if self.history.as_ref().is_none_or(|(of, _)| *of != order) {
+            let mut history = History::default();
+            for op in self.orders.ops(order, self.asked.rules)? {
+                history.see(&op?);
+            }
+            self.history = Some((order, history));
         }
-        Ok(history)
+        Ok(())
     }
 
     fn initial(&self) -> Result<Image, RecordError> {
@@ -355,6 +362,46 @@ impl CrashStates {
         }
     }
 
+    /// Writes the state of this name as [`CrashStates::next`] does; also returns its pending lines. States of the last
+    /// one's interval, or of later ones, come cheaper.
+    ///
+    /// # Errors
+    /// The recording cannot be read, or the state cannot be written or does not exist.
+    pub fn named(
+        &mut self,
+        name: &StateName,
+        folder: &mut dyn FnMut(&str) -> std::path::PathBuf,
+    ) -> Result<(Visit, Vec<Numbered>), RecordError> {
+        let StateName::In(order, number, which) = name else {
+            return Ok((self.edge(name, folder(&name.to_string()).as_path())?, Vec::new()));
+        };
+        self.learn(*order)?;
+        let walk = self
+            .walk_to(*order, *number)?
+            .ok_or_else(|| no_such_state(&name.to_string()))?;
+        let mut visit = self.visit(&walk, (*order, *number), which.clone(), folder)?;
+        visit.represents = false;
+        let lines = walk.interval().numbers(*number, which);
+        self.stood = Some((*order, walk, *number));
+        Ok((visit, lines))
+    }
+
+    /// A walk that stands at this interval; `None` if there is none.
+    fn walk_to(&mut self, order: u32, number: u64) -> Result<Option<Walk<'static>>, RecordError> {
+        let stood = self.stood.take().filter(|(of, _, at)| *of == order && *at <= number);
+        let (mut walk, mut at) = match stood {
+            Some((_, walk, at)) => (walk, Some(at)),
+            None => (self.start(order)?, None),
+        };
+        while at != Some(number) {
+            at = walk.next(&mut |_| {})?;
+            if at.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(walk))
+    }
+
     fn edge(&self, name: &StateName, folder: &Path) -> Result<Visit, RecordError> {
         let done = match name {
             StateName::Initial => {
@@ -376,26 +423,23 @@ impl CrashStates {
     /// Advances to the next interval, perhaps of the next order; `false` if there is none. An order with more states than
     /// representatives is walked over twice.
     fn advance(&mut self) -> Result<bool, RecordError> {
-        let Some(explored) = self.explored.front() else {
+        let Some(order) = self.explored.front().map(|explored| explored.order) else {
             return Ok(false);
         };
-        let order = explored.order;
         if let (Some(only), 1..=u32::MAX, 0 | 1) = (&self.asked.only, order, self.recording.threads().len()) {
             return Err(no_such_state(&only.to_string()));
         }
         let (mut walk, _) = match self.walk.take() {
             Some(walk) => walk,
             None => {
-                if self.history.as_ref().is_none_or(|(of, _)| *of != order) {
-                    self.history = Some((order, self.history_of(order)?));
-                }
+                self.learn(order)?;
                 (self.start(order)?, None)
             }
         };
         let number = walk.next(&mut |_| {})?;
         let wanted = match (&self.asked.only, number) {
             (Some(StateName::In(_, interval, which)), Some(number)) if *interval == number => vec![which.clone()],
-            (None, Some(number)) => explored.wanted(&walk, number, self.asked.seed),
+            (None, Some(number)) => self.explored[0].wanted(&walk, number, self.asked.seed),
             (Some(only), None) => return Err(no_such_state(&only.to_string())),
             _ => vec![],
         };

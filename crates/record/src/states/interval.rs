@@ -28,6 +28,9 @@ pub struct Interval<'p> {
     lines: Vec<(PmPlace, &'p Line, u64)>,
 }
 
+/// A pending line in a state: its number in names, the number of its set, and how many sets it has.
+pub type Numbered = (PmPlace, u64, u64);
+
 /// The durable stores of each pending line.
 pub type Kept = BTreeMap<PmPlace, Vec<bool>>;
 
@@ -163,6 +166,14 @@ impl<'p> Interval<'p> {
         let mut lines: BTreeMap<PmPlace, u64> = self.lines.iter().map(|(at, _, count)| (*at, base(*count))).collect();
         lines.extend(given);
         lines
+    }
+
+    /// A state's pending lines.
+    #[must_use]
+    pub fn numbers(&self, number: u64, which: &Which) -> Vec<Numbered> {
+        let chosen = self.lines_of(number, which);
+        let lines = self.lines.iter();
+        lines.map(|(at, _, count)| (at / 64, chosen[at], *count)).collect()
     }
 
     fn kept_of(&self, lines: &BTreeMap<PmPlace, u64>) -> Option<Kept> {

@@ -39,7 +39,7 @@ pub use crash::{Asked, CrashPlan, CrashStates};
 pub use explain::{Stored, Visit};
 pub use files::write as write_files;
 pub use image::{patch, Image};
-pub use interval::{Interval, Kept};
+pub use interval::{Interval, Kept, Numbered};
 pub use ledger::Ledger;
 pub use name::{StateName, Which};
 pub use orders::Orders;

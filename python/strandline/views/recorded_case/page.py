@@ -45,8 +45,7 @@ def _cases(result: Examined, again: Again, mend: Mend) -> str:
 
 
 def _case(result: Examined, group: Group, again: str, remedy: Remedy | None) -> str:
-    verdict = group.representative
-    state = verdict.state
+    verdict, state = group.representative, group.case
     of_checker = [
         _head("What the checker read"),
         _text(UNSEEN, "dim"),
