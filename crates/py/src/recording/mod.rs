@@ -141,7 +141,7 @@ impl Inner {
 
     fn named(&mut self, name: &str, folder: &Path) -> Result<Value, Error> {
         match self {
-            Inner::Allowed(states) => states.named(name, folder),
+            Inner::Allowed(states) | Inner::Both(states, _) => states.named(name, folder),
             Inner::Shown(_) => Err(Error::input(format!("`{name}`: simulated runs yield the crash states"))),
         }
     }
