@@ -23,7 +23,7 @@ from strandline.checking.request import Request
 from strandline.checking.verdicts import Verdict
 from strandline.engine import CyclesSpec, Engine, RunSpec
 from strandline.errors import InterruptError
-from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered
+from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered, runs
 from strandline.views import remedies as remedy_words
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns
@@ -86,7 +86,7 @@ class CrashesOfRecording(Result):
         parts += self.weakened.parts() if self.weakened else []
         parts += [Line(), *remark(self.left_out), crash_states.verdicts(self.results)]
         if first.plan.incomplete:
-            parts += [Line(), Line(crash_states.INCOMPLETE, Alarm.style, folds=True)]
+            parts += [Line(), Line(runs.INCOMPLETE, Alarm.style, folds=True)]
         if failing := self.audit.places(self.gate):
             places = counted(failing, "place")
             said = f"the audit fails at {places}: mend the findings of {self.gate}, or --suppress them"

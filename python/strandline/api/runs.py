@@ -16,7 +16,6 @@ from strandline.engine import Engine, RunSpec
 from strandline.records import SPEEDUP, Record
 from strandline.views import record_files, runs, why, windows
 from strandline.views.counts import counts, of_designs
-from strandline.views.crash_states import INCOMPLETE
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 from strandline.views.promises import Promises
@@ -112,7 +111,7 @@ class Runs(Result):
         )
         yield from (Line(line, DIM) for line in told if line)
         if runs.incomplete(records):
-            yield Line(INCOMPLETE, Alarm.style, folds=True)
+            yield Line(runs.INCOMPLETE, Alarm.style, folds=True)
 
     def _why(self, records: Sequence[Record]) -> tuple[Table, ...]:
         """Where the cycles went, if that was asked."""

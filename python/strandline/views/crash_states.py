@@ -51,10 +51,6 @@ WHY = {
 """Why a store is not durable at a crash."""
 SO_FAR = "no failure in what was recorded"
 """The verdict on a recording that ends before the program did."""
-INCOMPLETE = (
-    "the recording is incomplete: the program was killed, or the recorder died in it, and what came last is missing; "
-    "no verdict on the program follows: record it again to its end"
-)
 TORN = (
     "torn  {instruction} in {site}: its manual promises these bytes at once to other threads; after a loss of power, "
     "guides to persistent memory promise aligned words of eight bytes alone"

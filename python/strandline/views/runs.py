@@ -22,6 +22,11 @@ SHARED: Cells = {
 
 VERDICTS: Mapping[bool | None, str] = {True: Good("yes"), False: Alarm("NO"), None: NOTHING}
 
+INCOMPLETE = (
+    "the recording is incomplete: the program was killed, or the recorder died in it, and what came last is missing; "
+    "no verdict on the program follows: record it again to its end"
+)
+
 
 def comparison(records: Sequence[Record], baseline: Record, promises: Promises) -> Table:
     """One row per design; speedups are over `baseline`, which has a row of its own if it is none of these runs.

@@ -78,6 +78,7 @@ def check(
     recover: str | None = None,
     depth: int | None = None,
     then: str | None = None,
+    assume_fixed: Sequence[str] = (),
     weaken: bool = False,
     suppress: Sequence[str] = (),
     seed: int = 1,
@@ -94,6 +95,7 @@ def check(
     - `recover`: a program that recovers a pool before `verify`; its own crash states are checked, too.
     - `depth`: how often a recovery is interrupted before one ends; by default once.
     - `then`: the program's next operation, which runs on each recovered state, and is crashed in turn.
+    - `assume_fixed`: lines, `FILE:LINE`, as if what they store were persisted right behind them.
     - `weaken`: look for flushes and fences that can go or be weaker without a new failing state.
     - `time_limit`: seconds of `verify` for one state, and of `recover`.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
@@ -126,6 +128,7 @@ def check(
         recover=recover,
         depth=at_least(1, depth),
         then=then,
+        assume_fixed=tuple(assume_fixed),
         weaken=weaken,
     )
     return recordings.check(session(jobs), request, words.designs(design))
