@@ -7,7 +7,7 @@
 use super::pending::Pending;
 use super::process::Process;
 use crate::order::{Fence, PmOp, PmPlace, What, LINE};
-use crate::At;
+use crate::{At, Marker};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// More values than this are many.
@@ -67,6 +67,8 @@ pub struct Locks {
     lines: HashMap<PmPlace, Vec<Cell>>,
     /// The thread and place of the locked instruction that has just begun.
     locked: Option<(u32, At)>,
+    /// Threads in a hardware transaction, whose stores are as good as locked ones.
+    transactions: HashSet<u32>,
     /// The last store of each thread.
     last: Vec<Option<(PmPlace, u8)>>,
     /// Lines to which words point that may be locks.
@@ -173,7 +175,7 @@ impl Locks {
         match op.what {
             What::Fence(Fence::Locked) => self.locked = Some((op.thread, op.at)),
             What::Store(piece) | What::StoreNt(piece) => {
-                let locked = self.locked == Some((op.thread, op.at));
+                let locked = self.locked == Some((op.thread, op.at)) || self.transactions.contains(&op.thread);
                 let in_library = process.is_some_and(|process| process.is_of_c_library(op.at.pc));
                 // Fields of the C library's locks are that small. Without other threads, it takes them by plain stores.
                 let may_lock = locked || (in_library && piece.mask.count_ones() <= 4);
@@ -204,6 +206,12 @@ impl Locks {
                 };
                 let stored = cells.iter_mut().find(|cell| (cell.word, cell.mask) == last);
                 stored.into_iter().for_each(|cell| cell.flushed = true);
+            }
+            What::Marker(Marker::TransactionBegin) => {
+                self.transactions.insert(op.thread);
+            }
+            What::Marker(Marker::TransactionEnd) => {
+                self.transactions.remove(&op.thread);
             }
             _ => self.locked = None,
         }
