@@ -239,7 +239,13 @@ fn a_word_is_told_by_the_values_that_it_takes() {
 #[test]
 fn a_word_that_a_transaction_takes_and_a_store_frees_is_a_lock() {
     let marker = |marker| op(9, What::Marker(marker));
-    let within = |value| [marker(Marker::TransactionBegin), put(1, 0, value), marker(Marker::TransactionEnd)];
+    let within = |value| {
+        [
+            marker(Marker::TransactionBegin),
+            put(1, 0, value),
+            marker(Marker::TransactionEnd),
+        ]
+    };
     let freed = [&within(1)[..], &[put(2, 0, 0)]].concat();
     assert!(found(&freed).iter().all(|(finding, ..)| *finding == Finding::LockWord));
     assert_eq!(found(&[put(1, 0, 1), put(2, 0, 0)])[0].0, Finding::NeverFlushed);
