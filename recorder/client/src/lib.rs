@@ -148,6 +148,8 @@ pub struct Recorder {
     /// The addresses of the recorder's own libraries, which are not part of the program.
     folder: Vec<u8>,
     state: AtomicU8,
+    /// A thread has come to where the region begins.
+    begins: AtomicBool,
     tickets: AtomicU64,
     stripes: Vec<AtomicBool>,
     gate: Gate,
@@ -329,6 +331,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             told_of_process: AtomicBool::new(false),
             folder: folder(),
             state: AtomicU8::new(state as u8),
+            begins: AtomicBool::new(false),
             tickets: AtomicU64::new(1),
             gate: Gate::new(),
             stubs: stub::Stubs::new(slots, gate::enter as *mut c_void, gate::leave as *mut c_void),

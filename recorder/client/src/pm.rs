@@ -326,13 +326,11 @@ pub fn bytes_within(range: &Range<u64>) -> u64 {
     mappings.iter().map(within).sum()
 }
 
-/// Whether the file of a descriptor is mapped as persistent memory.
+/// Whether the file of a descriptor is, or was, mapped as persistent memory.
 pub fn maps(descriptor: i32) -> bool {
+    // Of a part that is gone, too: its contents are not told again.
     let known = |asked: Option<FileId>| {
-        let mappings = recorder().mappings.lock();
-        mappings
-            .iter()
-            .any(|mapping| mapping.file.is_some_and(|file| asked.is_none_or(|asked| asked == file)))
+        ever_mapped().any(|mapping| mapping.file.is_some_and(|file| asked.is_none_or(|asked| asked == file)))
     };
     known(None) && FileId::of(descriptor).is_some_and(|file| known(Some(file)))
 }

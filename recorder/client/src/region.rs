@@ -189,12 +189,19 @@ fn libc_starts() {
 }
 
 fn begin() {
-    if !recorder().change(State::Waiting, State::Recording) {
+    if recorder().begins.swap(true, Ordering::SeqCst) {
         return;
     }
     // SAFETY: in a clean call, without a lock.
-    unsafe { dr_flush_region(std::ptr::null_mut(), EVERYTHING) };
-    pm::announce_all();
+    unsafe { dr_flush_region_ex(std::ptr::null_mut(), EVERYTHING, Some(take_image), std::ptr::null_mut()) };
+}
+
+/// No thread executes code that is not recorded, and the others are still stopped. So each of their stores is in the image or
+/// recorded, and none is in both.
+extern "C" fn take_image(_: *mut c_void) {
+    if recorder().change(State::Waiting, State::Recording) {
+        pm::announce_all();
+    }
 }
 
 /// Ends the region: other threads leave recorded code, and all buffers are written.
