@@ -91,6 +91,30 @@ impl Touch {
     }
 }
 
+/// How many of these accesses, of which the recorder is not sure that no other came in between, are to words that another thread
+/// stores to. The others have no order to lose.
+pub(super) fn contended<'t>(
+    unsure: &[(u32, Touch)],
+    touched: impl Iterator<Item = (u32, &'t Touch)>,
+    lines: &Lines,
+) -> u64 {
+    let mut writers: HashMap<u64, Vec<u32>> = HashMap::new();
+    for (thread, touch) in touched.filter(|(_, touch)| touch.writes && !unsure.is_empty()) {
+        for word in touch.first..=touch.last {
+            writers.entry(word).or_default().push(thread);
+        }
+    }
+    let is_contended = |(own, touch): &&(u32, Touch)| {
+        (touch.first..=touch.last).any(|word| {
+            let owner = lines.owners.get(&(word * 8 / LINE_BYTES));
+            let owner = owner.filter(|owner| owner.written.is_some()).map(|owner| owner.thread);
+            let others = writers.get(&word).into_iter().flatten().copied();
+            others.chain(owner).any(|writer| writer != *own)
+        })
+    };
+    unsure.iter().filter(is_contended).count() as u64
+}
+
 /// A signal that was given.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {

@@ -240,11 +240,6 @@ impl<W: Write> Collector<W> {
         if !complete {
             self.warnings.push(INCOMPLETE.to_string());
         }
-        if let unsure @ 1.. = self.threads.unsure() {
-            let what =
-                "accesses to persistent memory whose order is assumed, as a thread could not wait for another one";
-            self.warnings.push(format!("{unsure} {what}"));
-        }
         let (writer, known, memory) = (&mut self.writer, &self.known[..], &self.memory);
         let mut trace = Trace {
             writer,
@@ -253,6 +248,16 @@ impl<W: Write> Collector<W> {
         };
         let mut ending = self.threads.finish(offset, &mut trace)?;
         ending.status = self.status.unwrap_or(KILLED);
+        match self.threads.assumed() {
+            0 => {}
+            assumed => {
+                let accesses = if assumed == 1 { "access" } else { "accesses" };
+                self.warnings.push(format!(
+                    "the order of {assumed} {accesses} to persistent memory is assumed: a jump read it, or a thread could not wait for \
+                     another one"
+                ));
+            }
+        }
         ending.warnings = self.warnings;
         ending.lines = self.writer.lines();
         let collected = Collected {

@@ -77,13 +77,16 @@ impl Thread {
         let (step, index) = (self.turns.step, passed.at);
         let place = Place { step, access: index };
         let address = self.addresses[usize::from(index)];
-        shared.unsure += u64::from(!passed.is_sure);
+        let touch = Touch::new(passed.ticket, place, address, access);
+        if !passed.is_sure {
+            shared.unsure.push((self.number, touch));
+        }
         if passed.ticket == 0 {
             shared.lines.own(self.number, place, address, access);
             return Ok(());
         }
         self.turns.ticket(passed.ticket)?;
-        self.touched.push(Touch::new(passed.ticket, place, address, access));
+        self.touched.push(touch);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! All threads, and what they wait for.
 
-use super::links::{link, Given, Lines, Signals};
+use super::links::{contended, link, Given, Lines, Signals, Touch};
 use super::packets::{number, wrong, Packet};
 use super::thread::{Thread, Trace};
 use super::turns::{place, Join, Words};
@@ -30,8 +30,10 @@ pub(super) struct Shared {
     pub ended: Ended,
     /// Lines of persistent memory.
     pub lines: Lines,
-    /// Accesses to it whose order the recorder was not sure of.
-    pub unsure: u64,
+    /// Accesses to it whose order the recorder was not sure of, with their threads.
+    pub unsure: Vec<(u32, Touch)>,
+    /// How many of these matter, once all threads have ended.
+    assumed: u64,
     numbers: HashMap<Cause, u32>,
     /// For each signal, when it was given.
     given: Vec<Vec<Given>>,
@@ -232,9 +234,9 @@ impl Threads {
         self.threads.iter().flatten().map(|thread| thread.spins.left_out).sum()
     }
 
-    /// Accesses whose order the recorder was not sure of.
-    pub fn unsure(&self) -> u64 {
-        self.shared.unsure
+    /// Accesses whose order is assumed, and matters; of threads that have ended.
+    pub fn assumed(&self) -> u64 {
+        self.shared.assumed
     }
 
     /// Threads that began.
@@ -349,7 +351,11 @@ impl Threads {
             touched.push(std::mem::take(&mut thread.touched));
         }
         let (turns, times) = place(&turns);
-        let shared = &self.shared;
+        let shared = &mut self.shared;
+        let touches = (0..)
+            .zip(&touched)
+            .flat_map(|(thread, touched)| touched.iter().map(move |touch| (thread, touch)));
+        shared.assumed = contended(&shared.unsure, touches, &shared.lines);
         let signals = Signals {
             given: &shared.given,
             waits: &waits,

@@ -74,9 +74,13 @@ impl Stream {
 
     /// How accesses of the next trace passed the gate: positions of addresses, and tickets.
     pub fn passed(&mut self, thread: u32, passed: &[(usize, u64)]) {
+        self.passed_as(thread, passed, true);
+    }
+
+    /// The same, if the recorder is sure of their order, or is not.
+    pub fn passed_as(&mut self, thread: u32, passed: &[(usize, u64)], is_sure: bool) {
         let word = |(at, ticket): &(usize, u64)| {
             let (at, ticket) = (*at as u16, *ticket);
-            let is_sure = true;
             Passed { at, ticket, is_sure }.pack()
         };
         let words: Vec<u64> = passed.iter().map(word).collect();

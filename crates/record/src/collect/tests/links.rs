@@ -49,6 +49,27 @@ fn a_load_is_behind_the_store_that_it_read_and_before_the_next_one() {
 }
 
 #[test]
+fn an_order_that_is_not_sure_is_told_where_another_thread_stores() {
+    let warnings = |first: u64| {
+        let mut stream = two();
+        let (load, store) = (stream.plain(&[Load]), stream.plain(&[Store]));
+        stream.passed(0, &[(1, first)]);
+        stream.trace(0, &[store, PM, 1]);
+        stream.passed_as(1, &[(1, 6), (3, 7)], false);
+        stream.trace(1, &[load, PM, load, PM + LINE_BYTES]);
+        collected(&stream.end(0)).expect("a good stream").0.warnings().to_vec()
+    };
+    for owned in [0, 5] {
+        let told = warnings(owned);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("the order of 1 access "),
+            "not the load of a word that nobody stores to: {told:?}"
+        );
+    }
+}
+
+#[test]
 fn what_a_lock_or_another_link_orders_has_no_link() {
     let mut stream = two();
     let (xchg, load, store) = (
