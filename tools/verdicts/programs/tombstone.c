@@ -12,7 +12,7 @@ APART void delete(struct pool *p) {
     if (HOW == KEY_FIRST) p->value = 0; /* BUG: KEY_FIRST */
     if (HOW == KEY_FIRST) persist(&p->value, 8);
     p->key = 0; /* BUG */
-    if (HOW != UNFLUSHED) flush(&p->key);
+    if (HOW != UNFLUSHED) flush(&p->key); /* AUDIT: UNFENCED */
     if (HOW != UNFENCED && HOW != UNFLUSHED) fence();
     if (HOW == VALUE_LATER) p->value = 0;
     if (HOW == VALUE_LATER) persist(&p->value, 8);

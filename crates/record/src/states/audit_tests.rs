@@ -253,6 +253,21 @@ fn a_word_that_a_transaction_takes_and_a_store_frees_is_a_lock() {
 }
 
 #[test]
+fn another_thread_may_act_within_a_locked_instruction() {
+    let [before, store, behind] = lock(1, 0, 1);
+    let other = lock(7, 64, 1).map(|op| PmOp { thread: 1, ..op });
+    let ops = [&[before][..], &other, &[store, behind, put(2, 0, 0)]].concat();
+    let mut audit = Audit::new(2);
+    ops.iter().for_each(|op| audit.see(op));
+    let spots = audit.finish().0;
+    let of_first = spots.keys().filter(|spot| spot.at.pc <= 2);
+    assert_eq!(
+        of_first.map(|spot| spot.finding).collect::<Vec<_>>(),
+        [Finding::LockWord; 2]
+    );
+}
+
+#[test]
 fn a_word_that_is_flushed_at_times_is_data_and_no_lock() {
     let ops = [&lock(1, 0, 1)[..], &[clwb(2, 0), sfence(3)], &lock(4, 0, 0)].concat();
     assert_eq!(found(&ops), [(Finding::NeverFlushed, 4, 1)]);

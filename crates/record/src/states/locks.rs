@@ -65,8 +65,8 @@ struct Cell {
 #[derive(Debug, Default)]
 pub struct Locks {
     lines: HashMap<PmPlace, Vec<Cell>>,
-    /// The thread and place of the locked instruction that has just begun.
-    locked: Option<(u32, At)>,
+    /// The place of the locked instruction that each thread is in: others may act between its fence and its store.
+    locked: Vec<Option<At>>,
     /// Threads in a hardware transaction, whose stores are as good as locked ones.
     transactions: HashSet<u32>,
     /// The last store of each thread.
@@ -165,6 +165,7 @@ impl Locks {
     /// Of a program with this number of threads.
     pub fn new(threads: usize) -> Locks {
         Locks {
+            locked: vec![None; threads],
             last: vec![None; threads],
             ..Locks::default()
         }
@@ -172,10 +173,11 @@ impl Locks {
 
     /// Sees the next operation before it executes.
     pub fn see(&mut self, op: &PmOp, pending: &Pending, process: Option<&Process>) {
+        let own = op.thread as usize;
         match op.what {
-            What::Fence(Fence::Locked) => self.locked = Some((op.thread, op.at)),
+            What::Fence(Fence::Locked) => self.locked[own] = Some(op.at),
             What::Store(piece) | What::StoreNt(piece) => {
-                let locked = self.locked == Some((op.thread, op.at)) || self.transactions.contains(&op.thread);
+                let locked = self.locked[own] == Some(op.at) || self.transactions.contains(&op.thread);
                 let in_library = process.is_some_and(|process| process.is_of_c_library(op.at.pc));
                 // Fields of the C library's locks are that small. Without other threads, it takes them by plain stores.
                 let may_lock = locked || (in_library && piece.mask.count_ones() <= 4);
@@ -197,11 +199,11 @@ impl Locks {
                         cell.store(number(after, cell.mask), op.at.pc);
                     }
                 }
-                self.last[op.thread as usize] = Some((piece.word, piece.mask));
+                self.last[own] = Some((piece.word, piece.mask));
             }
             What::Flush(_, Some(line)) => {
                 self.flushed.insert(line);
-                let (Some(last), Some(cells)) = (self.last[op.thread as usize], self.lines.get_mut(&line)) else {
+                let (Some(last), Some(cells)) = (self.last[own], self.lines.get_mut(&line)) else {
                     return;
                 };
                 let stored = cells.iter_mut().find(|cell| (cell.word, cell.mask) == last);
@@ -213,7 +215,7 @@ impl Locks {
             What::Marker(Marker::TransactionEnd) => {
                 self.transactions.remove(&op.thread);
             }
-            _ => self.locked = None,
+            _ => self.locked[own] = None,
         }
     }
 
