@@ -44,7 +44,9 @@ def alike(group: Group) -> str:
     if not group.others:
         return ""
     more = f"{counted(group.others, 'more state')} "
-    verb = "fails" if group.others == 1 else "fail"
+    is_one = group.others == 1
+    does = f"; {more}{'fails' if is_one else 'fail'} so"
     if not group.kind.code:
-        return f"; {more}{verb} so"
-    return f"; {more}{verb} so and {'lack' if group.kind.side == 'lacks' else 'have'} the stores of this code, or more"
+        return does
+    verbs = ("lack", "lacks") if group.kind.side == "lacks" else ("have", "has")
+    return f"{does} and {verbs[is_one]} the stores of this code, or more"
