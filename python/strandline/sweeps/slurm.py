@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,8 +48,11 @@ def read(path: Path, engine: Engine) -> SlurmFile:
 @contextmanager
 def started(file: SlurmFile, path: Path) -> Iterator[str]:
     """The address of a scheduler here, for which SLURM starts the jobs."""
+    before = signal.getsignal(signal.SIGINT)
     from dask_jobqueue import SLURMCluster
 
+    # It would end the process at Ctrl-C, without a word.
+    signal.signal(signal.SIGINT, before)
     given: dict[str, Any] = {key: value for key, value in asdict(file).items() if value is not None}
     jobs = given.pop("jobs")
     given |= {key: list(value) for key, value in given.items() if isinstance(value, tuple)}

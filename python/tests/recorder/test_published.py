@@ -32,7 +32,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def judged(program: Path, kind: str, check: str, shm: Path, tmp_path: Path) -> tuple[int, list[dict[str, Any]], str]:
     """The status of the check of a recording under two models, its results, and what it prints."""
     recorded = record(Run((str(program), str(shm / "pool"), kind)), tmp_path / "published.strand", shm / "pool")
-    asked = ["check", str(recorded.path), "-d", "x86,eadr", "--verify", f"{program} {{}} {check}"]
+    asked = ["check", str(recorded.path), "-d", "x86,eadr", "--points", "100", "--verify", f"{program} {{}} {check}"]
     done, document = strandline(asked), strandline([*asked, "--json"])
     return done.returncode, json.loads(document.stdout)["results"], done.stdout
 
