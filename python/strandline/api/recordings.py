@@ -130,7 +130,7 @@ class CrashesOfRecording(Result):
         return [*said, f"reproduce: {self.again(result, verdict)}"]
 
     def remedy(self, result: Examined, verdict: Verdict) -> Remedy | None:
-        """What mends a state's failure. It was tried; `None` if no change mends it."""
+        """The change that was tried and mends a state's failure; `None` if none does."""
         return self.remedies.get((result.design, verdict.state.name))
 
     def again(self, result: Examined, verdict: Verdict | None = None) -> str:

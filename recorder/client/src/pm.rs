@@ -105,35 +105,29 @@ pub fn mapped(thread: &mut Thread, range: Range<u64>, descriptor: i32, offset: u
         return;
     }
     unmapped(thread, range.clone());
-    if let Some(offset) = heap::offset(&range).filter(|_| recorder.options.pm_heap.is_some()) {
-        let path = heap::NAME.to_owned();
-        let file = None;
-        return add(
-            thread,
-            Mapping {
-                range,
-                offset,
-                path,
-                file,
-            },
-        );
+    let of_heap = heap::offset(&range).filter(|_| recorder.options.pm_heap.is_some());
+    let found = match of_heap {
+        Some(offset) => Some((offset, heap::NAME.to_owned(), None)),
+        None => of_file(descriptor).map(|(path, file)| (offset, path, file)),
+    };
+    if let Some((offset, path, file)) = found {
+        let mapping = Mapping {
+            range,
+            offset,
+            path,
+            file,
+        };
+        add(thread, mapping);
     }
+}
+
+/// The name of a descriptor's file, if it is persistent memory: the first one by which it was mapped.
+fn of_file(descriptor: i32) -> Option<(String, Option<FileId>)> {
     let path = if descriptor < 0 { None } else { sys::file_of(descriptor) };
-    if let Some(path) = path.filter(|path| named(path)) {
-        let file = FileId::of(descriptor);
-        // A file of several names is one.
-        let known = ever_mapped().find(|known| known.file.is_some() && known.file == file);
-        let path = known.map_or(path, |known| known.path);
-        add(
-            thread,
-            Mapping {
-                range,
-                offset,
-                path,
-                file,
-            },
-        );
-    }
+    let path = path.filter(|path| named(path))?;
+    let file = FileId::of(descriptor);
+    let known = ever_mapped().find(|known| known.file.is_some() && known.file == file);
+    Some((known.map_or(path, |known| known.path), file))
 }
 
 fn add(thread: &mut Thread, mapping: Mapping) {

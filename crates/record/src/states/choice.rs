@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use strandline_kernel::Rng;
 
-/// Instructions that are told apart; the numbers of others are shared.
+/// Instructions with a number of their own. Further ones share these numbers.
 const MOST_CODE: usize = 1 << 11;
 
 /// How often all pairs are had.

@@ -2,7 +2,7 @@
 //!
 //! A lock's word returns to the value with which it is free, takes few others, and is never flushed for its own sake. A
 //! word that ends with another value, takes many, or points into persistent memory holds data: a stack's head, an
-//! allocator's end. Where values do not decide, nothing is accused, and the reason is told.
+//! allocator's end. Where values do not decide, the audit accuses nothing and gives the reason.
 
 use super::pending::Pending;
 use super::process::Process;
@@ -28,10 +28,10 @@ pub enum Kind {
     Data(&'static str),
 }
 
-const ELSEWHERE: &str = "locked instructions store to it, but it is flushed elsewhere";
-pub const ENDS: &str = "locked instructions store to it, but it ends with another value";
-const MANY: &str = "locked instructions store to it, but it takes many values";
-const POINTS: &str = "locked instructions store to it, but it points into persistent memory";
+const ELSEWHERE: &str = "locked instructions or transactions store to it, but it is flushed elsewhere";
+pub const ENDS: &str = "locked instructions or transactions store to it, but it ends with another value";
+const MANY: &str = "locked instructions or transactions store to it, but it takes many values";
+const POINTS: &str = "locked instructions or transactions store to it, but it points into persistent memory";
 const POINTED: &str = "returns to its first value, but points into persistent memory: a queue of waiters, or a list?";
 const COUNTED: &str = "returns to its first value, which is not 0: a count of references, or a lock?";
 pub const HELD: &str = "changes between two values, and ends with the second: a lock that is held, or data?";
