@@ -177,6 +177,17 @@ def test_a_torn_store_of_which_manuals_promise_more_is_told() -> None:
     assert [line.split(":")[0] for line in lines if "torn" in line] == ["  torn  cmpxchg16b in swap (list.c"]
 
 
+def test_the_page_says_what_of_an_order_is_not_certain() -> None:
+    torn = {"instruction": "cmpxchg16b", "site": "swap (list.c:9)"}
+    assumed = {"loads": 2, "load": {"site": "take (list.c:12)"}, "store": {"site": "put (list.c:7)"}}
+    failing = examined(replace(state("7:all,3=1", [BUG], [BUG], differs=1), torn=[torn]))
+    shown = replace(failing, plan=states_plan(assumed=assumed))
+    drawn = page.page([shown], lambda *_: "again", lambda *_: None, "list.strand")
+    said = "this order is assumed for 2 loads (the first in take (list.c:12), stored in put (list.c:7))"
+    assert f"The threads: {said}." in drawn
+    assert "torn  cmpxchg16b in swap (list.c:9)" in drawn
+
+
 def test_an_incomplete_recording_is_never_right() -> None:
     counts = {"states": 2, "intervals": 1, "classes": 1, "model": "px86", "threads": 1, "promises_recovery": True}
     right = [Verdict(state("1:all", [BUG], []), "")]

@@ -149,16 +149,16 @@ def circumstances(result: Examined) -> str:
     if plan.judged:
         parts.append(f"{counted(plan.judged, 'simulated run')} judged by model {plan.model}")
     if plan.assumed:
-        parts.append(_assumed(plan.assumed))
+        parts.append(assumed(plan.assumed))
     if plan.taken_together:
         parts.append("stores beyond 512 to a line that is not durable were merged")
     return ", ".join(parts)
 
 
-def _assumed(assumed: dict[str, Any]) -> str:
+def assumed(found: dict[str, Any]) -> str:
     """Loads of which the recording does not say which store they read."""
-    first = f"the first in {assumed['load']['site']}, stored in {assumed['store']['site']}"
-    return f"this order is assumed for {counted(assumed['loads'], 'load')} ({first})"
+    first = f"the first in {found['load']['site']}, stored in {found['store']['site']}"
+    return f"this order is assumed for {counted(found['loads'], 'load')} ({first})"
 
 
 def _explored(plan: StatesPlan) -> str:

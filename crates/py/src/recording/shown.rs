@@ -17,20 +17,23 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Simulates the runs, each of which it tells as a share of all; without the states before and after the program, if they
-    /// are another's.
-    pub fn open(spec: &StatesSpec, about: About, edges: bool, told: &mut dyn FnMut(f64)) -> Result<Shown, Error> {
+    /// Simulates the runs, each of which it tells as a share of all. If it is not alone, the states before and after the program
+    /// are those of another source, and so is what is assumed.
+    pub fn open(spec: &StatesSpec, about: About, alone: bool, told: &mut dyn FnMut(f64)) -> Result<Shown, Error> {
         let asked = Asked {
             recording: spec.recording.clone(),
             design: spec.design.clone(),
             points: spec.points,
             seed: spec.seed,
             only: spec.replay.as_ref().map(|name| name.parse()).transpose()?,
-            edges,
+            edges: alone,
         };
         let states = SimulatedStates::new(&asked, told)?;
         let source = Source::of(states.recording());
-        let assumed = assumed(states.recording()).map_err(|error| Error::input(error.to_string()))?;
+        let assumed = match alone {
+            true => assumed(states.recording()).map_err(|error| Error::input(error.to_string()))?,
+            false => Assumed::default(),
+        };
         Ok(Shown {
             states,
             source,

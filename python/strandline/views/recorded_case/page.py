@@ -62,7 +62,7 @@ def _case(result: Examined, group: Group, again: str, remedy: Remedy | None) -> 
             _stores(state.has, state.lacks),
             _text(_left_out(state), "dim"),
             _head("The order of the model"),
-            _text(_order(result, state)),
+            *map(_text, _order(result, state)),
             *(of_checker if result.verdicts is not None else []),
             _head("Reproduce"),
             _pre(again),
@@ -83,8 +83,14 @@ def _source(state: StateVisit, remedy: Remedy | None) -> list[str]:
     return [_head("The program"), *tables] if tables else []
 
 
-def _order(result: Examined, state: StateVisit) -> str:
-    """What the model says of the state's stores."""
+def _order(result: Examined, state: StateVisit) -> list[str]:
+    """What the model says of the state's stores, and what of their order is not certain."""
+    assumed = result.plan.assumed
+    known = [*([f"The threads: {crash_states.assumed(assumed)}."] if assumed else []), *crash_states.torn(state)]
+    return [_model(result, state), *known]
+
+
+def _model(result: Examined, state: StateVisit) -> str:
     model = result.plan.model
     if state in [verdict.state for verdict in result.disorders]:
         return f"Model {model} forbids this state: {result.design} has broken its own order."
