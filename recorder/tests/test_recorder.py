@@ -142,6 +142,19 @@ def test_what_a_program_stored_before_it_killed_itself_is_there(tmp_path: Path) 
     assert [int.from_bytes(access.new, "little") for access in stored] == list(range(1, 201))
 
 
+def test_a_store_is_in_the_first_contents_or_recorded(tmp_path: Path) -> None:
+    pool = tmp_path / "pool"
+    recording, done = record(tmp_path, "begins", str(pool), options=("--pm", str(pool), "--from", "work"))
+    assert done.returncode == 0
+    ((start, size, *_),) = recording.maps
+    first = int.from_bytes(recording.pages[start + size - 4096][-8:], "little")
+    at = start + size - 8
+    stored = [int.from_bytes(a.new, "little") for a in recording.accesses if a.address == at and a.kind in stream.WRITES]
+    assert first >= 1000
+    assert stored == list(range(first + 1, int.from_bytes(pool.read_bytes()[-8:], "little") + 1))
+    assert len(stored) >= 100
+
+
 def test_a_fault_cuts_its_block_short(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "signals")
     assert done.stdout == "10\n"
