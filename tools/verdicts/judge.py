@@ -47,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Case:
-    """A failing state that a report prints, with the lines of the stores that it has or lacks."""
+    """A failing state that a report prints, with the lines of the stores that are printed of it."""
 
     lines: frozenset[int]
 
@@ -162,7 +162,9 @@ def read(document: dict[str, Any], source: str) -> tuple[dict[str, bool], dict[s
     for group in document["groups"]:
         shown = failures.get((group["design"], group["state"]))
         if shown and len(cases.get(group["design"], ())) < SHOWN:
-            stores = [*(shown["has"] or ()), *(shown["lacks"] or ())]
+            # What the failure needs is printed alone, if it was found.
+            stated = group["needs"] or shown
+            stores = [*(stated["has"] or ()), *(stated["lacks"] or ())]
             case = Case(frozenset().union(*(lines_of(store, source) for store in stores)))
             cases[group["design"]] = (*cases.get(group["design"], ()), case)
     audit = tuple(
