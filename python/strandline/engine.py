@@ -70,6 +70,7 @@ class CrashSpec:
     run: RunSpec
     points: int | str
     replay: str | None = None
+    fails: str | None = None
     max_failures: int | None = None
 
 

@@ -105,6 +105,10 @@ pub struct Core {
     pub waited: Cell<u32>,
     /// Whether its program was interrupted.
     pub interrupted: Cell<Interrupt>,
+    /// The cores of hosts that have failed, as this core was told; a bit each.
+    pub failed: Cell<u64>,
+    /// Hosts of the machine.
+    pub hosts: u64,
     spin: Spin,
     /// The stack on which the program keeps its values, if not in registers.
     frame: Option<Rc<Frame>>,
@@ -203,6 +207,8 @@ impl Core {
             dispatched: Cell::new(0),
             waited: Cell::new(0),
             interrupted: Cell::new(Interrupt::Unheeded),
+            failed: Cell::new(0),
+            hosts: machine.hosts,
             spin: Spin::default(),
             frame: duties.stack.map(|base| Rc::new(Frame::new(base))),
             branches: Branches::new(core.prediction, core.predictor_entries),

@@ -1,8 +1,9 @@
 //! Writes on their way to persistent memory.
 
 use super::tails::{Tail, Tails};
+use crate::system::HostId;
 use strandline_design::{Key, WriteId, WriteRequest};
-use strandline_isa::{CoreId, Line};
+use strandline_isa::{CoreId, Line, LineData};
 use strandline_rules::{kept, Rule};
 
 /// A waiter for a write's acceptance.
@@ -18,6 +19,8 @@ pub enum Origin {
 struct Write {
     /// The part of it that controllers and designs see.
     request: WriteRequest<Key>,
+    /// The host that has sent it.
+    host: HostId,
     /// The first waiter for its acceptance.
     waiter: Option<Origin>,
 }
@@ -39,17 +42,23 @@ pub struct Writes {
     unaccepted: Tails,
     /// The waiters for acceptances that are not the first of their write, in order of arrival.
     later: Vec<(WriteId, Origin)>,
+    /// Those on their way to a device that several hosts share, in the order in which they were sent.
+    to_device: Option<Vec<WriteId>>,
 }
 
 impl Writes {
-    pub fn new() -> Writes {
-        Writes { ..Writes::default() }
+    /// None yet; `shared`: several hosts send them.
+    pub fn new(shared: bool) -> Writes {
+        Writes {
+            to_device: shared.then(Vec::new),
+            ..Writes::default()
+        }
     }
 
     /// Adds a write that arrives at its controller at `arrives`, whatever else is in flight to its
     /// line.
-    pub fn add_unordered(&mut self, request: WriteRequest<Key>, arrives: u64) -> WriteId {
-        let (id, tail) = self.insert(request);
+    pub fn add_unordered(&mut self, host: HostId, request: WriteRequest<Key>, arrives: u64) -> WriteId {
+        let (id, tail) = self.insert(host, request);
         tail.arrives = tail.arrives.max(arrives);
         id
     }
@@ -57,16 +66,20 @@ impl Writes {
     /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
     /// every older write to the line.
     #[inline(always)]
-    pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
-        let (id, tail) = self.insert(request);
+    pub fn add(&mut self, host: HostId, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
+        let (id, tail) = self.insert(host, request);
         tail.arrives = arrives.max(tail.arrives + 1);
         (id, kept(Rule::WritesOfALineInOrder, tail.arrives, || arrives))
     }
 
     #[inline(always)]
-    fn insert(&mut self, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
+    fn insert(&mut self, host: HostId, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
         let line = request.line;
-        let write = Write { request, waiter: None };
+        let write = Write {
+            request,
+            host,
+            waiter: None,
+        };
         let id = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = write;
@@ -77,12 +90,24 @@ impl Writes {
                 WriteId(self.slots.len() as u32 - 1)
             }
         };
+        if let Some(sent) = &mut self.to_device {
+            sent.push(id);
+        }
         (id, self.unaccepted.add(line, id))
     }
 
     /// The latest write to the line that no controller has accepted yet.
     pub fn unaccepted(&self, line: Line) -> Option<WriteId> {
         self.unaccepted.get(line).map(|tail| tail.last)
+    }
+
+    /// As [`Writes::unaccepted`], of those that a host has sent.
+    pub fn unaccepted_of(&self, host: HostId, line: Line) -> Option<WriteId> {
+        let Some(sent) = &self.to_device else {
+            return self.unaccepted(line);
+        };
+        let is_own = |id: &&WriteId| self.host(**id) == host && self.get(**id).line == line;
+        sent.iter().rev().find(is_own).copied()
     }
 
     /// Lets a waiter wait for the acceptance of the write.
@@ -122,7 +147,22 @@ impl Writes {
     #[inline(always)]
     pub fn accept(&mut self, id: WriteId) -> Waiting {
         self.unaccepted.remove(self.get(id).line);
+        if let Some(sent) = &mut self.to_device {
+            sent.retain(|other| *other != id);
+        }
         self.take_waiting(id)
+    }
+
+    /// Lays the bytes over a line's that its host has sent and the device has not accepted.
+    pub fn lay_over(&self, host: HostId, line: Line, data: &mut LineData) {
+        let slots = self.to_device.iter().flatten().map(|id| &self.slots[id.0 as usize]);
+        let own = slots.filter(|write| write.host == host && write.request.line == line);
+        own.for_each(|write| write.request.bytes.copy(&write.request.data, data));
+    }
+
+    /// The host that has sent a write.
+    pub fn host(&self, id: WriteId) -> HostId {
+        self.slots[id.0 as usize].host
     }
 
     /// The part of the write that controllers and designs see.

@@ -9,6 +9,7 @@ mod drain;
 mod events;
 mod flush;
 mod hardware;
+mod hosts;
 mod look;
 mod mutants;
 mod precision;
@@ -27,6 +28,7 @@ mod waiting;
 mod walk;
 mod writes;
 
+pub use hosts::HostId;
 pub use look::{CoreView, Flushing, Joined, Queued, What};
 pub use precision::Precision;
 pub use program::{factory, Body, Factory, Program};

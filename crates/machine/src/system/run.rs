@@ -146,7 +146,7 @@ impl System {
     /// Begins with these caches, translations and predictors.
     pub fn begin_with(&mut self, contents: Contents) {
         let hw = &mut self.idle_mut().hw;
-        hw.llc = contents.llc;
+        hw.hosts[0].llc = contents.llc;
         for (hart, (private, learnt)) in hw.harts.iter().zip(contents.cores) {
             hart.core.private.replace(private);
             hart.core.begin_with(learnt.tlb, &learnt.branches);
@@ -158,9 +158,9 @@ impl System {
         &*self.idle().design
     }
 
-    /// Memory as the cores see it.
+    /// Memory as the cores of the first host see it.
     pub fn memory(&self) -> &Memory {
-        &self.idle().hw.memory
+        &self.idle().hw.hosts[0].memory
     }
 
     /// The LLC's lines, and whether they are dirty there or in an owner's caches.
@@ -172,7 +172,8 @@ impl System {
             states.flatten().any(|state| state == crate::cache::State::Modified)
         };
         let mut lines = std::collections::BTreeMap::new();
-        hw.llc
+        hw.hosts[0]
+            .llc
             .change_all(|line, known| _ = lines.insert(line, known.dirty || owns(line)));
         lines
     }
