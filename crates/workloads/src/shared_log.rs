@@ -140,7 +140,6 @@ impl SharedLog {
         if self.keeps(Part::HeaderFlush) {
             header.flush();
         }
-        cpu.note(Note::RegionEnd);
         cpu.intent(Intent::Durable);
         cpu.note(Note::RegionDurable);
         known.store(number);

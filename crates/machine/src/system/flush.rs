@@ -47,7 +47,10 @@ impl Hardware {
         if !line.is_persistent() {
             return false;
         }
-        let write = if found.dirty {
+        let write = if found.dirty && broken(Rule::FlushReachesDevice) && self.device.is_some() {
+            self.llc_mut(core).change(line, |entry| entry.dirty = true);
+            None
+        } else if found.dirty {
             let data = self.seen(core).line(line);
             let request = WriteRequest {
                 line,
@@ -254,7 +257,7 @@ impl Running {
             dirty |= shared && std::mem::take(&mut entry.dirty);
             entry.owned &= !disowns;
         });
-        if kind != Flush::Clwb {
+        if kind != Flush::Clwb && (dirty || !broken(Rule::InvalidatesClean)) {
             self.hw.llc_mut(core).remove(line);
             self.maybe_fetch(core, line, own);
         }

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use strandline_design::{ByteMask, WriteId};
 use strandline_isa::{CoreId, Line, Memory};
 use strandline_kernel::{Calendar, Cycles};
+use strandline_rules::{broken, Rule};
 
 /// Which of the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,11 +169,14 @@ impl Hardware {
 
     /// A host's caches are filled with the line, as the device holds it, or as the host's own write on its way does.
     pub fn refill(&mut self, host: HostId, line: Line) {
-        let Some(device) = self.device.as_ref().filter(|_| line.is_persistent()) else {
+        let keeps = broken(Rule::FillsFromDevice);
+        let Some(device) = self.device.as_ref().filter(|_| line.is_persistent() && !keeps) else {
             return;
         };
         let (mut data, seen) = (device.line(line), self.hosts[host.index()].memory.line(line));
-        self.writes.lay_over(host, line, &mut data);
+        if !broken(Rule::ReadBehindOwnWrite) {
+            self.writes.lay_over(host, line, &mut data);
+        }
         let harts = self.harts.iter().filter(|hart| hart.host == host);
         let open = harts
             .flat_map(|hart| &hart.combining)
@@ -197,8 +201,8 @@ impl Hardware {
     /// share memory.
     pub fn combined(&self, mask: u64) -> ByteMask {
         match self.device {
-            Some(_) => ByteMask(mask),
-            None => ByteMask::ALL,
+            Some(_) if !broken(Rule::CombinedSendsOwnBytes) => ByteMask(mask),
+            _ => ByteMask::ALL,
         }
     }
 }
