@@ -11,6 +11,7 @@ mod latencies;
 mod occupancy;
 mod outputs;
 mod pcommits;
+mod places;
 mod presets;
 mod random;
 mod region;
