@@ -1,5 +1,7 @@
 //! What a design is, what it needs and which hooks it implements.
 
+use crate::Place;
+
 /// A design's name and origin, for lists and tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About {
@@ -83,16 +85,6 @@ pub struct Sizes {
     pub shared_bytes: u64,
 }
 
-/// Where the persistence domain begins, beyond what the machine's ADR says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Domain {
-    /// At the controllers' write queues with ADR, at the media without.
-    #[default]
-    Controllers,
-    /// At the caches (eADR, BBB): a store is durable once it is visible.
-    Caches,
-}
-
 /// When a design may roll cores back ([`crate::Services::checkpoint`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RollsBack {
@@ -121,8 +113,9 @@ impl RollsBack {
 /// the plain machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wants {
-    /// Where its persistence domain begins.
-    pub domain: Domain,
+    /// The place from which on bytes are written to the media if power fails, where that is before the queues that ADR
+    /// saves. With [`Place::has_visible`], a store is durable once it is visible (eADR, BBB).
+    pub saves: Option<Place>,
     /// When it rolls cores back.
     pub rolls_back: RollsBack,
     /// [`crate::Services::durable_line`] is true in unobserved runs too.

@@ -12,17 +12,19 @@ mod about;
 mod answers;
 mod counters;
 mod keyed;
+mod places;
 mod services;
 mod trait_design;
 mod types;
 
-pub use about::{About, Domain, Drains, Hook, Needs, RollsBack, Sizes, Wants};
+pub use about::{About, Drains, Hook, Needs, RollsBack, Sizes, Wants};
 pub use answers::{
     Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Eviction, Forward, Level, LineTag, Load,
     Ordering, Snoop, Store, StoreId, Supply, Until, Write, WriteKind,
 };
 pub use counters::{Counter, Counters, Occupancy, OwnCounts};
 pub use keyed::{boxed, AnyDesign};
+pub use places::{Held, Place};
 pub use services::{ControllerId, Services, WriteId, WriteRequest};
 pub use trait_design::{Design, GateOf, MessageOf, NoteOf, TagOf};
 pub use types::{Key, Keys, Never, Plain, Types};

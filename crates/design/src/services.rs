@@ -102,7 +102,7 @@ pub trait Services<T: Types> {
     /// The bytes of a line that the media and the persistence domain's queues hold: what a crash
     /// would leave of it if [`crate::Design::power_fails`] named nothing. With ADR these are the
     /// bytes of the write that its controller accepted last, without ADR of the last on the media.
-    /// Of a design with [`crate::Domain::Caches`] they are those of its last visible store, or of a
+    /// Of a design whose [`crate::Wants::saves`] is at the caches they are those of its last visible store, or of a
     /// non-temporal one once it is accepted. They exclude a write or store about which
     /// [`crate::Design::arrived`] or [`crate::Design::visible`] asks. They include one that
     /// [`crate::Design::acknowledged`] or [`crate::Design::reached_media`] reports.

@@ -2,8 +2,8 @@
 
 use crate::{
     About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Eviction,
-    Forward, Hook, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, Wants,
-    Write, WriteRequest,
+    Forward, Held, Hook, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until,
+    Wants, Write, WriteRequest,
 };
 use std::any::Any;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -70,11 +70,11 @@ pub trait Design: AsAny {
         Vec::new()
     }
 
-    /// Bytes that it must write on reserve power when power fails, at most, on a machine of these
-    /// sizes: beyond the controllers' write queues, which every machine with ADR drains.
-    fn drain_bytes(&self, machine: &Sizes) -> u64 {
+    /// Its structures that hold bytes of persistent memory, on a machine of these sizes: those from the place on that
+    /// [`Wants::saves`] names, or beside queues that ADR saves, are written on reserve power when power fails.
+    fn buffers(&self, machine: &Sizes) -> Vec<Held> {
         let _ = machine;
-        0
+        Vec::new()
     }
 
     /// Place 1: which primitives an ordering intent becomes.

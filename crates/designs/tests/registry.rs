@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use strandline_designs::{abouts, own_counters_of_all};
+use strandline_design::Sizes;
+use strandline_designs::{abouts, design, own_counters_of_all};
 
 /// The modules that several families use.
 const PARTS: &str = "parts";
@@ -87,6 +88,30 @@ fn a_counter_that_designs_share_is_one_key() {
     let counters = own_counters_of_all();
     let names: BTreeSet<&str> = counters.iter().map(|counter| counter.name).collect();
     assert_eq!(names.len(), counters.len());
+}
+
+#[test]
+fn a_buffer_is_a_structure_and_holds_no_more_than_that() {
+    let sizes = Sizes {
+        cores: 3,
+        controllers: 2,
+        store_queue_entries: 8,
+        writeback_buffer_entries: 8,
+        wpq_entries: 16,
+        private_bytes: 1 << 15,
+        shared_bytes: 1 << 20,
+    };
+    for design in abouts().iter().filter_map(|about| design(about.name)) {
+        let storage = design.storage(&sizes);
+        for held in design.buffers(&sizes) {
+            let structure = storage.iter().find(|(name, _)| *name == held.name);
+            assert!(
+                structure.is_some_and(|(_, bytes)| held.bytes <= *bytes),
+                "{}: {held:?}",
+                design.about().name
+            );
+        }
+    }
 }
 
 #[test]

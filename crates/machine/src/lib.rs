@@ -11,6 +11,7 @@ mod crash_image;
 mod journal;
 mod line_counts;
 mod memory;
+pub mod places;
 mod stats;
 mod system;
 mod timeline;

@@ -227,7 +227,10 @@ impl<'r> Run<'r> {
         let design = self.designed(plan)?;
         let resolved = resolved::of(spec, plan, &*design)?;
         let sizes = plan.machine.sizes(plan.cores);
-        let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
+        let (storage, drain_bytes) = (
+            design.storage(&sizes),
+            plan.machine.places(plan.cores, &*design).drain_bytes(),
+        );
         let shared = Shared::of(self.starts, plan, &resolved, &*design);
         let ended = execute(spec, plan, options, design, &shared, &self.progress)?;
         let measured = Measured {

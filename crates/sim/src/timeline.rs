@@ -2,7 +2,7 @@
 
 use crate::{design_named, request, Error, Progress, Record, Run, Spec};
 use serde::Serialize;
-use strandline_design::{AnyDesign, Domain};
+use strandline_design::{AnyDesign, Place};
 use strandline_machine::{Detail, MachineConfig, Timeline};
 
 request! {
@@ -106,9 +106,9 @@ pub fn durable_in(design: &str, machine: &MachineConfig) -> Result<&'static str,
 }
 
 fn durable(design: &AnyDesign, machine: &MachineConfig) -> &'static str {
-    match design.wants().domain {
-        Domain::Caches => "caches",
-        Domain::Controllers if machine.controllers.adr => "queue",
-        Domain::Controllers => "media",
+    match machine.durable_from(&design.wants()) {
+        place if place.has_visible() => "caches",
+        place if place < Place::Media => "queue",
+        _ => "media",
     }
 }

@@ -5,7 +5,7 @@ mod values;
 
 use crate::{
     About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Design,
-    Eviction, Forward, Key, Keys, Level, LineTag, Load, NoteOf, Ordering, Services, Sizes, Snoop, Store, StoreId,
+    Eviction, Forward, Held, Key, Keys, Level, LineTag, Load, NoteOf, Ordering, Services, Sizes, Snoop, Store, StoreId,
     Supply, TagOf, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -82,7 +82,7 @@ impl<D: Design> Design for Keyed<D> {
         fn set(&mut self, params: &Params);
         fn modes(&self) -> &'static [&'static str];
         fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)>;
-        fn drain_bytes(&self, machine: &Sizes) -> u64;
+        fn buffers(&self, machine: &Sizes) -> Vec<Held>;
         fn is_shared(&self, requester: CoreId, line: Line) -> bool;
         fn lowering(&self) -> Lowering;
         fn own_counters(&self) -> &'static [Counter];

@@ -16,7 +16,7 @@ use crate::parts::per_core;
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
 use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Counters, Departure, Design, Domain, Eviction, Level, Needs, Never, Occupancy, Services, Sizes,
+    About, Access, Counters, Departure, Design, Eviction, Held, Level, Needs, Never, Occupancy, Place, Services, Sizes,
     Snoop, Store, Types, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive, LINE_BYTES};
@@ -154,7 +154,7 @@ impl Design for Bbb {
 
     fn wants(&self) -> Wants {
         Wants {
-            domain: Domain::Caches,
+            saves: Some(Place::CoreBuffer),
             nt_cached: true,
             snoops_all: true,
             ..Wants::default()
@@ -176,9 +176,12 @@ impl Design for Bbb {
         vec![("persist buffers", machine.cores * of_a_core)]
     }
 
-    /// The lines of all buffers.
-    fn drain_bytes(&self, machine: &Sizes) -> u64 {
-        machine.cores * self.entries as u64 * LINE_BYTES
+    fn buffers(&self, machine: &Sizes) -> Vec<Held> {
+        vec![Held {
+            name: "persist buffers",
+            place: Place::CoreBuffer,
+            bytes: machine.cores * self.entries as u64 * LINE_BYTES,
+        }]
     }
 
     /// As under eADR: retired stores may still wait in the store queue.

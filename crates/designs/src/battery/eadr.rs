@@ -6,7 +6,7 @@
 //! Source: ASAP (HPCA 2022), section II-C.
 //! Simplified: the battery that drains the caches never fails.
 
-use strandline_design::{About, Design, Domain, Needs, Plain, Sizes, Wants};
+use strandline_design::{About, Design, Needs, Place, Plain, Wants};
 use strandline_isa::{Lowering, Primitive};
 
 /// Caches flushed by the platform on power failure.
@@ -31,14 +31,9 @@ impl Design for Eadr {
 
     fn wants(&self) -> Wants {
         Wants {
-            domain: Domain::Caches,
+            saves: Some(Place::Private),
             ..Wants::default()
         }
-    }
-
-    /// The caches, half of whose lines are dirty: the assumption of ASAP VI-D.
-    fn drain_bytes(&self, machine: &Sizes) -> u64 {
-        (machine.cores * machine.private_bytes + machine.shared_bytes) / 2
     }
 
     /// A store that has retired may still wait in the store queue, which is not in the persistence domain: an

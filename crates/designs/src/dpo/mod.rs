@@ -61,8 +61,9 @@ use own::{Dfence, Gate, Message, Note, Own};
 use settings::Settings;
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Forward, Hook,
-    Level, Load, Needs, Occupancy, Ordering, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Forward, Held,
+    Hook, Level, Load, Needs, Occupancy, Ordering, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write,
+    WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -188,6 +189,10 @@ impl Design for Dpo {
 
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         self.settings.storage(machine)
+    }
+
+    fn buffers(&self, machine: &Sizes) -> Vec<Held> {
+        self.settings.held(machine)
     }
 
     fn wants(&self) -> Wants {

@@ -1,7 +1,8 @@
 //! The parameters of Delegated Persist Ordering, and the storage that follows from them.
 
 use super::accesses::FILTER_BYTES;
-use strandline_design::Sizes;
+use strandline_design::{Held, Place, Sizes};
+use strandline_isa::LINE_BYTES;
 use strandline_kernel::{Param, Params};
 
 const ENTRIES: Param = Param {
@@ -105,6 +106,16 @@ impl Settings {
             separators: params.get(SEPARATORS.name),
             delay: params.get(DELAY.name),
         }
+    }
+
+    /// The lines of the buffers.
+    #[must_use]
+    pub fn held(&self, machine: &Sizes) -> Vec<Held> {
+        vec![Held {
+            name: "persist buffers",
+            place: Place::CoreBuffer,
+            bytes: machine.cores * self.entries as u64 * LINE_BYTES,
+        }]
     }
 
     /// The paper's structures, with its bytes of an entry and of AccumDP whatever their number, and

@@ -21,8 +21,8 @@ use super::persistency::Persistency;
 use crate::parts::epochs::{admission, bits, Commits, EpochId};
 use crate::parts::persist_buffer::{Sent, BUFFER_ENTRIES};
 use strandline_design::{
-    About, Access, Admission, Counters, Departure, Design, Eviction, Level, Needs, Ordering, Services, Sizes, Snoop,
-    Store, Until, Wants, Write,
+    About, Access, Admission, Counters, Departure, Design, Eviction, Held, Level, Needs, Ordering, Services, Sizes,
+    Snoop, Store, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -165,6 +165,10 @@ impl Design for Hops {
         let epoch = bits(2 * settings.entries as u64);
         let dependence = 1 + bits(machine.cores) + epoch;
         vec![("persist buffers", settings.buffer_bytes(machine, epoch, 1 + dependence))]
+    }
+
+    fn buffers(&self, machine: &Sizes) -> Vec<Held> {
+        vec![self.buffers.settings().held(machine)]
     }
 
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Sent) {

@@ -53,8 +53,8 @@ use buffer::Buffer;
 use paths::{Paths, Stamp};
 use std::collections::BTreeSet;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Level, Needs,
-    Never, Ordering, OwnCounts, Services, Sizes, Store, Supply, Types, Until, Wants, Write, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Held, Level,
+    Needs, Never, Ordering, OwnCounts, Place, Services, Sizes, Store, Supply, Types, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -309,6 +309,15 @@ impl Design for PmemSpec {
             ("speculation buffers", machine.controllers * of_a_buffer),
             ("paths", machine.cores * of_a_path),
         ]
+    }
+
+    /// The words on the paths.
+    fn buffers(&self, machine: &Sizes) -> Vec<Held> {
+        vec![Held {
+            name: "paths",
+            place: Place::Link,
+            bytes: machine.cores * self.path_entries as u64 * 8,
+        }]
     }
 
     fn wants(&self) -> Wants {

@@ -50,8 +50,9 @@ use counts::Counts;
 use own::{Gate, Message, Own, Tag};
 use settings::Settings;
 use strandline_design::{
-    About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Forward, GateOf, Hook, Load, NoteOf,
-    Occupancy, Ordering, RollsBack, Services, Sizes, Snoop, Store, StoreId, Until, Wants, Write, WriteKind,
+    About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Forward, GateOf, Held, Hook, Load,
+    NoteOf, Occupancy, Ordering, Place, RollsBack, Services, Sizes, Snoop, Store, StoreId, Until, Wants, Write,
+    WriteKind,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -264,6 +265,14 @@ impl Design for Speculative {
 
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         self.settings.storage(machine)
+    }
+
+    fn buffers(&self, machine: &Sizes) -> Vec<Held> {
+        vec![Held {
+            name: "speculative store buffer",
+            place: Place::StoreQueue,
+            bytes: machine.cores * self.settings.entries as u64 * settings::DATA_BYTES,
+        }]
     }
 
     /// A single core meets no conflict.

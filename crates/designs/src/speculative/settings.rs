@@ -71,7 +71,10 @@ const LATENCIES: [(usize, u64); 6] = [(32, 2), (64, 3), (128, 4), (256, 5), (512
 const CHECKPOINT_BYTES: u64 = 16 * 8 + 16 * 16 + 16;
 
 /// Bytes of a buffer entry: opcode and checkpoint number, address, data (4.2.2).
-const ENTRY_BYTES: u64 = 1 + 8 + 8;
+const ENTRY_BYTES: u64 = 1 + 8 + DATA_BYTES;
+
+/// Bytes that an entry stores.
+pub const DATA_BYTES: u64 = 8;
 
 /// Bytes of an entry of the block look-up table: the address of a line, and whether it was stored to.
 const TABLE_ENTRY_BYTES: u64 = 6;

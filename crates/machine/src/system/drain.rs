@@ -7,7 +7,7 @@ use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Core, Entry, EntryKind};
 use crate::timeline::Who;
-use strandline_design::{Access, Departure, Domain, Hook, Key, Ordering, Store, StoreId, Until, Write, WriteKind};
+use strandline_design::{Access, Departure, Hook, Key, Ordering, Store, StoreId, Until, Write, WriteKind};
 use strandline_isa::{CoreId, Flush, Primitive};
 use strandline_rules::{broken, Rule};
 
@@ -270,7 +270,7 @@ impl Running {
             return;
         }
         let temporal = matches!(entry.kind, EntryKind::Store { .. });
-        if temporal && self.hw.crash_image.is_some() && self.wants.domain == Domain::Caches {
+        if temporal && self.hw.crash_image.is_some() && self.durable_from.has_visible() {
             let line = entry.line();
             let data = self.hw.seen(core).line(line);
             self.durable(at, line, data);

@@ -3,7 +3,7 @@
 use super::hardware::{Hardware, ProgramState};
 use super::running::Running;
 use crate::core::{Entry, EntryKind, StoreQueue};
-use strandline_design::{ControllerId, WriteId};
+use strandline_design::{ControllerId, Place, WriteId};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::time::Rule as Time;
 use strandline_rules::{broken, Rule};
@@ -53,7 +53,7 @@ impl Running {
 
     /// A write is durable once it is issued.
     pub(super) fn save_issued(&mut self, at: u64, write: WriteId) {
-        if self.hw.machine.controllers.adr && self.hw.keeps_durable() {
+        if self.durable_from <= Place::Queue && self.hw.keeps_durable() {
             let request = *self.hw.writes.get(write);
             self.persist(at, &request);
         }

@@ -18,7 +18,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use strandline_design::{AnyDesign, Domain, Wants};
+use strandline_design::{AnyDesign, Place, Wants};
 use strandline_isa::{Addr, Code, CoreId, Memory};
 use strandline_kernel::Cycles;
 use strandline_rules::time::Rule;
@@ -31,6 +31,8 @@ pub struct Running {
     pub(super) design: Box<AnyDesign>,
     /// What the design wants.
     pub(super) wants: Wants,
+    /// The place from which on power failure takes no bytes.
+    pub(super) durable_from: Place,
     /// Whether a line that no core writes keeps its bytes, so that runs of cores that wait may be put off.
     pub(super) may_doze: bool,
     /// The programs of the cores, but for the one that runs.
@@ -85,9 +87,10 @@ impl Running {
             Code::Plain => Some(memory.extend_dram(cores as u64 * FRAME_BYTES)),
         };
         let wants = design.wants();
+        let durable_from = machine.durable_from(&wants);
         let traces = options.journal && options.trace != Traces::Nothing;
         let tracer = traces.then(|| Rc::new(Tracer::new(cores, options.trace.clone())));
-        let duties = duties(machine, &wants, &options, cores, tracer.clone());
+        let duties = duties(machine, &wants, durable_from, &options, cores, tracer.clone());
         let observed = Observed {
             crash_image: options.journal.then(|| CrashImage::of(&memory)),
             durable: (!options.journal && wants.durable_lines).then(|| memory.persistent_half()),
@@ -120,6 +123,7 @@ impl Running {
             hw,
             may_doze: cores > 1 && !wants.durable_lines && !any_broken(),
             wants,
+            durable_from,
             design,
             programs: (0..cores).map(|_| None).collect(),
             factories: (0..cores).map(|_| None).collect(),
@@ -391,6 +395,7 @@ const MOST_PATIENCE: u64 = 64;
 fn duties(
     machine: &MachineConfig,
     wants: &Wants,
+    durable_from: Place,
     options: &Options,
     cores: usize,
     tracer: Option<Rc<Tracer>>,
@@ -400,7 +405,7 @@ fn duties(
         !options.journal || recorder.is_none(),
         "a run has a journal or a timeline"
     );
-    let caches_durable = options.journal && wants.domain == Domain::Caches;
+    let caches_durable = options.journal && durable_from.has_visible();
     Duties {
         writes: Rc::default(),
         nt_cached: wants.nt_cached,

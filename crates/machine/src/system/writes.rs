@@ -5,10 +5,10 @@ use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::memory::{Issued, Origin, Waiting};
 use crate::timeline::Why;
-use strandline_design::{Acceptance, ControllerId, Domain, Hook, Key, WriteId, WriteRequest};
+use strandline_design::{Acceptance, ControllerId, Hook, Key, Place, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
-use strandline_rules::{breaks, broken, Rule};
+use strandline_rules::{breaks, broken, kept, Rule};
 
 impl Running {
     /// A write arrives; `again` if it waited for room, or the design held it.
@@ -110,17 +110,18 @@ impl Running {
     fn persist_accepted(&mut self, write: WriteId) {
         let now = self.hw.now();
         let request = *self.hw.writes.get(write);
-        match self.wants.domain {
-            Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
-            Domain::Caches => {
-                let data = self.hw.seen_by_all().line(request.line);
-                self.durable(now, request.line, data);
-            }
-            Domain::Controllers if broken(Rule::AdrSavesQueue) => {}
-            Domain::Controllers if broken(Rule::AdrSavesUnissued) => {}
-            Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, &request),
-            Domain::Controllers => {}
+        if self.durable_from.has_visible() {
+            let newest = self.hw.seen_by_all().line(request.line);
+            let data = kept(Rule::CachesDrainLast, newest, || request.data);
+            self.durable(now, request.line, data);
+        } else if self.saves_queue() && !broken(Rule::AdrSavesUnissued) {
+            self.persist(now, &request);
         }
+    }
+
+    /// Whether what the write queues have accepted reaches the media even if power fails.
+    fn saves_queue(&self) -> bool {
+        self.durable_from <= Place::Queue && !broken(Rule::AdrSavesQueue)
     }
 
     /// Notifies the waiters for a write's acceptance.
@@ -246,8 +247,8 @@ impl Running {
     fn reached_media(&mut self, controller: ControllerId, write: WriteId) {
         let request = *self.hw.writes.get(write);
         self.hw.writes.remove(write);
-        let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
-        if !saved && self.hw.keeps_durable() && self.wants.domain == Domain::Controllers {
+        let is_durable = self.durable_from.has_visible() || self.saves_queue();
+        if !is_durable && self.hw.keeps_durable() {
             self.persist(self.hw.now(), &request);
         }
         self.design.reached_media(&mut self.hw, controller, &request);

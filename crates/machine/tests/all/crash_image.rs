@@ -7,8 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use strandline_design::{
-    boxed, Acceptance, ControllerId, Design, Domain, Eviction, Level, Never, Services, Store, Types, Wants,
-    WriteRequest,
+    boxed, Acceptance, ControllerId, Design, Eviction, Level, Never, Place, Services, Store, Types, Wants, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Memory, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
@@ -191,7 +190,7 @@ impl Ledger {
 /// undo it, and drops them later. Names random other lines, too.
 struct Undo {
     rng: Rng,
-    domain: Domain,
+    saves: Option<Place>,
     adr: bool,
     /// Bytes in flight, by tag.
     sent: Vec<(Line, LineData)>,
@@ -246,7 +245,7 @@ impl Design for Undo {
 
     fn wants(&self) -> Wants {
         Wants {
-            domain: self.domain,
+            saves: self.saves,
             ..Wants::default()
         }
     }
@@ -258,7 +257,7 @@ impl Design for Undo {
 
     fn visible(&mut self, hw: &mut Hw<'_>, core: CoreId, store: Store) {
         let (line, data) = (store.line(), hw.visible_line(store.line()));
-        if self.domain == Domain::Caches {
+        if self.saves.is_some() {
             self.ledger.borrow_mut().persist(hw.now(), line, data);
         }
         hw.write(core, line, data, self.sent.len());
@@ -276,14 +275,14 @@ impl Design for Undo {
 
     /// Accepted: with ADR it is persisted.
     fn acknowledged(&mut self, hw: &mut Hw<'_>, _: CoreId, tag: usize) {
-        if self.adr && self.domain == Domain::Controllers {
+        if self.adr && self.saves.is_none() {
             let (line, data) = self.sent[tag];
             self.ledger.borrow_mut().persist(hw.now(), line, data);
         }
     }
 
     fn reached_media(&mut self, hw: &mut Hw<'_>, _: ControllerId, write: &WriteRequest<usize>) {
-        if !self.adr && self.domain == Domain::Controllers {
+        if !self.adr && self.saves.is_none() {
             self.ledger.borrow_mut().persist(hw.now(), write.line, write.data);
         }
     }
@@ -324,15 +323,15 @@ fn stores(cpu: &SimCpu<'_>, core: u16, seed: u64) {
 }
 
 /// A run under [`Undo`]: where its persistence domain begins, its durable events and the test's own books.
-fn run(seed: u64, cores: u16) -> (Domain, Vec<Durable>, Ledger) {
+fn run(seed: u64, cores: u16) -> (Option<Place>, Vec<Durable>, Ledger) {
     let mut rng = Rng::new(seed);
     let mut machine = random_machine(&mut rng);
     machine.simulation.slack = Cycles(0);
     machine.controllers.adr = rng.one_in(2);
     let ledger: Rc<RefCell<Ledger>> = Rc::default();
-    let domain = [Domain::Controllers, Domain::Controllers, Domain::Caches][rng.below(3) as usize];
+    let saves = [None, None, Some(Place::Private)][rng.below(3) as usize];
     let design = Undo {
-        domain,
+        saves,
         adr: machine.controllers.adr,
         rng,
         sent: Vec::new(),
@@ -356,7 +355,7 @@ fn run(seed: u64, cores: u16) -> (Domain, Vec<Durable>, Ledger) {
         put(&mut system, core, move |cpu| stores(cpu, core, seed));
     }
     let outcome = system.run().unwrap_or_else(|stuck| panic!("seed {seed}: {stuck}"));
-    (domain, outcome.journal.expect("kept").durable, ledger.take())
+    (saves, outcome.journal.expect("kept").durable, ledger.take())
 }
 
 /// What is persisted, with what the design names over it.
@@ -432,11 +431,11 @@ fn check_line(seed: u64, line: Line, durable: &[Durable], ledger: &Ledger) {
 }
 
 fn check(seed: u64, cores: u16) {
-    let (domain, durable, ledger) = run(seed, cores);
+    let (saves, durable, ledger) = run(seed, cores);
     assert!(durable.is_sorted_by_key(|durable| durable.at), "seed {seed}: in order");
     (0..LINES).for_each(|number| check_line(seed, line(number), &durable, &ledger));
     // When a store is visible `Services::now` may be ahead: then the books do not have the cycle.
-    if domain == Domain::Controllers {
+    if saves.is_none() {
         check_cycles(seed, &durable, &ledger);
     }
 }

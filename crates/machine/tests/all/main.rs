@@ -12,6 +12,7 @@ mod latencies;
 mod occupancy;
 mod outputs;
 mod pcommits;
+mod places;
 mod presets;
 mod random;
 mod region;

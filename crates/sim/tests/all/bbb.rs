@@ -95,5 +95,6 @@ fn storage_and_drain_are_those_of_so_many_lines() {
     // 32 entries of 512 bits of data, 42 of address and 1 for being in flight.
     assert_eq!(boxed(Bbb::default()).storage_bytes(&sizes), 32 * (32 * 555 / 8));
     // ASAP VI-D: 64 KB for 32 cores.
-    assert_eq!(boxed(Bbb::default()).drain_bytes(&sizes), 64 * 1024);
+    let places = preset("asap").places(32, &*boxed(Bbb::default()));
+    assert_eq!(places.drain_bytes(), 64 * 1024);
 }

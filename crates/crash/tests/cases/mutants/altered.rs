@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Acceptance, Access, Admission, AnyDesign, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
-    Design, Domain, Eviction, Forward, Hook, Key, Keys, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store,
-    StoreId, Supply, Until, Wants, Write, WriteRequest,
+    Design, Eviction, Forward, Held, Hook, Key, Keys, Level, LineTag, Load, Ordering, Place, Services, Sizes, Snoop,
+    Store, StoreId, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{forward, Cycles, Param, Params};
@@ -49,7 +49,7 @@ pub enum Change {
     /// Every controller's reply counts as the pcommit's.
     PcommitEachAnswer,
     /// Where the persistence domain begins.
-    Domain(Domain),
+    Saves(Option<Place>),
     /// The owner forwards these lines without a note.
     Given(fn(Line, Access) -> bool),
     /// Dirty lines are forwarded without a write-back.
@@ -146,7 +146,7 @@ impl Design for Altered {
         fn params(&self) -> &'static [Param];
         fn set(&mut self, params: &Params);
         fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)>;
-        fn drain_bytes(&self, machine: &Sizes) -> u64;
+        fn buffers(&self, machine: &Sizes) -> Vec<Held>;
         fn is_shared(&self, requester: CoreId, line: Line) -> bool;
         fn modes(&self) -> &'static [&'static str];
         fn own_counters(&self) -> &'static [Counter];
@@ -193,7 +193,7 @@ impl Design for Altered {
     fn wants(&self) -> Wants {
         let mut wants = self.inner.wants();
         match self.change {
-            Change::Domain(domain) => wants.domain = domain,
+            Change::Saves(place) => wants.saves = place,
             Change::HoldersAsked => wants.snoops_all = false,
             Change::HandedOverDirty => wants.handed_over_clean = false,
             _ => {}

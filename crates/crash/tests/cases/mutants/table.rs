@@ -3,7 +3,7 @@
 pub use super::altered::Change;
 use crate::planted::FoundFault;
 pub use strandline_crash::FaultKind;
-pub use strandline_design::{Access, Admission, Domain, Level, Until};
+pub use strandline_design::{Access, Admission, Level, Until};
 pub use strandline_isa::Primitive;
 use strandline_rules::{Breakable, Of, Rule};
 use strandline_workloads::describe;

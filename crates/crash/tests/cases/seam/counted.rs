@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use strandline_design::{
     About, Acceptance, Access, Admission, AnyDesign, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
-    Design, Eviction, Forward, Key, Keys, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId,
+    Design, Eviction, Forward, Held, Key, Keys, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId,
     Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -69,7 +69,7 @@ impl Design for Counted {
         fn set(&mut self, params: &Params);
         fn modes(&self) -> &'static [&'static str];
         fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)>;
-        fn drain_bytes(&self, machine: &Sizes) -> u64;
+        fn buffers(&self, machine: &Sizes) -> Vec<Held>;
         fn lowering(&self) -> Lowering;
         fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store);
         fn coalesced(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>);

@@ -51,7 +51,7 @@ use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
 use storage::{Frontiers, Storage};
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Level,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Held, Level,
     Ordering, OwnCounts, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -263,9 +263,8 @@ impl Design for Asap {
         self.recovery_storage().parts(self.buffers.settings(), machine)
     }
 
-    /// A line for every undo record (ASAP V-E); or where commits are pipelined the tables and frontiers.
-    fn drain_bytes(&self, machine: &Sizes) -> u64 {
-        self.recovery_storage().drained(self.buffers.settings(), machine)
+    fn buffers(&self, machine: &Sizes) -> Vec<Held> {
+        self.recovery_storage().held(self.buffers.settings(), machine)
     }
 
     /// A write of a buffer, or the value of a delay record, is accepted by its controller.

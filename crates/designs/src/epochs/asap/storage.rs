@@ -4,7 +4,7 @@ use super::super::buffers::Settings;
 use crate::parts::bloom::FILTER_BYTES;
 use crate::parts::epochs::bits;
 use crate::parts::persist_buffer::LINE_NUMBER_BITS;
-use strandline_design::Sizes;
+use strandline_design::{Held, Place, Sizes};
 use strandline_isa::LINE_BYTES;
 
 /// Sizes of what the controllers keep.
@@ -56,15 +56,24 @@ impl Storage {
         parts
     }
 
-    /// Bytes saved at a power failure: a line for every undo record (ASAP V-E); with frontiers the whole records, which recovery
-    /// reads, and the frontiers.
+    /// The lines of the buffers, and what is saved beside the queues: a line for every undo record (ASAP V-E); with frontiers
+    /// the whole records, which recovery reads, and the frontiers.
     #[must_use]
-    pub fn drained(self, settings: &Settings, machine: &Sizes) -> u64 {
-        let controller = match self.frontiers {
-            None => self.records * LINE_BYTES,
-            Some(frontiers) => self.table_bytes(settings, machine) + frontiers.bytes(machine),
+    pub fn held(self, settings: &Settings, machine: &Sizes) -> Vec<Held> {
+        let beside = |name, of_a_controller: u64| Held {
+            name,
+            place: Place::ControllerBuffer,
+            bytes: machine.controllers * of_a_controller,
         };
-        machine.controllers * controller
+        let mut held = vec![settings.held(machine)];
+        match self.frontiers {
+            None => held.push(beside("recovery tables", self.records * LINE_BYTES)),
+            Some(frontiers) => held.extend([
+                beside("recovery tables", self.table_bytes(settings, machine)),
+                beside("frontiers", frontiers.bytes(machine)),
+            ]),
+        }
+        held
     }
 
     /// Bytes of a recovery table.

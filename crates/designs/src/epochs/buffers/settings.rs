@@ -1,7 +1,7 @@
 //! The sizes of persist buffers, and how long entries wait for stores.
 
 use crate::parts::persist_buffer::{BUFFER_ENTRIES, LINE_NUMBER_BITS};
-use strandline_design::Sizes;
+use strandline_design::{Held, Place, Sizes};
 use strandline_isa::LINE_BYTES;
 use strandline_kernel::{Cycles, Param, Params};
 
@@ -83,5 +83,15 @@ impl Settings {
     pub fn buffer_bytes(&self, machine: &Sizes, epoch_bits: u64, more: u64) -> u64 {
         let entry = 8 * LINE_BYTES + LINE_NUMBER_BITS + epoch_bits + more;
         machine.cores * (self.entries as u64 * entry + 2 * epoch_bits).div_ceil(8)
+    }
+
+    /// Their lines.
+    #[must_use]
+    pub fn held(&self, machine: &Sizes) -> Held {
+        Held {
+            name: "persist buffers",
+            place: Place::CoreBuffer,
+            bytes: machine.cores * self.entries as u64 * LINE_BYTES,
+        }
     }
 }

@@ -9,7 +9,7 @@ use programs::{run_under, Did, Ran};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
-use strandline_design::{boxed, Domain, Wants};
+use strandline_design::{boxed, Place, Wants};
 use strandline_isa::{Addr, CoreId, LINE_BYTES};
 use strandline_kernel::Rng;
 use strandline_machine::{MachineConfig, OpId, Seen, Trace, TraceOp, Traces, VolatileLines};
@@ -19,15 +19,11 @@ fn run(seed: u64, cores: u64, length: u64, trace: Traces) -> Ran {
     let mut rng = Rng::new(seed);
     let machine: MachineConfig = random_machine(&mut rng);
     let everywhere = rng.one_in(3);
-    let domain = if rng.one_in(3) {
-        Domain::Caches
-    } else {
-        Domain::Controllers
-    };
+    let saves = rng.one_in(3).then_some(Place::Private);
     let design = Attentive {
         skips: !everywhere,
         wants: Wants {
-            domain,
+            saves,
             snoops_all: everywhere,
             ..Wants::default()
         },
