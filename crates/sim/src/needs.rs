@@ -26,7 +26,7 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
             "machine.core.consistency=weak",
         ))
     } else if machine.hosts > 1 && !needs.any_hosts {
-        Some(("cores that all share one coherent memory", "machine.hosts=1"))
+        Some(("cores of one host", "machine.hosts=1"))
     } else {
         None
     };

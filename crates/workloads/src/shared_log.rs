@@ -22,7 +22,7 @@ use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{BuildPlan, Heap, LogLayout, ThreadState, Workload};
 
 sites! {
-    NOTHING_NEW = 0x52c1_08d7;
+    SOMETHING_NEW = 0x52c1_08d7;
     LAPPED = 0xe07b_3a19;
     ENTRY_IS_WRONG = 0x1d86_f4c3;
     IS_LAPPED = 0x2b4e_90c7;
@@ -175,7 +175,7 @@ impl SharedLog {
         let (header, known) = (cpu.word(self.header(log).0), cpu.word(self.known(lane, log).0));
         self.invalidate(cpu, std::iter::once(header));
         let (last, mut number) = (header.load(), known.load());
-        if last.equals(number).branch(NOTHING_NEW) {
+        if !number.less(last).branch(SOMETHING_NEW) {
             return;
         }
         // The writer may be at the oldest slot.

@@ -45,6 +45,8 @@ pub enum HostCoherence {
     /// Programs do, by flushes: present devices that several hosts share.
     #[default]
     None,
+    /// A directory at the device, which invalidates copies (CXL 3, back-invalidate).
+    Hardware,
 }
 
 /// A host that fails.

@@ -197,7 +197,7 @@ words!(Consistency: Tso = "tso", Weak = "weak");
 words!(Warm: Steady = "steady", Footprint = "footprint", Cold = "cold");
 words!(Coherence: Directory = "directory", Snoop = "snoop");
 words!(Failing: None = "none", H0 = "h0", H1 = "h1", H2 = "h2", H3 = "h3");
-words!(HostCoherence: None = "none");
+words!(HostCoherence: None = "none", Hardware = "hardware");
 words!(Prediction: Gshare = "gshare", Tage = "tage");
 words!(DecodeEnd: Block = "block", Taken = "taken");
 words!(WpqLeave: Written = "written", Issued = "issued");

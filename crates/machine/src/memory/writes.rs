@@ -21,8 +21,23 @@ struct Write {
     request: WriteRequest<Key>,
     /// The host that has sent it.
     host: HostId,
+    /// When it would arrive.
+    arrives: u64,
+    /// What becomes of it if its host fails.
+    fate: Fate,
     /// The first waiter for its acceptance.
     waiter: Option<Origin>,
+}
+
+/// Whether a write reaches the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Unless its host fails before it has left.
+    Leaves,
+    /// Whatever its host does: another host has been answered behind it.
+    Certain,
+    /// Its host has failed before.
+    Lost,
 }
 
 /// The waiters for a write: the flush itself, and flushes that found the line clean behind it.
@@ -69,7 +84,9 @@ impl Writes {
     pub fn add(&mut self, host: HostId, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
         let (id, tail) = self.insert(host, request);
         tail.arrives = arrives.max(tail.arrives + 1);
-        (id, kept(Rule::WritesOfALineInOrder, tail.arrives, || arrives))
+        let at = kept(Rule::WritesOfALineInOrder, tail.arrives, || arrives);
+        self.slots[id.0 as usize].arrives = at;
+        (id, at)
     }
 
     #[inline(always)]
@@ -78,6 +95,8 @@ impl Writes {
         let write = Write {
             request,
             host,
+            arrives: 0,
+            fate: Fate::Leaves,
             waiter: None,
         };
         let id = match self.free.pop() {
@@ -153,11 +172,40 @@ impl Writes {
         self.take_waiting(id)
     }
 
-    /// Lays the bytes over a line's that its host has sent and the device has not accepted.
-    pub fn lay_over(&self, host: HostId, line: Line, data: &mut LineData) {
+    /// Lays the bytes over a line's that a host, or any, has sent and the device has not accepted.
+    pub fn lay_over(&self, host: Option<HostId>, line: Line, data: &mut LineData) {
         let slots = self.to_device.iter().flatten().map(|id| &self.slots[id.0 as usize]);
-        let own = slots.filter(|write| write.host == host && write.request.line == line);
+        let of_line = slots.filter(|write| write.request.line == line && write.fate != Fate::Lost);
+        let own = of_line.filter(|write| host.is_none_or(|host| host == write.host));
         own.for_each(|write| write.request.bytes.copy(&write.request.data, data));
+    }
+
+    /// The writes of a line that hosts have sent arrive, whatever happens to these.
+    pub fn make_certain(&mut self, line: Line) {
+        for id in self.to_device.iter().flatten() {
+            let write = &mut self.slots[id.0 as usize];
+            if write.request.line == line && write.fate == Fate::Leaves {
+                write.fate = Fate::Certain;
+            }
+        }
+    }
+
+    /// A host has failed: its writes that would arrive after this time had not left it. The lines of those.
+    pub fn lose(&mut self, host: HostId, after: u64) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for id in self.to_device.iter().flatten() {
+            let write = &mut self.slots[id.0 as usize];
+            if write.host == host && write.arrives > after && write.fate == Fate::Leaves {
+                write.fate = Fate::Lost;
+                lines.push(write.request.line);
+            }
+        }
+        lines
+    }
+
+    /// Whether its host has failed before it left.
+    pub fn is_lost(&self, id: WriteId) -> bool {
+        self.slots[id.0 as usize].fate == Fate::Lost
     }
 
     /// The host that has sent a write.

@@ -81,6 +81,9 @@ impl Running {
         if let Some(known) = here.filter(|known| known.owned && !alone) {
             self.await_owner(core, line, known.sharers, at)?;
         }
+        if self.hw.directory.is_some() {
+            self.await_hosts(core, line, at)?;
+        }
         if let Some(tag) = self.hw.line_tags.get(line) {
             if let Some(until) = self.design.tagged(&mut self.hw, core, line, access, tag) {
                 return Err(until.into());
@@ -96,6 +99,9 @@ impl Running {
         };
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.llc(core).latency;
+        if self.hw.directory.is_some() {
+            t += self.ask_hosts(core, line, access, here.is_some());
+        }
         let entry = match self.hw.llc_mut(core).touch(line) {
             Some(entry) => entry,
             None => {
@@ -127,7 +133,7 @@ impl Running {
 
     /// Fails while the line is in flight to its next owner, and until that core's store has written
     /// it: the store is due, but a core that runs ahead may issue its request first.
-    fn await_owner(&mut self, core: CoreId, line: Line, sharers: Sharers, at: u64) -> Result<(), Blocked> {
+    pub(super) fn await_owner(&self, core: CoreId, line: Line, sharers: Sharers, at: u64) -> Result<(), Blocked> {
         // A load is requested at dispatch, for a later cycle; a store as it drains.
         let now = at.min(self.hw.harts[core.index()].core.turn.next_op.get());
         let requester = &self.hw.harts[core.index()].core;
@@ -247,7 +253,10 @@ impl Running {
     /// Updates the directory and the other cores' states. Returns the state that the requester
     /// gets.
     fn grant_line(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
-        let alone = entry.sharers.others(core).next().is_none() && !self.design.is_shared(core, line);
+        let among_hosts = self.hw.directory.as_ref();
+        let alone = entry.sharers.others(core).next().is_none()
+            && !self.design.is_shared(core, line)
+            && !among_hosts.is_some_and(|directory| directory.is_shared(self.hw.host_of(core), line));
         for other in entry.sharers.others(core) {
             if access == Access::Own {
                 self.wake(other);
@@ -354,6 +363,7 @@ impl Running {
             }
         }
         self.hw.llc_mut(core).remove(line);
+        self.hw.forget_line(core, line);
         if self.hw.line_tags.get(line).is_none() {
             if !dirty {
                 return;
@@ -383,7 +393,7 @@ impl Running {
 
     /// Writes a line back that leaves the caches of a core's host at `at`; now, if that was before. A core whose load has waited for a line
     /// in flight goes on with loads that were dispatched behind it, and their victims leave at once.
-    fn write_back(&mut self, core: CoreId, line: Line, at: u64) {
+    pub(super) fn write_back(&mut self, core: CoreId, line: Line, at: u64) {
         let at = at.max(self.hw.now());
         if line.is_persistent() {
             let data = self.hw.seen(core).line(line);

@@ -251,6 +251,12 @@ impl Running {
                 private.remove(line)
             };
         }
+        let mut everywhere = self.hw.everywhere();
+        if self.hw.directory.is_some() {
+            let (found, takes) = self.flush_in_hosts(core, line, kind);
+            dirty |= found;
+            everywhere += takes;
+        }
         let disowns = kind == Flush::Clwb && !keeps && !own_only;
         let shared = !broken(Rule::FlushFindsSharedLevel);
         self.hw.llc_mut(core).change(line, |entry| {
@@ -259,12 +265,13 @@ impl Running {
         });
         if kind != Flush::Clwb && (dirty || !broken(Rule::InvalidatesClean)) {
             self.hw.llc_mut(core).remove(line);
+            self.hw.forget_line(core, line);
             self.maybe_fetch(core, line, own);
         }
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
         Ok(FoundLine {
             dirty,
-            at: own + self.hw.everywhere(),
+            at: own + everywhere,
         })
     }
 
@@ -272,7 +279,10 @@ impl Running {
     /// invalidated back now and then.
     fn maybe_fetch(&mut self, core: CoreId, line: Line, at: u64) {
         let one_in = self.hw.machine.simulation.evict_one_in;
-        let may = self.hw.device.is_some() && one_in > 0 && self.hw.llc(core).has_room_for(line);
+        let may = self.hw.device.is_some()
+            && self.hw.directory.is_none()
+            && one_in > 0
+            && self.hw.llc(core).has_room_for(line);
         if may && self.hw.rng.one_in(one_in) {
             self.fetch(core, line, Supply::Memory, None, at);
         }
@@ -292,6 +302,9 @@ impl Running {
             return false;
         }
         self.evict(core, line, at);
+        if self.hw.directory.is_some() && self.flush_in_hosts(core, line, Flush::ClflushOpt).0 {
+            self.write_back(core, line, at);
+        }
         let hart = self.hw.hart(core);
         let index = match hart.combining.iter().position(|b| b.line == line && !b.sent) {
             Some(index) => index,

@@ -2,6 +2,7 @@
 
 use super::channel::Channels;
 use super::clock::Clock;
+use super::directory::Directory;
 use super::doze::Doze;
 use super::events::Event;
 use super::hosts::{Host, HostId};
@@ -30,6 +31,8 @@ pub struct Hardware {
     pub hosts: Vec<Host>,
     /// What the device holds that several hosts share; none of a machine with one host, which sees it all.
     pub device: Option<Memory>,
+    /// The device's directory, if it keeps the copies of several hosts alike.
+    pub directory: Option<Directory>,
     pub harts: Vec<Hart>,
     pub turns: Turns,
     /// The design's tags of lines.
@@ -188,6 +191,7 @@ impl Hardware {
             clock: Clock::default(),
             hosts,
             device,
+            directory: Directory::of(machine),
             turns: Turns::new(count),
             waiters: Waiters::new(count),
             harts: cores.into_iter().map(hart).collect(),

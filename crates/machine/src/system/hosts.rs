@@ -7,7 +7,7 @@ use super::events::Event;
 use super::hardware::{Hardware, ProgramState};
 use super::running::Running;
 use crate::cache::Llc;
-use crate::config::MachineConfig;
+use crate::config::{HostCoherence, MachineConfig};
 use crate::memory::Dram;
 use std::rc::Rc;
 use strandline_design::{ByteMask, WriteId};
@@ -94,12 +94,18 @@ impl Host {
         }
     }
 
-    /// The hosts of a machine around `memory`, each with its copy; and what the device holds, where several share it.
+    /// The hosts of a machine around `memory`, each with its copy unless the copies are kept alike; and what the device holds,
+    /// where several share it.
     pub fn all(machine: &MachineConfig, memory: Memory) -> (Vec<Host>, Option<Memory>) {
-        let others: Vec<Memory> = (1..machine.hosts).map(|_| memory.clone()).collect();
         let device = (machine.hosts > 1).then(|| memory.persistent_half());
-        let all = std::iter::once(memory).chain(others);
-        (all.map(|memory| Host::new(machine, Rc::new(memory))).collect(), device)
+        let first = Rc::new(memory);
+        let copy = |_| match machine.cxl.coherence {
+            HostCoherence::None => Rc::new(Memory::clone(&first)),
+            HostCoherence::Hardware => first.clone(),
+        };
+        let others: Vec<Rc<Memory>> = (1..machine.hosts).map(copy).collect();
+        let all = std::iter::once(first).chain(others);
+        (all.map(|memory| Host::new(machine, memory)).collect(), device)
     }
 
     /// The host of a core, of `cores` in all.
@@ -136,7 +142,10 @@ impl Hardware {
 
     /// Memory as all cores see it: those of a machine with one host.
     pub fn seen_by_all(&self) -> &Memory {
-        debug_assert!(self.device.is_none(), "each host sees its own");
+        debug_assert!(
+            self.device.is_none() || self.directory.is_some(),
+            "each host sees its own"
+        );
         &self.hosts[0].memory
     }
 
@@ -170,12 +179,13 @@ impl Hardware {
     /// A host's caches are filled with the line, as the device holds it, or as the host's own write on its way does.
     pub fn refill(&mut self, host: HostId, line: Line) {
         let keeps = broken(Rule::FillsFromDevice);
-        let Some(device) = self.device.as_ref().filter(|_| line.is_persistent() && !keeps) else {
+        let keeps = keeps || self.directory.is_some() || !line.is_persistent();
+        let Some(device) = self.device.as_ref().filter(|_| !keeps) else {
             return;
         };
         let (mut data, seen) = (device.line(line), self.hosts[host.index()].memory.line(line));
         if !broken(Rule::ReadBehindOwnWrite) {
-            self.writes.lay_over(host, line, &mut data);
+            self.writes.lay_over(Some(host), line, &mut data);
         }
         let harts = self.harts.iter().filter(|hart| hart.host == host);
         let open = harts
@@ -183,6 +193,14 @@ impl Hardware {
             .filter(|open| open.line == line && !open.sent);
         open.for_each(|open| ByteMask(open.mask).copy(&seen, &mut data));
         self.hosts[host.index()].memory.set_line(line, &data);
+    }
+
+    /// A core's host has a line no longer.
+    pub fn forget_line(&mut self, core: CoreId, line: Line) {
+        let host = self.host_of(core);
+        if let Some(directory) = &mut self.directory {
+            directory.leaves(host, line);
+        }
     }
 
     /// The cores of a host.
@@ -215,10 +233,16 @@ impl Running {
         if self.hw.hosts[host.index()].failed.replace(now).is_some() {
             return;
         }
+        let way = self.hw.machine.cxl.way().0;
+        let mut lost = self.hw.writes.lose(host, now + way);
         let cores: Vec<CoreId> = self.hw.cores_of(host).collect();
-        for core in cores {
-            self.wake(core);
-            self.stop_core(core);
+        for core in &cores {
+            self.wake(*core);
+            self.stop_core(*core);
+        }
+        if self.hw.directory.is_some() {
+            lost.extend(self.hw.dirty_lines(host, &cores));
+            self.hw.return_to_device(host, lost);
         }
         self.hw
             .post(now + self.hw.machine.cxl.detection.0, Event::HostsTold(host));
@@ -266,8 +290,7 @@ impl Running {
 
     /// Whether a write that would arrive now had not left its host when that failed. It is then forgotten.
     pub(super) fn is_lost(&mut self, write: WriteId) -> bool {
-        let host = &self.hw.hosts[self.hw.writes.host(write).index()];
-        let lost = host.failed.is_some_and(|at| self.hw.now() > at + host.link.way);
+        let lost = self.hw.writes.is_lost(write);
         if lost {
             self.hw.record(move |recorder, _| recorder.refused(write));
             self.hw.writes.accept(write);

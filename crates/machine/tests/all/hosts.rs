@@ -7,7 +7,7 @@ use std::rc::Rc;
 use strandline_design::boxed;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Primitive, Rmw, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::config::Failing;
+use strandline_machine::config::{Failing, HostCoherence};
 use strandline_machine::{MachineConfig, Outcome, SimCpu, System};
 
 const DATA: Addr = Addr(PM_BASE);
@@ -57,8 +57,15 @@ fn persist(cpu: &SimCpu<'_>, addr: Addr) {
     cpu.primitive(Primitive::Sfence);
 }
 
+/// Those of a device with a directory.
+fn coherent_hosts() -> MachineConfig {
+    let mut machine = two_hosts();
+    machine.cxl.coherence = HostCoherence::Hardware;
+    machine
+}
+
 /// What a host reads at cycle 20,000 of what the other has stored at 5,000, and read itself at first.
-fn read_after(publish: fn(&SimCpu<'_>), acquire: fn(&SimCpu<'_>)) -> u64 {
+fn read_after(machine: &MachineConfig, publish: fn(&SimCpu<'_>), acquire: fn(&SimCpu<'_>)) -> u64 {
     let read = Rc::new(RefCell::new(0));
     let reads = read.clone();
     let writer = move |cpu: &SimCpu<'_>| {
@@ -74,7 +81,7 @@ fn read_after(publish: fn(&SimCpu<'_>), acquire: fn(&SimCpu<'_>)) -> u64 {
         acquire(cpu);
         *reads.borrow_mut() = cpu.load(DATA, ready, 8).bits();
     };
-    run(&two_hosts(), vec![Box::new(writer), Box::new(reader)]);
+    run(machine, vec![Box::new(writer), Box::new(reader)]);
     read.take()
 }
 
@@ -85,18 +92,78 @@ fn invalidate(cpu: &SimCpu<'_>, fence: Primitive) {
 
 #[test]
 fn a_host_sees_a_store_of_another_once_that_has_flushed_and_it_has_invalidated() {
+    let read = |publish, acquire| read_after(&two_hosts(), publish, acquire);
     let flush: fn(&SimCpu<'_>) = |cpu| persist(cpu, DATA);
     let acquire: fn(&SimCpu<'_>) = |cpu| invalidate(cpu, Primitive::Mfence);
-    assert_eq!(read_after(flush, acquire), 7);
-    assert_eq!(read_after(|_| (), acquire), 0, "not flushed");
-    assert_eq!(read_after(flush, |_| ()), 0, "not invalidated");
+    let nothing: fn(&SimCpu<'_>) = |_| ();
+    assert_eq!(read(flush, acquire), 7);
+    assert_eq!(read(nothing, acquire), 0, "not flushed");
+    assert_eq!(read(flush, nothing), 0, "not invalidated");
     assert_eq!(
-        read_after(flush, |cpu| cpu.flush(DATA, 0, Flush::Clwb)),
+        read(flush, |cpu| cpu.flush(DATA, 0, Flush::Clwb)),
         0,
         "clwb keeps the line"
     );
     // A load is not ordered behind a clflushopt by an sfence.
-    assert_eq!(read_after(flush, |cpu| invalidate(cpu, Primitive::Sfence)), 0);
+    assert_eq!(read(flush, |cpu| invalidate(cpu, Primitive::Sfence)), 0);
+    assert_eq!(
+        read_after(&coherent_hosts(), nothing, nothing),
+        7,
+        "a directory invalidates"
+    );
+}
+
+#[test]
+fn with_a_directory_hosts_share_lines_and_locked_instructions_are_atomic() {
+    let add = |cpu: &SimCpu<'_>| {
+        for _ in 0..10 {
+            cpu.rmw(DATA, 0, Rmw::Add, 1, 0);
+        }
+        persist(cpu, DATA);
+    };
+    let write = |cpu: &SimCpu<'_>| {
+        let ready = until(cpu, 9000);
+        store(cpu, SAME_LINE, 8, ready);
+        cpu.rmw(DATA, 0, Rmw::Add, 1, 0);
+        persist(cpu, DATA);
+    };
+    let mut machine = coherent_hosts();
+    machine.hosts = 3;
+    let outcome = run(&machine, vec![Box::new(add), Box::new(add), Box::new(write)]);
+    assert_eq!((left(&outcome, DATA), left(&outcome, SAME_LINE)), (21, 8));
+}
+
+/// A host stores a word and never flushes it; the other reads it or not, before the first fails, and after.
+fn read_of_the_failed(before: bool) -> (Vec<u64>, u64) {
+    let mut machine = coherent_hosts();
+    machine.simulation.fails = Failing::H0;
+    machine.simulation.fails_at = Cycles(10_000);
+    let read = Rc::new(RefCell::new(Vec::new()));
+    let reads = read.clone();
+    let writer = |cpu: &SimCpu<'_>| {
+        store(cpu, DATA, 7, 0);
+        let ready = until(cpu, 30_000);
+        store(cpu, FLAG, 1, ready);
+    };
+    let reader = move |cpu: &SimCpu<'_>| {
+        for (at, reads_then) in [(5000, before), (20_000, true)] {
+            let ready = until(cpu, at);
+            if reads_then {
+                store(cpu, Addr(64), 1, ready);
+                cpu.primitive(Primitive::Mfence);
+                reads.borrow_mut().push(cpu.load(DATA, ready, 8).bits());
+            }
+        }
+    };
+    let outcome = run(&machine, vec![Box::new(writer), Box::new(reader)]);
+    (read.take(), left(&outcome, DATA))
+}
+
+#[test]
+fn a_value_of_a_failed_host_is_gone_unless_another_has_read_it() {
+    assert_eq!(read_of_the_failed(false), (vec![0], 0));
+    // The answer to the read has brought it to the device.
+    assert_eq!(read_of_the_failed(true), (vec![7, 7], 7));
 }
 
 #[test]
