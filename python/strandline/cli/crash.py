@@ -73,7 +73,6 @@ class OfWorkloads(Helped):
         "crash sps -d x86,unordered --tasks 50 --points 100",
         "crash hashmap -d asap-ep --threads 4 --tasks 20 --points all",
         "crash sps -d unordered --tasks 50 --html failing.html",
-        "crash shared-log -d x86 --threads 2 --set machine.hosts=2 --fails h0",
     ),
 )
 @run_options_of(workload_required=True)

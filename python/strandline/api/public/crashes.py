@@ -32,6 +32,7 @@ def crash(
     points: int | Literal["all"] = 1000,
     max_failures: int | None = None,
     replay: str | None = None,
+    fails: Literal["h0", "h1", "h2", "h3"] | None = None,
     jobs: int | None = None,
 ) -> Crashes:
     """Cuts the power in a workload at `points` states, recovers, and judges each by invariant and model.
@@ -45,6 +46,7 @@ def crash(
     - `points`: the number of crash states, or `all`.
     - `max_failures`: stop a design after this number of failing states.
     - `replay`: the one crash state to check, as a failure names it.
+    - `fails`: the host that fails at many moments, while the others go on and repair what it left.
     - `jobs`: parallel runs; by default as many as there are cores.
 
     An `InputError` before anything runs if an argument is wrong, or if the runs exceed the memory.
@@ -59,7 +61,7 @@ def crash(
     base = base_run(
         workload, designs[0], machine, runtime, threads, tasks, own, coroutines, bmo, set, seed, recovers=False
     )
-    return crashes.crash(at, base, designs, words.points(points), replay, at_least(1, max_failures), own)
+    return crashes.crash(at, base, designs, words.points(points), replay, at_least(1, max_failures), own, fails)
 
 
 @suggesting
