@@ -68,8 +68,9 @@ def states(plan: StatesPlan) -> str:
 
 
 def verdicts(results: Sequence[Examined]) -> Table:
-    """One row a design."""
-    return Table(COLUMNS, tuple(_row(result) for result in results))
+    """One row a design, or set of hosts that fail."""
+    columns = COLUMNS if results[0].fails is None else (Column("failing", numeric=False), *COLUMNS[1:-1])
+    return Table(columns, tuple(_row(result)[: len(columns)] for result in results))
 
 
 def _row(result: Examined) -> tuple[str, ...]:
@@ -77,7 +78,7 @@ def _row(result: Examined) -> tuple[str, ...]:
     failing = "-" if result.verdicts is None and not result.failures else whole(len(result.failures))
     intervals = "-" if plan.intervals is None else whole(plan.intervals)
     counts = (states(plan), whole(result.visited), intervals, _classes(result))
-    return result.design, *counts, failing, verdict(result), found(plan)
+    return result.name, *counts, failing, verdict(result), found(plan)
 
 
 def verdict(result: Examined) -> str:
@@ -281,7 +282,7 @@ def explain(
     apart = "that lack a store older than a present one" if state.run else "in the other state than the rest"
     differs = f", {counted(state.differs, 'line')} {apart}" if state.differs else ""
     return [
-        f"{result.design}: {verdict.why}{alike}",
+        f"{result.name}{' fail' if result.fails else ''}: {verdict.why}{alike}",
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in needs(group)),
