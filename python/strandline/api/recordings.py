@@ -16,7 +16,7 @@ from strandline.checking.examined import Examined, hosts_of, kind
 from strandline.checking.examining import examine, weaken
 from strandline.checking.failing import failing
 from strandline.checking.fixing import fixed
-from strandline.checking.groups import Group, groups
+from strandline.checking.groups import Group, Kind, groups
 from strandline.checking.in_order import Early
 from strandline.checking.means import Means
 from strandline.checking.mending import Remedy, remedies
@@ -84,9 +84,10 @@ class CrashesOfRecording(Result):
         parts += [Line(f"warning: {warning}", folds=True) for warning in first.plan.warnings]
         if self.request.dump:
             parts.append(Line(f"{first.plan.visits:,} states are in {self.request.dump}"))
-        for result in self.results:
-            parts += self._notes(result)
         parts += self.hosts.parts() if self.hosts else []
+        told: set[Kind] = set()
+        for result in self.results:
+            parts += self._notes(result, told if self.hosts else set())
         parts += self.audit.parts()
         parts += self.weakened.parts() if self.weakened else []
         parts += [Line(), *remark(self.left_out), crash_states.verdicts(self.results)]
@@ -108,7 +109,8 @@ class CrashesOfRecording(Result):
                 lines.append(Line())
         return lines
 
-    def _notes(self, result: Examined) -> list[Line]:
+    def _notes(self, result: Examined, told: set[Kind]) -> list[Line]:
+        """Notes, and the kinds of failures that were not told yet: of hosts that fail, more may fail alike with others."""
         lines: list[Line] = []
         if self.request.recover and not (self.request.then or self.request.replay or result.failures or result.early):
             lines.append(Line(f"note: {recovered.UNTRIED}", folds=True))
@@ -119,8 +121,9 @@ class CrashesOfRecording(Result):
             )
             lines.append(Line(said, folds=True))
         lines += [Line(f"note: {line}", folds=True) for line in crash_states.caveats(result)]
-        if result.failures:
-            kinds = groups(result)
+        kinds = [group for group in groups(result) if group.kind not in told]
+        told |= {group.kind for group in kinds}
+        if kinds:
             end = partial(self._end, result)
             clearest = kinds[0].representative
             alike, remedy = failure_groups.alike(kinds[0]), self.remedy(result, clearest)

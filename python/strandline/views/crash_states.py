@@ -37,6 +37,7 @@ NO_ANSWER = {
 """Ends of a command that neither accepts nor refuses the state."""
 
 MOST_STORES = 6
+COUPLE = 2
 WHY = {
     "never_flushed": "never flushed",
     "flushed_before": "flushed in {flush} before it was last written, not since",
@@ -282,7 +283,7 @@ def explain(
     apart = "that lack a store older than a present one" if state.run else "in the other state than the rest"
     differs = f", {counted(state.differs, 'line')} {apart}" if state.differs else ""
     return [
-        f"{result.name}{' fail' if result.fails else ''}: {verdict.why}{alike}",
+        f"{result.name}{_fails(result)}: {verdict.why}{alike}",
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in needs(group)),
@@ -291,6 +292,10 @@ def explain(
         *(f"  checker: {line}" for line in verdict.output[-5:]),
         *(f"  {line}" for line in end),
     ]
+
+
+def _fails(result: Examined) -> str:
+    return "" if result.fails is None else " fails" if len(result.fails) < COUPLE else " fail"
 
 
 def needs(group: Group) -> list[str]:

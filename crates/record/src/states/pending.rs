@@ -106,9 +106,9 @@ impl Pending {
         move |item| !item.nt && (!by_host || item.thread == thread)
     }
 
-    /// Whether loads make stores durable.
+    /// Whether the threads are hosts: a flush is then of its own thread's stores, and loads show what has come to the device.
     #[must_use]
-    pub fn heeds_loads(&self) -> bool {
+    pub fn has_hosts(&self) -> bool {
         self.hosts.is_some()
     }
 
@@ -426,3 +426,7 @@ fn over(before: &Item, mut item: Item) -> Item {
 fn range(start: PmPlace, bytes: u64) -> std::ops::Range<PmPlace> {
     start & !(LINE - 1)..start.saturating_add(bytes)
 }
+
+#[cfg(test)]
+#[path = "pending_tests.rs"]
+mod tests;

@@ -82,7 +82,7 @@ impl<'r> Walk<'r> {
                 },
             };
             // A load changes no memory, unless it fetches what another host has stored.
-            if matches!(op.what, What::Load { .. }) && !self.pending.heeds_loads() {
+            if matches!(op.what, What::Load { .. }) && !self.pending.has_hosts() {
                 continue;
             }
             // The held operation was already seen, and its interval has ended.
