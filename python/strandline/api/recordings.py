@@ -110,7 +110,7 @@ class CrashesOfRecording(Result):
         return lines
 
     def _notes(self, result: Examined, told: set[Kind]) -> list[Line]:
-        """Notes, and the kinds of failures that were not told yet: of hosts that fail, more may fail alike with others."""
+        """Notes, and the kinds of failures that were not told yet: with more hosts, the same may fail again."""
         lines: list[Line] = []
         if self.request.recover and not (self.request.then or self.request.replay or result.failures or result.early):
             lines.append(Line(f"note: {recovered.UNTRIED}", folds=True))

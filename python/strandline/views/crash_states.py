@@ -126,7 +126,7 @@ def found(plan: StatesPlan) -> str:
 
 def caveats(result: Examined) -> list[str]:
     """Notes on states from simulated runs, in lines."""
-    plan, design = result.plan, result.design
+    plan, design = result.plan, result.name
     lines = []
     if plan.not_judged:
         lines.append(f"{design}: no simulated run was judged by model {plan.model}: {plan.not_judged}")

@@ -208,7 +208,7 @@ class Hosts:
     def document(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "hosts": self.count,
+            "count": self.count,
             "faults": [row.document() for row in self.rows],
             "suppressed": list(self.suppressed),
         }

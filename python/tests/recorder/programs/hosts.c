@@ -1,7 +1,6 @@
 // Protocols between two hosts that share persistent memory without coherence; each thread stands for a host.
 // hosts POOL KIND...: runs these protocols, one after the other. hosts POOL check: exits 1 if the first one is broken.
-// Right are publish, one_line, message, apart and ring. A comment at the end of a line names the protocol in which it is at fault,
-// and the side.
+// Right are publish, one_line, message, apart and ring. `at fault` names the protocols in which a line is, and its side.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -15,6 +14,8 @@
 #define CLFLUSHOPT(at) __asm__ volatile("clflushopt %0" : "+m"(*(volatile char *)(at))::"memory")
 #define SFENCE() __asm__ volatile("sfence" ::: "memory")
 #define MFENCE() __asm__ volatile("mfence" ::: "memory")
+// Takes few laps also on a loaded machine.
+#define REST() usleep(50)
 #define SLOTS 2
 #define ITEMS 5
 
@@ -44,15 +45,15 @@ static int is(const char *name) { return !strcmp(kind, name); }
 
 static void *publisher(void *nothing) {
     pthread_barrier_wait(&both);
-    p->payload[0] = 5;
-    p->payload[1] = 6; // unflushed: writer
+    p->payload[0] = 5; // at fault: unflushed writer; torn writer; uninvalidated writer; sfence writer
+    p->payload[1] = 6; // at fault: unflushed writer; torn writer; uninvalidated writer; sfence writer
     if (!is("unflushed") && !is("torn")) {
         CLWB(p->payload);
         SFENCE();
     }
     if (is("spin"))
         usleep(30000);
-    p->ready = 1; // spin: writer
+    p->ready = 1; // at fault: spin writer
     CLWB(&p->ready);
     SFENCE();
     if (is("torn")) {
@@ -65,10 +66,11 @@ static void *publisher(void *nothing) {
 static void *subscriber(void *nothing) {
     pthread_barrier_wait(&both);
     if (is("spin"))
-        while (!p->ready) // spin: reader
-            ;
+        while (!p->ready) // at fault: spin reader
+            REST();
     else
         do {
+            REST();
             CLFLUSHOPT(&p->ready);
             MFENCE();
         } while (!p->ready);
@@ -78,7 +80,7 @@ static void *subscriber(void *nothing) {
         SFENCE();
     else if (!is("uninvalidated"))
         MFENCE();
-    got = p->payload[0] + p->payload[1]; // unflushed, torn, uninvalidated, sfence: reader
+    got = p->payload[0] + p->payload[1]; // at fault: unflushed reader; torn reader; uninvalidated reader; sfence reader
     p->seen = got;
     CLWB(&p->seen);
     SFENCE();
@@ -98,6 +100,7 @@ static void *one_line_writer(void *nothing) {
 static void *one_line_reader(void *nothing) {
     pthread_barrier_wait(&both);
     do {
+        REST();
         CLFLUSHOPT(&p->slots[0]);
         MFENCE();
     } while (!p->slots[0].number);
@@ -108,7 +111,7 @@ static void *one_line_reader(void *nothing) {
 static void *locked(void *nothing) {
     pthread_barrier_wait(&both);
     for (int i = 0; i < 3; i++)
-        __atomic_fetch_add(&p->counter, 1, __ATOMIC_SEQ_CST); // locked
+        __atomic_fetch_add(&p->counter, 1, __ATOMIC_SEQ_CST); // at fault: locked
     CLWB(&p->counter);
     SFENCE();
     return nothing;
@@ -133,7 +136,7 @@ static void *by_message(void *nothing) {
 static void *counts_here(void *nothing) {
     pthread_barrier_wait(&both);
     for (int i = 0; i < 3; i++) {
-        p->here++; // neighbours: one
+        p->here++; // at fault: neighbours writer
         CLWB(&p->here);
         SFENCE();
     }
@@ -144,7 +147,7 @@ static void *counts_there(void *nothing) {
     pthread_barrier_wait(&both);
     volatile uint64_t *own = is("apart") ? &p->apart : &p->there;
     for (int i = 0; i < 3; i++) {
-        ++*own; // neighbours: other
+        ++*own; // at fault: neighbours reader
         CLWB(own);
         SFENCE();
     }
@@ -155,13 +158,14 @@ static void *producer(void *nothing) {
     pthread_barrier_wait(&both);
     for (uint64_t i = 0; i < ITEMS; i++) {
         do {
+            REST();
             CLFLUSHOPT(&p->tail);
             MFENCE();
         } while (i - p->tail >= SLOTS);
         struct item *slot = &p->slots[i % SLOTS];
-        slot->number = i;
-        slot->value = 10 * i;
-        slot->sum = 11 * i;
+        slot->number = i; // at fault: stale_ring writer
+        slot->value = 10 * i; // at fault: stale_ring writer
+        slot->sum = 11 * i; // at fault: stale_ring writer
         CLWB(slot);
         SFENCE();
         p->head = i + 1;
@@ -175,6 +179,7 @@ static void *consumer(void *nothing) {
     pthread_barrier_wait(&both);
     for (uint64_t i = 0; i < ITEMS; i++) {
         do {
+            REST();
             CLFLUSHOPT(&p->head);
             MFENCE();
         } while (p->head <= i);
@@ -183,7 +188,7 @@ static void *consumer(void *nothing) {
             CLFLUSHOPT(slot);
             MFENCE();
         }
-        uint64_t number = slot->number, value = slot->value, sum = slot->sum; // stale_ring
+        uint64_t number = slot->number, value = slot->value, sum = slot->sum; // at fault: stale_ring reader
         if (number + value != sum)
             return 0;
         p->sums[i] = sum;
