@@ -40,6 +40,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
         "check run.strand",
         "check run.strand --verify './verify {}' --points all",
         "check run.strand --weaken --suppress libpmemobj",
+        "check run.strand --hosts threads --verify './verify {}'",
     ),
 )
 @click.argument("recording", metavar="RECORDING", type=click.Path())
@@ -133,6 +134,9 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
 
     With --then, the program's next operation runs on each right state, after --recover if that is given, and is crashed
     in turn: --then './program {} again'. What recovery leaves half cleaned shows only after such a second crash.
+
+    With --hosts threads, each thread is a host that shares the persistent memory without coherence. Stale reads, stores
+    that others never see, and their kin are found, with what to add. Then hosts fail, alone and together.
 
     The audit finds stores that are never flushed, flushes that are never fenced, and flushes and fences without an
     effect, with the cycles that these cost. Without --verify, --dump and --replay, it is a gate: findings of
