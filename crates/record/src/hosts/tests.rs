@@ -2,6 +2,8 @@ use super::*;
 use crate::order::{Flush, Piece, SyncKind};
 use Do::{Clflush, ClflushOpt, Clwb, Gives, Load, Locked, Mfence, Nt, Sfence, Store as St, Waits};
 
+const HOSTS: usize = 3;
+
 /// A word of the payload's line, another one of that, and the flag, in its own line.
 const DATA: u64 = 0x40;
 const BESIDE: u64 = 0x48;
@@ -61,28 +63,23 @@ fn entries(thread: u32, at: At, what: Do) -> Vec<Entry> {
     }
 }
 
-/// The faults of two hosts that do this in this order, each with the numbers of both steps.
-fn faults(steps: &[(u32, Do)]) -> Vec<(Kind, u64, u64)> {
+/// Steps as entries, each an instruction of its number.
+fn numbered(steps: impl IntoIterator<Item = (u32, Do)>) -> Vec<Entry> {
     let all = (0..).zip(steps);
-    let all: Vec<Entry> = all
-        .flat_map(|(pc, (thread, what))| entries(*thread, At::alone(pc), *what))
-        .collect();
-    judged(&all)
-        .keys()
-        .map(|fault| (fault.kind, fault.store.pc, fault.other.pc))
+    all.flat_map(|(pc, (thread, what))| entries(thread, At::alone(pc), what))
         .collect()
 }
 
-fn judged(all: &[Entry]) -> BTreeMap<Fault, Seen> {
-    let mut lines = Lines::of(2);
+/// The faults of hosts that do this in this order. They began before, or else with their first step.
+fn judged(all: &[Entry], begun: bool) -> BTreeMap<Fault, Seen> {
+    let mut lines = Lines::of(HOSTS);
     for entry in all {
         if let Entry::Op(op) = entry {
             lines.see(op);
         }
     }
-    let mut hosts = Hosts::new(lines, 2);
-    // The second host began before all this.
-    hosts.begun = vec![true; 2];
+    let mut hosts = Hosts::new(lines, HOSTS);
+    hosts.begun = vec![begun; HOSTS];
     for entry in all {
         match entry {
             Entry::Op(op) => hosts.see(op),
@@ -91,6 +88,13 @@ fn judged(all: &[Entry]) -> BTreeMap<Fault, Seen> {
         }
     }
     hosts.finish()
+}
+
+/// The faults, each with the numbers of both steps.
+fn faults(steps: &[(u32, Do)]) -> Vec<(Kind, u64, u64)> {
+    let found = judged(&numbered(steps.iter().copied()), true);
+    let told = found.keys().map(|fault| (fault.kind, fault.store.pc, fault.other.pc));
+    told.collect()
 }
 
 /// Host 0 writes back its line, tells host 1, and that reads; without some of the steps, by number.
@@ -105,14 +109,11 @@ fn handed(without: &[usize]) -> Vec<(Kind, u64, u64)> {
         (1, Mfence),
         (1, Load(DATA)),
     ];
-    let all = (0..).zip(steps);
-    let all: Vec<Entry> = all
-        .filter(|(number, _)| !without.contains(number))
-        .flat_map(|(number, (thread, what))| entries(thread, At::alone(number as u64), what))
-        .collect();
-    judged(&all)
-        .keys()
-        .map(|fault| (fault.kind, fault.store.pc, fault.other.pc))
+    let kept: Vec<usize> = (0..steps.len()).filter(|number| !without.contains(number)).collect();
+    let left: Vec<(u32, Do)> = kept.iter().map(|number| steps[*number]).collect();
+    let found = faults(&left).into_iter();
+    found
+        .map(|(kind, store, other)| (kind, kept[store as usize] as u64, kept[other as usize] as u64))
         .collect()
 }
 
@@ -204,24 +205,7 @@ fn a_host_begins_with_an_empty_cache() {
         (1, Waits),
         (1, Load(DATA)),
     ];
-    let all = (0..).zip(steps);
-    let all: Vec<Entry> = all
-        .flat_map(|(pc, (thread, what))| entries(thread, At::alone(pc), what))
-        .collect();
-    let mut lines = Lines::of(2);
-    let ops = all
-        .iter()
-        .filter_map(|entry| if let Entry::Op(op) = entry { Some(op) } else { None });
-    ops.for_each(|op| lines.see(op));
-    let mut hosts = Hosts::new(lines, 2);
-    for entry in &all {
-        match entry {
-            Entry::Op(op) => hosts.see(op),
-            Entry::Sync(sync) => hosts.sync(sync),
-            Entry::Access(_) => {}
-        }
-    }
-    assert_eq!(hosts.finish(), BTreeMap::new());
+    assert_eq!(judged(&numbered(steps), false), BTreeMap::new());
     assert_eq!(faults(&steps), [(Kind::Stale(Kept::Always), 0, 5)], "it began before");
 }
 
@@ -281,11 +265,7 @@ fn a_torn_hand_over_names_the_flag_and_what_the_reader_did_with_it() {
         (1, St(0x1000)),
         (1, St(0x1040)),
     ];
-    let all = (0..).zip(steps);
-    let all: Vec<Entry> = all
-        .flat_map(|(pc, (thread, what))| entries(thread, At::alone(pc), what))
-        .collect();
-    let found = judged(&all);
+    let found = judged(&numbered(steps), true);
     let [(fault, seen)] = &found.iter().collect::<Vec<_>>()[..] else {
         panic!("one fault, not {found:?}")
     };
@@ -301,7 +281,7 @@ fn a_loop_without_an_invalidate_never_sees_the_store() {
         let others = (0..).zip(between);
         all.extend(others.flat_map(|(pc, (thread, what))| entries(*thread, At::alone(pc), *what)));
         all.extend(entries(1, At::alone(7), Load(FLAG)));
-        judged(&all).keys().map(|fault| fault.kind).collect::<Vec<Kind>>()
+        judged(&all, true).keys().map(|fault| fault.kind).collect::<Vec<Kind>>()
     };
     let publish = [(0, St(FLAG)), (0, Clwb(FLAG)), (0, Sfence)];
     assert_eq!(spin(&publish), [Kind::Stale(Kept::Spins)]);
@@ -327,6 +307,24 @@ fn a_line_brings_all_that_was_stored_before_what_is_seen_of_it() {
         (0, Sfence),
     ];
     assert_eq!(faults(&steps), [], "a device forgets nothing, either");
+}
+
+#[test]
+fn what_one_host_has_read_is_out_for_all_that_it_tells() {
+    let steps = [
+        (0, St(FLAG)),
+        (1, ClflushOpt(FLAG)),
+        (1, Mfence),
+        (1, Load(FLAG)),
+        (1, Gives),
+        (2, Waits),
+        (2, ClflushOpt(FLAG)),
+        (2, Mfence),
+        (2, Load(FLAG)),
+        (0, Clwb(FLAG)),
+        (0, Sfence),
+    ];
+    assert_eq!(faults(&steps), []);
 }
 
 #[test]
