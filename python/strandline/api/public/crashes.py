@@ -82,6 +82,8 @@ def check(
     then: str | None = None,
     assume_fixed: Sequence[str] = (),
     weaken: bool = False,
+    hosts: Literal["threads"] | None = None,
+    fails: Sequence[int] | None = None,
     suppress: Sequence[str] = (),
     seed: int = 1,
     jobs: int | None = None,
@@ -99,6 +101,7 @@ def check(
     - `then`: the program's next operation, which runs on each recovered state, and is crashed in turn.
     - `assume_fixed`: lines, `FILE:LINE`, as if what they store were persisted right behind them.
     - `weaken`: look for flushes and fences that can go or be weaker without a new failing state.
+    - `hosts`: `threads`, to judge each thread as a host without coherence; `fails`: the hosts that fail.
     - `time_limit`: seconds of `verify` for one state, and of `recover`.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
     - `orders`: of several threads, the number of orders to explore; by default a few.
@@ -132,6 +135,8 @@ def check(
         then=then,
         assume_fixed=tuple(assume_fixed),
         weaken=weaken,
+        hosts=hosts,
+        fails=None if fails is None else tuple(fails),
     )
     return recordings.check(session(jobs), request, words.designs(design))
 
