@@ -66,6 +66,12 @@ pub enum Failing {
 }
 
 impl Failing {
+    /// That of this number.
+    #[must_use]
+    pub fn of(host: u8) -> Failing {
+        [Failing::H0, Failing::H1, Failing::H2, Failing::H3][usize::from(host)]
+    }
+
     /// Its number, from 0.
     #[must_use]
     pub fn host(self) -> Option<u64> {

@@ -266,7 +266,10 @@ impl Running {
         if kind != Flush::Clwb && (dirty || !broken(Rule::InvalidatesClean)) {
             self.hw.llc_mut(core).remove(line);
             self.hw.forget_line(core, line);
-            self.maybe_fetch(core, line, own);
+            // What was dirty is still to be sent.
+            if !dirty {
+                self.maybe_fetch(core, line, own);
+            }
         }
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
         Ok(FoundLine {

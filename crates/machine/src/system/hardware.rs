@@ -180,13 +180,13 @@ impl Hardware {
     pub fn new(
         machine: &MachineConfig,
         (hosts, device): (Vec<Host>, Option<Memory>),
-        cores: Vec<Rc<Core>>,
+        cores: Vec<(HostId, Rc<Core>)>,
         observed: Observed,
         seed: u64,
     ) -> Hardware {
         let controllers = machine.controllers.count;
         let count = cores.len();
-        let hart = |core: Rc<Core>| Hart::new(Host::of(core.id, machine, count), core, controllers);
+        let hart = |(host, core)| Hart::new(host, core, controllers);
         Hardware {
             clock: Clock::default(),
             hosts,

@@ -20,6 +20,8 @@ use strandline_rules::{broken, Rule};
 pub struct HostId(pub u8);
 
 impl HostId {
+    /// Its place among the hosts, from 0.
+    #[must_use]
     pub fn index(self) -> usize {
         self.0.into()
     }
@@ -108,9 +110,10 @@ impl Host {
         (all.map(|memory| Host::new(machine, memory)).collect(), device)
     }
 
-    /// The host of a core, of `cores` in all.
-    pub fn of(core: CoreId, machine: &MachineConfig, cores: usize) -> HostId {
-        HostId((core.index() as u64 * machine.hosts / cores.max(1) as u64) as u8)
+    /// The host of each of so many cores, if it is not chosen.
+    pub fn of_cores(machine: &MachineConfig, cores: usize) -> Vec<HostId> {
+        let of = |core| HostId((core * machine.hosts / cores as u64) as u8);
+        (0..cores as u64).map(of).collect()
     }
 }
 

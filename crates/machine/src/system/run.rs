@@ -1,5 +1,6 @@
 //! The run, and the programs that it runs.
 
+use super::hosts::HostId;
 use super::look::CoreView;
 use super::precision::Precision;
 use super::program::Factory;
@@ -34,6 +35,8 @@ pub struct Options {
     pub patience: Cycles,
     /// What progress is.
     pub heartbeat: Heartbeat,
+    /// The host of each core; empty: each host has as many, the first ones the first host's.
+    pub hosts: Vec<HostId>,
     /// How the programs were compiled.
     pub code: Code,
     /// How well the cycles of a task are to be known, after which the run ends; without it, it ends with its programs.
@@ -78,6 +81,7 @@ impl Default for Options {
             timeline: None,
             patience: Cycles(100_000_000),
             heartbeat: Heartbeat::Tasks,
+            hosts: Vec::new(),
             code: Code::Optimized,
             precision: None,
         }

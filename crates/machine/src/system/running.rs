@@ -97,6 +97,10 @@ impl Running {
             recorder: duties.recorder.clone(),
             writes: duties.writes.clone(),
         };
+        let host_of = match options.hosts.is_empty() {
+            true => Host::of_cores(machine, cores),
+            false => options.hosts.clone(),
+        };
         let ((hosts, device), lowering) = (Host::all(machine, memory), design.lowering());
         let core = |index: usize| {
             let stack = stacks.map(|first| Addr(first.0 + index as u64 * FRAME_BYTES));
@@ -104,15 +108,15 @@ impl Running {
                 stack,
                 ..duties.clone()
             };
-            let id = CoreId(index as u16);
-            let host = Host::of(id, machine, cores);
-            Rc::new(Core::new(
-                id,
+            let host = host_of[index];
+            let core = Core::new(
+                CoreId(index as u16),
                 machine,
                 hosts[host.index()].memory.clone(),
                 lowering,
                 duties,
-            ))
+            );
+            (host, Rc::new(core))
         };
         let harts = (0..cores).map(core).collect::<Vec<_>>();
         let mut hw = Hardware::new(machine, (hosts, device), harts, observed, options.seed);
@@ -143,7 +147,7 @@ impl Running {
     pub fn warm(&mut self, addresses: Range<u64>) {
         let core = self.hw.harts[0].core.clone();
         for line in core.tlb.lines_with_entries(addresses) {
-            self.hw.hosts[0].llc.warm(line);
+            self.hw.hosts.iter_mut().for_each(|host| host.llc.warm(line));
         }
     }
 
