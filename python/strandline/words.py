@@ -111,8 +111,8 @@ def points(given: int | str) -> int | str:
 
 
 def hosts(given: str) -> tuple[int, ...]:
-    """Numbers of hosts, from `0,2`."""
-    return tuple(sorted({whole(each.strip(), 0) for each in given.split(",")}))
+    """Numbers of hosts, from `h0,h2`."""
+    return tuple(sorted({whole(each.strip().removeprefix("h"), 0) for each in given.split(",")}))
 
 
 Window = int | str

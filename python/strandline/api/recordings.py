@@ -253,7 +253,7 @@ def _again(result: Examined, verdict: Verdict, request: Request) -> str:
         verdict.state.name,
     ]
     if result.fails is not None:
-        words += ["--hosts", "threads", "--fails", ",".join(map(str, result.fails))]
+        words += ["--hosts", "threads", "--fails", ",".join(f"h{host}" for host in result.fails)]
     if verdict.state.run:
         words += ["--seed", str(request.seed)]
     for line in request.assume_fixed:

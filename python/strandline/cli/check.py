@@ -97,7 +97,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--fails",
     type=parsed(words.hosts),
     metavar="LIST",
-    help="The hosts that fail, such as 0,2; the others go on. [default: each alone, and several]",
+    help="The hosts that fail, such as h0,h2; the others go on. [default: each alone, and several]",
 )
 @click.option(
     "--weaken",

@@ -301,7 +301,7 @@ BAD = {
     "--hosts threads -d eadr": "leave -d out",
     "--hosts threads --weaken": "excludes --weaken",
     "--hosts threads --replay 1:all": "needs --fails",
-    "--fails 1": "needs --hosts",
+    "--fails h1": "needs --hosts",
     "--hosts threads --fails one": "not a whole number",
 }
 
