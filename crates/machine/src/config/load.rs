@@ -10,7 +10,7 @@ use strandline_kernel::did_you_mean;
 
 use super::document::{Document, Given, Values};
 use super::error::{ConfigError, Fault};
-use super::machine::MachineConfig;
+use super::machine::{Fail, MachineConfig};
 use super::media::{Media, MEDIA};
 use super::parameter::PARAMETERS;
 
@@ -96,7 +96,10 @@ impl MachineConfig {
                 let known = preset_names().join(", ");
                 document.error(&["base"], &format!("no preset \"{name}\" (use one of {known})"))
             })?,
-            None => demand_all(&document, &given).map(|()| MachineConfig::default())?,
+            None => demand_all(&document, &given).map(|()| MachineConfig {
+                fail: Fail::USUAL,
+                ..MachineConfig::default()
+            })?,
         };
         let stem = Path::new(path)
             .file_stem()
@@ -150,11 +153,15 @@ fn at_line(document: &Document<'_>, given: &Values, fault: &Fault) -> ConfigErro
 }
 
 /// Demands every parameter but those of an L2 (the checks refuse one of which only `l2.bytes` is given), of the
-/// channel, which is that of the other writes unless the file says otherwise, of translation, which is none then, and
-/// the name of the memory.
+/// channel, which is that of the other writes unless the file says otherwise, of translation, which is none then, of
+/// flush on fail, and the name of the memory.
 fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<(), ConfigError> {
     let keys = PARAMETERS.iter().map(|parameter| &*parameter.key);
-    let has_default = |key: &str| ["channel.", "tlb."].iter().any(|section| key.starts_with(section));
+    let has_default = |key: &str| {
+        ["channel.", "tlb.", "fail."]
+            .iter()
+            .any(|section| key.starts_with(section))
+    };
     let is_optional = |key: &str| key.starts_with("l2.") && key != "l2.bytes" || has_default(key) || key == MEDIA;
     let demanded = keys.filter(|key| !is_optional(key));
     let missing: Vec<_> = demanded.filter(|key| !given.contains_key(key)).collect();

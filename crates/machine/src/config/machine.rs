@@ -131,6 +131,8 @@ parameters! {
             pub pm: Pm,
             /// Memory for volatile data, with a controller of its own.
             pub dram: Dram,
+            /// What its reserve power is for.
+            pub fail: Fail,
             /// How it is simulated, rather than what it is.
             pub simulation: Simulation,
             /// The memories that it can have.
@@ -338,6 +340,14 @@ parameters! {
         gbps: f64 in 0.001..=100_000.0 "GB/s";
     }
 
+    /// Flush on fail: what reserve power is for, where a design has more than the write queues written.
+    Fail {
+        /// Bytes of the caches that are dirty and persistent when power fails.
+        dirty: u64 in 0..=100 "%";
+        /// How long the reserve lasts; 0: long enough.
+        hold_up: Cycles in 0..=MAX_CYCLES "cycles";
+    }
+
     /// How the machine is simulated.
     Simulation {
         /// How far a core may run ahead of another; 0: strictly in global time order, for crash exploration.
@@ -381,6 +391,14 @@ impl MachineConfig {
             shared_bytes: self.llc.bytes,
         }
     }
+}
+
+impl Fail {
+    /// Half of the caches, and a reserve that lasts: the assumption of ASAP, section VI-D.
+    pub(super) const USUAL: Fail = Fail {
+        dirty: 50,
+        hold_up: Cycles(0),
+    };
 }
 
 impl Pm {

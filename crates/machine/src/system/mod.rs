@@ -16,6 +16,7 @@ mod program;
 mod queue;
 mod region;
 mod requests;
+mod reserve;
 mod rollback;
 mod run;
 mod running;
