@@ -2,6 +2,7 @@
 
 use super::running::Running;
 use std::collections::BTreeMap;
+use strandline_design::{Key, WriteRequest};
 use strandline_isa::{Line, LineData};
 
 /// The lines that caches or buffers beside them hold and no write queue has accepted, while a run is observed.
@@ -49,14 +50,15 @@ impl Running {
         self.crash_image_changes(at, None);
     }
 
-    /// A write queue has accepted `sent` of a line, whose bytes in the caches are `newest`.
-    pub(super) fn accepted_is_saved(&mut self, at: u64, line: Line, sent: LineData, newest: LineData) {
+    /// A write queue has accepted a write to a line, whose bytes in the caches are `newest`.
+    pub(super) fn accepted_is_saved(&mut self, at: u64, request: &WriteRequest<Key>, newest: LineData) {
         let Some(reserve) = &mut self.reserve else {
-            return self.durable(at, line, newest);
+            return self.durable(at, request.line, newest);
         };
-        if sent == newest {
-            reserve.forget(line);
+        reserve.stored(request.line, newest);
+        if self.hw.persisted(request) == newest {
+            reserve.forget(request.line);
         }
-        self.durable(at, line, sent);
+        self.persist(at, request);
     }
 }

@@ -109,7 +109,7 @@ impl Running {
             let newest = kept(Rule::CachesDrainLast, self.hw.memory.line(request.line), || {
                 request.data
             });
-            self.accepted_is_saved(now, request.line, request.data, newest);
+            self.accepted_is_saved(now, &request, newest);
         } else if self.saves_queue() && !broken(Rule::AdrSavesUnissued) {
             self.persist(now, &request);
         }

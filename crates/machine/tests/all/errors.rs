@@ -96,7 +96,7 @@ fn missing_keys() {
 #[test]
 fn bad_unit() {
     assert_eq!(
-        based_error("pm.read_latency = { value = 3, unit = \"ms\" }"),
+        based_error("pm.read_latency = { value = 3, unit = \"s\" }"),
         "m.toml:2: pm.read_latency: unknown unit \"s\" (give it in cycles, ns, us or ms)"
     );
     assert_eq!(

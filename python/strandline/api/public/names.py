@@ -71,7 +71,7 @@ def machines(machine: Place | None = None, *, set: Settings = ()) -> Listing:  #
 
 @suggesting
 def places(
-    designs: Names,
+    design: Names,
     *,
     machine: Place = "common",
     cores: int | None = None,
@@ -81,7 +81,7 @@ def places(
 
     The arguments:
 
-    - `designs`: a design or several, or `all`.
+    - `design`: a design or several, or `all`.
     - `machine`: a preset (`sl.machines()`) or a TOML file.
     - `cores`: how many; by default the machine's, or 8.
     - `set`: parameters of the machine and the designs, such as `{"machine.fail.hold_up": "1ms"}`.
@@ -94,7 +94,7 @@ def places(
     from strandline.api import places as api
 
     asked = api.Asked(os.fspath(machine), at_least(1, cores), words.settings(set))
-    return api.survivals(session(None), words.designs(designs), asked)
+    return api.survivals(session(None), words.designs(design), asked)
 
 
 @suggesting
