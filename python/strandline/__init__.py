@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from strandline.api.public.crashes import check, crash, crash_recording
     from strandline.api.public.diffs import diff
     from strandline.api.public.litmus import litmus, litmus_export, litmus_judge, litmus_random
-    from strandline.api.public.names import designs, explain, listing, machines, workloads
+    from strandline.api.public.names import designs, explain, listing, machines, places, workloads
     from strandline.api.public.runs import claims, figure, inputs, prune_store, repeat, run, store, sweep, why
     from strandline.api.public.validations import validate
     from strandline.api.public.views import report, timeline
@@ -26,7 +26,7 @@ _MODULES = {
     "api.public.crashes": ("check", "crash", "crash_recording"),
     "api.public.diffs": ("diff",),
     "api.public.litmus": ("litmus", "litmus_export", "litmus_judge", "litmus_random"),
-    "api.public.names": ("designs", "explain", "listing", "machines", "workloads"),
+    "api.public.names": ("designs", "explain", "listing", "machines", "places", "workloads"),
     "api.public.runs": ("claims", "figure", "inputs", "prune_store", "repeat", "run", "store", "sweep", "why"),
     "api.public.validations": ("validate",),
     "api.public.views": ("report", "timeline"),
@@ -52,6 +52,7 @@ __all__ = [
     "litmus_judge",
     "litmus_random",
     "machines",
+    "places",
     "prune_store",
     "repeat",
     "report",

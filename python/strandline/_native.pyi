@@ -172,6 +172,14 @@ def machine(name_or_path: str, sets: list[str]) -> list[dict[str, Any]]:
     A list of `{"key", "value", "unit", "source", "help"}`.
     """
 
+def surviving(asked: dict[str, Any]) -> dict[str, Any]:
+    """What survives what: `{"design", "machine", "cores", "set"}`.
+
+    `{"design", "machine", "cores", "durable", "failures", "places", "flush"}`; a place is `{"name", "bytes", "fates",
+    "why"}`, by failure. The flush is `{"parts", "bytes", "nanojoules", "accepted_ns", "ends_ns", "lost", "is_dirty",
+    "dirty", "hold_up_ns", "dirty_in_time"}`; a part is a list of the place's name, its bytes and those that are lost.
+    """
+
 def litmus(spec: dict[str, Any]) -> dict[str, Any]:
     """Evaluates litmus tests by models and runs them on designs.
 

@@ -113,6 +113,14 @@ def _false_positive_rate(record: Record) -> float:
     return record.number("bloom_false_positives") / in_vain if in_vain else 0.0
 
 
+def _on_fail(record: Record, key: str) -> float:
+    """A number of the flush on fail; an `InputError` if reserve power has no end."""
+    found = record.fields.get("params", {}).get("flush_on_fail")
+    if not isinstance(found, dict):
+        raise InputError(f"the run of {record.text('workload')} has no flush on fail: set machine.fail.hold_up")
+    return float(found[key])
+
+
 #: Whether crash states of the run recover: 1, or 0. A run that it is asked of takes longer.
 RECOVERS = "recovers_or_not"
 
@@ -179,6 +187,10 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     ),
     "pm_reads_per_write": _per("pm_reads", "pm_writes"),
     "drain_megabytes": lambda record: record.number("drain_bytes_max") / 1e6,
+    # What a flush on fail takes, of runs whose machine has a `fail.hold_up`.
+    "flush_on_fail_megabytes": lambda record: _on_fail(record, "bytes") / 1e6,
+    "flush_on_fail_millijoules": lambda record: _on_fail(record, "nanojoules") / 1e6,
+    "flush_on_fail_microseconds": lambda record: _on_fail(record, "ends_ns") / 1e3,
     RECOVERS: lambda record: float(record.fields.get("recovers") is True),
     **{f"{SPENT_ON}{name}": _spent_on(name) for name in CLASSES},
     "rollbacks_per_kilotask": lambda record: 1000 * _or_none(record, "rollbacks") / record.number("tasks"),

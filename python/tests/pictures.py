@@ -114,6 +114,8 @@ def varied(spec: RunSpec) -> dict[str, Any]:
     base = found["cycles"]
     latencies = {f"task_latency_p{each:02}_cycles": base // 100 * each + 1 for each in QUANTILES}
     storage = {"params": {"workload.writes": "64", "workload.bytes": "256", "clock_ghz": 2.0, "storage": {}}}
+    on_fail = {key: exp(9 + shared + _normal(crc32(key.encode()), run)) for key in ("bytes", "nanojoules", "ends_ns")}
+    storage["params"]["flush_on_fail"] = on_fail
     return {**found, **latencies, **storage, "tasks": 100, "cores": 8, "error_cycles": base // 60}
 
 

@@ -60,6 +60,7 @@ def test_list_as_json(strandline: Strandline) -> None:
             *("contexts", "core", "strands", "table-1", "table-3", "window"),
         ),
         "dpo": ("7", "buffers", "controllers", "cost", "directory", "pcommit", "table-3", "writes"),
+        "flush": ("on-fail",),
         "sp": ("8", "9", "10", "11", "12", "13", "14", "adr", "threads"),
         "strandweaver": ("2", "7", "8", "9", "10", "cost", "stalls", "table-2"),
     }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from . import hooks, publications, results, validation
+from . import hooks, publications, results, survival, validation
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ REGIONS = (
         Region(f"docs/{page}.md", "validation", partial(validation.of_paper, paper))
         for paper, page in results.PAGES.items()
     ),
+    Region("docs/places.md", "survival", survival.designs),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),
 )

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use serde_json::{json, Value};
 use strandline_crash::{Report, Request};
 use strandline_machine::MachineConfig;
-use strandline_sim::{guarded, Drawn, Error, Length, MemoryNeed, Part, Record, Scope, Spec};
+use strandline_sim::{guarded, Drawn, Error, Length, MemoryNeed, Part, Record, Scope, Spec, Survival, Surviving};
 use strandline_validate::Processor;
 use value::{Answer, Given};
 
@@ -269,6 +269,14 @@ fn machine(name_or_path: &str, sets: Vec<String>) -> Answered {
     answer(|| Ok(json!(changed(name_or_path, &sets)?.describe())))
 }
 
+/// What survives what, or an error.
+#[pyfunction]
+fn surviving(asked: Given<Surviving>) -> PyResult<Answer<Survival>> {
+    guarded(|| strandline_sim::surviving(&asked.0))
+        .map(Answer)
+        .map_err(raise)
+}
+
 /// A machine with these settings.
 fn changed(name_or_path: &str, sets: &[String]) -> Result<MachineConfig, Error> {
     let mut machine = MachineConfig::load(name_or_path)?;
@@ -396,6 +404,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(memory, m)?)?;
     m.add_function(wrap_pyfunction!(length, m)?)?;
     m.add_function(wrap_pyfunction!(crash_memory, m)?)?;
+    m.add_function(wrap_pyfunction!(surviving, m)?)?;
     m.add_function(wrap_pyfunction!(origin, m)?)?;
     m.add_function(wrap_pyfunction!(build, m)?)?;
     m.add_function(wrap_pyfunction!(spec_fields, m)?)?;

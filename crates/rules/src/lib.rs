@@ -45,6 +45,7 @@ macro_rules! rules {
     };
 }
 
+pub mod flush;
 mod keeping;
 pub mod time;
 

@@ -1,6 +1,6 @@
 //! The record of a run: flat, with every key; null if a design or machine lacks it.
 
-use crate::{why, Plan, Source, Spec};
+use crate::{why, Plan, Source, Spec, Written};
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
 use strandline_design::{About, Counter, Counters, OwnCounts};
@@ -111,7 +111,8 @@ keys! {
         /// Further settings and counts: the clock, the slack, the bytes of the design's structures (`storage`), the
         /// coroutine library (`coroutines`) and its mispredicted jumps (`jumps_mispredicted`), `window` if it is
         /// `auto`, how the caches began (`warm`: `rule`, and of a steady start why it `ended`, the `tasks` that it took,
-        /// the `lines` in the LLC, the `dirty_lines` among them, and what was `unsettled` at its bound), with
+        /// the `lines` in the LLC, the `dirty_lines` among them, and what was `unsettled` at its bound), if the
+        /// machine has a `fail.hold_up` what a flush on fail writes (`flush_on_fail`), with
         /// `--precision` its `share` and why the run `ended` (`precision`: `precise`, after all `tasks`, because it
         /// `drifts`, or as it is `not stationary`), with `--why` the `slots` of all cores by class (`width` of them are a cycle) and, if there were too many
         /// operations, the cycle `until` which they were classified (`why`), and the values of `--set`. For a recording also its file, the replay
@@ -163,6 +164,8 @@ pub struct Measured {
     pub storage: Vec<(&'static str, u64)>,
     /// Maximum number of bytes that the design must write at a power failure.
     pub drain_bytes: u64,
+    /// What a flush on fail does, where the reserve does not last for ever.
+    pub on_fail: Option<Written>,
     /// How the run began: the rule, and what it took.
     pub warm: Value,
     /// Seconds of the host, without what the run begins with.
@@ -346,6 +349,9 @@ fn params(spec: &Spec, plan: &Plan, outcome: &Outcome, measured: &Measured) -> P
             .iter()
             .map(|(name, bytes)| ((*name).to_owned(), json!(bytes)));
         params.insert("storage".into(), Value::Object(parts.collect()));
+    }
+    if let Some(written) = &measured.on_fail {
+        params.insert("flush_on_fail".into(), json!(written));
     }
     let mut sets: Vec<&str> = spec.set.iter().map(String::as_str).collect();
     sets.sort_unstable();

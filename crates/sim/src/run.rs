@@ -6,6 +6,7 @@ use crate::record::{Measured, Record};
 use crate::starts::Shared;
 use crate::{
     needs, recording, resolved, warm, why, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec, Starts,
+    Written,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -227,16 +228,16 @@ impl<'r> Run<'r> {
         let design = self.designed(plan)?;
         let resolved = resolved::of(spec, plan, &*design)?;
         let sizes = plan.machine.sizes(plan.cores);
-        let (storage, drain_bytes) = (
-            design.storage(&sizes),
-            plan.machine.places(plan.cores, &*design).drain_bytes(),
-        );
+        let places = plan.machine.places(plan.cores, &*design);
+        let (storage, drain_bytes) = (design.storage(&sizes), places.drain_bytes());
+        let on_fail = plan.machine.hold_up_ns().map(|_| Written::of(&places, &plan.machine));
         let shared = Shared::of(self.starts, plan, &resolved, &*design);
         let ended = execute(spec, plan, options, design, &shared, &self.progress)?;
         let measured = Measured {
             resolved,
             storage,
             drain_bytes,
+            on_fail,
             warm: ended.begun.clone(),
             host_seconds: ended.host_seconds,
         };

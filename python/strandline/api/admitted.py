@@ -43,10 +43,10 @@ def _possible(engine: Engine, specs: list[RunSpec]) -> tuple[list[RunSpec], list
     if len(refused) == len(specs):
         raise next(iter(refused.values()))
     kept = [spec for spec in specs if spec.design not in refused]
-    return kept, _by_reason({design: _reason(design, error) for design, error in refused.items()})
+    return kept, by_reason({design: reason(design, error) for design, error in refused.items()})
 
 
-def _by_reason(reasons: Mapping[str, str]) -> list[str]:
+def by_reason(reasons: Mapping[str, str]) -> list[str]:
     """Designs with a common obstacle: `hops-ep, hops-rp (needs TSO)`."""
     return [
         f"{', '.join(design for design, its in reasons.items() if its == reason)} ({reason})"
@@ -72,6 +72,6 @@ def _refused(engine: Engine, spec: RunSpec) -> InputError | None:
     return None
 
 
-def _reason(design: str, error: InputError) -> str:
+def reason(design: str, error: InputError) -> str:
     """Why a design cannot run, without the correction."""
     return str(error).removeprefix(f"design {design} ").partition(";")[0]

@@ -65,6 +65,11 @@ ENTRIES: Mapping[str, Entry] = {
     "litmus": Entry(
         "litmus", "litmus", "Print the crash states that models allow, and check the states that designs reach."
     ),
+    "places": Entry(
+        "places",
+        "places",
+        "Say what survives what: the places that hold bytes of persistent memory, and what each failure leaves.",
+    ),
     "record": Entry(
         "record", "record_", "Run PROGRAM with its arguments, and write a recording for `run` and `check`."
     ),

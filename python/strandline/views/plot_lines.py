@@ -43,7 +43,8 @@ def lines(place: Place) -> None:
         axes.yaxis.set_major_formatter("{x:,.10g}")
         axes.yaxis.set_minor_locator(NullLocator())
     plot_paper.band(axes, panel)
-    depths = nested([series.values for series in panel.series])
+    curves = [series.values for series in panel.series]
+    depths = nested(_orders(curves) if chart.log_y else curves)
     step = _step(depths)
     for series, depth in zip(panel.series, depths, strict=True):
         _line(axes, across, series.values, series, place.look, depth, step)
@@ -109,6 +110,12 @@ def _line(
         # A mark at the end of an axis is not cut.
         clip_on=False,
     )
+
+
+def _orders(curves: Sequence[Sequence[float]]) -> list[list[float]]:
+    """How high values are on a logarithmic axis from the least of them on."""
+    least = min((value for curve in curves for value in curve if value > 0), default=1.0)
+    return [[log2(max(value, least) / least) for value in curve] for curve in curves]
 
 
 def nested(curves: Sequence[Sequence[float]]) -> list[int]:

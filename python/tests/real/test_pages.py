@@ -16,6 +16,7 @@ CRASHES = {
     "workloads.md": 8,
     "programs.md": 2,
     "machine.md": 0,
+    "places.md": 1,
     "coroutines.md": 0,
     "sweeps.md": 0,
     "figures.md": 0,

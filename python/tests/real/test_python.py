@@ -274,6 +274,7 @@ NOT_IN_PYTHON = {
     "report": set(),
     "diff": set(),
     "explain": set(),
+    "places": set(),
     "list": {"as_toml"},  # `Listing.toml()`
     "store": {"action", "keep", "older"},  # `sl.prune_store`
     "validate": set(),

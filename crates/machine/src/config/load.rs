@@ -154,11 +154,11 @@ fn at_line(document: &Document<'_>, given: &Values, fault: &Fault) -> ConfigErro
 
 /// Demands every parameter but those of an L2 (the checks refuse one of which only `l2.bytes` is given), of the
 /// channel, which is that of the other writes unless the file says otherwise, of translation and CXL, which are none
-/// then, of hosts, of which there is one that does not fail, and the name of the memory.
+/// then, of flush on fail, of hosts, of which there is one that does not fail, and the name of the memory.
 fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<(), ConfigError> {
     let keys = PARAMETERS.iter().map(|parameter| &*parameter.key);
     let has_default = |key: &str| {
-        ["channel.", "tlb.", "cxl."]
+        ["channel.", "tlb.", "cxl.", "fail."]
             .iter()
             .any(|section| key.starts_with(section))
     };

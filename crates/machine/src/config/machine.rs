@@ -175,6 +175,8 @@ parameters! {
             pub dram: Dram,
             /// Between hosts and persistent memory that stands behind CXL.
             pub cxl: Cxl,
+            /// What its reserve power is for.
+            pub fail: Fail,
             /// How it is simulated, rather than what it is.
             pub simulation: Simulation,
             /// The memories that it can have.
@@ -398,6 +400,14 @@ parameters! {
         detection: Cycles in 0..=MAX_CYCLES "cycles";
     }
 
+    /// Flush on fail: what reserve power is for, where a design has more than the write queues written.
+    Fail {
+        /// Bytes of the caches that are dirty and persistent when power fails.
+        dirty: u64 in 0..=100 "%";
+        /// How long the reserve lasts; 0: long enough.
+        hold_up: Cycles in 0..=MAX_CYCLES "cycles";
+    }
+
     /// How the machine is simulated.
     Simulation {
         /// How far a core may run ahead of another; 0: strictly in global time order, for crash exploration.
@@ -420,6 +430,7 @@ impl MachineConfig {
     pub(super) fn of_one_host() -> MachineConfig {
         MachineConfig {
             hosts: 1,
+            fail: Fail::USUAL,
             ..MachineConfig::default()
         }
     }
@@ -453,6 +464,14 @@ impl MachineConfig {
             shared_bytes: self.llc.bytes,
         }
     }
+}
+
+impl Fail {
+    /// Half of the caches, and a reserve that lasts: the assumption of ASAP, section VI-D.
+    pub(super) const USUAL: Fail = Fail {
+        dirty: 50,
+        hold_up: Cycles(0),
+    };
 }
 
 impl Pm {

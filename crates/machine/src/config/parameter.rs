@@ -8,7 +8,7 @@ use strandline_kernel::{did_you_mean, Cycles};
 
 use super::error::Fault;
 use super::machine::{
-    Cache, Channel, Coherence, Consistency, Controllers, Core, Cxl, DecodeEnd, Dram, Failing, HostCoherence,
+    Cache, Channel, Coherence, Consistency, Controllers, Core, Cxl, DecodeEnd, Dram, Fail, Failing, HostCoherence,
     Interconnect, MachineConfig, PcommitWait, Pm, Prediction, Simulation, Tlb, Warm, WpqLeave,
 };
 
@@ -51,6 +51,7 @@ pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         Pm::parameters("pm.", |m| Some(&m.pm), |m| &mut m.pm),
         Dram::parameters("dram.", |m| Some(&m.dram), |m| &mut m.dram),
         Cxl::parameters("cxl.", |m| Some(&m.cxl), |m| &mut m.cxl),
+        Fail::parameters("fail.", |m| Some(&m.fail), |m| &mut m.fail),
         Simulation::parameters("simulation.", |m| Some(&m.simulation), |m| &mut m.simulation),
     ];
     sections.into_iter().flatten().collect()
@@ -95,14 +96,19 @@ impl Parameter {
         let digits = text.trim_end_matches(|c: char| !(c.is_ascii_digit() || c == '.'));
         let number: f64 = digits.parse().map_err(|_| self.wrong(text))?;
         let unit = text[digits.len()..].trim();
-        let value = match (self.unit, unit) {
-            (own, unit) if unit.is_empty() || unit == own => number,
-            ("bytes", "KiB") => number * 1024.0,
-            ("bytes", "MiB") => number * 1_048_576.0,
-            ("cycles", "ns") => cycles_of(number, clock_ghz),
+        let nanoseconds = match unit {
+            "ns" => Some(number),
+            "us" => Some(number * 1e3),
+            "ms" => Some(number * 1e6),
+            _ => None,
+        };
+        let value = match (self.unit, unit, nanoseconds) {
+            (own, unit, _) if unit.is_empty() || unit == own => number,
+            ("bytes", "KiB", _) => number * 1024.0,
+            ("bytes", "MiB", _) => number * 1_048_576.0,
+            ("cycles", _, Some(ns)) => cycles_of(ns, clock_ghz),
             _ => return Err(self.unknown_unit(unit)),
         };
-        let nanoseconds = (unit == "ns").then_some(number);
         // A negative number of ns may be nearest to 0 cycles.
         if number < 0.0 || !range.contains(&value) {
             let cycles = nanoseconds.map(|_| format!(" ({value} cycles at {clock_ghz} GHz)"));
@@ -114,7 +120,7 @@ impl Parameter {
     fn unknown_unit(&'static self, unit: &str) -> Fault {
         let known = match self.unit {
             "bytes" => "bytes, KiB or MiB",
-            "cycles" => "cycles or ns",
+            "cycles" => "cycles, ns, us or ms",
             own => own,
         };
         Fault::new(&[&self.key], format!("unknown unit \"{unit}\" (give it in {known})"))

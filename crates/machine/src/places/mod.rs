@@ -3,6 +3,7 @@
 //! One place decides what a crash leaves: from [`Places::durable_from`] on, bytes are written to the media on reserve power.
 //! The machine's crash image (`system/writes.rs`, `system/drain.rs`) asks for the same place.
 
+pub mod flush;
 mod words;
 
 use crate::config::MachineConfig;
@@ -72,6 +73,14 @@ pub struct Places {
     pub nodes: Vec<Node>,
     way: Way,
     durable_from: Place,
+    /// Per cent of a cache's bytes that are dirty and persistent.
+    dirty: u64,
+}
+
+impl Node {
+    fn is_cache(&self) -> bool {
+        matches!(self.place, Place::Private | Place::Llc)
+    }
 }
 
 impl MachineConfig {
@@ -169,8 +178,20 @@ impl Places {
         Places {
             nodes,
             durable_from: durable_from(&way, wants),
+            dirty: machine.fail.dirty,
             way,
         }
+    }
+
+    /// The bytes in a place that is as full as it is when power fails.
+    fn filled(&self, node: &Node) -> Option<u64> {
+        node.bytes.map(|bytes| {
+            if node.is_cache() {
+                bytes * self.dirty / 100
+            } else {
+                bytes
+            }
+        })
     }
 
     /// The place from which on power failure takes no bytes.
@@ -201,19 +222,18 @@ impl Places {
         }
     }
 
-    /// Bytes that the design has written on reserve power when power fails, at most, beyond the queues that every machine
-    /// with ADR saves. Half of the lines of caches are dirty: the assumption of ASAP VI-D.
+    /// Bytes that the design has written on reserve power when power fails, beyond the queues that every machine with ADR
+    /// saves.
     #[must_use]
     pub fn drain_bytes(&self) -> u64 {
-        let saved = self.nodes.iter().filter(|node| node.place >= self.durable_from);
-        let bytes = |of: fn(Place) -> bool| {
-            saved
-                .clone()
-                .filter(move |node| of(node.place))
-                .filter_map(|node| node.bytes)
+        let is_its = |node: &&Node| {
+            let is_buffer = matches!(node.place, Place::CoreBuffer | Place::ControllerBuffer);
+            node.place >= self.durable_from && (node.is_cache() || is_buffer)
         };
-        let caches: u64 = bytes(|place| matches!(place, Place::Private | Place::Llc)).sum();
-        let buffers: u64 = bytes(|place| matches!(place, Place::CoreBuffer | Place::ControllerBuffer)).sum();
-        caches / 2 + buffers
+        self.nodes
+            .iter()
+            .filter(is_its)
+            .filter_map(|node| self.filled(node))
+            .sum()
     }
 }

@@ -57,7 +57,7 @@ impl Places {
             (Fate::Lost, Place::StoreQueue) => "no other core has seen these stores; none is saved".to_owned(),
             (Fate::Lost, Place::Link) if failure == Failure::Device => "it goes to a device that is gone".to_owned(),
             (Fate::Lost, _) if self.durable_from.has_visible() => {
-                "no harm: a buffer has what is dirty here, and a battery holds that".to_owned()
+                "no harm: a saved buffer has all that is dirty here".to_owned()
             }
             (Fate::Lost, _) => format!("a store is durable only {}", self.durable_when()),
         }

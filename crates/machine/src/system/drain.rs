@@ -273,7 +273,7 @@ impl Running {
         if temporal && self.hw.crash_image.is_some() && self.durable_from.has_visible() {
             let line = entry.line();
             let data = self.hw.seen(core).line(line);
-            self.durable(at, line, data);
+            self.visible_is_saved(at, line, data);
         }
         self.hw.note_recent(core, entry.line());
     }

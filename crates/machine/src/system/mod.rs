@@ -18,6 +18,7 @@ mod program;
 mod queue;
 mod region;
 mod requests;
+mod reserve;
 mod rollback;
 mod run;
 mod running;

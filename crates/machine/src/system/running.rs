@@ -6,6 +6,7 @@ use super::hosts::{Host, HostId};
 use super::precision::Looks;
 use super::program::{Factory, Program};
 use super::region::Region;
+use super::reserve::Reserve;
 use super::run::{Heartbeat, Options, Remote};
 use super::stuck::{describe, Standstill, Stuck};
 use super::turns::Turn;
@@ -35,6 +36,8 @@ pub struct Running {
     pub(super) durable_from: Place,
     /// Whether a line that no core writes keeps its bytes, so that runs of cores that wait may be put off.
     pub(super) may_doze: bool,
+    /// What reserve power lasts for, if it does not last for all visible stores, and the run is observed.
+    pub(super) reserve: Option<Reserve>,
     /// The programs of the cores, but for the one that runs.
     pub(super) programs: Vec<Option<Program>>,
     /// Creates a core's program anew, if that is possible.
@@ -88,6 +91,9 @@ impl Running {
         };
         let wants = design.wants();
         let durable_from = machine.durable_from(&wants);
+        let reserve = machine
+            .lines_in_time()
+            .filter(|_| options.journal && durable_from.has_visible());
         let traces = options.journal && options.trace != Traces::Nothing;
         let tracer = traces.then(|| Rc::new(Tracer::new(cores, options.trace.clone())));
         let duties = duties(machine, &wants, durable_from, &options, cores, tracer.clone());
@@ -128,6 +134,7 @@ impl Running {
             may_doze: cores > 1 && !wants.durable_lines && !any_broken(),
             wants,
             durable_from,
+            reserve: reserve.map(Reserve::of),
             design,
             programs: (0..cores).map(|_| None).collect(),
             factories: (0..cores).map(|_| None).collect(),

@@ -1,6 +1,7 @@
 //! Writes at the controllers: arrival, acceptance, acknowledgement, issue to the media.
 
 use super::events::Event;
+use super::reserve::Reserve;
 use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::memory::{Issued, Origin, Waiting};
@@ -111,9 +112,9 @@ impl Running {
         let now = self.hw.now();
         let request = *self.hw.writes.get(write);
         if self.durable_from.has_visible() {
-            let newest = self.hw.seen_by_all().line(request.line);
-            let data = kept(Rule::CachesDrainLast, newest, || request.data);
-            self.durable(now, request.line, data);
+            let seen = self.hw.seen_by_all().line(request.line);
+            let newest = kept(Rule::CachesDrainLast, seen, || request.data);
+            self.accepted_is_saved(now, &request, newest);
         } else if self.saves_queue() && !broken(Rule::AdrSavesUnissued) {
             self.persist(now, &request);
         }
@@ -171,7 +172,7 @@ impl Running {
     /// changed.
     pub(super) fn crash_image_changes(&mut self, at: u64, persists: Option<(Line, LineData)>) {
         let Some(image) = &mut self.hw.crash_image else { return };
-        let mut named = Vec::new();
+        let mut named: Vec<_> = self.reserve.iter().flat_map(Reserve::written).collect();
         self.design.power_fails(&mut |line, data| named.push((line, data)));
         image.update(Cycles(at), persists, &named);
     }

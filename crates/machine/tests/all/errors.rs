@@ -96,8 +96,8 @@ fn missing_keys() {
 #[test]
 fn bad_unit() {
     assert_eq!(
-        based_error("pm.read_latency = { value = 3, unit = \"ms\" }"),
-        "m.toml:2: pm.read_latency: unknown unit \"ms\" (give it in cycles or ns)"
+        based_error("pm.read_latency = { value = 3, unit = \"s\" }"),
+        "m.toml:2: pm.read_latency: unknown unit \"s\" (give it in cycles, ns, us or ms)"
     );
     assert_eq!(
         set_error("core.rob_entries", "3ns"),

@@ -61,7 +61,16 @@ fn power_failure_takes_what_the_papers_say() {
     use Place::*;
     assert_eq!(
         lost(false, None),
-        [StoreQueue, Private, Llc, CoreBuffer, Link, Queue, ControllerBuffer]
+        [
+            StoreQueue,
+            Private,
+            Private,
+            Llc,
+            CoreBuffer,
+            Link,
+            Queue,
+            ControllerBuffer
+        ]
     );
     assert_eq!(lost(true, None), [StoreQueue, Private, Private, Llc, CoreBuffer, Link]);
     assert_eq!(lost(true, Some(CoreBuffer)), [StoreQueue, Private, Private, Llc]);

@@ -7,6 +7,7 @@ mod contributing;
 mod cosplay;
 mod digest;
 mod error;
+mod flush;
 mod guard;
 mod hops;
 mod keys;

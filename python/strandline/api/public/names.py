@@ -6,12 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from strandline import words
-from strandline.api.given import Place, Settings, session
+from strandline.api.given import Names, Place, Settings, at_least, session
 from strandline.api.suggesting import suggesting
 
 if TYPE_CHECKING:
     from strandline.api.explain import Explanation
     from strandline.api.listings import Listing
+    from strandline.api.places import Survivals
 
 
 @suggesting
@@ -66,6 +67,34 @@ def machines(machine: Place | None = None, *, set: Settings = ()) -> Listing:  #
     True
     """
     return listing("machines", machine, set=set)
+
+
+@suggesting
+def places(
+    design: Names,
+    *,
+    machine: Place = "common",
+    cores: int | None = None,
+    set: Settings = (),  # noqa: A002 - as `--set`
+) -> Survivals:
+    """What survives what: the places that hold bytes of persistent memory, and what each failure leaves of them.
+
+    The arguments:
+
+    - `design`: a design or several, or `all`.
+    - `machine`: a preset (`sl.machines()`) or a TOML file.
+    - `cores`: how many; by default the machine's, or 8.
+    - `set`: parameters of the machine and the designs, such as `{"machine.fail.hold_up": "1ms"}`.
+
+    An `InputError` if there is no such design or machine, or if the machine cannot hold a design.
+
+    >>> sl.places("eadr", set={"machine.fail.hold_up": "100us"}).found[0]["flush"]["is_dirty"]
+    True
+    """
+    from strandline.api import places as api
+
+    asked = api.Asked(os.fspath(machine), at_least(1, cores), words.settings(set))
+    return api.survivals(session(None), words.designs(design), asked)
 
 
 @suggesting

@@ -2,6 +2,7 @@
 
 pub mod checker;
 pub mod programs;
+mod reserve;
 
 use crate::common::{random_machine, Attentive};
 use checker::{check_order, deeds, op, overlap, reads, replay, words, written};
