@@ -29,14 +29,14 @@ use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{BuildPlan, Heap, LogLayout, Rows, ThreadState, Workload};
 
 sites! {
-    LOOKS_FULL = 0;
-    IS_FULL = 0;
-    LAST_LANE = 0;
-    FIRST_IS_NEWER = 0;
-    NOTHING_NEW = 0;
-    NOTHING_TOLD = 0;
-    ENTRY_IS_WRONG = 0;
-    LAST_NEW = 0;
+    LOOKS_FULL = 0xfa8c_fb85;
+    IS_FULL = 0x98c4_7536;
+    LAST_LANE = 0x36fb_eee7;
+    FIRST_IS_NEWER = 0xd533_6898;
+    NOTHING_NEW = 0x736a_e249;
+    NOTHING_TOLD = 0x11a2_5bfa;
+    ENTRY_IS_WRONG = 0xafd9_d5ab;
+    LAST_NEW = 0x4e11_4f5c;
 }
 
 /// The workload's description.

@@ -26,12 +26,12 @@ use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{BuildPlan, Heap, LogLayout, Rows, ThreadState, Workload};
 
 sites! {
-    NEXT_WORD = 0;
-    IS_BEING_WRITTEN = 0;
-    NOTHING_NEW = 0;
-    NEXT_READ = 0;
-    SLOT_IS_REUSED = 0;
-    BLOCK_IS_WRONG = 0;
+    NEXT_WORD = 0x3c6e_f362;
+    IS_BEING_WRITTEN = 0xdaa6_6d13;
+    NOTHING_NEW = 0x78dd_e6c4;
+    NEXT_READ = 0x1715_6075;
+    SLOT_IS_REUSED = 0xb54c_da26;
+    BLOCK_IS_WRONG = 0x5384_53d7;
 }
 
 /// The workload's description.
@@ -345,5 +345,52 @@ impl Workload for Publish {
         for (lane, owner) in self.lanes.pairs() {
             image.set_word(self.known.word(lane, owner), self.published(image, owner));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{damage, params, plan};
+
+    /// Two lanes, of which the first has published three blocks in two slots.
+    fn published() -> (Publish, Memory) {
+        let plan = BuildPlan { threads: 2, ..plan(1) };
+        let set = [("slots", 2), ("lines", 2)];
+        let (publish, memory) = Publish::build(&params(PARAMS, &set).expect("right"), &plan).expect("right");
+        for number in 1..=3 {
+            let (slot, generation, length) = (publish.slot(0, number), 2 * number, number % 2 + 1);
+            let block = (publish.line(slot, 0).0..).step_by(8).zip(words(generation, length));
+            block.for_each(|(at, word)| memory.set_word(Addr(at), word));
+            let header = fields(publish.headers.addr(slot)).zip([generation, length, sum(generation, length)]);
+            header.for_each(|(at, word)| memory.set_word(at, word));
+        }
+        (publish, memory)
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let (publish, memory) = published();
+        let header = publish.headers.addr(publish.slot(0, 3)).0;
+        let cases = [
+            (publish.line(publish.slot(0, 3), 1).0 + 8, 9, "says block 3 of lane 0"),
+            (header + LENGTH, 1, "says block 3 of lane 0"),
+            (publish.headers.addr(publish.slot(0, 2)).0, 0, "has generation 0"),
+            (publish.headers.addr(publish.slot(0, 2)).0, 3, "has generation 3"),
+            (publish.findings.of(1).0, 2, "lane 1 has read a wrong block 2 of lane 0"),
+        ];
+        damage(&memory, |memory| publish.check(memory), &cases);
+    }
+
+    #[test]
+    fn a_block_that_was_being_written_is_cancelled() {
+        let (publish, memory) = published();
+        let slot = publish.slot(0, 4);
+        memory.set_word(publish.headers.addr(slot), 7);
+        memory.set_word(publish.line(slot, 0), 1);
+        assert!(publish.check(&memory).is_err());
+        publish.recover(&memory);
+        assert_eq!((publish.check(&memory), publish.published(&memory, 0)), (Ok(()), 4));
+        assert_eq!(memory.word(Addr(publish.headers.addr(slot).0 + LENGTH)), 0);
     }
 }

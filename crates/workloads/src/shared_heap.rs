@@ -33,19 +33,19 @@ use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{BuildPlan, Heap, LogLayout, Rows, ThreadState, Workload};
 
 sites! {
-    NO_MAIL = 0;
-    HOLDS_NONE = 0;
-    DROPPED_IS_WRONG = 0;
-    TAKEN_IS_WRONG = 0;
-    BLOCK_IS_FREE = 0;
-    OWNER_HOLDS = 0;
-    MAIL_IS_TAKEN = 0;
-    MAIL_IS_OTHER = 0;
-    OTHER_HOLDS = 0;
-    FREE_TO_TAKE = 0;
-    MAILBOX_IS_FREE = 0;
-    FAILED_HOLDS = 0;
-    FAILED_TELLS = 0;
+    NO_MAIL = 0xf1bb_cd88;
+    HOLDS_NONE = 0x8ff3_4739;
+    DROPPED_IS_WRONG = 0x2e2a_c0ea;
+    TAKEN_IS_WRONG = 0xcc62_3a9b;
+    BLOCK_IS_FREE = 0x6a99_b44c;
+    OWNER_HOLDS = 0x08d1_2dfd;
+    MAIL_IS_TAKEN = 0xa708_a7ae;
+    MAIL_IS_OTHER = 0x4540_215f;
+    OTHER_HOLDS = 0xe377_9b10;
+    FREE_TO_TAKE = 0x81af_14c1;
+    MAILBOX_IS_FREE = 0x1fe6_8e72;
+    FAILED_HOLDS = 0xbe1e_0823;
+    FAILED_TELLS = 0x5c55_81d4;
 }
 
 /// The workload's description.
@@ -496,5 +496,91 @@ impl Workload for SharedHeap {
             let held = self.of(of).find(holds).map_or(0, |block| block + 1);
             image.set_word(self.known.word(lane, of), held);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::across::line;
+    use crate::testing::{damage, params, plan};
+
+    /// Two lanes of two blocks. Both hold block 0 in its third life; the second holds block 2 in its first.
+    fn shared() -> (SharedHeap, Memory) {
+        let plan = BuildPlan { threads: 2, ..plan(1) };
+        let (heap, memory) =
+            SharedHeap::build(&params(PARAMS, &[("blocks", 2)]).expect("right"), &plan).expect("right");
+        for (block, life, lanes) in [(0, 3, 0..2), (2, 1, 1..2)] {
+            memory.set_word(heap.lives.addr(block), life);
+            let words = (heap.words.addr(block).0..).step_by(8).zip(line(life));
+            words.for_each(|(at, word)| memory.set_word(Addr(at), word));
+            lanes.for_each(|lane| memory.set_word(SharedHeap::word(&heap.held, lane, block), life));
+        }
+        (heap, memory)
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let (heap, memory) = shared();
+        let cases = [
+            (
+                heap.lives.addr(0).0,
+                4,
+                "lane 0 holds life 3 of block 0, which is free in life 4",
+            ),
+            (
+                heap.lives.addr(0).0,
+                5,
+                "lane 0 holds life 3 of block 0, which has life 5",
+            ),
+            (
+                SharedHeap::word(&heap.held, 1, 0).0,
+                1,
+                "lane 1 holds life 1 of block 0, which has life 3",
+            ),
+            (heap.words.addr(2).0 + 16, 1, "does not hold its words"),
+            (
+                heap.acks.addr(1).0,
+                1,
+                "lane 1 has taken 1 blocks of lane 0, which has sent 0",
+            ),
+            (
+                heap.findings.of(1).0,
+                3,
+                "lane 1 has read a wrong life 3 of a block of lane 0",
+            ),
+        ];
+        damage(&memory, |memory| heap.check(memory), &cases);
+    }
+
+    #[test]
+    fn what_nobody_holds_is_free_and_what_was_on_the_way_has_come() {
+        let (heap, memory) = shared();
+        // The last hold of block 2 is dropped, block 1 was not allocated yet, and block 0 was sent.
+        memory.set_word(SharedHeap::word(&heap.held, 1, 2), 0);
+        memory.set_word(SharedHeap::word(&heap.held, 0, 1), 1);
+        memory.set_word(heap.mails.addr(1), 4);
+        memory.set_word(heap.acks.addr(1), 3);
+        assert!(heap.check(&memory).is_err());
+        heap.repair(&memory);
+        assert_eq!(heap.check(&memory), Ok(()));
+        assert_eq!(
+            [0, 1, 2, 3].map(|block| memory.word(heap.lives.addr(block))),
+            [3, 0, 2, 0]
+        );
+        assert_eq!(
+            (
+                memory.word(SharedHeap::word(&heap.held, 0, 1)),
+                memory.word(heap.acks.addr(1))
+            ),
+            (0, 4)
+        );
+        // A use after free is left for the check.
+        memory.set_word(SharedHeap::word(&heap.held, 1, 2), 1);
+        heap.repair(&memory);
+        assert!(heap
+            .check(&memory)
+            .expect_err("it is held")
+            .contains("lane 1 holds life 1 of block 2"));
     }
 }
