@@ -9,6 +9,7 @@ mod causes;
 mod commands;
 mod covering;
 mod exploration;
+mod hosts;
 mod measure;
 mod models;
 mod mutants;
@@ -65,6 +66,7 @@ fn cases() -> Vec<Case> {
     cases.extend(wal::cases());
     cases.extend(between::cases());
     cases.extend(causes::cases());
+    cases.extend(hosts::cases());
     cases.push(Case::new(
         "tables",
         "rows_cover_every_pair_and_triple",
