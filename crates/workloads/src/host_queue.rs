@@ -1,8 +1,8 @@
 //! `host-queue`: hosts send each other what each is to consume exactly once.
 //!
 //! From each lane to each goes a ring, which the one alone writes and the other alone consumes; so no locked instruction is
-//! needed, which would be atomic within a host only. A task consumes what is new in the rings to its lane, and sends an
-//! entry to the next lane in turn, unless its ring is full.
+//! needed, which would be atomic within a host only. A task consumes what is new in the rings to its lane, and sends a
+//! few entries to the next lane in turn, unless its ring is full.
 //!
 //! An entry is a line: its number, words that follow from it, and their sum. The ring's tail, in a line of the sender, is the
 //! number of the last entry. Send: the entry is durable, then the tail is. Consume, on several hosts: the tail's line is
@@ -31,6 +31,7 @@ use strandline_runtime::{BuildPlan, Heap, LogLayout, Rows, ThreadState, Workload
 sites! {
     LOOKS_FULL = 0xfa8c_fb85;
     IS_FULL = 0x98c4_7536;
+    LAST_OF_BURST = 0xec48_c90d;
     LAST_LANE = 0x36fb_eee7;
     FIRST_IS_NEWER = 0xd533_6898;
     NOTHING_NEW = 0x736a_e249;
@@ -47,17 +48,18 @@ pub const ABOUT: About = About {
     across_hosts: true,
     tasks: 10_000,
     params: PARAMS,
-    small: &[("slots", "4")],
+    small: &[("slots", "2")],
     ..SHARED
 };
 
 const PARAMS: &[Param] = &[
     param("slots", 256, 2..=1 << 20, "entries of a ring; rounded up to a power of two"),
+    param("burst", 3, 1..=1 << 10, "entries that a task sends, if there is room"),
     param(
         "omit",
         0,
         0..=6,
-        "what is left out, on several hosts: 1 the flush of an entry, 2 that of the tail, 3 the invalidates of entries, 4 the mfence behind invalidates, for an sfence, 5 the wait for room, 6 the invalidate of a failed consumer's head",
+        "what is left out, on several hosts: 1 the flush of an entry, 2 that of the tail, 3 the invalidates of entries, 4 the mfence behind invalidates, for an sfence, 5 the wait for room, 6 the second head",
     ),
 ];
 
@@ -76,12 +78,13 @@ enum Part {
     Invalidate,
     FenceBehind,
     Room,
-    TakeOver,
+    SecondHead,
 }
 
 /// The rings from each lane to each.
 pub struct HostQueue {
     slots: u64,
+    burst: u64,
     lanes: Lanes,
     omit: u64,
     /// A line for each ring, of its sender: the number of the last entry.
@@ -120,21 +123,32 @@ impl HostQueue {
         first + ((number & (self.slots - 1)) << bits) + self.entry(0, 0).0
     }
 
-    /// Sends an entry to the next lane, if there is room.
+    /// Sends entries to the next lane.
     fn send<C: Cpu>(&self, cpu: &C, lane: u64) {
         let next = cpu.word(self.next.word(lane, lane).0);
         let to = next.load();
-        let ring = to + self.ring(lane, 0);
-        let offset = ring << u64::from(LINE_BYTES.trailing_zeros());
-        let (tail, head) = (offset + self.tails.addr(0).0, offset + self.heads.addr(0).0);
-        let number = tail.load() + 1;
         let following = match (to + 1).is(self.lanes.number).branch(LAST_LANE) {
             true => cpu.word(0),
             false => to + 1,
         };
         next.store(following);
+        let ring = to + self.ring(lane, 0);
+        let mut left = cpu.word(self.burst);
+        while self.sends(cpu, ring) {
+            left = left - 1;
+            if left.is(0).branch(LAST_OF_BURST) {
+                break;
+            }
+        }
+    }
+
+    /// Sends an entry, if there is room.
+    fn sends<'c, C: Cpu>(&self, cpu: &'c C, ring: W<'c, C>) -> bool {
+        let offset = ring << u64::from(LINE_BYTES.trailing_zeros());
+        let (tail, head) = (offset + self.tails.addr(0).0, offset + self.heads.addr(0).0);
+        let number = tail.load() + 1;
         if self.keeps(Part::Room) && self.is_full(cpu, head, number) {
-            return;
+            return false;
         }
         let at = self.entry(ring.bits(), number.bits());
         announce_line(cpu, at, number.bits(), (self.tails.addr(ring.bits()), number.bits()));
@@ -150,6 +164,7 @@ impl HostQueue {
         }
         cpu.intent(Intent::Durable);
         cpu.note(Note::RegionDurable);
+        true
     }
 
     /// Whether an entry has no room yet. The host's copy of the consumer's line may be old: the ring looks fuller then.
@@ -165,12 +180,15 @@ impl HostQueue {
     fn consume<C: Cpu>(&self, cpu: &C, lane: u64, from: u64, to: u64) {
         let ring = self.ring(from, to);
         let (tail, heads) = (cpu.word(self.tails.addr(ring).0), cpu.word(self.heads.addr(ring).0));
-        if lane != to && self.keeps(Part::TakeOver) {
+        if lane != to {
             invalidate(cpu, once(heads), self.fence());
         }
         let (mut newer, mut older) = (heads.at(SECOND), heads);
         if newer.load().less(older.load()).branch(FIRST_IS_NEWER) {
             (newer, older) = (older, newer);
+        }
+        if !self.keeps(Part::SecondHead) {
+            older = newer;
         }
         let (mut head, mut sum) = (newer.load(), newer.at(SUM).load());
         invalidate(cpu, once(tail), self.fence());
@@ -230,8 +248,14 @@ impl HostQueue {
                 "lane {to} has not consumed entries 1 to {head} of ring {ring}, of lane {from}, once each and in order: {at}"
             ));
         }
-        // The next entry may be half there, in place of the oldest.
-        let first = (last + 2).saturating_sub(self.slots).max(1);
+        if last - head > self.slots {
+            return Err(format!(
+                "ring {ring}, from lane {from} to {to}, ends with entry {last} before entry {} is consumed: {at}",
+                head + 1
+            ));
+        }
+        // The next entry may be half there, in place of the oldest, if that is consumed.
+        let first = (last + 2).saturating_sub(self.slots).clamp(1, head + 1);
         let lacks = |number: &u64| !holds(image, self.entry(ring, *number), *number);
         (first..=last).find(lacks).map_or(Ok(()), |number| {
             let at = self.entry(ring, number);
@@ -250,6 +274,7 @@ impl Workload for HostQueue {
         let mut heap = Heap::new(plan);
         let queue = HostQueue {
             slots,
+            burst: params.get("burst"),
             lanes,
             omit: params.get("omit"),
             tails: lines(&mut heap, rings),

@@ -66,8 +66,8 @@ const PARAMS: &[Param] = &[
     param(
         "omit",
         0,
-        0..=6,
-        "what is left out, on several hosts: 1 the flush of a block's words, 2 that of what is told, 3 the invalidates of words, 4 the mfence behind invalidates, for an sfence, 5 the look at mail on the way, 6 the invalidates of what others tell",
+        0..=7,
+        "what is left out, on several hosts: 1 the flush of a block's words, 2 that of what is told, 3 the invalidates of words, 4 the mfence behind invalidates, for an sfence, 5 the look at mail on the way, 6 the invalidates of what others tell, 7 the look at mail of a failed host",
     ),
 ];
 
@@ -84,6 +84,7 @@ enum Part {
     FenceBehind,
     Mail,
     InvalidateTold,
+    MailOfFailed,
 }
 
 /// The blocks, and who holds them.
@@ -244,6 +245,9 @@ impl SharedHeap {
                 sent.push(mail.at(BLOCK).load());
             }
         }
+        if !self.keeps(if lane == of { Part::Mail } else { Part::MailOfFailed }) {
+            sent.clear();
+        }
         if self.keeps(Part::InvalidateTold) {
             self.invalidate(cpu, &self.told, self.lanes.others(of), self.of(of));
         }
@@ -265,7 +269,7 @@ impl SharedHeap {
         }
         let is_sent = sent.iter().any(|sent| sent.is(block).branch(MAIL_IS_OTHER));
         let mut others = self.lanes.others(lane);
-        is_sent && self.keeps(Part::Mail) || others.any(|other| !holds(&self.told, other).is(0).branch(OTHER_HOLDS))
+        is_sent || others.any(|other| !holds(&self.told, other).is(0).branch(OTHER_HOLDS))
     }
 
     /// Gives a block its next life, or ends one. A region begins with it, which has written these words.

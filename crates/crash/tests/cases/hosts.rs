@@ -11,8 +11,11 @@ use strandline_workloads::{names, About};
 /// Crash states in which an omission must show.
 const POINTS: u64 = 1_500;
 
+/// The others learn soon that a host has failed, so that they find more half done.
+const TOLD_SOON: &str = "machine.cxl.detection=200";
+
 /// Omissions that only the failure of a host shows.
-const OF_A_FAILURE: &[(&str, u64)] = &[("host-queue", 6)];
+const OF_A_FAILURE: &[(&str, u64)] = &[("shared-heap", 7)];
 
 /// All of them.
 pub fn cases() -> Vec<Case> {
@@ -61,10 +64,13 @@ fn right(about: &'static About) -> Vec<Case> {
             let name = format!("{}-{hosts}-hosts-{threads}-threads-{fails:?}-fails", about.name);
             let points = if amount().thorough { 4_000 } else { 12 };
             Case::new("hosts", name, 30, move || {
-                let spec = Spec {
+                let mut spec = Spec {
                     tasks: (!amount().thorough).then_some(16),
                     ..run(about, hosts, threads, 0)
                 };
+                if hosts == threads {
+                    spec.set.push(TOLD_SOON.to_owned());
+                }
                 found(&spec, fails, points).map_or(Ok(()), Err)
             })
         };
@@ -85,10 +91,13 @@ fn omitted(about: &'static About) -> Vec<Case> {
         .expect("parts to leave out");
     let case = |part: u64| {
         let name = format!("{}-without-part-{part}", about.name);
-        let fails = OF_A_FAILURE.contains(&(about.name, part)).then_some(0);
         Case::new("hosts", name, 100, move || {
-            let threads = if fails.is_some() { 3 } else { 2 };
-            let found = found(&run(about, threads, threads, part), fails, POINTS);
+            let fails = OF_A_FAILURE.contains(&(about.name, part)).then_some(0);
+            let mut spec = run(about, 2, 2, part);
+            if fails.is_some() {
+                spec.set.push(TOLD_SOON.to_owned());
+            }
+            let found = found(&spec, fails, POINTS);
             found.map(|_| ()).ok_or_else(|| "nothing is found".to_owned())
         })
     };
