@@ -15,6 +15,7 @@ mod models;
 mod mutants;
 mod planted;
 mod quiet;
+mod random_hosts;
 mod seam;
 mod thinning;
 mod times;
@@ -67,6 +68,7 @@ fn cases() -> Vec<Case> {
     cases.extend(between::cases());
     cases.extend(causes::cases());
     cases.extend(hosts::cases());
+    cases.extend(random_hosts::cases());
     cases.push(Case::new(
         "tables",
         "rows_cover_every_pair_and_triple",
