@@ -141,6 +141,16 @@ def recording_fences(recording: str) -> list[dict[str, Any]]:
 def recording_stores(recording: str) -> list[dict[str, Any]]:
     """The program's own instructions that store to persistent memory: `{SITE}` of each; of a library's, of the call."""
 
+def recording_hosts(recording: str) -> dict[str, Any]:
+    """What is wrong with a recording if each thread is a host without coherence.
+
+    `{"hosts", "storing", "faults"}`: how many threads there are, the numbers of those that store to persistent memory,
+    and of each fault `{"fault", "why", "store": {SITE}, "other": {SITE}, "hosts", "place", "times", "since", "flag",
+    "acts"}`. `store` is the store, `other` the other host's read or store, `hosts` both numbers. Null or `{SITE}` are
+    `since` (the flush that came too early or is not ordered, or the read since which the line is kept), `flag` (the
+    store that hands over) and `acts` (what the other host stores then).
+    """
+
 def functions(path: str) -> list[list[str]]:
     """The functions of a file of code: symbol, name in the source, and that name as reports print it."""
 

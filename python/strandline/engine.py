@@ -70,6 +70,7 @@ class CrashSpec:
     run: RunSpec
     points: int | str
     replay: str | None = None
+    fails: str | None = None
     max_failures: int | None = None
 
 
@@ -129,6 +130,8 @@ class StatesSpec:
     """Whether the model also judges runs beside the states that it allows."""
     edits: tuple[Edit, ...] = ()
     """Changes of the program's flushes, fences and stores."""
+    fails: tuple[int, ...] | None = None
+    """If each thread is a host of its own: those that fail."""
 
 
 @dataclass(frozen=True)
@@ -398,6 +401,7 @@ class Native(Protocol):
     def recording_fences(self, recording: str, /) -> list[dict[str, Any]]: ...
     def recording_behind(self, recording: str, own: list[int], /) -> list[dict[str, Any]]: ...
     def recording_stores(self, recording: str, /) -> list[dict[str, Any]]: ...
+    def recording_hosts(self, recording: str, /) -> dict[str, Any]: ...
     def functions(self, path: str, /) -> list[list[str]]: ...
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
     def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]: ...
@@ -534,6 +538,10 @@ class Engine:
     def recording_stores(self, recording: str) -> list[dict[str, Any]]:
         """The program's own instructions that store to persistent memory; of a library's, the calls."""
         return self._ask_long(lambda: self.native.recording_stores(recording))
+
+    def recording_hosts(self, recording: str) -> dict[str, Any]:
+        """What is wrong if each thread is a host without coherence; `_native.pyi` documents the keys."""
+        return self._ask_long(lambda: self.native.recording_hosts(recording))
 
     def functions(self, path: str) -> list[list[str]]:
         """The functions of a file of code: symbol, name in the source, and that name as reports print it."""

@@ -110,6 +110,11 @@ def points(given: int | str) -> int | str:
     return given if given == "all" else _number(given, "crash states", "all")
 
 
+def hosts(given: str) -> tuple[int, ...]:
+    """Numbers of hosts, from `h0,h2`."""
+    return tuple(sorted({whole(each.strip().removeprefix("h"), 0) for each in given.split(",")}))
+
+
 Window = int | str
 """A number of tasks in flight, or `auto`."""
 Windows = Mapping[str, Window]

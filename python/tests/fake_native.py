@@ -235,6 +235,9 @@ class FakeNative:
     def recording_stores(self, recording: str, /) -> list[dict[str, Any]]:
         raise AssertionError(f"{recording}: recordings are read by the real module")
 
+    def recording_hosts(self, recording: str, /) -> dict[str, Any]:
+        raise AssertionError(f"{recording}: recordings are read by the real module")
+
     def functions(self, path: str, /) -> list[list[str]]:
         return []
 

@@ -25,8 +25,10 @@ OF_NO_PAPER = {
     *("intents", "intents-sections"),
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
     *("common", "zen4"),
+    *("cxl-asic", "cxl-fpga", "cxl-switch", "shared-log"),
 }
-"""Models of what every design keeps, designs of ours, the machine that every design runs on, and a processor."""
+"""Models of what every design keeps, designs of ours, the machine that every design runs on, a processor, and hosts that
+share CXL memory."""
 
 
 def toml(name: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class Candidate:
         self.algebra = Algebra(self.circuit, len(test.events))
         self.writes: dict[str, list[Event]] = {}
         for event in self.events:
-            if "W" in event.kinds and event.location:
+            if event.kinds & {"W", "w"} and event.location:
                 self.writes.setdefault(event.location, []).append(event)
         self.rf = self._reads_from()
         self.co = self._coherence()
@@ -30,7 +30,7 @@ class Candidate:
     def _reads_from(self) -> Relation:
         rf = self._none()
         for event in self.events:
-            if "R" in event.kinds and event.location:
+            if event.kinds & {"R", "r"} and event.location:
                 writes = self.writes[event.location]
                 for write, literal in zip(writes, self.circuit.choice(len(writes)), strict=True):
                     rf[write.number][event.number] = literal
@@ -68,7 +68,7 @@ class Candidate:
         memo: dict[int, int] = {}
         self.rf = self.algebra.rebuilt(self.rf, memo)
         self.co = self.algebra.rebuilt(self.co, memo)
-        reads = [event.number for event in self.events if "R" in event.kinds]
+        reads = [event.number for event in self.events if event.kinds & {"R", "r"}]
         sources = {r: [(w, row[r]) for w, row in enumerate(self.rf) if r in row] for r in reads}
         values: dict[int, dict[int, int]] = {r: {} for r in reads}
         for _ in reads:
@@ -112,7 +112,11 @@ class Candidate:
             return events[a].thread == events[b].thread
 
         def po(a: int, b: int) -> bool:
-            return same(a, b) and a < b and events[a].thread != INITIAL
+            own = "REST" not in events[a].kinds | events[b].kinds
+            return own and same(a, b) and a < b and events[a].thread != INITIAL
+
+        def host(a: int, b: int) -> bool:
+            return test.host(events[a]) is not None and test.host(events[a]) == test.host(events[b])
 
         relations = {
             "id": lambda a, b: a == b,
@@ -121,7 +125,9 @@ class Candidate:
             "line": line,
             "int": same,
             "ext": lambda a, b: not same(a, b),
+            "same-host": host,
             "rmw": lambda a, b: events[b].pair == a,
+            "rest": lambda a, b: events[b].store == a,
             "data": lambda a, b: "R" in events[a].kinds and po(a, b) and a in events[b].value.needs,
             "addr": lambda a, b: a in events[b].address,
             "ctrl": lambda a, b: a in events[b].branches,
@@ -129,7 +135,7 @@ class Candidate:
         }
         names: dict[str, Value] = {name: Between(self.algebra.relation(holds)) for name, holds in relations.items()}
         names |= {"rf": Between(self.rf), "co": Between(self.co), "fr": Between(self.fr)}
-        for name in (*SETS, "W", "R", "IW", "OUT", "LOCKED"):
+        for name in (*SETS, "W", "R", "IW", "REST", "OUT", "END", "LOCKED"):
             names[name] = SetOf([TRUE if name in event.kinds else FALSE for event in events])
         names["_"] = SetOf([TRUE for _ in events])
         names["M"] = SetOf([TRUE if event.kinds & {"W", "R"} else FALSE for event in events])

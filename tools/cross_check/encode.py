@@ -13,8 +13,8 @@ States = set[tuple[int, ...]]
 
 
 def belongs(test: Litmus, model: Model) -> bool:
-    """Whether the model defines every instruction of the test."""
-    return all(event.kinds & SETS <= model.isa for event in test.events)
+    """Whether the model defines every instruction of the test, and hosts just if the test has them."""
+    return model.has_hosts == bool(test.hosts) and all(event.kinds & SETS <= model.isa for event in test.events)
 
 
 def locations(test: Litmus) -> list[str]:
@@ -35,6 +35,8 @@ def allowed_states(test: Litmus, model: Model, variant: str | None = None) -> St
     pmo = evaluation.relation("pmo")
     # An event that does not persist passes the order on: in the cut it requires its predecessors.
     solver.add([lit ^ 1, cut[b] ^ 1, cut[a]] for a, row in enumerate(pmo) for b, lit in row.items() if a != b)
+    # What a survivor has put out, and its end, are in every cut.
+    solver.add([cut[event.number]] for event in candidate.events if "OUT" in event.kinds and test.survives(event))
     return set(solver.values([_state(candidate, name, cut) for name in locations(test)]))
 
 

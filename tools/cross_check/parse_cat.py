@@ -114,6 +114,8 @@ class Model:
     """The names in `let isa`."""
     variants: tuple[str, ...]
     """The variants that the model or its includes test, in order."""
+    has_hosts: bool
+    """Whether the model or its includes name `same-host`."""
 
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
@@ -140,7 +142,8 @@ def read_model(path: Path) -> Model:
             raise InputError(f"{path}: a model must say `let {needed} = ...`")
     isa = frozenset(part.name for part in subexpressions(defined["isa"]) if isinstance(part, Name))
     variants = {part.variant for expr in expressions for part in subexpressions(expr) if isinstance(part, If)}
-    return Model(path.stem, statements, isa, tuple(sorted(variants)))
+    names = {part.name for expr in expressions for part in subexpressions(expr) if isinstance(part, Name)}
+    return Model(path.stem, statements, isa, tuple(sorted(variants)), "same-host" in names)
 
 
 def read_models(folder: Path) -> dict[str, Model]:

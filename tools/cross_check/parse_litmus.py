@@ -82,6 +82,8 @@ class Event:
     """The reads on which its address depends."""
     branches: frozenset[int] = frozenset()
     """The reads on which a branch before it depends."""
+    store: int | None = None
+    """The number of the store, for the write of a location in the rest of its line."""
 
 
 @dataclass
@@ -97,6 +99,20 @@ class Litmus:
     used: set[str] = field(default_factory=set)
     """Locations that the initial values or the instructions name, not only the header."""
     events: list[Event] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
+    """The host of each thread, if the test names hosts."""
+    failing: set[str] = field(default_factory=set)
+    """The hosts that fail while others go on."""
+
+    def host(self, event: Event) -> str | None:
+        """The host of an event; none for initial writes."""
+        if event.thread == INITIAL:
+            return None
+        return self.hosts[event.thread] if self.hosts else "h0"
+
+    def survives(self, event: Event) -> bool:
+        """Whether the thread of an event runs to its end."""
+        return bool(self.failing) and self.host(event) not in (None, *self.failing)
 
     @property
     def persistent(self) -> list[str]:
@@ -176,8 +192,11 @@ class _Parser:
                 test.outputs |= set(self.names(names))
             elif key == "Line":
                 self.groups(test, names)
+            elif key == "Crash":
+                test.failing = set(names.split())
             elif not line.startswith('"'):
-                raise self.error(f"expected Volatile=, Output=, Line= or {{ initial values }}, found {line.strip()!r}")
+                keys = "Volatile=, Output=, Line=, Crash="
+                raise self.error(f"expected {keys} or {{ initial values }}, found {line.strip()!r}")
             self.offset += len(line)
         for number in set(test.lines.values()):
             group = {name for name, line_of in test.lines.items() if line_of == number}
@@ -225,8 +244,12 @@ class _Parser:
     def threads(self, test: Litmus) -> None:
         self.skip()
         head = [cell.strip() for cell in self.until(";", "the threads' row").split("|")]
-        if head != [f"P{n}" for n in range(len(head))]:
+        names = [name.partition("@") for name in head]
+        if [name for name, _, _ in names] != [f"P{n}" for n in range(len(head))]:
             raise self.error("the threads must be named P0 | P1 | ... ;")
+        test.hosts = [host for _, _, host in names if host]
+        if len(test.hosts) not in (0, len(head)):
+            raise self.error("every thread has a host, or none has one")
         rows: list[tuple[int, list[str]]] = []
         while not _CONDITION.match(self.text, self.skip()):
             if self.offset == len(self.text):
@@ -242,10 +265,27 @@ class _Parser:
             for self.offset, row in rows:
                 if cell := row[thread.thread]:
                     thread.instruction(" ".join(cell.split()))
+            if test.failing and test.hosts[thread.thread] not in test.failing:
+                thread.event(frozenset({"OUT", "END"}))
         self.offset = end
+        self.rests(test)
         for name in sorted(test.locations):
             value = Value(test.initial.get(name, 0))
             test.events.append(Event(len(test.events), INITIAL, frozenset({"W", "IW"}), name, value))
+
+    def rests(self, test: Litmus) -> None:
+        """With hosts, a store takes the rest of its line: a read and a write of each other location."""
+        for store in list(test.events) if test.hosts else []:
+            if "W" not in store.kinds or "NT" in store.kinds or store.location in test.volatile:
+                continue
+            for name in test.persistent:
+                if name != store.location and test.same_line(name, str(store.location)):
+                    read = len(test.events)
+                    same, kinds = Value(0, (read,)), frozenset({"REST"})
+                    test.events.append(Event(read, store.thread, kinds | {"r"}, name, same))
+                    test.events.append(
+                        Event(read + 1, store.thread, kinds | {"w"}, name, same, pair=read, store=store.number)
+                    )
 
     def condition(self, test: Litmus) -> None:
         self.offset = self.text.index("exists" if self.text[self.offset] in "~e" else "forall", self.offset) + 6

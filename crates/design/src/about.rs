@@ -40,6 +40,8 @@ pub struct Needs {
     pub adr: bool,
     /// The order in which stores must drain.
     pub stores: Drains,
+    /// It needs nothing of other cores, so that these may be of several hosts, whose caches are not coherent.
+    pub any_hosts: bool,
 }
 
 impl Needs {
@@ -47,6 +49,7 @@ impl Needs {
     pub const ADR_IN_ORDER: Needs = Needs {
         adr: true,
         stores: Drains::InOrder,
+        any_hosts: false,
     };
 }
 

@@ -236,6 +236,19 @@ pub trait Cpu: Sized {
         false
     }
 
+    /// Hosts whose cores share persistent memory, though nothing keeps their copies of it alike.
+    #[inline(always)]
+    fn hosts(&self) -> u64 {
+        1
+    }
+
+    /// Whether the host of another core has failed, as far as this core has been told.
+    #[inline(always)]
+    fn has_failed(&self, core: CoreId) -> bool {
+        let _ = core;
+        false
+    }
+
     /// Waits, at no cost in instructions, until all fences before it have retired, as a precise interrupt does: what
     /// comes then in program order has not been executed yet.
     #[inline(always)]

@@ -40,6 +40,8 @@ trait Engine {
     fn sleep(&self, word: Tagged, value: u64);
     fn wakes(&self);
     fn interrupted(&self) -> bool;
+    fn hosts(&self) -> u64;
+    fn has_failed(&self, core: CoreId) -> bool;
     fn fenced(&self);
     fn resumed(&self) -> Option<Vec<Tagged>>;
     fn wants_point(&self) -> bool;
@@ -73,6 +75,8 @@ impl<C: Cpu<Tag = u64>> Engine for C {
         fn spins(&self);
         fn wakes(&self);
         fn interrupted(&self) -> bool;
+        fn hosts(&self) -> u64;
+        fn has_failed(&self, core: CoreId) -> bool;
         fn fenced(&self);
         fn wants_point(&self) -> bool;
         fn start_line(&self);
@@ -138,6 +142,8 @@ impl Cpu for Thread<'_> {
         fn spins(&self);
         fn wakes(&self);
         fn interrupted(&self) -> bool;
+        fn hosts(&self) -> u64;
+        fn has_failed(&self, core: CoreId) -> bool;
         fn fenced(&self);
         fn wants_point(&self) -> bool;
         fn start_line(&self);

@@ -24,7 +24,7 @@ pub use config::{paper_preset_names, preset_names, ConfigError, MachineConfig, P
 pub use journal::{Durable, Journal};
 pub use stats::{Latencies, Occupied, Stats};
 pub use system::{
-    factory, Body, CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Precision, Queued, Remote,
+    factory, Body, CoreView, Factory, Flushing, Heartbeat, HostId, Joined, Options, Outcome, Precision, Queued, Remote,
     Standstill, Stuck, System, What,
 };
 pub use timeline::{Class, Detail, Timeline};

@@ -43,7 +43,7 @@ pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Faul
         };
         let order = persists.order(&verdict.pmo);
         let mut cut = None;
-        _ = each_cut(&order, &mut |bits| {
+        _ = each_cut(&order, persists.certain, &mut |bits| {
             if persists.state(&execution, bits) == state {
                 cut = Some((0, bits));
                 return ControlFlow::Break(());
@@ -83,7 +83,8 @@ fn nearest(persists: &Persists, execution: &Execution, order: &[u64], state: &[u
     if order.len() > MOST_PERSISTS {
         return None;
     }
-    let leaves = (0..1u64 << order.len()).filter(|cut| persists.state(execution, *cut) == state);
+    let whole = |cut: &u64| cut & persists.certain == persists.certain;
+    let leaves = (0..1u64 << order.len()).filter(|cut| whole(cut) && persists.state(execution, *cut) == state);
     let broken = |cut: u64| {
         order
             .iter()
@@ -111,7 +112,8 @@ impl Drawn {
         for thread in 0..test.threads.len() {
             _ = writeln!(
                 dot,
-                "  subgraph cluster_{thread} {{\n    label=\"P{thread}\"; color=gray;"
+                "  subgraph cluster_{thread} {{\n    label=\"{}\"; color=gray;",
+                test.thread_name(thread)
             );
             let mut last = None;
             for (event, origin) in unrolled.origin.iter().enumerate() {
@@ -119,10 +121,13 @@ impl Drawn {
                     continue;
                 };
                 let text = test.show(test.threads[own][index]);
+                let said = self.execution.values[event];
                 let value = match unrolled.events[event].kind {
-                    EventKind::Read => format!("  reads {}", self.execution.values[event]),
-                    EventKind::Write | EventKind::Output => format!("  writes {}", self.execution.values[event]),
-                    EventKind::Other => String::new(),
+                    EventKind::Read => format!("  reads {said}"),
+                    EventKind::Write | EventKind::Output => format!("  writes {said}"),
+                    EventKind::RestRead => format!("  has {said} in the rest"),
+                    EventKind::RestWrite => format!("  keeps {said} in the rest"),
+                    EventKind::End | EventKind::Other => String::new(),
                 };
                 let fill = if persists.has(self.cut, event) {
                     ", style=filled, fillcolor=lightblue"

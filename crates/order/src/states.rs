@@ -65,7 +65,7 @@ fn insert_cuts(
     order: &[u64],
     mut left: u64,
 ) -> Option<u64> {
-    let flow = each_cut(order, &mut |cut| {
+    let flow = each_cut(order, persists.certain, &mut |cut| {
         if left == 0 {
             return ControlFlow::Break(());
         }
@@ -141,6 +141,8 @@ pub(crate) struct Persists {
     pub events: Vec<usize>,
     /// The bit of each event of the test; 0 if it is not persistent.
     bits: Vec<u64>,
+    /// The bits of what happens whatever fails: outputs and ends of threads that survive.
+    pub certain: u64,
     /// For each observed location, its initial value and the events that may change it.
     cells: Vec<ObservedCell>,
 }
@@ -159,8 +161,16 @@ impl Persists {
             let events = unrolled.origin.iter().enumerate().filter(|(index, origin)| {
                 let event = &unrolled.events[*index];
                 let instruction = origin.map(|(thread, place)| test.threads[thread][place]);
-                let names_it = instruction.and_then(|instruction| instruction.location()) == Some(id);
-                names_it && matches!(event.kind, EventKind::Write | EventKind::Output)
+                let named = instruction.and_then(|instruction| instruction.location());
+                match event.kind {
+                    EventKind::Output => named == Some(id),
+                    // The rest of a line is of another location than the instruction names.
+                    kind => {
+                        kind.writes()
+                            && origin.is_some()
+                            && event.cell.and_then(|cell| cell.location) == Some(id.0.into())
+                    }
+                }
             });
             ObservedCell {
                 location: id.0 as usize,
@@ -170,14 +180,28 @@ impl Persists {
             }
         });
         let cells: Vec<ObservedCell> = cells.collect();
-        let mut events: Vec<usize> = cells.iter().flat_map(|cell| cell.events.iter().copied()).collect();
-        events.sort_unstable();
+        let survives = |event: usize| {
+            let event = &unrolled.events[event];
+            matches!(event.kind, EventKind::Output | EventKind::End)
+                && event.thread.is_some_and(|thread| test.hosts.survives(thread))
+        };
+        let written = cells.iter().flat_map(|cell| cell.events.iter().copied());
+        let events: BTreeSet<usize> = written
+            .chain((0..unrolled.events.len()).filter(|event| survives(*event)))
+            .collect();
+        let events: Vec<usize> = events.into_iter().collect();
         let mut bits = vec![0; unrolled.events.len()];
         events
             .iter()
             .enumerate()
             .for_each(|(bit, event)| bits[*event] = 1 << bit);
-        Persists { events, bits, cells }
+        let certain = (0..bits.len()).filter(|event| survives(*event));
+        Persists {
+            certain: certain.fold(0, |certain, event| certain | bits[event]),
+            events,
+            bits,
+            cells,
+        }
     }
 
     /// For each persistent event, as bits, those that must persist before it.
@@ -209,16 +233,18 @@ impl Persists {
     }
 }
 
-/// Calls `see` with every cut: each set that has, with an event, all events that must persist before it. Stops when
-/// `see` breaks.
-pub(crate) fn each_cut(before: &[u64], see: &mut impl FnMut(u64) -> ControlFlow<()>) -> ControlFlow<()> {
+/// Calls `see` with every cut: each set that has, with an event, all events that must persist before it, and has what
+/// is certain. Stops when `see` breaks.
+pub(crate) fn each_cut(before: &[u64], certain: u64, see: &mut impl FnMut(u64) -> ControlFlow<()>) -> ControlFlow<()> {
     let mut after = vec![0u64; before.len()];
     for (later, bits) in before.iter().enumerate() {
         (0..before.len())
             .filter(|bit| bits >> bit & 1 == 1)
             .for_each(|bit| after[bit] |= 1 << later);
     }
-    decide(before, &after, 0, 0, 0, see)
+    let sure = (0..before.len()).filter(|bit| certain >> bit & 1 == 1);
+    let inside = sure.fold(certain, |inside, bit| inside | before[bit]);
+    decide(before, &after, 0, inside, 0, see)
 }
 
 fn decide(

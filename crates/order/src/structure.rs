@@ -23,8 +23,33 @@ pub enum EventKind {
     Write,
     /// An output: the outside world observes a value.
     Output,
+    /// A store takes the rest of its line from the host's cache: it reads a location of the rest.
+    RestRead,
+    /// It writes that location, with the value that it has read.
+    RestWrite,
+    /// The end of a thread that survives a failure.
+    End,
     /// It is a flush, a fence or an intent.
     Other,
+}
+
+impl EventKind {
+    /// Whether it takes a value from a write.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        matches!(self, EventKind::Read | EventKind::RestRead)
+    }
+
+    /// Whether it is in coherence order.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(self, EventKind::Write | EventKind::RestWrite)
+    }
+
+    /// Whether it has a place in program order.
+    fn is_own(self) -> bool {
+        !matches!(self, EventKind::RestRead | EventKind::RestWrite)
+    }
 }
 
 /// An event.
@@ -45,12 +70,15 @@ pub struct Event {
 }
 
 /// The names of the sets that all models may use, followed by those of [`Class`].
-pub const SETS: [&str; 8] = ["W", "R", "M", "IW", "PM", "VM", "OUT", "LOCKED"];
+pub const SETS: [&str; 10] = ["W", "R", "M", "IW", "REST", "PM", "VM", "OUT", "END", "LOCKED"];
 
 /// The names of the relations that all models may use. The last three depend on the candidate.
-pub const RELATIONS: [&str; 14] = [
-    "id", "po", "loc", "line", "int", "ext", "rmw", "data", "addr", "ctrl", "ctx", "rf", "co", "fr",
+pub const RELATIONS: [&str; 16] = [
+    "id", "po", "loc", "line", "int", "ext", HOSTS, "rmw", "rest", "data", "addr", "ctrl", "ctx", "rf", "co", "fr",
 ];
+
+/// The relation between events of one host, which only models of several hosts name.
+pub const HOSTS: &str = "same-host";
 
 /// Number of [`RELATIONS`] that do not depend on reads-from.
 pub const KNOWN: usize = RELATIONS.len() - 3;
@@ -91,9 +119,16 @@ fn classes(events: &[Event]) -> Vec<Set> {
 }
 
 impl Structure {
-    /// The structure of events: those of a thread in program order. `rmw` pairs the halves of locked instructions.
+    /// The structure of events: those of a thread in program order. `rmw` pairs a write with the read that it belongs to, and `rest`
+    /// a store with the writes of its line's rest. `hosts` are those of the threads; all are on one without it.
     #[must_use]
-    pub fn of(events: &[Event], rmw: &[(usize, usize)], depends: &Dependences) -> Structure {
+    pub fn of(
+        events: &[Event],
+        rmw: &[(usize, usize)],
+        rest: &[(usize, usize)],
+        depends: &Dependences,
+        hosts: &[u8],
+    ) -> Structure {
         let size = events.len();
         let set = |wanted: &dyn Fn(&Event) -> bool| Set::of(size, |event| wanted(&events[event]));
         let in_memory = |persistent: bool| move |e: &Event| e.cell.is_some_and(|cell| cell.persistent == persistent);
@@ -102,9 +137,11 @@ impl Structure {
             set(&|e| e.kind == EventKind::Read),
             set(&|e| matches!(e.kind, EventKind::Read | EventKind::Write)),
             set(&|e| e.thread.is_none()),
+            set(&|e| !e.kind.is_own()),
             set(&in_memory(true)),
             set(&in_memory(false)),
-            set(&|e| e.kind == EventKind::Output),
+            set(&|e| matches!(e.kind, EventKind::Output | EventKind::End)),
+            set(&|e| e.kind == EventKind::End),
             set(&|e| e.locked),
         ];
         sets.extend(classes(events));
@@ -120,15 +157,24 @@ impl Structure {
         // All initial writes belong to one separate thread.
         let int = grouped(&|e| Some(e.thread.unwrap_or(usize::MAX)));
         let later = Relation::forward(size);
-        let context = |e: &Event| e.thread.map(|thread| thread * 256 + usize::from(e.context));
+        let context = |e: &Event| {
+            e.thread
+                .filter(|_| e.kind.is_own())
+                .map(|thread| thread * 256 + usize::from(e.context))
+        };
         let relations = vec![
             Relation::empty(size).reflexive(),
-            grouped(&|e| e.thread).and(&later),
+            grouped(&|e| e.thread.filter(|_| e.kind.is_own())).and(&later),
             grouped(&|e| e.cell.and_then(|cell| cell.location)),
             grouped(&|e| e.cell.map(|cell| cell.line)),
             int.clone(),
             int.complement(),
+            grouped(&|e| {
+                e.thread
+                    .map(|thread| hosts.get(thread).map_or(0, |host| usize::from(*host)))
+            }),
             listed(rmw),
+            listed(rest),
             listed(&depends.data),
             listed(&depends.addr),
             listed(&depends.ctrl),

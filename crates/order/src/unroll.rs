@@ -42,6 +42,7 @@ struct Unroller<'t> {
     origin: Vec<Option<(usize, usize)>>,
     written: Vec<Sum>,
     rmw: Vec<(usize, usize)>,
+    rest: Vec<(usize, usize)>,
     depends: Dependences,
 }
 
@@ -55,6 +56,7 @@ impl Unrolled {
             origin: Vec::new(),
             written: Vec::new(),
             rmw: Vec::new(),
+            rest: Vec::new(),
             depends: Dependences::default(),
         };
         for id in test.ids().filter(|id| test.location(*id).kind != LocationKind::Output) {
@@ -64,9 +66,20 @@ impl Unrolled {
         }
         for (thread, instructions) in test.threads.iter().enumerate() {
             unroller.thread(thread, instructions);
+            if test.hosts.survives(thread) {
+                // The end of a thread that survives: whatever is durable by then is.
+                let end = unroller.event(Some(thread), EventKind::End, None);
+                unroller.push(end, None, Sum::default());
+            }
         }
         Unrolled {
-            structure: Structure::of(&unroller.events, &unroller.rmw, &unroller.depends),
+            structure: Structure::of(
+                &unroller.events,
+                &unroller.rmw,
+                &unroller.rest,
+                &unroller.depends,
+                &test.hosts.of_threads,
+            ),
             events: unroller.events,
             origin: unroller.origin,
             written: unroller.written,
@@ -78,7 +91,7 @@ impl Unrolled {
     pub fn writes(&self, locations: usize) -> Vec<Vec<usize>> {
         let mut writes = vec![Vec::new(); locations];
         for (index, event) in self.events.iter().enumerate() {
-            if let (EventKind::Write, Some(location)) = (event.kind, event.cell.and_then(|cell| cell.location)) {
+            if let (true, Some(location)) = (event.kind.writes(), event.cell.and_then(|cell| cell.location)) {
                 writes[location].push(index);
             }
         }
@@ -90,7 +103,7 @@ impl Unrolled {
     pub fn reads(&self) -> Vec<usize> {
         let reads = self.events.iter().enumerate();
         reads
-            .filter(|(_, event)| event.kind == EventKind::Read)
+            .filter(|(_, event)| event.kind.reads())
             .map(|(index, _)| index)
             .collect()
     }
@@ -186,6 +199,26 @@ impl Unroller<'_> {
         if let Instruction::Load(register, ..) | Instruction::LoadAt(register, ..) = instruction {
             *registers.value(register) = one_read(index);
         }
+        if let Instruction::Store(at, ..) | Instruction::StoreAt(at, ..) = instruction {
+            self.rest_of_line(at, index, origin);
+        }
+    }
+
+    /// The rest of a line, which a store takes with it: a cache writes back whole lines.
+    fn rest_of_line(&mut self, at: LocationId, store: usize, origin: (usize, usize)) {
+        let (test, line) = (self.test, self.test.location(at).line);
+        let is_rest = |id: &LocationId| {
+            let other = test.location(*id);
+            *id != at && other.line == line && other.kind == LocationKind::Persistent
+        };
+        let has_caches = test.hosts.are_named();
+        for id in test.ids().filter(|id| has_caches && is_rest(id)) {
+            let half = |this: &Self, kind| this.event(Some(origin.0), kind, Some(id));
+            let read = self.push(half(self, EventKind::RestRead), Some(origin), Sum::default());
+            let write = self.push(half(self, EventKind::RestWrite), Some(origin), one_read(read));
+            self.rmw.push((read, write));
+            self.rest.push((store, write));
+        }
     }
 
     /// A locked instruction: a read and a write.
@@ -204,6 +237,7 @@ impl Unroller<'_> {
         let event = half(self, EventKind::Write);
         let write = self.push(event, Some(origin), written);
         self.rmw.push((read, write));
+        self.rest_of_line(at, write, origin);
         read
     }
 }

@@ -6,6 +6,7 @@ mod collect;
 mod edits;
 mod error;
 mod format;
+pub mod hosts;
 mod lines;
 pub mod micro;
 pub mod order;

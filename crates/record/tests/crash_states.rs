@@ -76,6 +76,7 @@ fn asked(budget: Budget, only: Option<&str>) -> Asked {
         budget,
         seed: 7,
         only: only.map(|name| name.parse().expect("a state's name")),
+        fails: None,
         orders: None,
     }
 }

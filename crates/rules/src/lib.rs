@@ -221,6 +221,17 @@ rules! {
         /// A flush waits for an older one of its line in the write-back buffer. Broken: it counts as done by that one,
         /// though the line may have been stored to since.
         SameLineFlushWaits: "COSPlay 4.3",
+        /// A flush is acknowledged when the device has accepted the line. Broken: on several hosts, it ends at the host's LLC.
+        FlushReachesDevice: "Intel SDM: clwb writes back to memory; CXL: memory is behind the host's caches",
+        /// A host's caches are filled with what the device holds. Broken: with what they held before.
+        FillsFromDevice: "CXL0 (arXiv 2407.16300): a load reads the device where no cache has the value",
+        /// A host that reads a line whose write is on its way reads that write. Broken: the read passes it.
+        ReadBehindOwnWrite: "CXL0 (arXiv 2407.16300): values propagate from a host's cache to memory in order",
+        /// A flush that invalidates takes a clean line from the host's caches. Broken: it leaves clean lines.
+        InvalidatesClean: "Intel SDM: clflush and clflushopt invalidate the line in every cache",
+        /// A line that non-temporal stores have written in part is sent with their bytes alone. Broken: with those that the host
+        /// last saw of the rest.
+        CombinedSendsOwnBytes: "Intel SDM: write-combining buffers",
         /// A roll-back takes back what the program has announced since the checkpoint. Broken: it stays, and becomes true.
         RollBackTakesNotesBack: "ARCHITECTURE.md, the seam; Speculative Persistence 4.2.2",
     }

@@ -5,6 +5,7 @@ use strandline_design::{About, AnyDesign, Drains};
 use strandline_machine::config::Consistency;
 use strandline_machine::MachineConfig;
 use strandline_runtime::{runtimes, Runtime};
+use strandline_workloads::names;
 
 /// Refuses a design on a machine that does not meet its needs.
 ///
@@ -24,6 +25,8 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
             "stores that become visible in any order between barriers (weak cores)",
             "machine.core.consistency=weak",
         ))
+    } else if machine.hosts > 1 && !needs.any_hosts {
+        Some(("cores of one host", "machine.hosts=1"))
     } else {
         None
     };
@@ -34,6 +37,28 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
             about.name, machine.name
         ))),
     }
+}
+
+/// Refuses several hosts for a program whose threads share volatile memory.
+///
+/// # Errors
+/// What shares it, and what to run instead.
+pub fn check_hosts(source: &Source, machine: &MachineConfig) -> Result<(), Error> {
+    let shares = match source {
+        _ if machine.hosts == 1 => return Ok(()),
+        Source::Workload(about) if about.across_hosts => return Ok(()),
+        Source::Workload(about) => format!("workload {}", about.name),
+        Source::Recording(recorded) => format!("recording {}", recorded.name()),
+    };
+    let able = names()
+        .iter()
+        .filter(|about| about.across_hosts)
+        .map(|about| about.name);
+    Err(Error::Input(format!(
+        "machine.hosts={}: the threads of {shares} share volatile memory, which each host has for itself; run it on one host, or a program across hosts ({})",
+        machine.hosts,
+        able.collect::<Vec<_>>().join(", ")
+    )))
 }
 
 /// Whether settings waive the recovery that this design usually promises.

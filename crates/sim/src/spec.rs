@@ -2,7 +2,7 @@
 
 use crate::recording::{self, Recorded, RECORDING_MACHINE};
 use crate::settings::{Scope, Sets};
-use crate::{request, resolved, sharing, Error};
+use crate::{needs, request, resolved, sharing, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -188,7 +188,8 @@ impl Plan {
             }
             Source::Recording(recorded) => (recorded.threads(), recorded.tasks(), 0),
         };
-        let cores = cores_for(threads, machine.cores)?;
+        let cores = cores_for(threads, machine.cores)?.next_multiple_of(machine.hosts);
+        needs::check_hosts(&source, &machine)?;
         Ok(Plan {
             machine,
             threads,
@@ -220,6 +221,7 @@ impl Plan {
     pub(crate) fn warmup_to(&self, steady: &str) -> String {
         let recorded = matches!(self.source, Source::Recording(_));
         let llc = match self.machine.simulation.warm {
+            _ if self.machine.hosts > 1 => "empty shared caches",
             Warm::Cold => "empty shared cache",
             Warm::Steady | Warm::Footprint if recorded => "touched pages in the shared cache",
             Warm::Steady => steady,

@@ -30,7 +30,10 @@ const TASKS_OF_ONE: u64 = 2;
 /// A program that is not stationary, such as one whose structure grows, has no more than what costs nothing, whatever the
 /// run's length: else a longer run would begin with a larger structure.
 pub fn most_tasks(plan: &Plan) -> Option<u64> {
-    if plan.machine.simulation.warm != Warm::Steady || !matches!(plan.source, Source::Workload(_)) {
+    if plan.machine.hosts > 1
+        || plan.machine.simulation.warm != Warm::Steady
+        || !matches!(plan.source, Source::Workload(_))
+    {
         return None;
     }
     let of_run = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
@@ -53,6 +56,7 @@ pub fn begin(
     progress: &Progress,
 ) -> Result<(Memory, Begin), Error> {
     match plan.machine.simulation.warm {
+        _ if plan.machine.hosts > 1 => Ok((shared.filled(fill)?, Begin::Lines(Vec::new()))),
         Warm::Cold => Ok((shared.filled(fill)?, Begin::Lines(Vec::new()))),
         Warm::Steady if !warmth.threads.is_empty() => {
             let warmed = |accesses: &Accesses| warmed(plan, shared.filled(fill)?, warmth, program, accesses, progress);
@@ -118,6 +122,7 @@ impl Begin {
     pub fn described(&self, plan: &Plan) -> Value {
         let Begin::Steady(contents) = self else {
             let rule = match plan.machine.simulation.warm {
+                _ if plan.machine.hosts > 1 => "cold",
                 Warm::Cold => "cold",
                 Warm::Footprint | Warm::Steady => "footprint",
             };

@@ -36,6 +36,7 @@ pub mod pc;
 mod populate;
 pub mod rb_tree;
 mod registry;
+pub mod shared_log;
 pub mod skiplist;
 pub mod sp_hashmap;
 pub mod sp_rb_tree;

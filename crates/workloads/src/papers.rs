@@ -12,6 +12,7 @@ const fn of(machine: &'static str, runtime: &'static str, lock: LockKind) -> Abo
         machine,
         runtime,
         lock,
+        across_hosts: false,
         tasks: 0,
         drift: None,
         params: &[],
@@ -30,6 +31,9 @@ pub(crate) const SPECULATIVE: About = of("sp", "log-p-sf", LockKind::Test);
 
 /// ASAP (HPCA 2022): what orders its own stores.
 pub(crate) const ASAP: About = of("asap", "undo", LockKind::Test);
+
+/// Programs across hosts, of no paper: two hosts share a device.
+pub(crate) const SHARED: About = of("cxl-asic", "undo", LockKind::Test);
 
 /// ASAP, the structures after Atlas (OOPSLA 2014).
 pub(crate) const ATLAS: About = of("asap", "atlas", LockKind::Pthread);

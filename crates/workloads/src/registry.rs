@@ -33,6 +33,9 @@ pub struct About {
     pub runtime: &'static str,
     /// The locks that the paper's program takes around its regions.
     pub lock: LockKind,
+    /// Whether its threads share no volatile memory, and see each other's persistent writes without coherence: they may be
+    /// on several hosts.
+    pub across_hosts: bool,
     /// Default number of tasks of a run, all threads together.
     pub tasks: u64,
     /// Why a task's time depends on how many have ended before it, so that a mean depends on the length of the run; `None`
@@ -235,6 +238,7 @@ workloads! {
     crate::memcached::Memcached: crate::memcached::ABOUT,
     crate::vacation::Vacation: crate::vacation::ABOUT,
     crate::echo::Echo: crate::echo::ABOUT,
+    crate::shared_log::SharedLog: crate::shared_log::ABOUT,
 }
 
 /// The requested workload and its parameters.

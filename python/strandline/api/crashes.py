@@ -129,11 +129,12 @@ def crash(
     replay: str | None = None,
     max_failures: int | None = None,
     windows: Windows = NONE,
+    fails: str | None = None,
 ) -> Crashes:
-    """Cuts the power in `base` under each design, recovers, and judges."""
+    """Cuts the power in `base` under each design, or lets a host fail, recovers, and judges."""
     engine = session.engine
     runs, left_out = admitted(engine, base, designs, windows)
-    specs = [CrashSpec(run, points, replay, max_failures) for run in runs]
+    specs = [CrashSpec(run, points, replay, fails, max_failures) for run in runs]
     demand_room(map(engine.crash_memory, specs), session.jobs, available())
     stop = engine.stop()
     with session.display.progress("crashing", len(specs)) as done:

@@ -12,21 +12,23 @@ from strandline.api import costs, suppressions
 from strandline.api.admitted import judged, named, remark
 from strandline.api.result import Result
 from strandline.api.session import Session
-from strandline.checking.examined import Examined, kind
+from strandline.checking.examined import Examined, hosts_of, kind
 from strandline.checking.examining import examine, weaken
+from strandline.checking.failing import failing
 from strandline.checking.fixing import fixed
-from strandline.checking.groups import Group, groups
+from strandline.checking.groups import Group, Kind, groups
 from strandline.checking.in_order import Early
 from strandline.checking.means import Means
 from strandline.checking.mending import Remedy, remedies
 from strandline.checking.request import Request
 from strandline.checking.verdicts import Verdict
 from strandline.engine import CyclesSpec, Engine, RunSpec
-from strandline.errors import InterruptError
+from strandline.errors import InputError, InterruptError
 from strandline.views import audit, columns, crash_states, crashes, failure_groups, recovered, runs
 from strandline.views import remedies as remedy_words
 from strandline.views.audit import Judged
 from strandline.views.columns import Columns
+from strandline.views.hosts import Hosts, findings
 from strandline.views.numbers import counted
 from strandline.views.page import DIM, Line, Page
 from strandline.views.table import Alarm, Table
@@ -51,6 +53,8 @@ class CrashesOfRecording(Result):
     """By design and state: what mends the kind of failure that the state represents."""
     left_out: Sequence[str] = ()
     """Designs that cannot replay the recording, and why."""
+    hosts: Hosts | None = None
+    """What is wrong between the threads as hosts, if that is asked for."""
 
     @property
     def interrupted(self) -> str | None:
@@ -64,8 +68,8 @@ class CrashesOfRecording(Result):
 
     @property
     def passes(self) -> bool:
-        """Whether the audit has no finding with which `--fail-on` fails."""
-        return not self.audit.failing(self.gate)
+        """Whether the audit has no finding with which `--fail-on` fails, and there is no fault between hosts."""
+        return not self.audit.failing(self.gate) and not (self.hosts and self.hosts.rows)
 
     @property
     def recovers(self) -> bool:
@@ -80,8 +84,10 @@ class CrashesOfRecording(Result):
         parts += [Line(f"warning: {warning}", folds=True) for warning in first.plan.warnings]
         if self.request.dump:
             parts.append(Line(f"{first.plan.visits:,} states are in {self.request.dump}"))
+        parts += self.hosts.parts() if self.hosts else []
+        told: set[Kind] = set()
         for result in self.results:
-            parts += self._notes(result)
+            parts += self._notes(result, told if self.hosts else set())
         parts += self.audit.parts()
         parts += self.weakened.parts() if self.weakened else []
         parts += [Line(), *remark(self.left_out), crash_states.verdicts(self.results)]
@@ -103,7 +109,8 @@ class CrashesOfRecording(Result):
                 lines.append(Line())
         return lines
 
-    def _notes(self, result: Examined) -> list[Line]:
+    def _notes(self, result: Examined, told: set[Kind]) -> list[Line]:
+        """Notes, and the kinds of failures that were not told yet: with more hosts, the same may fail again."""
         lines: list[Line] = []
         if self.request.recover and not (self.request.then or self.request.replay or result.failures or result.early):
             lines.append(Line(f"note: {recovered.UNTRIED}", folds=True))
@@ -114,8 +121,9 @@ class CrashesOfRecording(Result):
             )
             lines.append(Line(said, folds=True))
         lines += [Line(f"note: {line}", folds=True) for line in crash_states.caveats(result)]
-        if result.failures:
-            kinds = groups(result)
+        kinds = [group for group in groups(result) if group.kind not in told]
+        told |= {group.kind for group in kinds}
+        if kinds:
             end = partial(self._end, result)
             clearest = kinds[0].representative
             alike, remedy = failure_groups.alike(kinds[0]), self.remedy(result, clearest)
@@ -131,7 +139,7 @@ class CrashesOfRecording(Result):
 
     def remedy(self, result: Examined, verdict: Verdict) -> Remedy | None:
         """The change that was tried and mends a state's failure; `None` if none does."""
-        return self.remedies.get((result.design, verdict.state.name))
+        return self.remedies.get((result.name, verdict.state.name))
 
     def again(self, result: Examined, verdict: Verdict | None = None) -> str:
         """The command that reproduces a failing case of a design, by default the smallest."""
@@ -155,6 +163,7 @@ class CrashesOfRecording(Result):
             "results": [{**_summary(result), "spec": self._spec(result)} for result in self.results],
             "audit": self.audit.document(),
             "weakest": self.weakened.document() if self.weakened else None,
+            **({} if self.hosts is None else {"hosts": self.hosts.document()}),
             "fail_on": self.gate,
             "audit_passes": self.passes,
             "unused_suppressions": self.audit.unused,
@@ -180,17 +189,21 @@ def check(session: Session, request: Request, designs: Sequence[str]) -> Crashes
     """Visits crash states of a recording under each design."""
     designs, left_out = judged(session.engine, request.recording, designs or (DEFAULT_DESIGN,))
     request.refuse(designs)
+    if request.hosts and designs != [DEFAULT_DESIGN]:
+        raise InputError(f"--hosts: judges the flushes and fences of x86, not {designs[0]}: leave -d out")
     sources = suppressions.read(request.suppress)
     if request.assume_fixed:
         stores = session.engine.recording_stores(request.recording)
         request = replace(request, edits=fixed(stores, request.assume_fixed))
     means = Means(session.engine, session.jobs, session.display.progress)
-    results, unfinished = _examined(means, request, designs)
+    hosts = session.engine.recording_hosts(request.recording) if request.hosts else None
+    asked = [replace(request, fails=each) for each in failing(request, hosts)] if hosts else [request]
+    results, unfinished = _examined(means, asked, designs)
     first, weakened = results[0], None
-    audited = suppressions.judge(first.plan.audit, sources)
+    audited = suppressions.judge(findings(hosts, first.plan.audit) if hosts else first.plan.audit, sources)
     found: dict[tuple[str, str], Remedy] = {}
     try:
-        if not request.visits and unfinished is None:
+        if not request.visits and not hosts and unfinished is None:
             replay = CyclesSpec(request.recording, first.design, request.seed)
             audited = costs.costed(means, replay, audited, first.plan.instructions)
         if request.weaken and unfinished is None:
@@ -200,26 +213,32 @@ def check(session: Session, request: Request, designs: Sequence[str]) -> Crashes
             found = _remedies(means, request, results)
     except KeyboardInterrupt:
         unfinished = [first.design]
-    return CrashesOfRecording(request, results, unfinished, audited, session.engine, weakened, found, left_out)
+    faults = Hosts.of(hosts, audited) if hosts else None
+    audited = audited if faults is None else faults.rest
+    return CrashesOfRecording(request, results, unfinished, audited, session.engine, weakened, found, left_out, faults)
 
 
 def _remedies(means: Means, request: Request, results: Sequence[Examined]) -> dict[tuple[str, str], Remedy]:
-    found = ((result.design, remedies(means, request, result)) for result in results)
-    return {(design, state): remedy for design, each in found for state, remedy in each.items()}
+    found = ((result.name, remedies(means, replace(request, fails=result.fails), result)) for result in results)
+    return {(name, state): remedy for name, each in found for state, remedy in each.items()}
 
 
-def _examined(means: Means, request: Request, designs: list[str]) -> tuple[list[Examined], list[str] | None]:
-    """What was found under each design, and after an interrupt those that are not finished."""
+def _examined(
+    means: Means, requests: Sequence[Request], designs: Sequence[str]
+) -> tuple[list[Examined], list[str] | None]:
+    """What was found under each design, with each of the requests, and after an interrupt what is not finished."""
     results: list[Examined] = []
-    for place, design in enumerate(designs):
+    asked = [(request, design) for design in designs for request in requests]
+    left = [design if request.fails is None else hosts_of(request.fails) for request, design in asked]
+    for place, (request, design) in enumerate(asked):
         try:
             results.append(examine(means, request, design))
         except (KeyboardInterrupt, InterruptError):
             if not results:
                 raise
-            return results, designs[place:]
+            return results, left[place:]
         if results[-1].early is Early.INTERRUPTED:
-            return results, designs[place:]
+            return results, left[place:]
     return results, None
 
 
@@ -233,6 +252,8 @@ def _again(result: Examined, verdict: Verdict, request: Request) -> str:
         "--replay",
         verdict.state.name,
     ]
+    if result.fails is not None:
+        words += ["--hosts", "threads", "--fails", ",".join(f"h{host}" for host in result.fails)]
     if verdict.state.run:
         words += ["--seed", str(request.seed)]
     for line in request.assume_fixed:
@@ -259,6 +280,7 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
     return {
         "workload": result.recording,
         "design": result.design,
+        **({} if result.fails is None else {"fails": list(result.fails)}),
         "at_cycles": state.run.at_cycles if state.run else None,
         "event": state.run.event if state.run else state.interval,
         "why": verdict.why,
@@ -279,6 +301,7 @@ def _failure(result: Examined, verdict: Verdict, request: Request) -> dict[str, 
 def _group(result: Examined, group: Group, request: Request) -> dict[str, Any]:
     return {
         "design": result.design,
+        **({} if result.fails is None else {"fails": list(result.fails)}),
         "kind": kind(group.representative),
         "why": group.representative.why,
         "state": group.representative.state.name,
@@ -315,6 +338,7 @@ def _summary(result: Examined) -> dict[str, Any]:
     return {
         "workload": result.recording,
         "design": result.design,
+        **({} if result.fails is None else {"fails": list(result.fails)}),
         "points": result.visited,
         "visited_classes": None if plan.classes is None else result.classes_visited,
         "complete": result.early is None,

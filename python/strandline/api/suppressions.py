@@ -15,6 +15,7 @@ from strandline.figures import toml_file
 from strandline.figures.schema import Table, says
 from strandline.figures.toml_file import require
 from strandline.views.audit import FINDINGS, Judged
+from strandline.views.hosts import FAULTS
 
 SHIPPED = Path(__file__).parent / "suppressed"
 PATTERNS = ("function", "place", "module")
@@ -116,7 +117,7 @@ def _read(name: str) -> Source:
 
 def _check(suppression: Suppression, number: int) -> None:
     at = ("suppress", number)
-    key, known = suppression.finding, list(FINDINGS)
+    key, known = suppression.finding, [*FINDINGS, *FAULTS]
     require(bool(suppression.reason.strip()), (*at, "reason"), "is empty: say why the findings are accepted")
     has_place = any(getattr(suppression, each) is not None for each in PATTERNS)
     require(has_place, at, f"has no place: give one of {', '.join(PATTERNS)}")

@@ -69,6 +69,13 @@ class Examined:
     """The recoveries, and the operations after them, that were crashed in turn, as far as they were asked for."""
     least: Mapping[str, Least] = field(default_factory=dict)
     """What failing states need, by their names, as far as it was found."""
+    fails: tuple[int, ...] | None = None
+    """If each thread is a host of its own: those that fail."""
+
+    @property
+    def name(self) -> str:
+        """The design, or the hosts that fail."""
+        return self.design if self.fails is None else hosts_of(self.fails)
 
     @property
     def failures(self) -> list[Verdict]:
@@ -90,6 +97,12 @@ class Examined:
         """The verdict on memory before the program, if the checker rejects it."""
         initial = (verdict for verdict in self.verdicts or [] if verdict.state.name == "initial")
         return next((verdict for verdict in initial if verdict.why), None)
+
+
+def hosts_of(fails: Sequence[int]) -> str:
+    """These hosts in words."""
+    *before, last = map(str, fails) if fails else ["none"]
+    return f"hosts {', '.join(before)} and {last}" if before else f"host {last}"
 
 
 Interval = tuple[str, int | None]

@@ -56,6 +56,7 @@ def examine(means: Means, request: Request, design: str) -> Examined:
         again,
         inside,
         least,
+        request.fails,
     )
 
 

@@ -121,7 +121,9 @@ class Crasher:
     def states(self, recorded: Recorded, points: int | str, only: str | None = None) -> Iterator[StateVisit]:
         """Crash states of a recovery, or only one; the files of each are deleted when the next one is asked for."""
         folder = recorded.folder
-        spec = replace(self.spec, recording=str(folder / RECORDED), points=points, replay=only, judged=False, edits=())
+        spec = replace(
+            self.spec, recording=str(folder / RECORDED), points=points, replay=only, judged=False, edits=(), fails=None
+        )
         found = self.engine.crash_states(spec)
         overlay = Overlay.of(recorded, self.mark, found.plan.files, self._before(spec, folder))
         raw = folder / "raw"

@@ -48,6 +48,10 @@ class Request:
     """Lines of the source whose stores are judged as if they were persisted right behind: FILE:LINE."""
     edits: tuple[Edit, ...] = ()
     """What that changes."""
+    hosts: str | None = None
+    """What is a host of its own, without coherence with the others: `threads`."""
+    fails: tuple[int, ...] | None = None
+    """The hosts that fail; by default each alone, and more of them together."""
 
     @property
     def visits(self) -> bool:
@@ -61,9 +65,9 @@ class Request:
 
     def states(self, design: str) -> StatesSpec:
         """The crash states under a design."""
-        return StatesSpec(
-            self.recording, design, self.points, self.seed, self.replay, self.orders, not self.edits, self.edits
-        )
+        judged = not (self.edits or self.hosts)
+        asked = (self.points, self.seed, self.replay, self.orders, judged, self.edits, self.fails)
+        return StatesSpec(self.recording, design, *asked)
 
     @property
     def recovery(self) -> Recovery | None:
@@ -106,6 +110,14 @@ class Request:
                 yield f"--replay {self.replay}: a state {where} needs {option}: name its program"
             if command is not None and not self.verify and not self.is_inside:
                 yield f"{option}: needs --verify, or the --replay of a state {where}: name a checker"
+        if self.fails is not None and not self.hosts:
+            yield "--fails: needs --hosts: --hosts threads makes each thread a host"
+        if self.hosts and (has_several or self.weaken):
+            yield "--hosts: excludes --weaken and several designs: it judges the flushes and fences of x86"
+        if self.hosts not in (None, "threads"):
+            yield f"--hosts {self.hosts}: there is `threads`: each thread is a host"
+        if self.hosts and self.replay and self.fails is None:
+            yield f"--replay {self.replay}: needs --fails with --hosts: name the hosts, as the failing case does"
         if self.weaken and self.assume_fixed:
             yield "--assume-fixed: excludes --weaken: mend the program, record it again, and weaken that"
         if self.weaken and has_several:

@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
+from strandline import words
 from strandline.api import recordings as api
 from strandline.checking.request import Request
 from strandline.cli.app import App
 from strandline.cli.crash_states import STATES, end, html_option, refuse_number, states_options
 from strandline.cli.helped import Helped
-from strandline.cli.options import AT_LEAST_ONE, FOLDER, designs_option, last_options
+from strandline.cli.options import AT_LEAST_ONE, FOLDER, designs_option, last_options, parsed
 from strandline.errors import InputError
 from strandline.views import files
 from strandline.views.audit import FAIL_ON
@@ -31,6 +32,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     cls=Helped,
     groups={
         "Options of the crash states": (*STATES, "orders", "assume_fixed", "dump", "seed"),
+        "Options of threads as hosts": ("hosts", "fails"),
         "Options of your own checker and recovery": ("verify", "recover", "depth", "then", "time_limit", "scratch"),
         "Options of the audit of flushes and fences": ("weaken", "fail_on", "suppress"),
     },
@@ -38,6 +40,7 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
         "check run.strand",
         "check run.strand --verify './verify {}' --points all",
         "check run.strand --weaken --suppress libpmemobj",
+        "check run.strand --hosts threads --verify './verify {}'",
     ),
 )
 @click.argument("recording", metavar="RECORDING", type=click.Path())
@@ -86,6 +89,17 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="Orders of the threads to explore; 1 is the recorded one alone. [default: up to 8]",
 )
 @click.option(
+    "--hosts",
+    type=click.Choice(("threads",)),
+    help="Judge each thread as a host of its own that shares the persistent memory without coherence.",
+)
+@click.option(
+    "--fails",
+    type=parsed(words.hosts),
+    metavar="LIST",
+    help="The hosts that fail, such as h0,h2; the others go on. [default: each alone, and several]",
+)
+@click.option(
     "--weaken",
     is_flag=True,
     help="Find flushes and fences that can go or be weaker without a new failing state.",
@@ -120,6 +134,9 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
 
     With --then, the program's next operation runs on each right state, after --recover if that is given, and is crashed
     in turn: --then './program {} again'. What recovery leaves half cleaned shows only after such a second crash.
+
+    With --hosts threads, each thread is a host that shares the persistent memory without coherence. Stale reads, stores
+    that others never see, and their kin are found, with what to add. Then hosts fail, alone and together.
 
     The audit finds stores that are never flushed, flushes that are never fenced, and flushes and fences without an
     effect, with the cycles that these cost. Without --verify, --dump and --replay, it is a gate: findings of

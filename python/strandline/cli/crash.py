@@ -18,6 +18,10 @@ from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine
 from strandline.views import crashes, files
 
 
+HOSTS = ("h0", "h1", "h2", "h3")
+"""The hosts that a machine can have."""
+
+
 class OfWorkloads(Helped):
     """A command on workloads, which leaves recordings to `strandline check`."""
 
@@ -64,7 +68,7 @@ class OfWorkloads(Helped):
 
 @click.command(
     cls=OfWorkloads,
-    groups={"Options of the run": OF_THE_RUN, "Options of the crash states": STATES},
+    groups={"Options of the run": OF_THE_RUN, "Options of the crash states": (*STATES, "fails")},
     examples=(
         "crash sps -d x86,unordered --tasks 50 --points 100",
         "crash hashmap -d asap-ep --threads 4 --tasks 20 --points all",
@@ -73,6 +77,12 @@ class OfWorkloads(Helped):
 )
 @run_options_of(workload_required=True)
 @states_options
+@click.option(
+    "--fails",
+    metavar="HOST",
+    type=click.Choice(HOSTS),
+    help="Let a host (h0 to h3) fail at many moments, while the others go on and repair what it left.",
+)
 @html_option("the smallest failing case of each design")
 @click.pass_obj
 @click.pass_context
@@ -86,10 +96,12 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     For a recording, `strandline check` runs with the same options.
     """
     refuse_number(ctx)
+    if given["fails"] and given["replay"]:
+        refuse(ctx, ("fails",), "excludes --replay, whose case names the moment of a failure itself: leave it out")
     demand(ctx, "designs")
     base, session = base_run(given, recovers=False), app.session(given)
     points, replay, most = given["points"], given["replay"], given["max_failures"]
-    found = api.crash(session, base, given["designs"], points, replay, most, given["window"])
+    found = api.crash(session, base, given["designs"], points, replay, most, given["window"], given["fails"])
     end(ctx, found, not found.fails, lambda path: not found.interrupted and _draw(app.engine, found.results, path))
 
 

@@ -37,6 +37,7 @@ NO_ANSWER = {
 """Ends of a command that neither accepts nor refuses the state."""
 
 MOST_STORES = 6
+COUPLE = 2
 WHY = {
     "never_flushed": "never flushed",
     "flushed_before": "flushed in {flush} before it was last written, not since",
@@ -68,8 +69,9 @@ def states(plan: StatesPlan) -> str:
 
 
 def verdicts(results: Sequence[Examined]) -> Table:
-    """One row a design."""
-    return Table(COLUMNS, tuple(_row(result) for result in results))
+    """One row a design, or set of hosts that fail."""
+    columns = COLUMNS if results[0].fails is None else (Column("failing", numeric=False), *COLUMNS[1:-1])
+    return Table(columns, tuple(_row(result)[: len(columns)] for result in results))
 
 
 def _row(result: Examined) -> tuple[str, ...]:
@@ -77,7 +79,7 @@ def _row(result: Examined) -> tuple[str, ...]:
     failing = "-" if result.verdicts is None and not result.failures else whole(len(result.failures))
     intervals = "-" if plan.intervals is None else whole(plan.intervals)
     counts = (states(plan), whole(result.visited), intervals, _classes(result))
-    return result.design, *counts, failing, verdict(result), found(plan)
+    return result.name, *counts, failing, verdict(result), found(plan)
 
 
 def verdict(result: Examined) -> str:
@@ -124,7 +126,7 @@ def found(plan: StatesPlan) -> str:
 
 def caveats(result: Examined) -> list[str]:
     """Notes on states from simulated runs, in lines."""
-    plan, design = result.plan, result.design
+    plan, design = result.plan, result.name
     lines = []
     if plan.not_judged:
         lines.append(f"{design}: no simulated run was judged by model {plan.model}: {plan.not_judged}")
@@ -281,7 +283,7 @@ def explain(
     apart = "that lack a store older than a present one" if state.run else "in the other state than the rest"
     differs = f", {counted(state.differs, 'line')} {apart}" if state.differs else ""
     return [
-        f"{result.design}: {verdict.why}{alike}",
+        f"{result.name}{_fails(result)}: {verdict.why}{alike}",
         f"  smallest case: state {state.name}{differs}",
         f"  power lost {place(state)}",
         *(f"  {line}" for line in needs(group)),
@@ -290,6 +292,10 @@ def explain(
         *(f"  checker: {line}" for line in verdict.output[-5:]),
         *(f"  {line}" for line in end),
     ]
+
+
+def _fails(result: Examined) -> str:
+    return "" if result.fails is None else " fails" if len(result.fails) < COUPLE else " fail"
 
 
 def needs(group: Group) -> list[str]:

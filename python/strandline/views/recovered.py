@@ -15,7 +15,7 @@ def lines(result: Examined) -> list[str]:
     said = []
     for inside in result.inside:
         notes = _notes(inside, bool(result.failures))
-        said += [f"{result.design}: {_counts(inside)}", *(f"note: {note}" for note in notes)]
+        said += [f"{result.name}: {_counts(inside)}", *(f"note: {note}" for note in notes)]
     return said
 
 

@@ -296,6 +296,13 @@ BAD = {
     "--replay 1": "no crash state",
     "--replay 99:all --verify true": "no crash state `99:all`",
     "--verify false": "accepts a finished run",
+    "--hosts threads": "has one thread",
+    "--hosts processes": "'threads'",
+    "--hosts threads -d eadr": "leave -d out",
+    "--hosts threads --weaken": "excludes --weaken",
+    "--hosts threads --replay 1:all": "needs --fails",
+    "--fails h1": "needs --hosts",
+    "--hosts threads --fails one": "not a whole number",
 }
 
 

@@ -40,6 +40,8 @@ DRIFT = 0.05
 #: ASAP's fourteen, of which three have twins.
 WITHOUT = {
     *("atlas-queue", "dash-eh", "dash-lh", "echo", "heap", "memcached", "p-art", "p-masstree", "skiplist", "vacation"),
+    # What hosts share has no twin of one process.
+    "shared-log",
 }
 
 #: Names for workloads with other parameters.

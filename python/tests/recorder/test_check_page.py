@@ -1,4 +1,4 @@
-"""The pages "Check your program" and "Check your library": their commands print in their order what they show.
+"""Pages that record programs: their commands print in their order what they show.
 
 The workflow fails a bad program.
 """
@@ -17,9 +17,11 @@ from real_programs.recorder import STRANDLINE
 
 pytestmark = pytest.mark.recorder
 
-PAGE, LIBRARY = (Path(__file__).parents[3] / "docs" / f"check-your-{name}.md" for name in ("program", "library"))
-PARTS = [part for page in (PAGE, LIBRARY) for part in page.read_text(encoding="utf-8").split("\n## ")]
-SECTIONS = [part for part in PARTS if steps(part)]
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = DOCS / "check-your-program.md"
+PAGES = (PAGE, DOCS / "check-your-library.md", DOCS / "shared-memory.md")
+PARTS = [(page, part) for page in PAGES for part in page.read_text(encoding="utf-8").split("\n## ")]
+SECTIONS = [pytest.param(*each, id=each[1].partition("\n")[0]) for each in PARTS if steps(each[1])]
 
 
 #: How the host schedules a recorded program's threads decides which orders its recording allows. The page shows the
@@ -27,10 +29,12 @@ SECTIONS = [part for part in PARTS if steps(part)]
 TRIES = 3
 
 
-def differs(part: str, folder: Path) -> str | None:
+def differs(page: Path, part: str, folder: Path) -> str | None:
     """The first command of a section, run in this folder, that does not print what the page shows."""
     folder.mkdir()
-    prepare(PAGE, folder)
+    # Sections of a page without programs have those of this one.
+    for each in dict.fromkeys((PAGE, page)):
+        prepare(each, folder)
     for step in steps(part):
         code, printed = run(step, folder, environment(STRANDLINE.parent))
         if code != step.code or not says(step, printed):
@@ -38,11 +42,11 @@ def differs(part: str, folder: Path) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("part", SECTIONS, ids=lambda part: part.partition("\n")[0])
-def test_a_sections_commands_print_what_the_page_shows(part: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "part"), SECTIONS)
+def test_a_sections_commands_print_what_the_page_shows(page: Path, part: str, tmp_path: Path) -> None:
     found = []
     for attempt in range(TRIES):
-        difference = differs(part, tmp_path.resolve() / str(attempt))
+        difference = differs(page, part, tmp_path.resolve() / str(attempt))
         if difference is None:
             return
         found.append(difference)

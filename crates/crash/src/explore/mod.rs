@@ -1,6 +1,7 @@
 //! Crash exploration: several runs, many points, one verdict.
 
 pub(crate) mod corners;
+pub(crate) mod hosts;
 pub(crate) mod points;
 pub(crate) mod quick;
 pub(crate) mod replay;

@@ -1,5 +1,6 @@
 //! The user's requests for crash exploration.
 
+use super::hosts::explore_failures;
 use super::quick::recovers;
 use super::sizes::{small, tasks};
 use crate::{explore_until, replay, Points, Report, Stop, Until};
@@ -19,6 +20,8 @@ request! {
     defaults {
         /// The single crash state to judge, as a failure names it; if `None`, `points` selects the states.
         replay: Option<String> = None,
+        /// The host that fails, `h0` to `h3`, in place of power alone; the others go on.
+        fails: Option<String> = None,
         /// Number of failing crash states after which the search ends; it continues if `None`.
         max_failures: Option<u64> = None,
     }
@@ -41,7 +44,10 @@ impl Request {
                     };
                     run.observe(Traced::Everything)
                 };
-                explore_until(&self.run, self.points, &until, &observe)?
+                match &self.fails {
+                    Some(host) => explore_failures(&self.run, host, self.points, &until, &observe)?,
+                    None => explore_until(&self.run, self.points, &until, &observe)?,
+                }
             }
         };
         let promised = promises_recovery(&configured(&self.run)?.about(), &self.run);

@@ -50,6 +50,19 @@ impl Run {
         self.observation.journal.durable.len()
     }
 
+    /// Those up to the end of a cycle.
+    pub fn events_until(&self, cycle: u64) -> usize {
+        self.observation
+            .journal
+            .durable
+            .partition_point(|event| event.at.0 <= cycle)
+    }
+
+    /// The cycle of its last durable event.
+    pub fn ends_at(&self) -> u64 {
+        self.observation.journal.durable.last().map_or(0, |event| event.at.0)
+    }
+
     /// A walk through its crash points, from the first.
     pub fn walk(&self) -> Walk<'_> {
         let run = &self.observation;
@@ -105,6 +118,9 @@ pub fn perturbed(spec: &Spec, number: usize) -> (Vec<String>, Spec) {
 }
 
 fn disorder(run: &Observation, until: &Until) -> Result<Option<Finding>, Error> {
+    if run.machine.hosts > 1 {
+        return Ok(None);
+    }
     let mut models = Models::named(run.about.model)?;
     let model = models.on(&run.machine)?;
     let disorder = judge(model, &run.journal, &run.initial, &|| until.stopped());

@@ -40,6 +40,7 @@ const SMALL: &[(&str, u64)] = &[
     ("seats", 1),
     ("batch", 2),
     ("versions", 2),
+    ("slots", 4),
 ];
 
 /// Other maxima of a workload: a segment of Dash overflows only with more keys than others need, and `heap` has some

@@ -9,7 +9,8 @@ use crate::explore::corners::corners;
 use std::rc::Rc;
 use strandline_isa::{Code, CoreId, Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Detail, Journal, MachineConfig, Options, Outcome, Remote, Traces};
+use strandline_machine::config::Failing;
+use strandline_machine::{Detail, HostId, Journal, MachineConfig, Options, Outcome, Remote, Traces};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Begin, Error, Play};
@@ -23,6 +24,8 @@ pub struct Case {
     pub machine: MachineConfig,
     /// The design's parameters.
     pub sets: Vec<(&'static str, u64)>,
+    /// The host of each thread; none of a test that names no hosts.
+    hosts: Vec<HostId>,
     seed: u64,
     pub(super) layout: Rc<Layout>,
     /// Memory at first.
@@ -40,12 +43,28 @@ pub const PLAIN_SEEDS: u64 = 1 << 40;
 /// ([`strandline_isa::Intent::HandOver`]). Seeds below keep their meaning.
 pub const MOVING_SEEDS: u64 = 1 << 41;
 
+/// Distinguishes the stream of [`across_hosts`].
+const HOSTS: u64 = 0x4057_5eed;
+
+/// The hosts of a test, their links, and when one fails.
+fn across_hosts(machine: &mut MachineConfig, test: &Test, rng: &mut Rng) {
+    let last = test.hosts.of_threads.iter().max().copied().unwrap_or(0);
+    machine.hosts = u64::from(last + 1).max(2);
+    machine.cxl.link_latency = Cycles([0, 20, 200, 1000][rng.below(4) as usize]);
+    machine.simulation.fails = test.hosts.fail.first().map_or(Failing::None, |host| Failing::of(*host));
+    let latest = 64 << rng.below(9);
+    machine.simulation.fails_at = Cycles(rng.below(latest));
+}
+
 impl Case {
     /// The case of a seed: it determines the machine, the placements, the delays and the sizes of the design's
     /// structures.
     pub fn of(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64) -> Case {
         let mut rng = Rng::new(seed);
-        let machine = timings.machine(&mut rng);
+        let mut machine = timings.machine(&mut rng);
+        if test.hosts.are_named() {
+            across_hosts(&mut machine, test, &mut Rng::new(seed ^ HOSTS));
+        }
         let layout = Rc::new(Layout::of(test, &mut rng));
         let is_warm = rng.one_in(2);
         let moves = match seed >= MOVING_SEEDS && subject.hands_over() {
@@ -55,6 +74,7 @@ impl Case {
         Case {
             machine,
             sets: corners(subject.free().into_iter(), seed),
+            hosts: test.hosts.of_threads.iter().copied().map(HostId).collect(),
             seed,
             initial: layout.memory(test),
             threads: threads(test, &layout, &moves, &mut rng),
@@ -121,6 +141,7 @@ impl Case {
         Options {
             seed: self.seed,
             patience: PATIENCE,
+            hosts: self.hosts.clone(),
             code: self.code,
             ..Options::default()
         }
@@ -160,19 +181,24 @@ impl Observed<'_> {
         let until = self.journal.counts_until();
         let counted = self.journal.durable.partition_point(|durable| durable.at < until);
         let durable = &self.journal.durable[..counted];
+        // Where hosts survive, they go on to their ends.
+        let only_the_end = !test.hosts.fail.is_empty();
         for event in 0..=durable.len() {
             if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
                 image.set_line(last.line, &last.data);
             }
-            let mut keep = |seen_outputs: &[u8]| {
+            let mut keep = |seen_outputs: &[u8], ends: bool| {
+                if only_the_end && !(ends && event == durable.len()) {
+                    return;
+                }
                 let state = self.state(test, &image, seen_outputs);
                 states.push(CrashState { state, event });
             };
-            keep(&seen_outputs);
+            keep(&seen_outputs, outputs.peek().is_none());
             let end = durable.get(event).map_or(until, |next| next.at);
             while let Some((_, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
                 seen_outputs[location as usize] = value;
-                keep(&seen_outputs);
+                keep(&seen_outputs, outputs.peek().is_none());
             }
         }
         states

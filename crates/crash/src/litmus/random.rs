@@ -11,7 +11,7 @@ use serde::Serialize;
 use strandline_isa::Primitive;
 use strandline_kernel::Rng;
 use strandline_order::litmus::{
-    Class, Condition, FlushKind, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
+    Class, Condition, FlushKind, Formula, Hosts, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
     Register,
 };
 use strandline_order::{Model, Test};
@@ -289,6 +289,7 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
         title: String::new(),
         locations,
         threads,
+        hosts: Hosts::default(),
         condition: Condition {
             quantifier: Quantifier::Forall,
             formula: Formula::True,

@@ -48,8 +48,15 @@ pub struct Ran {
 /// Runs a test once: the seed decides the machine, placements and delays, as in a test of conformance.
 ///
 /// # Errors
-/// The design needs what no machine has, or the run makes no progress.
+/// The test has hosts, the design needs what no machine has, or the run makes no progress.
 pub fn timeline(subject: &Registered, test: &Test, machines: Option<&[String]>, seed: u64) -> Result<Drawn, Error> {
+    if test.hosts.are_named() {
+        let message = format!(
+            "{}: the test names hosts, and it would run on one: take a test without `P0@h0`",
+            test.name
+        );
+        return Err(Error::input(message));
+    }
     let about = subject.about();
     let case = Case::of(subject, &Timings::of(about, machines)?, test, seed);
     let outcome = case.recorded(subject)?;

@@ -87,6 +87,7 @@ fn a_record_recovers_by_promise() {
         }
     }
     let lucky = Request {
+        fails: None,
         run: Spec {
             tasks: Some(10),
             ..Spec::new("tatp", "non-atomic")

@@ -86,6 +86,7 @@ fn a_run_under_way_is_stopped() {
         ..spec()
     };
     let request = Request {
+        fails: None,
         run,
         points: Points::Count(50),
         replay: None,

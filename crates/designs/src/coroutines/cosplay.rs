@@ -26,6 +26,7 @@ pub(super) const ABOUT: About = About {
     needs: Needs {
         adr: true,
         stores: Drains::Any,
+        any_hosts: false,
     },
     promises_recovery: true,
     model: "cfence",

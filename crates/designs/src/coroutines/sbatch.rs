@@ -23,6 +23,7 @@ impl Design for Sbatch {
             needs: Needs {
                 adr: true,
                 stores: Drains::Any,
+                any_hosts: false,
             },
             promises_recovery: true,
             model: "px86",

@@ -22,6 +22,7 @@ impl Design for NonAtomic {
             needs: Needs {
                 adr: true,
                 stores: Drains::Any,
+                any_hosts: true,
             },
             promises_recovery: false,
             model: "px86",

@@ -20,7 +20,10 @@ impl Design for Unordered {
             name: "unordered",
             paper: "COSPlay 5",
             summary: "bound: log and flushes without any fence; promises no recovery",
-            needs: Needs::default(),
+            needs: Needs {
+                any_hosts: true,
+                ..Needs::default()
+            },
             promises_recovery: false,
             model: "none",
             intents: None,

@@ -26,6 +26,7 @@ impl Design for X86 {
             needs: Needs {
                 adr: true,
                 stores: Drains::Any,
+                any_hosts: true,
             },
             promises_recovery: true,
             model: "px86",

@@ -11,6 +11,7 @@ pub fn about(adr: bool) -> About {
         needs: Needs {
             adr: false,
             stores: Drains::InOrder,
+            any_hosts: false,
         },
         promises_recovery: true,
         model: "so",

@@ -10,7 +10,7 @@ use strandline_kernel::did_you_mean;
 
 use super::document::{Document, Given, Values};
 use super::error::{ConfigError, Fault};
-use super::machine::{Fail, MachineConfig};
+use super::machine::MachineConfig;
 use super::media::{Media, MEDIA};
 use super::parameter::PARAMETERS;
 
@@ -31,7 +31,7 @@ macro_rules! preset {
 }
 
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
-static PRESETS: [(&str, LazyLock<MachineConfig>); 7] = [
+static PRESETS: [(&str, LazyLock<MachineConfig>); 10] = [
     preset!("cosplay"),
     preset!("strandweaver"),
     preset!("dpo"),
@@ -39,6 +39,9 @@ static PRESETS: [(&str, LazyLock<MachineConfig>); 7] = [
     preset!("sp"),
     preset!("common"),
     preset!("zen4"),
+    preset!("cxl-asic"),
+    preset!("cxl-fpga"),
+    preset!("cxl-switch"),
 ];
 
 fn parsed(path: &str, text: &str) -> MachineConfig {
@@ -52,8 +55,8 @@ pub fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
 }
 
-/// Presets that no paper describes: the machine that all designs run on, and a processor.
-const OF_NO_PAPER: [&str; 2] = ["common", "zen4"];
+/// Presets that no paper describes: the machine that all designs run on, a processor, and memory behind CXL.
+const OF_NO_PAPER: [&str; 5] = ["common", "zen4", "cxl-asic", "cxl-fpga", "cxl-switch"];
 
 /// The names of the presets that papers describe.
 #[must_use]
@@ -96,10 +99,7 @@ impl MachineConfig {
                 let known = preset_names().join(", ");
                 document.error(&["base"], &format!("no preset \"{name}\" (use one of {known})"))
             })?,
-            None => demand_all(&document, &given).map(|()| MachineConfig {
-                fail: Fail::USUAL,
-                ..MachineConfig::default()
-            })?,
+            None => demand_all(&document, &given).map(|()| MachineConfig::of_one_host())?,
         };
         let stem = Path::new(path)
             .file_stem()
@@ -153,16 +153,20 @@ fn at_line(document: &Document<'_>, given: &Values, fault: &Fault) -> ConfigErro
 }
 
 /// Demands every parameter but those of an L2 (the checks refuse one of which only `l2.bytes` is given), of the
-/// channel, which is that of the other writes unless the file says otherwise, of translation, which is none then, of
-/// flush on fail, and the name of the memory.
+/// channel, which is that of the other writes unless the file says otherwise, of translation and CXL, which are none
+/// then, of flush on fail, of hosts, of which there is one that does not fail, and the name of the memory.
 fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<(), ConfigError> {
     let keys = PARAMETERS.iter().map(|parameter| &*parameter.key);
     let has_default = |key: &str| {
-        ["channel.", "tlb.", "fail."]
+        ["channel.", "tlb.", "cxl.", "fail."]
             .iter()
             .any(|section| key.starts_with(section))
     };
-    let is_optional = |key: &str| key.starts_with("l2.") && key != "l2.bytes" || has_default(key) || key == MEDIA;
+    let is_optional = |key: &str| {
+        key.starts_with("l2.") && key != "l2.bytes"
+            || has_default(key)
+            || [MEDIA, "hosts", "simulation.fails", "simulation.fails_at"].contains(&key)
+    };
     let demanded = keys.filter(|key| !is_optional(key));
     let missing: Vec<_> = demanded.filter(|key| !given.contains_key(key)).collect();
     let also = match &missing[..] {

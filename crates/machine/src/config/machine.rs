@@ -39,6 +39,46 @@ pub enum Coherence {
     Snoop,
 }
 
+/// Who keeps the copies of a line alike that several hosts have cached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostCoherence {
+    /// Programs do, by flushes: present devices that several hosts share.
+    #[default]
+    None,
+    /// A directory at the device, which invalidates copies (CXL 3, back-invalidate).
+    Hardware,
+}
+
+/// A host that fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Failing {
+    /// None does.
+    #[default]
+    None,
+    /// The first.
+    H0,
+    /// The second.
+    H1,
+    /// The third.
+    H2,
+    /// The fourth.
+    H3,
+}
+
+impl Failing {
+    /// That of this number.
+    #[must_use]
+    pub fn of(host: u8) -> Failing {
+        [Failing::H0, Failing::H1, Failing::H2, Failing::H3][usize::from(host)]
+    }
+
+    /// Its number, from 0.
+    #[must_use]
+    pub fn host(self) -> Option<u64> {
+        (self as u64).checked_sub(1)
+    }
+}
+
 /// What a controller does with a `pcommit`. No source states it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PcommitWait {
@@ -102,6 +142,8 @@ parameters! {
     MachineConfig {
         /// Simulated cores; 0: as many as the program has threads.
         cores: u64 in 0..=1024 "cores";
+        /// Hosts that share the persistent memory. Each has as many of the cores, an LLC and volatile memory of its own.
+        hosts: u64 in 1..=4 "hosts";
         /// Which of its memories the machine has; it sets other parameters.
         media: String;
         and {
@@ -131,6 +173,8 @@ parameters! {
             pub pm: Pm,
             /// Memory for volatile data, with a controller of its own.
             pub dram: Dram,
+            /// Between hosts and persistent memory that stands behind CXL.
+            pub cxl: Cxl,
             /// What its reserve power is for.
             pub fail: Fail,
             /// How it is simulated, rather than what it is.
@@ -340,6 +384,22 @@ parameters! {
         gbps: f64 in 0.001..=100_000.0 "GB/s";
     }
 
+    /// The way from a host to persistent memory on a CXL device, beside what the sections of controllers and media say.
+    Cxl {
+        /// One way over a host's link, to the device or to the switch; 0: none.
+        link_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// One way through the switch between links and device; 0: no switch.
+        switch_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// Peak bandwidth of a host's link in each direction (10^9 bytes a second); 0: no limit.
+        link_gbps: f64 in 0.0..=100_000.0 "GB/s";
+        /// Reads of a host on its link at once; 0: no limit.
+        credits: u64 in 0..=MAX_ENTRIES "reads";
+        /// Who keeps the copies of hosts alike.
+        coherence: HostCoherence;
+        /// From the failure of a host until the others are told.
+        detection: Cycles in 0..=MAX_CYCLES "cycles";
+    }
+
     /// Flush on fail: what reserve power is for, where a design has more than the write queues written.
     Fail {
         /// Bytes of the caches that are dirty and persistent when power fails.
@@ -354,14 +414,27 @@ parameters! {
         slack: Cycles in 0..=MAX_CYCLES "cycles";
         /// Largest random delay added to each flush.
         jitter: Cycles in 0..=MAX_CYCLES "cycles";
-        /// What the LLC holds as the run begins.
+        /// What the LLC holds as the run begins. Those of several hosts hold nothing.
         warm: Warm;
         /// A random recently written line is evicted once in this number of stores; 0: never.
         evict_one_in: u64 in 0..=MAX_BYTES "stores";
+        /// The host that fails during the run.
+        fails: Failing;
+        /// When it fails; from the run's beginning.
+        fails_at: Cycles in 0..=MAX_CYCLES "cycles";
     }
 }
 
 impl MachineConfig {
+    /// One host with the usual reserve, and nothing else yet.
+    pub(super) fn of_one_host() -> MachineConfig {
+        MachineConfig {
+            hosts: 1,
+            fail: Fail::USUAL,
+            ..MachineConfig::default()
+        }
+    }
+
     /// The sections that a start without time depends on.
     pub const CORES_AND_CACHES: [&'static str; 5] = ["core", "tlb", "l1", "l2", "llc"];
 
@@ -374,7 +447,7 @@ impl MachineConfig {
             l1: machine.l1,
             l2: machine.l2,
             llc: machine.llc,
-            ..MachineConfig::default()
+            ..MachineConfig::of_one_host()
         }
     }
 
@@ -430,6 +503,23 @@ impl Core {
         (self.alu_ports, self.load_ports, self.store_ports, self.branch_ports) = (0, 0, 0, 0);
         self.store_micro_ops = 1;
         (self.loads_wait_for_addresses, self.stores_retire_cached) = (false, false);
+    }
+}
+
+impl Cxl {
+    /// One way between a host and the device.
+    #[must_use]
+    pub fn way(&self) -> Cycles {
+        Cycles(self.link_latency.0 + self.switch_latency.0)
+    }
+
+    /// The time a 64-byte line occupies a host's link: nearest whole cycle, at least one; 0 without a limit.
+    #[must_use]
+    pub fn line_cycles(&self, core: &Core) -> Cycles {
+        match self.link_gbps > 0.0 {
+            true => line_cycles(self.link_gbps, core),
+            false => Cycles(0),
+        }
     }
 }
 

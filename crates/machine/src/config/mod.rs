@@ -17,6 +17,6 @@ pub use change::ParamInfo;
 pub use error::ConfigError;
 pub use load::{paper_preset_names, preset_names};
 pub use machine::{
-    Cache, Coherence, Consistency, Controllers, Core, DecodeEnd, Dram, Interconnect, MachineConfig, PcommitWait, Pm,
-    Prediction, Simulation, Tlb, Warm, WpqLeave,
+    Cache, Coherence, Consistency, Controllers, Core, Cxl, DecodeEnd, Dram, Failing, HostCoherence, Interconnect,
+    MachineConfig, PcommitWait, Pm, Prediction, Simulation, Tlb, Warm, WpqLeave,
 };

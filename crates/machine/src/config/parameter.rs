@@ -8,8 +8,8 @@ use strandline_kernel::{did_you_mean, Cycles};
 
 use super::error::Fault;
 use super::machine::{
-    Cache, Channel, Coherence, Consistency, Controllers, Core, DecodeEnd, Dram, Fail, Interconnect, MachineConfig,
-    PcommitWait, Pm, Prediction, Simulation, Tlb, Warm, WpqLeave,
+    Cache, Channel, Coherence, Consistency, Controllers, Core, Cxl, DecodeEnd, Dram, Fail, Failing, HostCoherence,
+    Interconnect, MachineConfig, PcommitWait, Pm, Prediction, Simulation, Tlb, Warm, WpqLeave,
 };
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
@@ -50,6 +50,7 @@ pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         Controllers::parameters("controllers.", |m| Some(&m.controllers), |m| &mut m.controllers),
         Pm::parameters("pm.", |m| Some(&m.pm), |m| &mut m.pm),
         Dram::parameters("dram.", |m| Some(&m.dram), |m| &mut m.dram),
+        Cxl::parameters("cxl.", |m| Some(&m.cxl), |m| &mut m.cxl),
         Fail::parameters("fail.", |m| Some(&m.fail), |m| &mut m.fail),
         Simulation::parameters("simulation.", |m| Some(&m.simulation), |m| &mut m.simulation),
     ];
@@ -201,6 +202,8 @@ macro_rules! words {
 words!(Consistency: Tso = "tso", Weak = "weak");
 words!(Warm: Steady = "steady", Footprint = "footprint", Cold = "cold");
 words!(Coherence: Directory = "directory", Snoop = "snoop");
+words!(Failing: None = "none", H0 = "h0", H1 = "h1", H2 = "h2", H3 = "h3");
+words!(HostCoherence: None = "none", Hardware = "hardware");
 words!(Prediction: Gshare = "gshare", Tage = "tage");
 words!(DecodeEnd: Block = "block", Taken = "taken");
 words!(WpqLeave: Written = "written", Issued = "issued");

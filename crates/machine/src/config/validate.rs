@@ -41,6 +41,7 @@ impl MachineConfig {
             &["controllers.interleave_bytes"],
             format!("{interleave} is not a multiple of 64 (give whole lines of 64 bytes)"),
         )?;
+        check_hosts(self)?;
         check_media(&self.pm)
     }
 }
@@ -101,6 +102,23 @@ fn check_level([key, ways_key]: [&'static str; 2], entries: u64, ways: u64) -> C
     let text =
         format!("{what} (make {key} {ways_key} times a power of two; {ways_key} = {entries}: fully associative)");
     demand(whole, &[key, ways_key], text)
+}
+
+fn check_hosts(machine: &MachineConfig) -> Check {
+    let (hosts, failing) = (machine.hosts, machine.simulation.fails.host());
+    demand(
+        machine.cores % hosts == 0,
+        &["cores", "hosts"],
+        format!(
+            "{} cores on {hosts} hosts (give each host as many: a multiple of {hosts})",
+            machine.cores
+        ),
+    )?;
+    demand(
+        failing.is_none_or(|failing| hosts > 1 && failing < hosts),
+        &["simulation.fails", "hosts"],
+        format!("there are {hosts} hosts, from h0 on (give more than one, and one of them, or none)"),
+    )
 }
 
 fn check_media(pm: &Pm) -> Check {

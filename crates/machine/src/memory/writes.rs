@@ -1,8 +1,9 @@
 //! Writes on their way to persistent memory.
 
 use super::tails::{Tail, Tails};
+use crate::system::HostId;
 use strandline_design::{Key, WriteId, WriteRequest};
-use strandline_isa::{CoreId, Line};
+use strandline_isa::{CoreId, Line, LineData};
 use strandline_rules::{kept, Rule};
 
 /// A waiter for a write's acceptance.
@@ -18,8 +19,25 @@ pub enum Origin {
 struct Write {
     /// The part of it that controllers and designs see.
     request: WriteRequest<Key>,
+    /// The host that has sent it.
+    host: HostId,
+    /// When it would arrive.
+    arrives: u64,
+    /// What becomes of it if its host fails.
+    fate: Fate,
     /// The first waiter for its acceptance.
     waiter: Option<Origin>,
+}
+
+/// Whether a write reaches the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Unless its host fails before it has left.
+    Leaves,
+    /// Whatever its host does: another host has been answered behind it.
+    Certain,
+    /// Its host has failed before.
+    Lost,
 }
 
 /// The waiters for a write: the flush itself, and flushes that found the line clean behind it.
@@ -39,17 +57,23 @@ pub struct Writes {
     unaccepted: Tails,
     /// The waiters for acceptances that are not the first of their write, in order of arrival.
     later: Vec<(WriteId, Origin)>,
+    /// Those on their way to a device that several hosts share, in the order in which they were sent.
+    to_device: Option<Vec<WriteId>>,
 }
 
 impl Writes {
-    pub fn new() -> Writes {
-        Writes { ..Writes::default() }
+    /// None yet; `shared`: several hosts send them.
+    pub fn new(shared: bool) -> Writes {
+        Writes {
+            to_device: shared.then(Vec::new),
+            ..Writes::default()
+        }
     }
 
     /// Adds a write that arrives at its controller at `arrives`, whatever else is in flight to its
     /// line.
-    pub fn add_unordered(&mut self, request: WriteRequest<Key>, arrives: u64) -> WriteId {
-        let (id, tail) = self.insert(request);
+    pub fn add_unordered(&mut self, host: HostId, request: WriteRequest<Key>, arrives: u64) -> WriteId {
+        let (id, tail) = self.insert(host, request);
         tail.arrives = tail.arrives.max(arrives);
         id
     }
@@ -57,16 +81,24 @@ impl Writes {
     /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
     /// every older write to the line.
     #[inline(always)]
-    pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
-        let (id, tail) = self.insert(request);
+    pub fn add(&mut self, host: HostId, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
+        let (id, tail) = self.insert(host, request);
         tail.arrives = arrives.max(tail.arrives + 1);
-        (id, kept(Rule::WritesOfALineInOrder, tail.arrives, || arrives))
+        let at = kept(Rule::WritesOfALineInOrder, tail.arrives, || arrives);
+        self.slots[id.0 as usize].arrives = at;
+        (id, at)
     }
 
     #[inline(always)]
-    fn insert(&mut self, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
+    fn insert(&mut self, host: HostId, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
         let line = request.line;
-        let write = Write { request, waiter: None };
+        let write = Write {
+            request,
+            host,
+            arrives: 0,
+            fate: Fate::Leaves,
+            waiter: None,
+        };
         let id = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = write;
@@ -77,12 +109,24 @@ impl Writes {
                 WriteId(self.slots.len() as u32 - 1)
             }
         };
+        if let Some(sent) = &mut self.to_device {
+            sent.push(id);
+        }
         (id, self.unaccepted.add(line, id))
     }
 
     /// The latest write to the line that no controller has accepted yet.
     pub fn unaccepted(&self, line: Line) -> Option<WriteId> {
         self.unaccepted.get(line).map(|tail| tail.last)
+    }
+
+    /// As [`Writes::unaccepted`], of those that a host has sent.
+    pub fn unaccepted_of(&self, host: HostId, line: Line) -> Option<WriteId> {
+        let Some(sent) = &self.to_device else {
+            return self.unaccepted(line);
+        };
+        let is_own = |id: &&WriteId| self.host(**id) == host && self.get(**id).line == line;
+        sent.iter().rev().find(is_own).copied()
     }
 
     /// Lets a waiter wait for the acceptance of the write.
@@ -122,7 +166,51 @@ impl Writes {
     #[inline(always)]
     pub fn accept(&mut self, id: WriteId) -> Waiting {
         self.unaccepted.remove(self.get(id).line);
+        if let Some(sent) = &mut self.to_device {
+            sent.retain(|other| *other != id);
+        }
         self.take_waiting(id)
+    }
+
+    /// Lays the bytes over a line's that a host, or any, has sent and the device has not accepted.
+    pub fn lay_over(&self, host: Option<HostId>, line: Line, data: &mut LineData) {
+        let slots = self.to_device.iter().flatten().map(|id| &self.slots[id.0 as usize]);
+        let of_line = slots.filter(|write| write.request.line == line && write.fate != Fate::Lost);
+        let own = of_line.filter(|write| host.is_none_or(|host| host == write.host));
+        own.for_each(|write| write.request.bytes.copy(&write.request.data, data));
+    }
+
+    /// The writes of a line that hosts have sent arrive, whatever happens to these.
+    pub fn make_certain(&mut self, line: Line) {
+        for id in self.to_device.iter().flatten() {
+            let write = &mut self.slots[id.0 as usize];
+            if write.request.line == line && write.fate == Fate::Leaves {
+                write.fate = Fate::Certain;
+            }
+        }
+    }
+
+    /// A host has failed: its writes that would arrive after this time had not left it. The lines of those.
+    pub fn lose(&mut self, host: HostId, after: u64) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for id in self.to_device.iter().flatten() {
+            let write = &mut self.slots[id.0 as usize];
+            if write.host == host && write.arrives > after && write.fate == Fate::Leaves {
+                write.fate = Fate::Lost;
+                lines.push(write.request.line);
+            }
+        }
+        lines
+    }
+
+    /// Whether its host has failed before it left.
+    pub fn is_lost(&self, id: WriteId) -> bool {
+        self.slots[id.0 as usize].fate == Fate::Lost
+    }
+
+    /// The host that has sent a write.
+    pub fn host(&self, id: WriteId) -> HostId {
+        self.slots[id.0 as usize].host
     }
 
     /// The part of the write that controllers and designs see.

@@ -87,10 +87,14 @@ impl MachineConfig {
     /// What it has between its cores and its media.
     #[must_use]
     pub fn way(&self) -> Way {
+        let cxl = &self.cxl;
         Way {
-            hosts: 1,
+            hosts: self.hosts,
+            has_device: self.hosts > 1 || cxl.way().0 > 0,
+            // What is in a switch that keeps nothing is on the way.
+            switch_bytes: (cxl.switch_latency.0 > 0).then_some(0),
+            device_cache_bytes: None,
             adr: self.controllers.adr,
-            ..Way::default()
         }
     }
 
@@ -122,6 +126,8 @@ impl Failure {
         let in_device = matches!(place, Place::Queue | Place::ControllerBuffer | Place::DeviceCache);
         match (self, place) {
             (_, Place::Media) => false,
+            // What has left a host arrives at the device.
+            (Failure::Host, Place::Link) => !way.has_device,
             (Failure::Power, _) | (_, Place::Link) => true,
             (Failure::Switch, place) => place == Place::Switch,
             (Failure::Device, _) => in_device,

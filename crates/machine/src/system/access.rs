@@ -6,7 +6,7 @@ use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use crate::core::{Lost, MOST_WAITS};
 use crate::timeline::{Source, Who};
-use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
+use strandline_design::{Access, ByteMask, Eviction, Key, Level, Snoop, Supply, Until, WriteRequest};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{breaks, broken, Rule};
 
@@ -30,7 +30,7 @@ impl Running {
     /// Brings `line` into the caches of `core`, for a request made at `at`. Returns when the line
     /// is there. Fails, and changes nothing, if the request must be repeated.
     pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Blocked> {
-        self.hw.llc.expect(line);
+        self.hw.llc(core).expect(line);
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let fill = private.look_up(line);
         if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {
@@ -72,7 +72,7 @@ impl Running {
         if let Some(until) = self.hw.held_until(line) {
             return Err(until.into());
         }
-        let here = self.hw.llc.peek(line);
+        let here = self.hw.llc(core).peek(line);
         let victim = match here {
             Some(_) => None,
             None => self.victim_for(core, line)?,
@@ -80,6 +80,9 @@ impl Running {
         let alone = self.hw.harts.len() == 1;
         if let Some(known) = here.filter(|known| known.owned && !alone) {
             self.await_owner(core, line, known.sharers, at)?;
+        }
+        if self.hw.directory.is_some() {
+            self.await_hosts(core, line, at)?;
         }
         if let Some(tag) = self.hw.line_tags.get(line) {
             if let Some(until) = self.design.tagged(&mut self.hw, core, line, access, tag) {
@@ -95,8 +98,11 @@ impl Running {
             false => self.ask_others(core, line, access)?,
         };
         let hop = self.hw.hop();
-        let mut t = at + hop + self.hw.llc.latency;
-        let entry = match self.hw.llc.touch(line) {
+        let mut t = at + hop + self.hw.llc(core).latency;
+        if self.hw.directory.is_some() {
+            t += self.ask_hosts(core, line, access, here.is_some());
+        }
+        let entry = match self.hw.llc_mut(core).touch(line) {
             Some(entry) => entry,
             None => {
                 t = self.fetch(core, line, supply, victim, t);
@@ -127,7 +133,7 @@ impl Running {
 
     /// Fails while the line is in flight to its next owner, and until that core's store has written
     /// it: the store is due, but a core that runs ahead may issue its request first.
-    fn await_owner(&mut self, core: CoreId, line: Line, sharers: Sharers, at: u64) -> Result<(), Blocked> {
+    pub(super) fn await_owner(&self, core: CoreId, line: Line, sharers: Sharers, at: u64) -> Result<(), Blocked> {
         // A load is requested at dispatch, for a later cycle; a store as it drains.
         let now = at.min(self.hw.harts[core.index()].core.turn.next_op.get());
         let requester = &self.hw.harts[core.index()].core;
@@ -162,7 +168,7 @@ impl Running {
     /// ways, unless one has waited less than this request. Otherwise cores that lose and request their lines in turn
     /// could hold all ways each time this core asks (starvation).
     pub(super) fn victim_for(&self, core: CoreId, line: Line) -> Result<Option<Line>, Blocked> {
-        let llc = &self.hw.llc;
+        let llc = self.hw.llc(core);
         if llc.has_room_for(line) {
             return Ok(None);
         }
@@ -185,7 +191,7 @@ impl Running {
     /// Returns a core that does not hold the line, to which the directory has forwarded the request
     /// for its note. (Of a line that the LLC lacks, all cores are asked while memory is read.)
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<Option<CoreId>, Blocked> {
-        let holding = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
+        let holding = self.hw.llc(core).peek(line).map_or(Sharers::default(), |l| l.sharers);
         let holders = match self.wants.snoops_all {
             true => Sharers::first(self.hw.harts.len()),
             false => holding,
@@ -200,7 +206,7 @@ impl Running {
             .iter()
             .map(|(other, _)| *other)
             .filter(|other| !holding.contains(*other));
-        let here = self.wants.sharers_remembered && self.hw.llc.peek(line).is_some();
+        let here = self.wants.sharers_remembered && self.hw.llc(core).peek(line).is_some();
         let remembered = remembered.next().filter(|_| here);
         for (other, note) in notes {
             self.design.replied(&mut self.hw, core, other, line, note);
@@ -247,7 +253,10 @@ impl Running {
     /// Updates the directory and the other cores' states. Returns the state that the requester
     /// gets.
     fn grant_line(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
-        let alone = entry.sharers.others(core).next().is_none() && !self.design.is_shared(core, line);
+        let among_hosts = self.hw.directory.as_ref();
+        let alone = entry.sharers.others(core).next().is_none()
+            && !self.design.is_shared(core, line)
+            && !among_hosts.is_some_and(|directory| directory.is_shared(self.hw.host_of(core), line));
         for other in entry.sharers.others(core) {
             if access == Access::Own {
                 self.wake(other);
@@ -262,10 +271,10 @@ impl Running {
         entry.join(core, access, alone);
         if entry.owned && entry.dirty && line.is_persistent() && self.wants.handed_over_clean {
             entry.dirty = false;
-            self.write_back(line, self.hw.now());
+            self.write_back(core, line, self.hw.now());
         }
         let state = entry.hand_over(access);
-        self.hw.llc.set_latest(line, entry);
+        self.hw.llc_mut(core).set_latest(line, entry);
         state
     }
 
@@ -294,20 +303,22 @@ impl Running {
         }
         match supply {
             Supply::Durable => self.hw.fill(line),
-            Supply::Bytes(_, data) => self.hw.memory.set_line(line, &data),
+            Supply::Bytes(_, data) => self.hw.seen(core).set_line(line, &data),
             Supply::Memory | Supply::Design(_) | Supply::Wait(_) => {}
         }
         let done = match supply {
             Supply::Memory | Supply::Durable | Supply::Wait(_) => {
                 self.hw.record(|recorder, _| recorder.served_by(Source::Memory));
-                let start = self.hw.llc.misses.start(at);
-                let done = self.hw.read_memory(line, start);
-                self.hw.llc.misses.keep(line, done);
+                let start = self.hw.llc(core).misses.start(at);
+                let host = self.hw.host_of(core);
+                let done = self.hw.read_memory(host, line, start);
+                self.hw.refill(host, line);
+                self.hw.llc_mut(core).misses.keep(line, done);
                 done
             }
             Supply::Design(latency) | Supply::Bytes(latency, _) => at + latency.0,
         };
-        self.hw.llc.insert(line);
+        self.hw.llc_mut(core).insert(line);
         done
     }
 
@@ -323,13 +334,13 @@ impl Running {
         };
         let goes = eviction == Eviction::WriteBack;
         breaks(Rule::LlcKeepsTag, || self.hw.line_tags.remove(victim.line));
-        let here = self.hw.llc.change(victim.line, |entry| {
+        let here = self.hw.llc_mut(core).change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;
             entry.dirty |= goes;
         });
         if goes && !here {
-            self.write_back(victim.line, at);
+            self.write_back(core, victim.line, at);
         }
         if let Eviction::Hold(until) = eviction {
             self.hold_eviction(until, Level::Private, core, victim.line);
@@ -339,7 +350,7 @@ impl Running {
     /// Evicts a line from the LLC and from all private caches; if it is dirty, it is written back. The design is asked
     /// about a line with a tag, dirty or not.
     pub(super) fn evict(&mut self, core: CoreId, line: Line, at: u64) {
-        let Some(entry) = self.hw.llc.peek(line) else {
+        let Some(entry) = self.hw.llc(core).peek(line) else {
             return;
         };
         let mut dirty = entry.dirty;
@@ -351,13 +362,14 @@ impl Running {
                 dirty |= !broken(Rule::BackInvalidationWritesBack);
             }
         }
-        self.hw.llc.remove(line);
+        self.hw.llc_mut(core).remove(line);
+        self.hw.forget_line(core, line);
         if self.hw.line_tags.get(line).is_none() {
             if !dirty {
                 return;
             }
             if !line.is_persistent() {
-                return self.hw.dram.write(at);
+                return self.hw.write_volatile(core, at);
             }
         }
         // It leaves its owner's private caches first.
@@ -373,21 +385,28 @@ impl Running {
     fn leaves_llc(&mut self, core: CoreId, line: Line, dirty: bool, at: u64) {
         match self.design.evicted(&mut self.hw, core, Level::Llc, line) {
             Eviction::Hold(until) => return self.hold_eviction(until, Level::Llc, core, line),
-            Eviction::WriteBack if dirty => self.write_back(line, at),
+            Eviction::WriteBack if dirty => self.write_back(core, line, at),
             Eviction::WriteBack | Eviction::Drop => {}
         }
         self.hw.line_tags.remove(line);
     }
 
-    /// Writes a line back that leaves the caches at `at`; now, if that was before. A core whose load has waited for a line
+    /// Writes a line back that leaves the caches of a core's host at `at`; now, if that was before. A core whose load has waited for a line
     /// in flight goes on with loads that were dispatched behind it, and their victims leave at once.
-    fn write_back(&mut self, line: Line, at: u64) {
+    pub(super) fn write_back(&mut self, core: CoreId, line: Line, at: u64) {
         let at = at.max(self.hw.now());
         if line.is_persistent() {
-            let data = self.hw.memory.line(line);
-            self.hw.send_write(line, data, None, None, at);
+            let data = self.hw.seen(core).line(line);
+            let request = WriteRequest {
+                line,
+                data,
+                bytes: ByteMask::ALL,
+                core: None,
+                tag: None,
+            };
+            self.hw.send_write(self.hw.host_of(core), request, at);
         } else {
-            self.hw.dram.write(at);
+            self.hw.write_volatile(core, at);
         }
     }
 
@@ -405,7 +424,7 @@ impl Running {
         let joins = level == Level::Private
             && self
                 .hw
-                .llc
+                .llc_mut(core)
                 .change(line, |entry| entry.dirty |= !broken(Rule::HeldLineJoinsDirty));
         if !joins {
             // Whether it is dirty is not kept with it: memory gets its present bytes.

@@ -38,8 +38,8 @@ impl Hardware {
         buffer.sent = true;
         let (line, mask) = (buffer.line, buffer.mask);
         let found = FoundLine { dirty: true, at };
-        if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
-            self.dram.write(at);
+        if !self.write_found(core, (line, self.combined(mask)), &found, Origin::Buffer { core, slot }) {
+            self.write_volatile(core, at);
             self.post(at + 1, Event::BufferDone { core, slot });
         }
         breaks(Rule::CombiningKeepsRest, || self.zero_unwritten(line, mask));

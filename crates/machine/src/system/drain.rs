@@ -253,12 +253,12 @@ impl Running {
         }
     }
 
-    /// Makes a store's bytes visible to every core.
+    /// Makes a store's bytes visible to every core of its host.
     pub(super) fn visible(&mut self, core: CoreId, entry: &Entry, at: u64) {
         let (EntryKind::Store { size, value } | EntryKind::StoreNt { size, value }) = entry.kind else {
             return;
         };
-        self.hw.memory.write(entry.addr, size, value);
+        self.hw.core(core).memory.write(entry.addr, size, value);
         self.hw.core(core).trace_visible(entry.op, at);
         if entry.counted {
             self.hw.count_write(entry.addr, at);
@@ -272,7 +272,7 @@ impl Running {
         let temporal = matches!(entry.kind, EntryKind::Store { .. });
         if temporal && self.hw.crash_image.is_some() && self.durable_from.has_visible() {
             let line = entry.line();
-            let data = self.hw.memory.line(line);
+            let data = self.hw.seen(core).line(line);
             self.visible_is_saved(at, line, data);
         }
         self.hw.note_recent(core, entry.line());
@@ -293,7 +293,9 @@ impl Running {
             return;
         }
         let index = self.hw.rng.below(self.hw.recent.len() as u64) as usize;
-        let (_, line) = self.hw.recent[index];
+        let (by, line) = self.hw.recent[index];
+        // From the caches of the host that has it.
+        let core = if self.hw.hosts.len() > 1 { by } else { core };
         self.evict(core, line, at);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::clock::Clock;
 use super::hardware::Command;
+use super::hosts::HostId;
 use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::memory::Origin;
@@ -38,6 +39,10 @@ pub enum Event {
     Perform { core: CoreId, id: StoreId },
     /// The design's own event.
     Message(Key),
+    /// A host fails.
+    HostFails(HostId),
+    /// The other hosts learn that one has failed.
+    HostsTold(HostId),
 }
 
 impl Event {
@@ -79,6 +84,8 @@ impl Running {
             Event::DesignFlushed { core, tag } => self.design_acknowledged(core, tag),
             Event::Perform { core, id } => self.perform_kept(core, id),
             Event::Message(message) => self.design.message(&mut self.hw, message),
+            Event::HostFails(host) => self.host_fails(host),
+            Event::HostsTold(host) => self.hosts_told(host),
         }
         self.run_deferred();
     }

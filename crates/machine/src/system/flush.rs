@@ -12,13 +12,13 @@ use crate::config::Coherence;
 use crate::core::Entry;
 use crate::memory::Origin;
 use crate::timeline::Who;
-use strandline_design::{Access, Key, Until};
+use strandline_design::{Access, ByteMask, Key, Supply, Until, WriteRequest};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 use strandline_rules::{broken, Rule};
 
 impl Origin {
     /// The acknowledgement.
-    fn done(self) -> Event {
+    pub(super) fn done(self) -> Event {
         match self {
             Origin::Buffer { core, slot } => Event::BufferDone { core, slot },
             Origin::Design { core, tag } => Event::DesignFlushed { core, tag },
@@ -37,17 +37,33 @@ pub struct FoundLine {
 impl Hardware {
     /// Sends a dirty line to its controller. A flush of a clean line waits for the line's write in
     /// flight, from any core; false if there is none.
-    pub(super) fn write_found(&mut self, core: CoreId, line: Line, found: &FoundLine, origin: Origin) -> bool {
+    pub(super) fn write_found(
+        &mut self,
+        core: CoreId,
+        (line, bytes): (Line, ByteMask),
+        found: &FoundLine,
+        origin: Origin,
+    ) -> bool {
         if !line.is_persistent() {
             return false;
         }
-        let write = if found.dirty {
-            let data = self.memory.line(line);
-            Some(self.send_write(line, data, Some(core), None, found.at))
+        let write = if found.dirty && broken(Rule::FlushReachesDevice) && self.device.is_some() {
+            self.llc_mut(core).change(line, |entry| entry.dirty = true);
+            None
+        } else if found.dirty {
+            let data = self.seen(core).line(line);
+            let request = WriteRequest {
+                line,
+                data,
+                bytes,
+                core: Some(core),
+                tag: None,
+            };
+            Some(self.send_write(self.host_of(core), request, found.at))
         } else if broken(Rule::CleanFlushWaitsForFlight) {
             None
         } else {
-            self.writes.unaccepted(line)
+            self.writes.unaccepted_of(self.host_of(core), line)
         };
         match write {
             Some(_) if broken(Rule::AcknowledgedAfterBackend) => {
@@ -86,7 +102,7 @@ impl Hardware {
             Coherence::Snoop if self.harts.len() > 1 => self.harts[0].core.private.borrow().latency(),
             Coherence::Snoop | Coherence::Directory => 0,
         };
-        2 * self.hop() + self.llc.latency + others
+        2 * self.hop() + self.hosts[0].llc.latency + others
     }
 
     /// Looks a line up in the core's private levels, among its held evictions, and in the LLC, and
@@ -102,8 +118,9 @@ impl Hardware {
             return FoundLine { dirty: true, at };
         }
         let mut dirty = false;
-        self.llc.change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
-        let at = at + 2 * self.hop() + self.llc.latency;
+        self.llc_mut(core)
+            .change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
+        let at = at + 2 * self.hop() + self.llc(core).latency;
         FoundLine { dirty, at }
     }
 }
@@ -146,7 +163,10 @@ impl Running {
         hart.core.drain.shut.set(is_head);
         self.hw
             .record(move |recorder, _| recorder.flush_sent(core, entry.op, slot, at));
-        if !self.hw.write_found(core, line, &found, Origin::Buffer { core, slot }) {
+        if !self
+            .hw
+            .write_found(core, (line, ByteMask::ALL), &found, Origin::Buffer { core, slot })
+        {
             self.hw.post(found.at, Event::BufferDone { core, slot });
         }
         Ok(true)
@@ -169,7 +189,10 @@ impl Running {
         match found {
             Ok(found) => {
                 let found = self.hw.sets_out(core, found);
-                if !self.hw.write_found(core, line, &found, Origin::Design { core, tag }) {
+                if !self
+                    .hw
+                    .write_found(core, (line, ByteMask::ALL), &found, Origin::Design { core, tag })
+                {
                     self.hw.post(found.at, Event::DesignFlushed { core, tag });
                 }
             }
@@ -194,7 +217,7 @@ impl Running {
         if kind == Flush::Clwb && private.clean(line, keeps) {
             drop(private);
             if !keeps {
-                self.hw.llc.change(line, |entry| entry.owned = false);
+                self.hw.llc_mut(core).change(line, |entry| entry.owned = false);
             }
             let at = match self.hw.machine.interconnect.coherence {
                 Coherence::Directory => own,
@@ -210,7 +233,7 @@ impl Running {
     #[inline(never)]
     fn look_up_elsewhere(&mut self, core: CoreId, line: Line, kind: Flush, own: u64) -> Result<FoundLine, Until<Key>> {
         let keeps = self.hw.machine.core.clwb_keeps_ownership;
-        let sharers = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
+        let sharers = self.hw.llc(core).peek(line).map_or(Sharers::default(), |l| l.sharers);
         for other in sharers.others(core) {
             self.snoop(other, core, line, Access::Read)?;
         }
@@ -228,20 +251,44 @@ impl Running {
                 private.remove(line)
             };
         }
+        let mut everywhere = self.hw.everywhere();
+        if self.hw.directory.is_some() {
+            let (found, takes) = self.flush_in_hosts(core, line, kind);
+            dirty |= found;
+            everywhere += takes;
+        }
         let disowns = kind == Flush::Clwb && !keeps && !own_only;
         let shared = !broken(Rule::FlushFindsSharedLevel);
-        self.hw.llc.change(line, |entry| {
+        self.hw.llc_mut(core).change(line, |entry| {
             dirty |= shared && std::mem::take(&mut entry.dirty);
             entry.owned &= !disowns;
         });
-        if kind != Flush::Clwb {
-            self.hw.llc.remove(line);
+        if kind != Flush::Clwb && (dirty || !broken(Rule::InvalidatesClean)) {
+            self.hw.llc_mut(core).remove(line);
+            self.hw.forget_line(core, line);
+            // What was dirty is still to be sent.
+            if !dirty {
+                self.maybe_fetch(core, line, own);
+            }
         }
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
         Ok(FoundLine {
             dirty,
-            at: own + self.hw.everywhere(),
+            at: own + everywhere,
         })
+    }
+
+    /// On shaken machines whose hosts share memory, a prefetcher or a load on a wrong path brings a line that was
+    /// invalidated back now and then.
+    fn maybe_fetch(&mut self, core: CoreId, line: Line, at: u64) {
+        let one_in = self.hw.machine.simulation.evict_one_in;
+        let may = self.hw.device.is_some()
+            && self.hw.directory.is_none()
+            && one_in > 0
+            && self.hw.llc(core).has_room_for(line);
+        if may && self.hw.rng.one_in(one_in) {
+            self.fetch(core, line, Supply::Memory, None, at);
+        }
     }
 
     /// Puts a non-temporal store into a write-combining buffer; false if all are in flight to
@@ -258,6 +305,9 @@ impl Running {
             return false;
         }
         self.evict(core, line, at);
+        if self.hw.directory.is_some() && self.flush_in_hosts(core, line, Flush::ClflushOpt).0 {
+            self.write_back(core, line, at);
+        }
         let hart = self.hw.hart(core);
         let index = match hart.combining.iter().position(|b| b.line == line && !b.sent) {
             Some(index) => index,

@@ -2,22 +2,24 @@
 
 use super::channel::Channels;
 use super::clock::Clock;
+use super::directory::Directory;
 use super::doze::Doze;
 use super::events::Event;
+use super::hosts::{Host, HostId};
 use super::rollback::Checkpoints;
 use super::turns::Turns;
 use super::waiters::{Condition, Then, Waiter, Waiters};
-use crate::cache::{LineTags, Llc};
+use crate::cache::LineTags;
 use crate::config::MachineConfig;
 use crate::core::{Core, Counted, Request, Usage};
 use crate::crash_image::CrashImage;
-use crate::memory::{Controller, Dram, Writes};
+use crate::memory::{Controller, Writes};
 use crate::stats::Occupied;
 use crate::timeline::{Recorder, Who};
 use crate::trace::Tracer;
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
-use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteRequest};
+use strandline_design::{Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteId, WriteRequest};
 use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Memory};
 use strandline_kernel::{Cycles, Events, Rng};
 use strandline_rules::{broken, time};
@@ -26,14 +28,16 @@ use strandline_rules::{broken, time};
 pub struct Hardware {
     pub machine: MachineConfig,
     pub clock: Clock,
-    pub memory: Rc<Memory>,
+    pub hosts: Vec<Host>,
+    /// What the device holds that several hosts share; none of a machine with one host, which sees it all.
+    pub device: Option<Memory>,
+    /// The device's directory, if it keeps the copies of several hosts alike.
+    pub directory: Option<Directory>,
     pub harts: Vec<Hart>,
     pub turns: Turns,
-    pub llc: Llc,
     /// The design's tags of lines.
     pub line_tags: LineTags,
     pub controllers: Vec<Controller>,
-    pub dram: Dram,
     pub channels: Channels,
     pub events: Events<Event>,
     pub writes: Writes,
@@ -70,6 +74,7 @@ pub struct Observed {
 /// A core, and the system's state for it.
 pub struct Hart {
     pub core: Rc<Core>,
+    pub host: HostId,
     pub state: ProgramState,
     /// Flushes in its write-back buffer.
     pub buffer: Vec<Buffered>,
@@ -174,24 +179,26 @@ impl Hardware {
     /// A machine of these cores, whose caches are empty.
     pub fn new(
         machine: &MachineConfig,
-        memory: Rc<Memory>,
-        cores: Vec<Rc<Core>>,
+        (hosts, device): (Vec<Host>, Option<Memory>),
+        cores: Vec<(HostId, Rc<Core>)>,
         observed: Observed,
         seed: u64,
     ) -> Hardware {
         let controllers = machine.controllers.count;
+        let count = cores.len();
+        let hart = |(host, core)| Hart::new(host, core, controllers);
         Hardware {
             clock: Clock::default(),
-            memory,
-            turns: Turns::new(cores.len()),
-            waiters: Waiters::new(cores.len()),
-            harts: cores.into_iter().map(|core| Hart::new(core, controllers)).collect(),
-            llc: Llc::new(&machine.llc),
+            hosts,
+            device,
+            directory: Directory::of(machine),
+            turns: Turns::new(count),
+            waiters: Waiters::new(count),
+            harts: cores.into_iter().map(hart).collect(),
             line_tags: LineTags::default(),
             controllers: (0..controllers).map(|_| Controller::new(machine)).collect(),
-            dram: Dram::new(&machine.dram, &machine.core),
             events: Events::default(),
-            writes: Writes::new(),
+            writes: Writes::new(machine.hosts > 1),
             rng: Rng::new(seed),
             crash_image: observed.crash_image,
             durable: observed.durable,
@@ -241,41 +248,16 @@ impl Hardware {
         }
     }
 
-    /// Sends a line's bytes, looked up at `at`, to its controller.
+    /// Sends bytes of a line, looked up at `at`, from a host to the line's controller.
     #[inline(always)]
-    pub fn send_write(
-        &mut self,
-        line: Line,
-        data: LineData,
-        core: Option<CoreId>,
-        tag: Option<Key>,
-        at: u64,
-    ) -> strandline_design::WriteId {
+    pub fn send_write(&mut self, host: HostId, request: WriteRequest<Key>, at: u64) -> WriteId {
         let takes = self.to_controller() + self.machine.controllers.bmo_latency.0 + self.jitter();
-        let request = WriteRequest {
-            line,
-            data,
-            bytes: ByteMask::ALL,
-            core,
-            tag,
-        };
-        let (id, arrives) = self.writes.add(request, at + takes);
-        let controller = self.controller_of(line);
+        let arrives = self.crosses(host, at + takes);
+        let (id, arrives) = self.writes.add(host, request, arrives);
+        let controller = self.controller_of(request.line);
         self.record(move |recorder, _| recorder.sent(id, &request, controller.0, at));
         self.post(arrives, Event::Arrives { controller, write: id });
         id
-    }
-
-    /// A read of a line from memory that leaves the LLC at `at`. Returns when the data is back
-    /// there.
-    pub fn read_memory(&mut self, line: Line, at: u64) -> u64 {
-        if !line.is_persistent() {
-            return self.dram.read(at);
-        }
-        self.tally.pm_reads += 1;
-        self.record(move |recorder, _| recorder.read(at));
-        let controller = self.controller_of(line);
-        self.controllers[controller.0 as usize].media.read(line, at)
     }
 
     /// A counted write to the word that holds `addr` became visible at `at`: wakes the programs
@@ -361,13 +343,16 @@ impl Hardware {
     pub fn durable_bytes(&self, line: Line) -> LineData {
         match &self.crash_image {
             Some(image) => image.persisted(line),
-            None => self.durable.as_ref().unwrap_or(&self.memory).line(line),
+            None => match &self.durable {
+                Some(durable) => durable.line(line),
+                None => self.seen_by_all().line(line),
+            },
         }
     }
 
     /// Fills a line with the persistence domain's bytes, which all cores see from now on.
     pub fn fill(&mut self, line: Line) {
-        let (seen, data) = (self.memory.line(line), self.durable_bytes(line));
+        let (seen, data) = (self.seen_by_all().line(line), self.durable_bytes(line));
         let mut stale = 0;
         for (index, (seen, data)) in seen.iter().zip(&data).enumerate() {
             let differs = |byte: &usize| (seen ^ data) >> (8 * byte) & 0xff != 0;
@@ -380,14 +365,14 @@ impl Hardware {
             if let Some(tracer) = self.tracer() {
                 tracer.stale(line, stale);
             }
-            self.memory.set_line(line, &data);
+            self.seen_by_all().set_line(line, &data);
         }
     }
 
     /// Makes the stored bytes of a line visible to all cores; memory holds them now.
     pub fn reload(&mut self, line: Line) {
         let data = self.durable_bytes(line);
-        self.memory.set_line(line, &data);
+        self.seen_by_all().set_line(line, &data);
         if let Some(tracer) = self.tracer() {
             tracer.fresh(line);
         }
@@ -465,9 +450,10 @@ fn seldom(run: impl FnOnce()) {
 
 impl Hart {
     /// A core of a machine with `controllers` controllers.
-    pub fn new(core: Rc<Core>, controllers: u64) -> Hart {
+    pub fn new(host: HostId, core: Rc<Core>, controllers: u64) -> Hart {
         Hart {
             core,
+            host,
             state: ProgramState::Runnable,
             buffer: Vec::new(),
             buffer_usage: Usage::default(),

@@ -193,9 +193,9 @@ impl Running {
         missed: bool,
     ) -> Result<(u64, u64), Blocked> {
         // Read first: the host's own cache miss overlaps the look-up.
-        _ = std::hint::black_box(self.hw.memory.read(load.addr, load.size));
+        _ = std::hint::black_box(self.hw.core(core).memory.read(load.addr, load.size));
         let done = self.loads_line(core, load, supplied, issue, missed)?;
-        let below = self.below_queue(load, supplied);
+        let below = self.below_queue(core, load, supplied);
         let core = &self.hw.hart(core).core;
         let latency = core.forwarding_latency();
         let forwarded = core.queue.borrow_mut().forward(load.addr, load.size, below);
@@ -221,9 +221,9 @@ impl Running {
         }
     }
 
-    /// A load's bytes as all cores see them, under the design's.
-    fn below_queue(&self, load: Load, supplied: Supplied) -> u64 {
-        let memory = self.hw.memory.read(load.addr, load.size);
+    /// A load's bytes as all cores of the host see them, under the design's.
+    fn below_queue(&self, core: CoreId, load: Load, supplied: Supplied) -> u64 {
+        let memory = self.hw.core(core).memory.read(load.addr, load.size);
         over(memory, supplied.value, supplied.mask)
     }
 
@@ -248,7 +248,7 @@ impl Running {
         if !missed {
             return self.access(core, line, Access::Read, issue);
         }
-        self.hw.llc.expect(line);
+        self.hw.llc(core).expect(line);
         let fill = self.hw.harts[core.index()].core.private.borrow().miss();
         self.miss(core, line, Access::Read, issue, &fill)
     }

@@ -1,5 +1,6 @@
 //! The run, and the programs that it runs.
 
+use super::hosts::HostId;
 use super::look::CoreView;
 use super::precision::Precision;
 use super::program::Factory;
@@ -34,6 +35,8 @@ pub struct Options {
     pub patience: Cycles,
     /// What progress is.
     pub heartbeat: Heartbeat,
+    /// The host of each core; empty: each host has as many, the first ones the first host's.
+    pub hosts: Vec<HostId>,
     /// How the programs were compiled.
     pub code: Code,
     /// How well the cycles of a task are to be known, after which the run ends; without it, it ends with its programs.
@@ -78,6 +81,7 @@ impl Default for Options {
             timeline: None,
             patience: Cycles(100_000_000),
             heartbeat: Heartbeat::Tasks,
+            hosts: Vec::new(),
             code: Code::Optimized,
             precision: None,
         }
@@ -146,7 +150,7 @@ impl System {
     /// Begins with these caches, translations and predictors.
     pub fn begin_with(&mut self, contents: Contents) {
         let hw = &mut self.idle_mut().hw;
-        hw.llc = contents.llc;
+        hw.hosts[0].llc = contents.llc;
         for (hart, (private, learnt)) in hw.harts.iter().zip(contents.cores) {
             hart.core.private.replace(private);
             hart.core.begin_with(learnt.tlb, &learnt.branches);
@@ -158,9 +162,9 @@ impl System {
         &*self.idle().design
     }
 
-    /// Memory as the cores see it.
+    /// Memory as the cores of the first host see it.
     pub fn memory(&self) -> &Memory {
-        &self.idle().hw.memory
+        &self.idle().hw.hosts[0].memory
     }
 
     /// The LLC's lines, and whether they are dirty there or in an owner's caches.
@@ -172,7 +176,8 @@ impl System {
             states.flatten().any(|state| state == crate::cache::State::Modified)
         };
         let mut lines = std::collections::BTreeMap::new();
-        hw.llc
+        hw.hosts[0]
+            .llc
             .change_all(|line, known| _ = lines.insert(line, known.dirty || owns(line)));
         lines
     }

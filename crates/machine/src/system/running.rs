@@ -1,6 +1,8 @@
 //! A machine with its design and programs: cores and events in global time order.
 
+use super::events::Event;
 use super::hardware::{Hardware, Observed, ProgramState};
+use super::hosts::{Host, HostId};
 use super::precision::Looks;
 use super::program::{Factory, Program};
 use super::region::Region;
@@ -101,24 +103,34 @@ impl Running {
             recorder: duties.recorder.clone(),
             writes: duties.writes.clone(),
         };
-        let (memory, lowering) = (Rc::new(memory), design.lowering());
+        let host_of = match options.hosts.is_empty() {
+            true => Host::of_cores(machine, cores),
+            false => options.hosts.clone(),
+        };
+        let ((hosts, device), lowering) = (Host::all(machine, memory), design.lowering());
         let core = |index: usize| {
             let stack = stacks.map(|first| Addr(first.0 + index as u64 * FRAME_BYTES));
             let duties = Duties {
                 stack,
                 ..duties.clone()
             };
-            Rc::new(Core::new(
+            let host = host_of[index];
+            let core = Core::new(
                 CoreId(index as u16),
                 machine,
-                memory.clone(),
+                hosts[host.index()].memory.clone(),
                 lowering,
                 duties,
-            ))
+            );
+            (host, Rc::new(core))
         };
-        let harts = (0..cores).map(core).collect();
+        let harts = (0..cores).map(core).collect::<Vec<_>>();
+        let mut hw = Hardware::new(machine, (hosts, device), harts, observed, options.seed);
+        if let Some(host) = machine.simulation.fails.host() {
+            hw.post(machine.simulation.fails_at.0, Event::HostFails(HostId(host as u8)));
+        }
         Running {
-            hw: Hardware::new(machine, memory.clone(), harts, observed, options.seed),
+            hw,
             may_doze: cores > 1 && !wants.durable_lines && !any_broken(),
             wants,
             durable_from,
@@ -142,7 +154,7 @@ impl Running {
     pub fn warm(&mut self, addresses: Range<u64>) {
         let core = self.hw.harts[0].core.clone();
         for line in core.tlb.lines_with_entries(addresses) {
-            self.hw.llc.warm(line);
+            self.hw.hosts.iter_mut().for_each(|host| host.llc.warm(line));
         }
     }
 
@@ -277,10 +289,12 @@ impl Running {
     }
 
     fn finished(&self) -> Result<Option<Stop>, Stuck> {
-        let done =
-            self.hw.harts.iter().all(|h| {
-                matches!(h.state, ProgramState::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0
-            });
+        let done = self
+            .hw
+            .harts
+            .iter()
+            .filter(|h| !self.hw.has_failed(h.core.id))
+            .all(|h| matches!(h.state, ProgramState::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0);
         if done {
             Ok(Some(Stop::Ended))
         } else {

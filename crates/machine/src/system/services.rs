@@ -119,7 +119,14 @@ impl Services<Keys> for Hardware {
 
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {
         let now = self.now();
-        let id = self.send_write(line, data, Some(core), Some(tag), now);
+        let request = WriteRequest {
+            line,
+            data,
+            bytes: ByteMask::ALL,
+            core: Some(core),
+            tag: Some(tag),
+        };
+        let id = self.send_write(self.host_of(core), request, now);
         self.writes.wait_for(id, Origin::Design { core, tag });
     }
 
@@ -134,7 +141,7 @@ impl Services<Keys> for Hardware {
             core: Some(core),
             tag: Some(tag),
         };
-        let write = self.writes.add_unordered(request, arrives);
+        let write = self.writes.add_unordered(self.host_of(core), request, arrives);
         self.sent(core, write, tag, arrives)
     }
 
@@ -154,7 +161,7 @@ impl Services<Keys> for Hardware {
             core: Some(core),
             tag: Some(tag),
         };
-        let (write, arrives) = self.writes.add(request, now);
+        let (write, arrives) = self.writes.add(self.host_of(core), request, now);
         self.sent(core, write, tag, arrives);
     }
 
@@ -194,7 +201,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn to_llc(&self) -> Cycles {
-        Cycles(self.hop() + self.llc.latency)
+        Cycles(self.hop() + self.hosts[0].llc.latency)
     }
 
     fn line_tag(&self, line: Line) -> Option<LineTag> {
@@ -215,7 +222,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn visible_line(&self, line: Line) -> LineData {
-        self.memory.line(line)
+        self.seen_by_all().line(line)
     }
 
     fn durable_line(&self, line: Line) -> LineData {

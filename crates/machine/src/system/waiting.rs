@@ -36,7 +36,7 @@ impl Hardware {
 
     /// A program sleeps on a word, unless that has another value: whether the program continues.
     pub(super) fn sleep(&mut self, core: CoreId, word: Addr, value: u64) -> bool {
-        if self.memory.read(word, 4) == value {
+        if self.seen(core).read(word, 4) == value {
             let asleep = Condition::Woken(Addr(word.0 & !7));
             return self.wait(core, asleep, Then::GoOn { fenced: false });
         }
@@ -73,6 +73,9 @@ impl Hardware {
 
     /// A flush in a core's write-back buffer, or a write-combining buffer, is acknowledged.
     pub(super) fn buffer_done(&mut self, core: CoreId, slot: u64) {
+        if self.has_failed(core) {
+            return;
+        }
         self.record(move |recorder, at| recorder.acknowledged(Origin::Buffer { core, slot }, at));
         let now = self.now();
         let hart = self.hart(core);

@@ -43,19 +43,19 @@ impl Running {
         let start = private.misses_l2.start(private.misses.start(at) + fill.latency);
         drop(private);
         let hop = self.hw.hop();
-        let mut t = start + hop + self.hw.llc.latency;
-        let mut entry = match self.hw.llc.touch(line) {
+        let mut t = start + hop + self.hw.llc(core).latency;
+        let mut entry = match self.hw.llc_mut(core).touch(line) {
             Some(entry) => entry,
             None => {
                 let Ok(victim) = self.victim_for(core, line) else {
-                    return self.hw.read_memory(line, t) + hop;
+                    return self.hw.read_memory(self.hw.host_of(core), line, t) + hop;
                 };
                 t = self.fetch(core, line, Supply::Memory, victim, t);
                 Default::default()
             }
         };
         entry.sharers.add(core);
-        self.hw.llc.set_latest(line, entry);
+        self.hw.llc_mut(core).set_latest(line, entry);
         t += hop;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let victim = private.fill(line, State::Shared);
@@ -74,7 +74,7 @@ impl Running {
         let latency = self.hw.machine.tlb.fault_latency.0;
         let page_bytes = self.hw.machine.tlb.page_bytes;
         let page = addr.0 & !(page_bytes - 1);
-        if latency == 0 || self.hw.memory.has_data(page..page + page_bytes) || !self.hw.faulted.insert(page) {
+        if latency == 0 || self.hw.seen(core).has_data(page..page + page_bytes) || !self.hw.faulted.insert(page) {
             return 0;
         }
         self.hw.core(core).window.redirect(at + latency);

@@ -14,6 +14,9 @@ use strandline_rules::{breaks, broken, kept, Rule};
 impl Running {
     /// A write arrives; `again` if it waited for room, or the design held it.
     pub(super) fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
+        if self.hw.device.is_some() && !again && self.is_lost(write) {
+            return;
+        }
         self.hw.record(move |recorder, at| recorder.arrived(write, at));
         let (design, writes) = (&*self.design, &self.hw.writes);
         let request = writes.get(write);
@@ -97,6 +100,9 @@ impl Running {
         if self.hw.keeps_durable() {
             self.persist_accepted(write);
         }
+        if self.hw.device.is_some() {
+            self.device_accepts(write);
+        }
         let waiting = self.hw.writes.accept(write);
         self.acknowledge(waiting);
     }
@@ -106,7 +112,7 @@ impl Running {
         let now = self.hw.now();
         let request = *self.hw.writes.get(write);
         if self.durable_from.has_visible() {
-            let newest = kept(Rule::CachesDrainLast, self.hw.memory.line(request.line), || {
+            let newest = kept(Rule::CachesDrainLast, self.hw.seen_by_all().line(request.line), || {
                 request.data
             });
             self.accepted_is_saved(now, &request, newest);
@@ -139,6 +145,10 @@ impl Running {
 
     #[inline]
     fn acknowledge_one(&mut self, origin: Origin) {
+        let way = self.hw.machine.cxl.way().0;
+        if way > 0 {
+            return self.hw.post(self.hw.now() + way, origin.done());
+        }
         match origin {
             Origin::Buffer { core, slot } => self.hw.buffer_done(core, slot),
             Origin::Design { core, tag } => self.design_acknowledged(core, tag),

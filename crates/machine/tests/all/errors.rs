@@ -219,7 +219,7 @@ fn bad_settings() {
 fn bad_base() {
     assert_eq!(
         file_error("base = \"skylake\""),
-        "m.toml:1: base: no preset \"skylake\" (use one of cosplay, strandweaver, dpo, asap, sp, common, zen4)"
+        "m.toml:1: base: no preset \"skylake\" (use one of cosplay, strandweaver, dpo, asap, sp, common, zen4, cxl-asic, cxl-fpga, cxl-switch)"
     );
 }
 
@@ -235,7 +235,7 @@ fn neither_preset_nor_file() {
     let error = MachineConfig::load("cosplya").expect_err("not there").to_string();
     assert!(
         error.ends_with(
-            "; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp, common, zen4)"
+            "; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp, common, zen4, cxl-asic, cxl-fpga, cxl-switch)"
         ),
         "{error}"
     );

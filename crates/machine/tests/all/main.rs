@@ -7,6 +7,7 @@ mod counters;
 mod crash_image;
 mod errors;
 mod front_end;
+mod hosts;
 mod latencies;
 mod occupancy;
 mod outputs;

@@ -36,8 +36,15 @@ impl fmt::Display for Refusal {
 /// The test in this form, as text. `name` is what results call the test.
 ///
 /// # Errors
-/// An instruction that x86 or herd7 lacks.
+/// An instruction that x86 or herd7 lacks, or hosts.
 pub fn export(test: &Test, name: &str, form: Form) -> Result<String, Refusal> {
+    if test.hosts.are_named() {
+        return Err(Refusal {
+            instruction: test.thread_name(0),
+            mnemonic: "threads on hosts".to_owned(),
+            lacking: if form == Form::Herd { "herd7" } else { "a program" },
+        });
+    }
     match form {
         Form::Herd => herd::text(test, name),
         Form::C => c::text(test, name),

@@ -9,4 +9,4 @@ mod test;
 pub use condition::{Condition, Formula, Quantifier};
 pub use instruction::{Alone, Class, FlushKind, Instruction, Operand, Register};
 pub(crate) use print::side_by_side;
-pub use test::{Location, LocationId, LocationKind, Test};
+pub use test::{Hosts, Location, LocationId, LocationKind, Test};

@@ -84,6 +84,20 @@ impl Test {
         of_kind.map(|at| at.name.as_str()).collect::<Vec<_>>().join(" ")
     }
 
+    /// The name of a thread, with its host if the test names hosts.
+    pub(crate) fn thread_name(&self, thread: usize) -> String {
+        match self.hosts.of_threads.get(thread) {
+            Some(host) => format!("P{thread}@h{host}"),
+            None => format!("P{thread}"),
+        }
+    }
+
+    /// The names of the hosts that fail.
+    fn failing(&self) -> String {
+        let names = self.hosts.fail.iter().map(|host| format!("h{host}"));
+        names.collect::<Vec<_>>().join(" ")
+    }
+
     /// The groups of locations that share a line.
     pub(crate) fn groups(&self) -> String {
         let in_memory = |id: &LocationId| self.location(*id).kind != LocationKind::Output;
@@ -98,7 +112,7 @@ impl Test {
     fn show_threads(&self) -> String {
         let column = |(index, thread): (usize, &Vec<Instruction>)| {
             let cells = thread.iter().map(|instruction| self.show(*instruction));
-            std::iter::once(format!("P{index}")).chain(cells).collect()
+            std::iter::once(self.thread_name(index)).chain(cells).collect()
         };
         side_by_side(&self.threads.iter().enumerate().map(column).collect::<Vec<_>>())
     }
@@ -127,6 +141,7 @@ impl fmt::Display for Test {
             ("Line", self.groups()),
             ("Volatile", self.names(LocationKind::Volatile)),
             ("Output", self.names(LocationKind::Output)),
+            ("Crash", self.failing()),
         ];
         for (key, value) in keys.iter().filter(|(_, value)| !value.is_empty()) {
             writeln!(f, "{key}={value}")?;

@@ -31,6 +31,30 @@ pub struct Location {
     pub initial: u8,
 }
 
+/// The hosts of a test's threads, and which of them fail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hosts {
+    /// The host of each thread; empty if the test names none, and all threads are on one.
+    pub of_threads: Vec<u8>,
+    /// The hosts that fail while the others go on, in order; empty if power fails everywhere.
+    pub fail: Vec<u8>,
+}
+
+impl Hosts {
+    /// Whether the test names hosts.
+    #[must_use]
+    pub fn are_named(&self) -> bool {
+        !self.of_threads.is_empty()
+    }
+
+    /// Whether a thread runs to its end whatever fails.
+    #[must_use]
+    pub fn survives(&self, thread: usize) -> bool {
+        let host = self.of_threads.get(thread);
+        !self.fail.is_empty() && host.is_some_and(|host| !self.fail.contains(host))
+    }
+}
+
 /// A litmus test: its locations (persistent and volatile ones by name, then the outputs by name), and its threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Test {
@@ -42,6 +66,8 @@ pub struct Test {
     pub locations: Vec<Location>,
     /// The threads' instructions.
     pub threads: Vec<Vec<Instruction>>,
+    /// Where the threads run.
+    pub hosts: Hosts,
     /// The state that the reader should note.
     pub condition: Condition,
 }
@@ -81,6 +107,7 @@ impl Test {
             .filter(|at| at.kind != LocationKind::Output)
             .count();
         let instructions = self.threads.iter().flatten();
-        initial + instructions.map(|instruction| instruction.events()).sum::<usize>()
+        let ends = (0..self.threads.len()).filter(|thread| self.hosts.survives(*thread));
+        initial + instructions.map(|instruction| instruction.events()).sum::<usize>() + ends.count()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cat::{parse, Expr, ExprKind, File, Item, Program};
 use crate::litmus::{Class, Test};
+use crate::structure::HOSTS;
 use crate::Fault;
 use include_dir::{include_dir, Dir};
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ pub struct Model {
     variants: BTreeSet<String>,
     on: BTreeSet<String>,
     isa: BTreeSet<Class>,
+    has_hosts: bool,
     files: Vec<(String, File)>,
     program: Program,
 }
@@ -84,6 +86,7 @@ impl Model {
             variants: variants(&files),
             on: on.clone(),
             isa: isa(&files),
+            has_hosts: has_hosts(&files),
             files,
             program,
         })
@@ -133,10 +136,10 @@ impl Model {
         &self.variants
     }
 
-    /// Whether it defines all of the test's instructions.
+    /// Whether it defines all of the test's instructions, and hosts if and only if the test names some.
     #[must_use]
     pub fn takes(&self, test: &Test) -> bool {
-        test.classes().is_subset(&self.isa)
+        test.classes().is_subset(&self.isa) && self.has_hosts == test.hosts.are_named()
     }
 
     /// The instructions that it defines.
@@ -234,6 +237,15 @@ fn variants(files: &[(String, File)]) -> BTreeSet<String> {
         if let ExprKind::If(variant, ..) = &expr.kind {
             found.insert(variant.clone());
         }
+    });
+    found
+}
+
+/// Whether they say which events are of one host.
+fn has_hosts(files: &[(String, File)]) -> bool {
+    let mut found = false;
+    expressions(files, |_, expr| {
+        found |= matches!(&expr.kind, ExprKind::Name(name) if name == HOSTS)
     });
     found
 }

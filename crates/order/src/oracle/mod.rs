@@ -346,7 +346,7 @@ impl Stretch {
             .iter()
             .enumerate()
             .filter_map(|(place, event)| Some((place, partner(&links.writes_back, *event)?)));
-        let structure = Structure::of(&own, &rmw.collect::<Vec<_>>(), &Dependences::default());
+        let structure = Structure::of(&own, &rmw.collect::<Vec<_>>(), &[], &Dependences::default(), &[]);
         let mut rf = Relation::empty(size);
         for (read, event) in events.iter().enumerate() {
             if let Some(write) = partner(&links.reads_from, *event) {

@@ -82,6 +82,15 @@ fn what_a_simulator_lacks_is_named() {
     }
 }
 
+#[test]
+fn a_test_with_hosts_is_refused() {
+    let text = TEXT.replace("P0 ", "P0@h0 ").replace("P1 ", "P1@h0 ");
+    for (form, lacking) in [(Form::C, "a program"), (Form::Herd, "herd7")] {
+        let refusal = export(&test(&text), "it", form).expect_err("hosts");
+        assert_eq!(refusal.to_string(), format!("{lacking} has no `P0@h0`"));
+    }
+}
+
 /// Of x86's own instructions, herd7 lacks those of three tests.
 #[test]
 fn the_shelf_has_tests_for_others() {

@@ -6,6 +6,7 @@ mod expected;
 mod export;
 mod fuzz;
 mod generated;
+mod hosts;
 mod picture;
 mod random;
 mod roundtrip;

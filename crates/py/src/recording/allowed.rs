@@ -106,6 +106,7 @@ fn asked(spec: &StatesSpec, rules: Rules) -> Result<Asked, Error> {
         budget,
         seed: spec.seed,
         only,
+        fails: spec.fails.clone(),
         orders: spec.orders,
     })
 }

@@ -3,6 +3,7 @@
 mod allowed;
 mod edits;
 mod functions;
+mod hosts;
 mod shown;
 mod words;
 
@@ -33,6 +34,8 @@ struct StatesSpec {
     seed: u64,
     replay: Option<String>,
     orders: Option<u32>,
+    /// If each thread is a host of its own: those that fail.
+    fails: Option<Vec<u32>>,
     /// Whether the model also judges runs beside the states that it allows.
     judged: bool,
     /// Changes of flushes, fences and stores, if the model yields the states.
@@ -150,7 +153,8 @@ impl Inner {
 /// Adds the functions on recordings and their programs to the module.
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     edits::add(module)?;
-    functions::add(module)
+    functions::add(module)?;
+    hosts::add(module)
 }
 
 #[pymethods]

@@ -15,6 +15,8 @@ pub enum Detail {
     Accesses,
     /// The same, and how threads synchronise.
     Synchronisation,
+    /// Loads of persistent memory, also of locked instructions, and how threads synchronise by anything else.
+    Hosts,
 }
 
 /// An item of an order.

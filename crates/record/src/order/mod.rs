@@ -1,5 +1,6 @@
 //! Merges all threads of a recording into one legal order of operations on persistent memory.
 
+mod clocks;
 mod code;
 mod edited;
 mod entry;
@@ -9,6 +10,7 @@ mod places;
 mod reordered;
 mod thread;
 
+pub(crate) use clocks::{Clock, Clocks, Numbers};
 pub(crate) use code::points;
 pub use entry::{Access, Detail, Entry, Sync, SyncKind};
 pub use op::{Fence, Flush, Piece, PmOp, PmPlace, What, LINE, OFFSET_BITS};

@@ -155,7 +155,7 @@ impl Runner {
             Event::Sync { start, bytes } => sink.sync(start, bytes),
             Event::Signal { number } => {
                 *sink.shared.signals.entry(number).or_default() += 1;
-                sink.sync_with(SyncKind::Gives(number));
+                sink.sync_with(SyncKind::Gives(number), false);
                 sink.tie(Some(Access::of_signal(sink.thread, number, true)));
             }
             Event::Wait { number, times } => {
@@ -168,7 +168,7 @@ impl Runner {
     fn wait(&mut self, sink: &mut Sink<'_>, number: u32, times: u32) -> Ran {
         match sink.shared.given(number) >= times {
             true => {
-                sink.sync_with(SyncKind::Waits(number, times));
+                sink.sync_with(SyncKind::Waits(number, times), false);
                 sink.tie(Some(Access::of_signal(sink.thread, number, false)));
                 Ran::On
             }
@@ -239,10 +239,9 @@ impl Sink<'_> {
                     }
                     links().for_each(|link| self.waited(link.event));
                     if turn.is_some() {
-                        self.sync_with(SyncKind::Turn {
-                            word: Turn::word(*address),
-                            writes: access_of.kind.writes(),
-                        });
+                        let (word, writes) = (Turn::word(*address), access_of.kind.writes());
+                        let is_persistent = self.places.of_address(word).is_some();
+                        self.sync_with(SyncKind::Turn { word, writes }, is_persistent);
                     }
                     let values = executed.values.get(words..).unwrap_or_default();
                     let tied = Access::of(self.thread, *address, access_of.size, access_of.kind, self.places);
@@ -307,7 +306,7 @@ impl Sink<'_> {
 
     fn waited(&mut self, event: LinkEvent) {
         if let LinkEvent::Wait { number, times } = event {
-            self.sync_with(SyncKind::Waits(number, times));
+            self.sync_with(SyncKind::Waits(number, times), true);
         }
     }
 
@@ -315,12 +314,13 @@ impl Sink<'_> {
     fn signals(&mut self, event: LinkEvent) {
         if let LinkEvent::Signal { number } = event {
             *self.shared.signals.entry(number).or_default() += 1;
-            self.sync_with(SyncKind::Gives(number));
+            self.sync_with(SyncKind::Gives(number), true);
         }
     }
 
-    fn sync_with(&mut self, kind: SyncKind) {
-        if self.detail == Detail::Synchronisation {
+    /// Threads synchronise, perhaps by persistent memory.
+    fn sync_with(&mut self, kind: SyncKind, is_persistent: bool) {
+        if self.detail == Detail::Synchronisation || (self.detail == Detail::Hosts && !is_persistent) {
             let thread = self.thread;
             self.ready.push_back(Entry::Sync(Sync { thread, kind }));
         }
@@ -353,6 +353,9 @@ impl Sink<'_> {
             AccessKind::Load | AccessKind::LoadSeen => self.load(pc, size, address),
             AccessKind::Atomic => {
                 self.put(pc, What::Fence(Fence::Locked));
+                if self.detail == Detail::Hosts {
+                    self.load(pc, size, address);
+                }
                 self.store(pc, false, size, address, values);
                 self.put(pc, What::Fence(Fence::Locked));
             }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::order::{Sync, SyncKind};
 
 const FLAG: u64 = 100;
 
@@ -18,7 +19,7 @@ fn between(syncs: &[(u32, SyncKind)], first: u32) -> Assumed {
     let mut races = Races::new(2);
     races.access(&access(first, first == 0));
     for (thread, kind) in syncs {
-        races.sync(&Sync {
+        races.clocks.sync(&Sync {
             thread: *thread,
             kind: *kind,
         });

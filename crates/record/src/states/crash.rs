@@ -2,8 +2,8 @@
 
 use super::orders::Fingerprint;
 use super::{
-    files, quotas, Audit, Budget, Classes, Count, Dependent, History, Image, Ledger, Numbered, Orders, Pending, Rules,
-    Spot, StateName, Visit, Walk, Which,
+    files, quotas, Audit, Budget, Classes, Count, Dependent, Failing, History, Image, Ledger, Numbered, Orders,
+    Pending, Rules, Spot, StateName, Visit, Walk, Which,
 };
 use crate::order::Places;
 use crate::{RecordError, Recording};
@@ -22,6 +22,8 @@ pub struct Asked {
     pub seed: u64,
     /// Only this state.
     pub only: Option<StateName>,
+    /// If the threads are hosts without coherence: those that fail.
+    pub fails: Option<Vec<u32>>,
     /// At most this number of orders, including the recorded one; by default a few, if there are several threads.
     pub orders: Option<u32>,
 }
@@ -87,6 +89,7 @@ pub struct CrashStates {
     recording: Arc<Recording>,
     places: Arc<Places>,
     asked: Asked,
+    failing: Option<Failing>,
     plan: CrashPlan,
     orders: Orders,
     /// The orders that are still to visit: first for their representatives, then for the rest.
@@ -117,11 +120,16 @@ impl CrashStates {
     pub fn told(recording: Recording, asked: Asked, told: &mut dyn FnMut(f64)) -> Result<CrashStates, RecordError> {
         let places = Arc::new(Places::of(recording.regions()));
         let recording = Arc::new(recording);
+        let failing = match &asked.fails {
+            Some(threads) => Some(Failing::of(&recording, threads)?),
+            None => None,
+        };
         let mut states = CrashStates {
             orders: Orders::of(&recording, &places),
             recording,
             places,
             asked,
+            failing,
             plan: CrashPlan {
                 intervals: 0,
                 states: Count::exactly(1),
@@ -297,7 +305,7 @@ impl CrashStates {
         let ops = self.orders.ops(order, self.asked.rules)?;
         let threads = self.recording.threads().len();
         let pending = Pending::new(self.asked.rules, threads, self.initial()?);
-        Ok(Walk::new(ops, pending))
+        Ok(Walk::new(ops, pending.of_hosts(self.failing.clone())))
     }
 
     /// Reads when an order flushes and fences, if that is not known.

@@ -43,7 +43,7 @@ pub use interval::{Interval, Kept, Numbered};
 pub use ledger::Ledger;
 pub use name::{StateName, Which};
 pub use orders::Orders;
-pub use pending::{Line, Pending};
+pub use pending::{Failing, Line, Pending};
 pub use reads::Dependent;
 pub use walk::{Ops, Walk};
 pub use why::{History, Why};

@@ -3,8 +3,9 @@
 use super::line::{self, Item};
 use super::{Image, Rules};
 use crate::order::{Flush, Piece, PmOp, PmPlace, What, LINE};
-use crate::{At, Marker};
+use crate::{hosts, At, Marker, RecordError, Recording};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Maximum number of distinguished ordinary stores of a line; above it, the oldest half is merged.
 const MOST_ITEMS: usize = 512;
@@ -35,10 +36,20 @@ pub struct Thread {
     transaction: Option<Vec<PmOp>>,
 }
 
+/// Threads as hosts without coherence, some of which fail. The stores of one that lives on stay.
+#[derive(Clone, Debug)]
+pub struct Failing {
+    /// Those that fail.
+    pub threads: Vec<u32>,
+    /// Stores and other hosts' reads of them that are at fault: the value need not have come by the device.
+    pub faulty: Arc<BTreeSet<(At, At)>>,
+}
+
 /// Persistent memory during a program.
 #[derive(Clone, Debug)]
 pub struct Pending {
     rules: Rules,
+    hosts: Option<Failing>,
     /// What is surely durable.
     pub durable: Image,
     /// Lines with pending stores.
@@ -52,12 +63,28 @@ pub struct Pending {
     pub taken_together: bool,
 }
 
+impl Failing {
+    /// These threads of a recording.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub fn of(recording: &Recording, threads: &[u32]) -> Result<Failing, RecordError> {
+        let judged = hosts::judge(recording)?;
+        let faulty = judged.faults.keys().map(|fault| (fault.store, fault.other));
+        Ok(Failing {
+            threads: threads.to_vec(),
+            faulty: Arc::new(faulty.collect()),
+        })
+    }
+}
+
 impl Pending {
     /// Memory as it was at first.
     #[must_use]
     pub fn new(rules: Rules, threads: usize, initial: Image) -> Pending {
         Pending {
             rules,
+            hosts: None,
             durable: initial,
             lines: BTreeMap::new(),
             threads: vec![Thread::default(); threads],
@@ -65,6 +92,37 @@ impl Pending {
             due: None,
             taken_together: false,
         }
+    }
+
+    /// The same, of threads that are hosts.
+    #[must_use]
+    pub fn of_hosts(self, hosts: Option<Failing>) -> Pending {
+        Pending { hosts, ..self }
+    }
+
+    /// Whether a thread's flush is one of a store.
+    fn reach(&self, thread: u32) -> impl Fn(&Item) -> bool + use<> {
+        let by_host = self.hosts.is_some();
+        move |item| !item.nt && (!by_host || item.thread == thread)
+    }
+
+    /// Whether the threads are hosts: a flush is then of its own thread's stores, and loads show what has come to the device.
+    #[must_use]
+    pub fn has_hosts(&self) -> bool {
+        self.hosts.is_some()
+    }
+
+    /// The store of another host that an operation reads: it has come to the device.
+    fn fetches(&self, op: &PmOp) -> Option<u64> {
+        let What::Load { word, mask } = op.what else {
+            return None;
+        };
+        let hosts = self.hosts.as_ref()?;
+        let line = self.lines.get(&(word & !(LINE - 1)))?;
+        let stored = |item: &&Item| item.piece.word == word && item.piece.mask & mask != 0;
+        let last = line.items.iter().rev().find(stored)?;
+        let shows = last.thread != op.thread && !hosts.faulty.contains(&(last.at, op.at));
+        shows.then_some(last.serial)
     }
 
     /// When stores are durable.
@@ -107,13 +165,15 @@ impl Pending {
         match op.what {
             What::Fence(_) => {
                 let thread = self.thread(op.thread);
+                let reaches = self.reach(op.thread);
                 let flushed = |(line, before, ..): &(PmPlace, u64, At, Flush)| {
-                    has(line, &|item| !item.nt && item.serial < *before)
+                    has(line, &|item| reaches(item) && item.serial < *before)
                 };
                 let own = |item: &Item| item.nt && item.thread == op.thread;
                 thread.flushed.iter().any(flushed) || thread.nts.iter().any(|line| has(line, &own))
             }
-            What::Flush(Flush::Clflush, Some(line)) => has(&line, &|item| !item.nt),
+            What::Flush(Flush::Clflush, Some(line)) => has(&line, &self.reach(op.thread)),
+            What::Load { .. } => self.fetches(op).is_some(),
             What::Sync { start, bytes } => self.lines.range(range(start, bytes)).next().is_some(),
             _ => false,
         }
@@ -130,6 +190,7 @@ impl Pending {
                 lines.extend(&thread.nts);
             }
             What::Flush(Flush::Clflush, Some(line)) => lines.push(line),
+            What::Load { word, .. } if self.fetches(op).is_some() => lines.push(word & !(LINE - 1)),
             What::Sync { start, bytes } => lines.extend(self.lines.range(range(start, bytes)).map(|(line, _)| *line)),
             _ => {}
         }
@@ -162,7 +223,12 @@ impl Pending {
                 let lines: Vec<PmPlace> = self.lines.range(range(start, bytes)).map(|(line, _)| *line).collect();
                 lines.iter().for_each(|line| self.make_durable(*line, |_| true));
             }
-            What::Flush(_, None) | What::Unknown | What::Marker(_) | What::Exit | What::Load { .. } => {}
+            What::Load { word, .. } => {
+                if let Some(last) = self.fetches(op) {
+                    self.make_durable(word & !(LINE - 1), |item| item.serial == last);
+                }
+            }
+            What::Flush(_, None) | What::Unknown | What::Marker(_) | What::Exit => {}
         }
     }
 
@@ -254,7 +320,14 @@ impl Pending {
             glued: false,
         });
         self.taken_together |= line.take_together();
-        if self.rules == Rules::Visible && !nt {
+        let stays = self
+            .hosts
+            .as_ref()
+            .is_some_and(|hosts| !hosts.threads.contains(&op.thread));
+        if stays {
+            self.settle_due();
+        }
+        if stays || (self.rules == Rules::Visible && !nt) {
             self.due = Some((at, serial));
         }
     }
@@ -262,7 +335,7 @@ impl Pending {
     fn flush(&mut self, op: &PmOp, kind: Flush, line: PmPlace) {
         if kind == Flush::Clflush {
             self.threads[op.thread as usize].barrier = Some(self.serial);
-            return self.make_durable(line, |item| !item.nt);
+            return self.make_durable(line, self.reach(op.thread));
         }
         let Some(pending) = self.lines.get_mut(&line) else {
             return;
@@ -274,9 +347,10 @@ impl Pending {
 
     fn fence(&mut self, thread: u32) {
         let own = std::mem::take(&mut self.threads[thread as usize]);
+        let reaches = self.reach(thread);
         self.threads[thread as usize].barrier = Some(self.serial);
         for (line, before, ..) in own.flushed {
-            self.make_durable(line, |item| !item.nt && item.serial < before);
+            self.make_durable(line, |item| reaches(item) && item.serial < before);
         }
         for line in own.nts {
             self.make_durable(line, |item| item.nt && item.thread == thread);
@@ -352,3 +426,7 @@ fn over(before: &Item, mut item: Item) -> Item {
 fn range(start: PmPlace, bytes: u64) -> std::ops::Range<PmPlace> {
     start & !(LINE - 1)..start.saturating_add(bytes)
 }
+
+#[cfg(test)]
+#[path = "pending_tests.rs"]
+mod tests;

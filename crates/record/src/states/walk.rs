@@ -81,8 +81,8 @@ impl<'r> Walk<'r> {
                     }
                 },
             };
-            // A load changes no memory.
-            if matches!(op.what, What::Load { .. }) {
+            // A load changes no memory, unless it fetches what another host has stored.
+            if matches!(op.what, What::Load { .. }) && !self.pending.has_hosts() {
                 continue;
             }
             // The held operation was already seen, and its interval has ended.

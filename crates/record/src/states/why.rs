@@ -4,6 +4,7 @@ use super::line::Item;
 use super::{Pending, Rules};
 use crate::order::{PmOp, PmPlace, What, LINE};
 use crate::At;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Maximum number of remembered flushes, fences and calls of `msync`. Beyond it, reasons are left out.
@@ -100,7 +101,16 @@ impl History {
         if pending.rules() == Rules::Visible {
             return Some(Why::NotYetVisible);
         }
-        let flushes = self.flushes.get(&item.piece.line()).map_or(&[][..], Vec::as_slice);
+        let all = self.flushes.get(&item.piece.line()).map_or(&[][..], Vec::as_slice);
+        let flushes = match pending.has_hosts() {
+            true => Cow::Owned(
+                all.iter()
+                    .filter(|flush| flush.thread == item.thread)
+                    .copied()
+                    .collect(),
+            ),
+            false => Cow::Borrowed(all),
+        };
         let (before, after) = flushes.split_at(flushes.partition_point(|flush| flush.serial < item.serial));
         Some(match after.first() {
             _ if self.is_synced_after(now, item) && after.first().is_none_or(|flush| flush.serial > now) => {

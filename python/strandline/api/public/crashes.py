@@ -32,6 +32,7 @@ def crash(
     points: int | Literal["all"] = 1000,
     max_failures: int | None = None,
     replay: str | None = None,
+    fails: Literal["h0", "h1", "h2", "h3"] | None = None,
     jobs: int | None = None,
 ) -> Crashes:
     """Cuts the power in a workload at `points` states, recovers, and judges each by invariant and model.
@@ -45,6 +46,7 @@ def crash(
     - `points`: the number of crash states, or `all`.
     - `max_failures`: stop a design after this number of failing states.
     - `replay`: the one crash state to check, as a failure names it.
+    - `fails`: the host that fails at many moments, while the others go on and repair what it left.
     - `jobs`: parallel runs; by default as many as there are cores.
 
     An `InputError` before anything runs if an argument is wrong, or if the runs exceed the memory.
@@ -59,7 +61,7 @@ def crash(
     base = base_run(
         workload, designs[0], machine, runtime, threads, tasks, own, coroutines, bmo, set, seed, recovers=False
     )
-    return crashes.crash(at, base, designs, words.points(points), replay, at_least(1, max_failures), own)
+    return crashes.crash(at, base, designs, words.points(points), replay, at_least(1, max_failures), own, fails)
 
 
 @suggesting
@@ -80,6 +82,8 @@ def check(
     then: str | None = None,
     assume_fixed: Sequence[str] = (),
     weaken: bool = False,
+    hosts: Literal["threads"] | None = None,
+    fails: Sequence[int] | None = None,
     suppress: Sequence[str] = (),
     seed: int = 1,
     jobs: int | None = None,
@@ -97,6 +101,7 @@ def check(
     - `then`: the program's next operation, which runs on each recovered state, and is crashed in turn.
     - `assume_fixed`: lines, `FILE:LINE`, as if what they store were persisted right behind them.
     - `weaken`: look for flushes and fences that can go or be weaker without a new failing state.
+    - `hosts`: `threads`, to judge each thread as a host without coherence; `fails`: the hosts that fail.
     - `time_limit`: seconds of `verify` for one state, and of `recover`.
     - `dump`: a folder to write the states to; `scratch`: a folder for `verify`'s files, by default in memory.
     - `orders`: of several threads, the number of orders to explore; by default a few.
@@ -130,6 +135,8 @@ def check(
         then=then,
         assume_fixed=tuple(assume_fixed),
         weaken=weaken,
+        hosts=hosts,
+        fails=None if fails is None else tuple(fails),
     )
     return recordings.check(session(jobs), request, words.designs(design))
 

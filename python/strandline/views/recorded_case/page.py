@@ -54,7 +54,7 @@ def _case(result: Examined, group: Group, again: str, remedy: Remedy | None) -> 
     return "\n".join(
         [
             "<section>",
-            f"<h2>{escape(result.design)}: {escape(verdict.why + failure_groups.alike(group))}</h2>",
+            f"<h2>{escape(result.name)}: {escape(verdict.why + failure_groups.alike(group))}</h2>",
             *([_text(f"Remedy: {remedies.sentence(remedy)}.", "remedy")] if remedy else []),
             _text(f"State {state.name}. Power is lost {crash_states.place(state)}."),
             *_source(state, remedy),

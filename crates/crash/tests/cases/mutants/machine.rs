@@ -51,6 +51,18 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/locked-before-stores", "x86", B(Rule::LockedDrainsQueue.any()), &[], &[R]),
     mutant("x86/locked-not-atomic", "x86", B(Rule::LockedIsAtomic.any()), &[], &[E, P, T]),
     mutant("x86/same-line-out-of-order", "x86", B(Rule::SameLineInOrder.any()), &[WEAK], &[E, P, T]),
+    // Hosts that share a device.
+    mutant("hosts/flush-ends-at-llc", "x86", B(Rule::FlushReachesDevice.any()), &HOSTS, &[E, P]),
+    mutant("hosts/fill-keeps-old", "x86", B(Rule::FillsFromDevice.any()), &HOSTS, &[P]),
+    mutant("hosts/read-passes-write", "x86", B(Rule::ReadBehindOwnWrite.any()), &HOSTS, &[E, P]),
+    mutant("hosts/invalidate-leaves-clean", "x86", B(Rule::InvalidatesClean.any()), &HOSTS, &[P]),
+    mutant("hosts/combined-sends-stale", "x86", B(Rule::CombinedSendsOwnBytes.any()), &HOSTS, &[P]),
+    mutant("hosts/acknowledged-before-acceptance", "x86", B(Rule::AcknowledgedAfterAcceptance.any()), &SMALL_HOSTS, &[E]),
+    mutant("hosts/queue-lost", "x86", B(Rule::AdrSavesQueue.any()), &HOSTS, &[E, P]),
+    mutant("hosts/queued-writes-lost", "x86", B(Rule::AdrSavesUnissued.any()), &HOSTS, &[P]),
+    mutant("hosts/clean-flush-waits-not", "x86", B(Rule::CleanFlushWaitsForFlight.any()), &HOSTS, &[E]),
+    mutant("hosts/clflushopt-drops", "x86", B(Rule::ClflushoptWritesBack.any()), &HOSTS, &[P]),
+    mutant("hosts/fence-leaves-one", "x86", B(Rule::FenceWaitsForAll.any()), &HOSTS, &[E, P]),
     // The undo log and its recovery.
     mutant("log/line-not-logged", "x86", B(Rule::EveryLineLogged.any()), &[], &[E]),
     mutant("log/word-not-logged", "x86", B(Rule::EveryWordLogged.any()), &[], &[E]),

@@ -39,6 +39,8 @@ const PROGRAMS: &[(&str, u64, Option<u64>)] = &[
     ("tpcc", 3, None),
     ("cq", 4, Some(200)),
 ];
+/// The same of two hosts.
+const ACROSS_HOSTS: &[(&str, u64, Option<u64>)] = &[("shared-log", 2, None)];
 const POINTS: u64 = 400;
 /// Of those with more tasks.
 const MORE_POINTS: u64 = 4000;
@@ -163,10 +165,11 @@ pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<Fou
 
 fn exploration(mutant: &Mutant, planted: &Planted) -> Option<FoundFault> {
     let is_late = mutant.is_late && planted.broken().is_some();
-    let programs = load(planted)
-        .programs
-        .iter()
-        .filter(|(.., tasks)| tasks.is_some() || !is_late);
+    let all = match programs::are_across_hosts(mutant.sets) {
+        true => ACROSS_HOSTS,
+        false => load(planted).programs,
+    };
+    let programs = all.iter().filter(|(.., tasks)| tasks.is_some() || !is_late);
     let runs = programs.filter_map(|(workload, threads, tasks)| {
         let spec = Spec {
             threads: Some(*threads),

@@ -186,6 +186,29 @@ const SPECULATIVE: &[Program] = &[
         forbidden: |v| v.told_without(0, X, 1) },
 ];
 
+/// Those for two hosts whose caches are not coherent, a core each.
+#[rustfmt::skip]
+const ACROSS_HOSTS: &[Program] = &[
+    Program { name: "clwb; sfence", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Sfence), Out], &[]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "clwb twice; sfence", threads: &[&[Store(X, 1), F(X, Clwb), Store(X, 2), F(X, Clwb), Fence(Sfence), Out], &[]],
+        forbidden: |v| v.told_without(0, X, 2) },
+    Program { name: "clflushopt; sfence", threads: &[&[Store(X, 1), F(X, ClflushOpt), Fence(Sfence), Out], &[]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "a message",
+        threads: &[
+            &[Pause(2_000), Store(X, 1), F(X, Clwb), Fence(Sfence), Store(Y, 1), F(Y, Clwb), Fence(Sfence)],
+            &[Load(Y), Load(X), Pause(1_000), Stagger(500), F(Y, ClflushOpt), Fence(Mfence), Load(Y), F(X, ClflushOpt), Fence(Mfence), Load(X)]],
+        forbidden: |v| v.register(1, 2) == 1 && v.register(1, 3) != 1 },
+    Program { name: "a store of another host, long ago", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Sfence)], &[Load(X), Pause(20_000), F(X, ClflushOpt), Fence(Mfence), Load(X)]],
+        forbidden: |v| v.register(1, 1) != 1 },
+    Program { name: "a load behind an invalidated store", threads: &[&[Store(X, 1), F(X, ClflushOpt), Stagger(100), Load(X)], &[]],
+        forbidden: |v| v.register(0, 0) != 1 },
+    Program { name: "movnti beside another host's word",
+        threads: &[&[Pause(2_000), Store(X, 1), F(X, Clwb), Fence(Sfence), Out], &[Load(X2), Pause(6_000), StoreNt(X2, 1), Fence(Sfence), Out]],
+        forbidden: |v| v.told_without(0, X, 1) || v.told_without(1, X2, 1) },
+];
+
 const SPECULATIVE_INCREMENTS: &[Op] = &[
     Store(B, 1),
     F(B, Clwb),
@@ -229,12 +252,18 @@ pub fn run(planted: &Planted, sets: &[&str]) -> Option<String> {
             .any(|(seed, jitter)| fails(planted, program, &machine(sets, jitter), seed))
     };
     let programs = match planted.about().name {
+        _ if are_across_hosts(sets) => ACROSS_HOSTS,
         "dpo" => DELEGATED,
         "sp" | "sp-adr" => SPECULATIVE,
         _ => PROGRAMS,
     };
     let mut applying = programs.iter().filter(|program| applies(program, sets));
     applying.find(fails).map(|program| program.name.to_owned())
+}
+
+/// Whether these are settings of a machine with several hosts.
+pub fn are_across_hosts(sets: &[&str]) -> bool {
+    sets.iter().any(|set| set.starts_with("machine.hosts="))
 }
 
 fn machine(sets: &[&str], jitter: &str) -> MachineConfig {

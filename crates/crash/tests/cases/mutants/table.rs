@@ -226,6 +226,9 @@ pub const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 pub const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
 pub const ALWAYS_EVICTS: &str = "machine.simulation.evict_one_in=1";
 pub const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
+/// Two hosts, behind links.
+pub const HOSTS: [&str; 2] = ["machine.hosts=2", "machine.cxl.link_latency=100"];
+pub const SMALL_HOSTS: [&str; 3] = ["machine.hosts=2", "machine.cxl.link_latency=100", SMALL_QUEUE];
 pub const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
 /// Records of one epoch stand beside one another.
 pub const MANY_RECORDS: [&str; 4] = [

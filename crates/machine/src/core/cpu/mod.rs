@@ -316,6 +316,14 @@ impl Cpu for SimCpu<'_> {
         before == Interrupt::Heeded { pending: true }
     }
 
+    fn hosts(&self) -> u64 {
+        self.core.hosts
+    }
+
+    fn has_failed(&self, core: CoreId) -> bool {
+        self.core.failed.get() >> core.index() & 1 != 0
+    }
+
     fn fenced(&self) {
         self.awaits_fences();
     }

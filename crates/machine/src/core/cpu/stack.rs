@@ -102,6 +102,8 @@ impl Cpu for StackCpu<'_> {
         fn wants_point(&self) -> bool;
         fn note(&self, note: Note);
         fn interrupted(&self) -> bool;
+        fn hosts(&self) -> u64;
+        fn has_failed(&self, core: CoreId) -> bool;
         fn wakes(&self);
     }
 

@@ -1,10 +1,11 @@
 //! The parser of litmus tests: the whole file.
 
 mod condition;
+mod hosts;
 mod instruction;
 mod through;
 
-use super::{Condition, Instruction, Location, LocationId, LocationKind, Test};
+use super::{Condition, Hosts, Instruction, Location, LocationId, LocationKind, Test};
 use crate::text::Text;
 use crate::{Fault, TextPlace};
 
@@ -25,6 +26,8 @@ impl Test {
             events: 0,
             told: Vec::new(),
             operators: 0,
+            hosts: Hosts::default(),
+            crash: None,
         };
         parser.test()
     }
@@ -48,6 +51,9 @@ struct Parser<'t> {
     told: Vec<LocationId>,
     /// The operators of the condition so far.
     operators: usize,
+    hosts: Hosts,
+    /// Where `Crash=` stands.
+    crash: Option<TextPlace>,
 }
 
 fn is_name(c: char) -> bool {
@@ -71,6 +77,7 @@ impl Parser<'_> {
             return Err(self.text.fault("nothing may follow the condition"));
         }
         self.refuse_mixed_lines()?;
+        self.refuse_hosts(&threads)?;
         Ok(self.sorted(name, title, threads, condition))
     }
 
@@ -144,7 +151,7 @@ impl Parser<'_> {
         &mut self.locations[id.0 as usize]
     }
 
-    /// Parses `Line=`, `Volatile=` and `Output=`, each to the end of its line.
+    /// Parses `Line=`, `Volatile=`, `Output=` and `Crash=`, each to the end of its line.
     fn keys(&mut self) -> Result<(), Fault> {
         let mut groups = 0;
         loop {
@@ -155,6 +162,9 @@ impl Parser<'_> {
                 Some(LocationKind::Output)
             } else if self.text.eat("Line=") {
                 None
+            } else if self.text.eat("Crash=") {
+                self.failing()?;
+                continue;
             } else {
                 return Ok(());
             };
@@ -258,6 +268,7 @@ impl Parser<'_> {
     fn thread_names(&mut self) -> Result<usize, Fault> {
         for index in 0..MOST_THREADS {
             self.expect(&format!("P{index}"), "as the next thread's name")?;
+            self.placed(index)?;
             if self.eat(";")? {
                 return Ok(index + 1);
             }
@@ -323,6 +334,7 @@ impl Parser<'_> {
             title,
             locations,
             threads,
+            hosts: std::mem::take(&mut self.hosts),
             condition,
         }
     }

@@ -16,6 +16,58 @@ fn with_rows(rows: &str) -> String {
     format!("X86 a\nOutput=o p\nVolatile=v\n{{ }}\n P0 ;\n{rows}\nexists (true)")
 }
 
+/// A test of two threads with these keys, and with these names of its threads in line 5.
+fn of_hosts(key: &str, names: &str) -> String {
+    format!("X86 a\nVolatile=v\n{key}\n{{ }}\n {names} ;\n MOV [v],$1 | MOV [x],$1 ;\n MOV [x],$1 | MOV EAX,[v] ;\nexists (true)")
+}
+
+#[test]
+fn of_hosts_and_failures() {
+    for (key, names, message) in [
+        (
+            "",
+            "P0@h0 | P1",
+            "5:12: P0 and P1: name the host of every thread (`P1@h0`), or of none",
+        ),
+        (
+            "",
+            "P0 | P1@h0",
+            "5:9: P0 and P1: name the host of every thread (`P1@h0`), or of none",
+        ),
+        ("", "P0@h4 | P1@h0", "5:5: expected a host, h0 to h3"),
+        ("", "P0@0 | P1@h0", "5:5: expected a host, h0 to h3"),
+        (
+            "",
+            "P0@h0 | P1@h1",
+            "2:10: v is volatile, and h0 and h1 use it: hosts share persistent locations only",
+        ),
+        (
+            "Crash=h0",
+            "P0 | P1",
+            "3:7: `Crash=` is of a test with hosts: name them, `P0@h0`",
+        ),
+        (
+            "Crash=h1",
+            "P0@h0 | P1@h0",
+            "3:7: no thread is on h1: name hosts that have one",
+        ),
+        (
+            "Crash=",
+            "P0@h0 | P1@h0",
+            "3:7: expected the hosts that fail: `Crash=h0`",
+        ),
+        ("Crash=h0 x", "P0@h0 | P1@h0", "3:10: expected a host, h0 to h3"),
+        ("Crash=h0 h0", "P0@h0 | P1@h0", "3:10: h0 is named here a second time"),
+        (
+            "Crash=h0\nCrash=h0",
+            "P0@h0 | P1@h0",
+            "4:7: a test has one `Crash=`: name all hosts that fail there",
+        ),
+    ] {
+        assert_eq!(of_test(&of_hosts(key, names)), message, "{key} {names}");
+    }
+}
+
 #[test]
 fn of_a_tests_head() {
     check(

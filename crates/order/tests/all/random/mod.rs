@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use strandline_order::litmus::{
-    Class, Condition, FlushKind, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
+    Class, Condition, FlushKind, Formula, Hosts, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
     Register, Test,
 };
 
@@ -149,6 +149,7 @@ pub fn test(most: usize) -> impl Strategy<Value = Test> {
                     title: title.clone(),
                     locations: locations.clone(),
                     threads,
+                    hosts: Hosts::default(),
                     condition: Condition { quantifier, formula },
                 }
             },
