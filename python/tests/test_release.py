@@ -25,7 +25,8 @@ OF_NO_PAPER = {
     *("intents", "intents-sections"),
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
     *("common", "zen4"),
-    *("cxl-asic", "cxl-fpga", "cxl-switch", "shared-log"),
+    *("cxl-asic", "cxl-fpga", "cxl-switch", "shared-log", "publish", "shared-heap", "host-queue"),
+    "cxl-today",
 }
 """Models of what every design keeps, designs of ours, the machine that every design runs on, a processor, and hosts that
 share CXL memory."""

@@ -53,6 +53,9 @@ OTHERS: dict[str, tuple[int, tuple[str, ...]]] = {
     "p-masstree": (200, (*FILLED, "workload.slice=8", "workload.deletes=10")),
     "echo": (200, ("workload.init_ops=300", "workload.batch=16", "workload.reads=10")),
     "vacation": (60, ("workload.relations=300", "workload.pool=4000", "workload.queries=2")),
+    "publish": (60, ("workload.slots=16",)),
+    "shared-heap": (60, ("workload.blocks=6",)),
+    "host-queue": (100, ("workload.slots=8",)),
     "shared-log": (100, ()),
     "memcached": (80, ("workload.init_ops=300", "workload.pages=4", "workload.varied=30", "workload.reads=20")),
 }

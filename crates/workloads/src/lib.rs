@@ -2,6 +2,7 @@
 //!
 //! Each runs on any [`strandline_isa::Cpu`]. [`build`] maps a name to one of them.
 
+mod across;
 pub mod atlas_queue;
 pub mod avl_tree;
 pub mod b_tree;
@@ -21,6 +22,7 @@ mod filler;
 pub mod graph;
 pub mod hashmap;
 pub mod heap;
+pub mod host_queue;
 pub mod linked_list;
 mod list;
 pub mod maps;
@@ -34,8 +36,10 @@ mod papers;
 mod params;
 pub mod pc;
 mod populate;
+pub mod publish;
 pub mod rb_tree;
 mod registry;
+pub mod shared_heap;
 pub mod shared_log;
 pub mod skiplist;
 pub mod sp_hashmap;

@@ -238,6 +238,9 @@ workloads! {
     crate::memcached::Memcached: crate::memcached::ABOUT,
     crate::vacation::Vacation: crate::vacation::ABOUT,
     crate::echo::Echo: crate::echo::ABOUT,
+    crate::publish::Publish: crate::publish::ABOUT,
+    crate::shared_heap::SharedHeap: crate::shared_heap::ABOUT,
+    crate::host_queue::HostQueue: crate::host_queue::ABOUT,
     crate::shared_log::SharedLog: crate::shared_log::ABOUT,
 }
 

@@ -41,7 +41,7 @@ DRIFT = 0.05
 WITHOUT = {
     *("atlas-queue", "dash-eh", "dash-lh", "echo", "heap", "memcached", "p-art", "p-masstree", "skiplist", "vacation"),
     # What hosts share has no twin of one process.
-    "shared-log",
+    *("shared-log", "publish", "shared-heap", "host-queue"),
 }
 
 #: Names for workloads with other parameters.

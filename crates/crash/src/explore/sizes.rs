@@ -64,6 +64,9 @@ const OWN: &[(&str, &str, u64)] = &[
     ("dash-lh", "buckets", 2),
     ("dash-lh", "stride", 1),
     ("dash-lh", "records", 512),
+    // Readers meet writers, and rings are full.
+    ("publish", "slots", 1),
+    ("host-queue", "slots", 2),
     // Room for all versions, and for those of open batches.
     ("echo", "keys", 16),
     ("echo", "pool", 128),

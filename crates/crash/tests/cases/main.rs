@@ -9,11 +9,13 @@ mod causes;
 mod commands;
 mod covering;
 mod exploration;
+mod hosts;
 mod measure;
 mod models;
 mod mutants;
 mod planted;
 mod quiet;
+mod random_hosts;
 mod seam;
 mod thinning;
 mod times;
@@ -65,6 +67,8 @@ fn cases() -> Vec<Case> {
     cases.extend(wal::cases());
     cases.extend(between::cases());
     cases.extend(causes::cases());
+    cases.extend(hosts::cases());
+    cases.extend(random_hosts::cases());
     cases.push(Case::new(
         "tables",
         "rows_cover_every_pair_and_triple",

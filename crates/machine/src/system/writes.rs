@@ -112,9 +112,8 @@ impl Running {
         let now = self.hw.now();
         let request = *self.hw.writes.get(write);
         if self.durable_from.has_visible() {
-            let newest = kept(Rule::CachesDrainLast, self.hw.seen_by_all().line(request.line), || {
-                request.data
-            });
+            let seen = self.hw.seen_by_all().line(request.line);
+            let newest = kept(Rule::CachesDrainLast, seen, || request.data);
             self.accepted_is_saved(now, &request, newest);
         } else if self.saves_queue() && !broken(Rule::AdrSavesUnissued) {
             self.persist(now, &request);

@@ -234,6 +234,21 @@ fn a_host_reads_its_own_write_on_the_way_and_from_a_combining_buffer() {
     assert_eq!(*read.borrow(), [7, 9]);
 }
 
+#[test]
+fn a_dirty_line_that_is_invalidated_reaches_the_device_whatever_fetches_it_meanwhile() {
+    let mut machine = two_hosts();
+    machine.simulation.evict_one_in = 1;
+    let program = |cpu: &SimCpu<'_>| {
+        for value in 1..=20 {
+            store(cpu, DATA, value, 0);
+            cpu.flush(DATA, 0, Flush::ClflushOpt);
+            cpu.primitive(Primitive::Mfence);
+        }
+    };
+    let outcome = run(&machine, vec![Box::new(program), Box::new(|_: &SimCpu<'_>| ())]);
+    assert_eq!(left(&outcome, DATA), 20);
+}
+
 /// The word that the failing host writes in its number-th turn.
 fn word(number: u64) -> Addr {
     Addr(PM_BASE + 64 * number)
