@@ -23,10 +23,11 @@ VERSIONS = re.findall(r"^## (.+)$", CHANGES, re.MULTILINE)
 
 OF_NO_PAPER = {
     *("intents", "intents-sections"),
+    "cxl-today",
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
     *("common", "zen4"),
 }
-"""Models of what every design keeps, designs of ours, the machine that every design runs on, and a processor."""
+"""Models of what every design keeps and of hardware at hand, designs of ours, the machine that every design runs on, and a processor."""
 
 
 def toml(name: str) -> dict[str, Any]:
