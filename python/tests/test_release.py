@@ -27,7 +27,7 @@ OF_NO_PAPER = {
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
     *("common", "zen4"),
 }
-"""Models of what every design keeps and of hardware at hand, designs of ours, the machine that every design runs on, and a processor."""
+"""Models of what every design keeps, of today's hosts, designs of ours, the machine of all designs, and a processor."""
 
 
 def toml(name: str) -> dict[str, Any]:
