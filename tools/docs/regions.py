@@ -31,6 +31,7 @@ REGIONS = (
         for paper, page in results.PAGES.items()
     ),
     Region("docs/places.md", "survival", survival.designs),
+    Region("docs/places.md", "hosts", survival.hosts),
     Region(HOOKS, "hooks", hooks.hooks),
     Region(HOOKS, "services", hooks.services),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from strandline.api import places
 from strandline.engine import load
 from strandline.errors import InputError
+from strandline.views import places as view
 from strandline.views.table import NOTHING, Column, Table
 
 Survival = Mapping[str, Any]
@@ -34,6 +35,12 @@ def designs() -> str:
     columns = tuple(Column(title, numeric=False) for title in titles)
     table = Table(columns, tuple((", ".join(names), *row) for row, names in rows.items())).markdown()
     return table + "\n" + "".join(f"- {', '.join(of)}: {why}.\n" for why, of in reasons.items())
+
+
+def hosts() -> str:
+    """The places of two hosts behind a switch: a row a place, and what each failure leaves."""
+    found = load().surviving("x86", asdict(places.Asked("cxl-switch", set=("machine.hosts=2",))))
+    return view.places(found).markdown()
 
 
 def _survivals() -> Iterator[tuple[str, Survival]]:

@@ -33,7 +33,7 @@ def places(survival: Survival) -> Table:
             place["name"],
             _bytes(place["bytes"]),
             *(_fate(place["fates"][failure]) for failure in failures),
-            _why(place["why"], failures),
+            _why(place, failures),
         )
         for place in survival["places"]
     )
@@ -100,11 +100,12 @@ def _fate(fate: str) -> str:
     return Alarm(fate) if fate == "lost" else fate
 
 
-def _why(why: Mapping[str, str], failures: Sequence[str]) -> str:
-    """Each sentence once, with the failures that it is for where there are several."""
+def _why(place: Mapping[str, Any], failures: Sequence[str]) -> str:
+    """Each sentence once, with its failures where there are several: those that touch the place, if any."""
+    touching = [failure for failure in failures if place["fates"][failure] != "survives"] or failures
     by_sentence = dict[str, list[str]]()
-    for failure in failures:
-        by_sentence.setdefault(why[failure], []).append(failure)
-    if len(failures) == 1:
-        return why[failures[0]]
+    for failure in touching:
+        by_sentence.setdefault(place["why"][failure], []).append(failure)
+    if len(failures) == 1 or touching is failures:
+        return "; ".join(by_sentence)
     return "; ".join(f"{', '.join(of)}: {sentence}" for sentence, of in by_sentence.items())

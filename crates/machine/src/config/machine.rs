@@ -426,7 +426,7 @@ parameters! {
 }
 
 impl MachineConfig {
-    /// One host, and nothing else yet.
+    /// One host with the usual reserve, and nothing else yet.
     pub(super) fn of_one_host() -> MachineConfig {
         MachineConfig {
             hosts: 1,

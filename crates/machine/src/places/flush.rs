@@ -60,8 +60,8 @@ impl MachineConfig {
     #[must_use]
     pub fn flush_rates(&self) -> Rates {
         Rates {
-            way_ns: self.pm.write_to_controller.0 as f64 / self.core.clock_ghz / 2.0,
-            way: None,
+            way_ns: (self.pm.write_to_controller.0 as f64 / 2.0 + self.cxl.way().0 as f64) / self.core.clock_ghz,
+            way: (self.cxl.link_gbps > 0.0).then_some(self.hosts as f64 * self.cxl.link_gbps),
             media: self.controllers.count as f64 * self.pm.write_gbps,
         }
     }
