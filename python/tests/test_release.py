@@ -23,18 +23,12 @@ VERSIONS = re.findall(r"^## (.+)$", CHANGES, re.MULTILINE)
 
 OF_NO_PAPER = {
     *("intents", "intents-sections"),
-    "cxl-today",
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
     *("common", "zen4"),
     *("cxl-asic", "cxl-fpga", "cxl-switch", "shared-log", "publish", "shared-heap", "host-queue"),
     "cxl-today",
 }
-<<<<<<< .merge_file_jlowjF
-"""Models of what every design keeps, designs of ours, the machine that every design runs on, a processor, and hosts that
-share CXL memory."""
-=======
-"""Models of what every design keeps, of today's hosts, designs of ours, the machine of all designs, and a processor."""
->>>>>>> .merge_file_k1dkoO
+"""Models of what every design keeps, designs of ours, the machine of all designs, a processor, and what hosts share."""
 
 
 def toml(name: str) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from strandline.cli.options import OF_THE_RUN, base_run, demand, refuse, run_opt
 from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine
 from strandline.views import crashes, files
 
-
 HOSTS = ("h0", "h1", "h2", "h3")
 """The hosts that a machine can have."""
 
