@@ -12,7 +12,7 @@ use strandline_design::Place;
 use strandline_isa::LINE_BYTES;
 use strandline_rules::{broken, flush::Rule, kept};
 
-/// Energy to move a byte from an L1, or a buffer beside it, to the media: BBB (HPCA 2021), estimated energy costs.
+/// Energy to move a byte from an L1, or a buffer beside it, to the media: BBB (HPCA 2021), whose text was not at hand.
 const L1_NANOJOULES: f64 = 11.839;
 
 /// The same from an L2 or an LLC: BBB (HPCA 2021). Assumed from the controllers, too: most of it is the write to the media.
