@@ -302,7 +302,7 @@ ENCODINGS = {
     [
         ("run sps -d counting,x86 --counters all", 0),
         ("figure cosplay-1 --seeds 2", 0),
-        ("explain µs ", 2),
+        ("explain µm ", 2),
         ("run ä -d x86", 2),
     ],
 )

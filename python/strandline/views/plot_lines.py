@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log2
+from math import log2, log10
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from strandline.views import plot_labels, plot_paper
-from strandline.views.chart import Series
+from strandline.views.chart import Panel, Series
 from strandline.views.plot_bars import whiskers
 from strandline.views.plot_boxes import Box, around, place_of
 from strandline.views.plot_place import Place
@@ -31,6 +31,13 @@ TALL = 0.5
 """Inches of the axis for each number of it that is logarithmic."""
 
 
+def _marks(panel: Panel, room: int) -> tuple[int, ...]:
+    """The numbers of a decade of a logarithmic axis that has room for so many: powers of ten alone over many decades."""
+    values = [value for series in panel.series for value in series.values if value is not None and value > 0]
+    decades = log10(max(values) / min(values)) if values else 0
+    return (1, 2, 5) if 3 * decades <= room else (1,)
+
+
 def lines(place: Place) -> None:
     """A line for each series."""
     axes, panel, chart = place.axes, place.piece.panel, place.chart
@@ -39,7 +46,8 @@ def lines(place: Place) -> None:
         axes.set_xscale("log", base=2)
     if chart.log_y:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=max(3, int(place.inches[1] / TALL * 3))))
+        room = max(3, int(place.inches[1] / TALL * 3))
+        axes.yaxis.set_major_locator(LogLocator(subs=_marks(panel, room), numticks=room))
         axes.yaxis.set_major_formatter("{x:,.10g}")
         axes.yaxis.set_minor_locator(NullLocator())
     plot_paper.band(axes, panel)
