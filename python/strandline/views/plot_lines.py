@@ -32,7 +32,7 @@ TALL = 0.5
 
 
 def _marks(panel: Panel, room: int) -> tuple[int, ...]:
-    """The numbers of a decade of a logarithmic axis that has room for so many: powers of ten alone over many decades."""
+    """The marks of a decade of a logarithmic axis with room for so many: powers of ten alone over many decades."""
     values = [value for series in panel.series for value in series.values if value is not None and value > 0]
     decades = log10(max(values) / min(values)) if values else 0
     return (1, 2, 5) if 3 * decades <= room else (1,)
