@@ -10,11 +10,11 @@ use programs::Programs;
 use strandline_crash::litmus::{conform, Registered};
 
 /// Programs of a case. The model takes most of the time.
-const OF_A_CASE: usize = 50;
+const OF_A_CASE: usize = 25;
 
 /// All of them: thoroughly a million runs.
 pub fn cases() -> Vec<Case> {
-    let (cases, machines) = if amount().thorough { (200, 100) } else { (2, 8) };
+    let (cases, machines) = if amount().thorough { (400, 100) } else { (1, 8) };
     let case = |number: u64| {
         Case::new("random_hosts", format!("{number}"), 200, move || {
             agrees(number + 1, machines)
