@@ -85,7 +85,10 @@ def _tell(address: str, as_json: bool) -> None:
 
 @contextmanager
 def _ended() -> Iterator[None]:
-    """The block ends by Ctrl-C, by SIGTERM, or because the terminal is closed."""
+    """The block ends by Ctrl-C, by SIGTERM, or because the terminal is closed, and by no connection that is closed."""
+    if hasattr(signal, "SIGPIPE"):
+        # A browser may close its connection while it is written to, from the moment at which it knows the address.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         signal.signal(signal.SIGHUP, lambda _signal, _frame: signal.raise_signal(signal.SIGTERM))
     with suppress(KeyboardInterrupt), terminated_as_interrupted():
@@ -132,7 +135,4 @@ def _serve(application: object, bound: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
     )
-    if hasattr(signal, "SIGPIPE"):
-        # A browser may close its connection while it is written to.
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     uvicorn.Server(config).run(sockets=[bound])
