@@ -26,6 +26,7 @@ RUNS = {
     "one thread": RunSpec("sps", "", tasks=12),
     "threads that contend": RunSpec("queue", "", tasks=8, threads=2),
     "lanes": RunSpec("tatp", "", tasks=20, window=4),
+    "hosts": RunSpec("shared-log", "", tasks=8, threads=2, machine="cxl-switch", set=("machine.hosts=2",)),
     "a small store queue": RunSpec("array-swap", "", tasks=8, set=("machine.core.store_queue_entries=8",)),
 }
 

@@ -10,7 +10,7 @@ use super::waiters::Condition;
 use crate::core::Core;
 use crate::journal::Journal;
 use crate::stats::{Latencies, Stats};
-use crate::timeline::Who;
+use crate::timeline::{Timeline, Who};
 use strandline_kernel::{Counts, Cycles};
 
 /// The timed region of a run.
@@ -236,7 +236,11 @@ impl Running {
         let end = self.region.end.take().unwrap_or_else(|| self.counted(last));
         let timeline = self.hw.recorder.take().map(|recorder| {
             recorder.count(end.at, end.totals.design.clone());
-            recorder.take(end.at, &self.notes())
+            let hosts = self.hw.harts.iter().map(|hart| hart.host.0).collect();
+            Timeline {
+                hosts,
+                ..recorder.take(end.at, &self.notes())
+            }
         });
         let mut stats = end.totals.since(&self.region.before);
         stats.cycles = Cycles(end.at).since(Cycles(self.region.start));
