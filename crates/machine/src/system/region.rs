@@ -247,8 +247,10 @@ impl Running {
         stats.instructions_simulated = whole.instructions;
         stats.tasks_to_the_end = whole.tasks - self.region.before.tasks;
         stats.latencies = end.latencies;
-        let journal = self.hw.crash_image.take().map(|image| Journal {
-            durable: image.into_changes(),
+        let image = self.hw.crash_image.take().map(|image| image.into_changes());
+        let journal = image.map(|(durable, late)| Journal {
+            durable,
+            late,
             notes: self.notes(),
             visible_at: self.tracer.as_ref().map(|t| t.take_times()).unwrap_or_default(),
             trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
