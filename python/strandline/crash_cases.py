@@ -63,6 +63,7 @@ class CrashCase:
     """One failing crash state."""
 
     model: str
+    """Empty where several hosts share memory, whose order no model judges."""
     forbidden: bool
     """Whether the model forbids the crash state."""
     events: Sequence[Event]
@@ -91,12 +92,7 @@ class CrashCase:
                 f"Model {self.model} forbids this state: what is durable, or was announced, is there without what had "
                 "to be durable before it."
             )
+        allowed = f"Model {self.model} allows this state" if self.model else "No model judges the order between hosts"
         if any(edge.kind == "missing" for edge in self.order):
-            return (
-                f"Model {self.model} allows this state: the program lacks an order. "
-                "Any of the missing orders would have prevented it."
-            )
-        return (
-            f"Model {self.model} allows this state, and no lost store that was read precedes a durable one: "
-            "the fault is not one of order."
-        )
+            return f"{allowed}: the program lacks an order. Any of the missing orders would have prevented it."
+        return f"{allowed}, and no lost store that was read precedes a durable one: the fault is not one of order."

@@ -73,6 +73,10 @@ class Timeline:
     end: int
     ops: Table
     writes: Table
+    hosts: list[int]
+    """The host of each core."""
+    crossings: Table
+    failures: Table
     stalls: Table
     misses: Table
     waits: Table
@@ -103,6 +107,11 @@ class Timeline:
     def cores(self) -> int:
         """The cores."""
         return self.record.count("cores")
+
+    @property
+    def controllers(self) -> list[int]:
+        """The controllers that had a write, or sent a line over a link."""
+        return sorted({*self.writes["controller"], *self.crossings["controller"]})
 
     @cached_property
     def places(self) -> list[Place]:

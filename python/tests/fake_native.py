@@ -59,6 +59,8 @@ QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 TIMELINE = {
     "ops": "core kind addr size context dispatched ready left visible done write fence rest void timed",
     "writes": "line core controller by_design sent arrived accepted issued media bytes into refused timed",
+    "crossings": "host back line controller write asked device ready begins ends enters leaves arrives",
+    "failures": "host at told",
     "stalls": "core from to cause counted fetch",
     "waits": "core who op write why from to by_op by_write",
     "counts": "at name by op write",
@@ -160,7 +162,7 @@ class FakeNative:
         tables: dict[str, Any] = {
             name: {column: [] for column in columns.split()} for name, columns in TIMELINE.items()
         }
-        timeline = {**tables, "reads": [], "start": 0, "end": record["cycles"]}
+        timeline = {**tables, "reads": [], "hosts": [0] * record["cores"], "start": 0, "end": record["cycles"]}
         return {"record": record, "timeline": timeline, "durable": "queue", "to_cycle": 0, "is_shortened": False}
 
     def run(
@@ -298,7 +300,7 @@ class FakeNative:
 
     def surviving(self, asked: dict[str, Any], /) -> dict[str, Any]:
         """No places."""
-        return {"design": asked["design"]}
+        return {"design": asked["design"], "places": []}
 
     def validate_simulated(self, case: str, machine: str, sets: list[str], /) -> float:
         self.specs.append({"simulated": case, "machine": machine, "sets": sets})

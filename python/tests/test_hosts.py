@@ -13,6 +13,7 @@ from strandline.checking.request import Request
 from strandline.errors import InputError
 from strandline.views.audit import Judged
 from strandline.views.hosts import FAULTS, SENTENCES, Hosts, findings
+from strandline.views.recorded_case import page
 
 RUST = Path(__file__).parents[2] / "crates" / "record" / "src" / "hosts" / "fault.rs"
 
@@ -69,6 +70,19 @@ def test_one_cause_is_one_row() -> None:
     )
     assert found.document()["faults"][0]["times"] == 6
     assert found.document()["count"] == 3
+
+
+def test_a_page_has_the_faults_between_hosts() -> None:
+    entry = fault("stale_read", "written_back_only")
+    entry["store"]["text"], entry["other"]["text"] = "*word = 1 < 2;", "return *word;"
+    drawn = page.page([], lambda *_: "", lambda *_: None, "a.strand", hosts(entry))
+    assert "<title>a.strand: faults between hosts</title>" in drawn
+    assert "<h2>3 threads as hosts without coherence: 1 fault</h2>" in drawn
+    assert "<h3>1. the read in get (a.c:17) may be stale: the clwb in look (a.c:3) invalidates nothing;" in drawn
+    assert "Mend: add clflushopt + mfence before a.c:17." in drawn
+    lines = re.findall(r"<td>(\d+)</td><td><code>(.*?)</code></td><td>(.*?)</td>", drawn)
+    # The lines whose text the recording has.
+    assert lines == [("7", "*word = 1 &lt; 2;", "stores"), ("17", "return *word;", "the other host")]
 
 
 def test_the_most_serious_fault_comes_first() -> None:

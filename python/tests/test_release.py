@@ -25,7 +25,7 @@ OF_NO_PAPER = {
     *("intents", "intents-sections"),
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
     *("common", "zen4"),
-    *("cxl-asic", "cxl-fpga", "cxl-switch", "shared-log", "publish", "shared-heap", "host-queue"),
+    *("cxl-asic", "cxl-fpga", "cxl-switch", "cmm-h", "shared-log", "publish", "shared-heap", "host-queue"),
     "cxl-today",
 }
 """Models of what every design keeps, designs of ours, the machine of all designs, a processor, and what hosts share."""

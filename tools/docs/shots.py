@@ -1,4 +1,4 @@
-"""`python -m tools.docs.shots`: photographs pages in Chromium for `docs/img`: a timeline, and a crash that fails.
+"""`python -m tools.docs.shots`: photographs pages in Chromium for `docs/img`: timelines, and a crash that fails.
 
 To be run when a page looks otherwise than its picture. Nothing compares them: no two browsers draw alike.
 """
@@ -40,6 +40,15 @@ SHOTS = (
         ("/", *"stall: fence", *["Enter"] * 15, "Control+A", "Delete", "Escape", "0", "PageUp"),
         1200,
         910,
+    ),
+    Shot(
+        "hosts.png",
+        "timeline shared-log -d x86 -m cxl-switch --threads 2 --tasks 16 --set machine.hosts=2"
+        " --set machine.simulation.fails=h0 --set machine.simulation.fails_at=14us --out out/fails",
+        "out/fails/timeline.html",
+        (),
+        1200,
+        950,
     ),
     Shot(
         "crash.png",

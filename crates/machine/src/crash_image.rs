@@ -13,6 +13,8 @@ pub struct CrashImage {
     /// The lines that the design named in its latest answer.
     overlay: BTreeMap<Line, LineData>,
     changes: Vec<Durable>,
+    /// As [`crate::Journal::late`].
+    late: Vec<(usize, usize)>,
 }
 
 impl CrashImage {
@@ -22,6 +24,7 @@ impl CrashImage {
             persisted: initial.persistent_half(),
             overlay: BTreeMap::new(),
             changes: Vec::new(),
+            late: Vec::new(),
         }
     }
 
@@ -30,9 +33,19 @@ impl CrashImage {
         self.persisted.line(line)
     }
 
-    /// How the image has changed, in order.
-    pub fn into_changes(self) -> Vec<Durable> {
-        self.changes
+    /// How the image has changed, in order, and what reserve power did not last for.
+    pub fn into_changes(self) -> (Vec<Durable>, Vec<(usize, usize)>) {
+        (self.changes, self.late)
+    }
+
+    /// From now on reserve power does not last for so many lines.
+    pub fn is_late(&mut self, lines: usize) {
+        let now = self.changes.len();
+        match self.late.last_mut() {
+            Some((events, late)) if *events == now => *late = lines,
+            Some((_, late)) if *late == lines => {}
+            _ => self.late.push((now, lines)),
+        }
     }
 
     /// Records that at `at` a line is persisted, if one is, and that the design now names these

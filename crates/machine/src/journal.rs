@@ -26,6 +26,9 @@ pub struct Durable {
 pub struct Journal {
     /// All changes of the image that a crash would leave, in order.
     pub durable: Vec<Durable>,
+    /// After so many of them, how many lines power failure finds that reserve power does not last for: where the number
+    /// changes. Empty if it lasts.
+    pub late: Vec<(usize, usize)>,
     /// Each core's notes, in program order.
     pub notes: Vec<Vec<Noted>>,
     /// What the cores executed; empty unless requested.
@@ -39,6 +42,13 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// How many lines reserve power does not last for at a crash after so many durable events, just before the next one.
+    #[must_use]
+    pub fn late_at(&self, event: usize) -> usize {
+        let known = self.late.partition_point(|(events, _)| *events <= event);
+        known.checked_sub(1).map_or(0, |last| self.late[last].1)
+    }
+
     /// When the cores' reads cease to count: of a run that was halted because its program cannot be
     /// interrupted after reading stale bytes, the time of that read.
     #[must_use]

@@ -27,6 +27,6 @@ pub use system::{
     factory, Body, CoreView, Factory, Flushing, Heartbeat, HostId, Joined, Options, Outcome, Precision, Queued, Remote,
     Standstill, Stuck, System, What,
 };
-pub use timeline::{Class, Detail, Timeline};
+pub use timeline::{Class, Crossing, Detail, HostFailure, Timeline};
 pub use trace::{OpId, Seen, Trace, TraceOp, Traces, VolatileLines};
 pub use warm::{Accesses, Contents, Ending, Unfinished, Warming, LEAST_ACCESSES};

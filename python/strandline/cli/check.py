@@ -151,10 +151,12 @@ def check(ctx: click.Context, app: App, /, **given: Any) -> None:
 
 
 def _draw(found: api.CrashesOfRecording, path: Path) -> bool:
-    """Draws the kinds of failing states of each design, if there are any."""
+    """Draws the faults between hosts, and the kinds of failing states of each design, if there are any."""
     from strandline.views.recorded_case import page
 
     failing = [result for result in found.results if result.failures]
-    if failing:
-        files.write_whole(path, page.page(failing, found.again, found.remedy, found.request.recording))
-    return bool(failing)
+    is_wrong = bool(failing or (found.hosts and found.hosts.rows))
+    if is_wrong:
+        drawn = page.page(failing, found.again, found.remedy, found.request.recording, found.hosts)
+        files.write_whole(path, drawn)
+    return is_wrong

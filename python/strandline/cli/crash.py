@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from strandline.api import crashes as api
+from strandline.api.places import Asked
 from strandline.cli.app import App
 from strandline.cli.crash_states import STATES, end, html_option, refuse_number, states_options
 from strandline.cli.helped import Helped
 from strandline.cli.options import OF_THE_RUN, base_run, demand, refuse, run_options_of
-from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine
+from strandline.engine import CrashFailure, CrashResult, CrashSpec, Engine, RunSpec
 from strandline.views import crashes, files
 
 HOSTS = ("h0", "h1", "h2", "h3")
@@ -111,11 +113,23 @@ def _draw(engine: Engine, results: Sequence[CrashResult], path: Path) -> bool:
     failing = [(result, crashes.smallest(result.failures)) for result in results if result.failures]
     if not failing:
         return False
-    timelines = [engine.crash_timeline(_spec(failure)) for _, failure in failing]
-    losses = [page.PowerLoss(failure.at_cycles, crashes.explain(result), failure.case) for result, failure in failing]
+    specs = [_spec(failure) for _, failure in failing]
+    timelines = [engine.crash_timeline(spec) for spec in specs]
+    losses = [
+        page.PowerLoss(failure.at_cycles, crashes.explain(result), failure.case, _places(engine, spec.run, result))
+        for spec, (result, failure) in zip(specs, failing, strict=True)
+    ]
     title = f"{failing[0][0].workload}: crash states of {', '.join(result.design for result, _ in failing)}"
     files.write_whole(path, page.page(timelines, title, losses))
     return True
+
+
+def _places(engine: Engine, run: RunSpec, result: CrashResult) -> Sequence[Mapping[str, Any]]:
+    """The places of the run's machine under the design, and what failures leave of them."""
+    sets = tuple(each for each in run.set if each.startswith(("machine.", "design.")))
+    asked = Asked(run.machine or result.record.text("machine"), result.record.count("cores"), sets)
+    found: Sequence[Mapping[str, Any]] = engine.surviving(result.design, asdict(asked))["places"]
+    return found
 
 
 def _spec(failure: CrashFailure) -> CrashSpec:

@@ -190,11 +190,16 @@ class Hosts:
         rows = _rows([entry for entry in faults if not entry["suppressed"]])
         return cls(found["hosts"], rows, suppressed, replace(audited, entries=rest))
 
+    @property
+    def head(self) -> str:
+        """What was judged, and how many faults there are."""
+        found = counted(len(self.rows), "fault") if self.rows else NONE
+        return f"{self.count} threads as hosts without coherence: {found}"
+
     def parts(self) -> list[Table | Line]:
         """A sentence a fault, with what to change."""
-        head = f"{self.count} threads as hosts without coherence"
-        found = Line(f"{head}: {counted(len(self.rows), 'fault')}", Alarm.style, folds=True)
-        parts: list[Table | Line] = [Line(), found if self.rows else Line(f"{head}: {NONE}", Good.style, folds=True)]
+        style = Alarm.style if self.rows else Good.style
+        parts: list[Table | Line] = [Line(), Line(self.head, style, folds=True)]
         for number, row in enumerate(self.rows[:MOST_ROWS], 1):
             parts.append(Line(f"{number}. {row.text}", folds=True))
             parts += [Line(row.loses, folds=True)] if row.loses else []

@@ -47,3 +47,13 @@ def test_designs_without_a_saved_buffer_write_the_queues_alone(design: str) -> N
     asked = {"machine": "common", "cores": 8, "set": ()}
     parts = load().surviving(design, asked)["flush"]["parts"]
     assert [name for name, _, _ in parts] == ["write queues"]
+
+
+def test_a_failing_case_says_whether_the_next_start_is_told(installed: Installed) -> None:
+    program = ("crash", "sps", "-d", "eadr,non-atomic", "--tasks", "20", "--points", "20")
+    out = installed(*program, "--set", "machine.fail.hold_up=1us").out
+    # Reserve power of eadr ends; non-atomic has nothing of its own saved, and loses for want of order.
+    eadr, _, non_atomic = out.partition("\nnon-atomic: ")
+    assert "dirty shutdown: reserve power ends before " in eadr
+    assert "clean shutdown: " in non_atomic
+    assert "shutdown" not in installed(*program[:3], "non-atomic", *program[4:]).out

@@ -26,6 +26,7 @@ RUNS = {
     "one thread": RunSpec("sps", "", tasks=12),
     "threads that contend": RunSpec("queue", "", tasks=8, threads=2),
     "lanes": RunSpec("tatp", "", tasks=20, window=4),
+    "hosts": RunSpec("shared-log", "", tasks=8, threads=2, machine="cxl-switch", set=("machine.hosts=2",)),
     "a small store queue": RunSpec("array-swap", "", tasks=8, set=("machine.core.store_queue_entries=8",)),
 }
 
@@ -50,6 +51,21 @@ CASES = [
     for design in DESIGNS
     if not is_refused(of(spec, design))
 ]
+
+
+def test_reads_of_a_device_with_a_cache_have_a_long_tail() -> None:
+    sets = ("machine.llc.bytes=1MiB", "machine.cxl.cache_bytes=4MiB")
+    run = ENGINE.timeline(RunSpec("hashmap", "x86", tasks=1000, machine="cmm-h", set=sets), Part())
+    reads = sorted(
+        arrives - asked
+        for asked, arrives, device in run.crossings.rows("asked", "arrives", "device")
+        if device is not None
+    )
+    # At 2 GHz: two ways of 85 ns and 60 ns of DRAM; a page of flash takes 50 us and 64 transfers of 20 ns more.
+    hit, miss = 2 * (2 * 85 + 60), 2 * (50_000 + 64 * 20)
+    assert reads[0] == reads[len(reads) // 2] == hit
+    assert hit + miss in reads
+    assert reads[-1] > 2 * (hit + miss), "a bank that programs a dirty page"
 
 
 def sums(timeline: Timeline) -> dict[str, int]:

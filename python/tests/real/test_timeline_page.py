@@ -419,6 +419,39 @@ def test_a_failing_case_is_drawn_up_to_its_power_failure(
         assert "it is lost" in shown.inner_text("#details")
 
 
+FAILS = (
+    "--set",
+    "machine.hosts=2",
+    "--set",
+    "machine.simulation.fails=h0",
+    "--set",
+    "machine.simulation.fails_at=7100",
+)
+
+
+def test_a_failing_case_of_hosts_says_which_failed_and_where_what_is_lost_was(
+    browser: Browser, installed: Installed, tmp_path: Path
+) -> None:
+    # The header of each log is never flushed. The others are told of h0's failure 10 us later, at 2 GHz.
+    program = ("crash", "shared-log", "-d", "x86", "-m", "cxl-switch", "--threads", "2", "--tasks", "8", *FAILS)
+    done = installed(*program, "--set", "workload.omit=2", "--replay", "0:6", "--html", "a case.html")
+    assert done.code == 1
+    design = crash_of(tmp_path / "a case.html")
+    start = design["crash"]["ofRun"] - design["crash"]["at"]
+    at, told = 7100 - start, 7100 - start + 20_000
+    with opened(browser, tmp_path / "a case.html") as shown:
+        panel = shown.inner_text("#details")
+        assert f"Host h0 fails at cycle {at:,}. The others are told at {told:,}." in panel
+        assert "in the caches of h0 when host h0 failed store pm+0x0" in panel
+        assert "in the caches of h1 when power failed store pm+0x40" in panel
+        assert "No model judges the order between hosts: the program lacks an order." in panel
+        for place, fates in (("LLC", "host: lost, power: lost"), ("device queue", "host: survives, power: flushed")):
+            assert f"{place}\t{fates}" in panel
+        lost = shown.locator("#details a:text-is('store pm+0x0')").last
+        lost.click()
+        assert "when host h0 failed: it is lost. It was in the caches of h0." in shown.inner_text("#details")
+
+
 SCREENS: list[tuple[int, Literal["light", "dark"]]] = [(1400, "light"), (1400, "dark"), (420, "light"), (420, "dark")]
 
 
@@ -463,6 +496,41 @@ def test_nothing_is_drawn_where_nothing_fails(installed: Installed, tmp_path: Pa
     assert done.code == 0
     assert "no crash state is wrong: nothing is drawn" in done.out
     assert not (tmp_path / "none.html").exists()
+
+
+def test_hosts_have_their_links_and_what_fails_is_cut(browser: Browser, tmp_path: Path) -> None:
+    fails = ("machine.hosts=2", "machine.simulation.fails=h0", "machine.simulation.fails_at=14us")
+    spec = RunSpec("shared-log", "x86", tasks=16, threads=2, machine="cxl-switch", set=fails)
+    run, path = ENGINE.timeline(spec, Part()), tmp_path / "hosts.html"
+    path.write_text(page([run], "shared-log: x86"), encoding="utf-8")
+    (row,) = run.failures.rows("host", "at", "told")
+    # 14 us, and the notice of 10 us, at 2 GHz.
+    assert row == (0, 28_000, 48_000)
+    at = 28_000 - run.start
+    with opened(browser, path, size=(1400, 1100)) as shown:
+        made = shown.evaluate("timeline.groups.filter((group) => group.id).map((group) => group.label)")
+        of = [["host h0", "core 0", "link of h0"], ["host h1", "core 1", "link of h1"]]
+        assert made == ["x86", *of[0], *of[1], "switch", "device, controller 0"]
+        ends = shown.evaluate(
+            "timeline.groups.filter((group) => group.unit?.label === 'core 0' && group.all).map((group) =>"
+            " Math.max(...group.all.map((item) => item.end)))"
+        )
+        assert max(ends) == at
+        x = shown.evaluate(f"timeline.view.x(0, {at})")
+        y = shown.evaluate("RULER + timeline.groups.find((group) => group.label === 'host h0').top + 3")
+        red, green, _ = colour(shown, round(x), round(y))
+        assert red > green + 50, "a red line"
+        shown.evaluate(
+            "timeline.select({kind: 'crossing', design: 0, index: timeline.data.designs[0].crossings.write.indexOf(0)})"
+        )
+        panel = shown.inner_text("#details")
+        # 53 ns over the link, and 143 ns through the switch.
+        assert re.search(r"at the switch\t[\d,]+ \(\+106\)\nleft the switch\t[\d,]+ \(\+286\)", panel)
+        assert re.search(r"is of write w0 of pm\+0x", panel)
+        shown.click("#labels button:text-is('host h0')")
+        seen = state(shown)["shown"]
+        assert "core 0" not in seen
+        assert "core 1" in seen
 
 
 def test_a_page_without_a_persist_is_drawn(browser: Browser, tmp_path: Path) -> None:

@@ -88,8 +88,10 @@ def expected(protocols: Iterable[str]) -> list[Told]:
 
 def test_wrong_protocols_have_their_faults_and_right_ones_none(program: Path, shm: Path, tmp_path: Path) -> None:
     # One recording has all: some share their lines, and keep their faults apart.
-    code, document = judged(recorded(program, (*RIGHT, *WRONG), shm, tmp_path), "--orders", "1")
+    page = tmp_path / "faults.html"
+    code, document = judged(recorded(program, (*RIGHT, *WRONG), shm, tmp_path), "--orders", "1", "--html", str(page))
     assert code == 1
+    assert page.read_text(encoding="utf-8").count("Mend: ") == len(document["hosts"]["faults"])
     assert told(document["hosts"]["faults"]) == expected(WRONG)
     assert document["audit"] == [], "what is never flushed is a fault of hosts already"
     assert document["hosts"]["count"] == 1 + 2 * len((*RIGHT, *WRONG))

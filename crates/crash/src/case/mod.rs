@@ -24,7 +24,7 @@ const MOST_READS: usize = 64;
 /// A failing case in detail. Indices are those of `events`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Case {
-    /// The model of the design.
+    /// The model of the design; empty where several hosts share memory, whose order no model judges here.
     pub model: String,
     /// Whether the model forbids the crash state.
     pub forbidden: bool,
@@ -115,9 +115,11 @@ impl Case {
         let mut models = Models::named(observation.about.model)?;
         let model = models.on(&observation.machine)?;
         let (journal, initial) = (&observation.journal, &observation.initial);
-        let ordered = Ordered::at(model, journal, initial, finding.event, finding.at);
+        let is_judged = observation.machine.hosts == 1;
+        let order = || Ordered::at(model, journal, initial, finding.event, finding.at);
+        let ordered = is_judged.then(order).flatten();
         let judged = finding.faults.iter().any(|fault| fault.kind() == FaultKind::Forbidden);
-        let forbidden = judged || ordered.as_ref().is_none_or(|ordered| ordered.forbids);
+        let forbidden = judged || is_judged && ordered.as_ref().is_none_or(|ordered| ordered.forbids);
         let pair = ordered.as_ref().and_then(|ordered| ordered.pair);
         let choice = Choice::of(observation, &finding.faults[0], pair, &words, &Reads::of(&stored, last));
         let pairs = order::pairs(&choice, ordered.as_ref(), &words, forbidden);
@@ -135,7 +137,7 @@ impl Case {
             .map(|read| reading(read, &words, &mut events))
             .collect();
         Ok(Case {
-            model: model.name(),
+            model: if is_judged { model.name() } else { String::new() },
             forbidden,
             reads: readings,
             words_read: reads.len() as u64,

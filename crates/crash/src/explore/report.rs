@@ -76,6 +76,7 @@ impl Failure {
             .map(|fault| format!("also {fault}"))
             .collect();
         detail.push(event(run, finding.event));
+        detail.extend(shutdown(run, finding.event));
         detail.push(shaking(run));
         detail.extend(sizes(run));
         Failure {
@@ -104,6 +105,18 @@ fn event(run: &Run, event: usize) -> String {
         ),
         None => format!("before the first of {events} durable events"),
     }
+}
+
+/// What the next start finds of a flush on fail, on a machine whose reserve power ends.
+fn shutdown(run: &Run, event: usize) -> Option<String> {
+    run.observation.machine.hold_up_ns()?;
+    Some(match run.observation.journal.late_at(event) {
+        0 => "clean shutdown: reserve power lasts, and nothing tells the program that it has lost anything".to_owned(),
+        lines => format!(
+            "dirty shutdown: reserve power ends before {lines} line{} written; the program is told when it starts next",
+            if lines == 1 { " is" } else { "s are" }
+        ),
+    })
 }
 
 fn shaking(run: &Run) -> String {

@@ -31,7 +31,7 @@ macro_rules! preset {
 }
 
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
-static PRESETS: [(&str, LazyLock<MachineConfig>); 10] = [
+static PRESETS: [(&str, LazyLock<MachineConfig>); 11] = [
     preset!("cosplay"),
     preset!("strandweaver"),
     preset!("dpo"),
@@ -42,6 +42,7 @@ static PRESETS: [(&str, LazyLock<MachineConfig>); 10] = [
     preset!("cxl-asic"),
     preset!("cxl-fpga"),
     preset!("cxl-switch"),
+    preset!("cmm-h"),
 ];
 
 fn parsed(path: &str, text: &str) -> MachineConfig {
@@ -56,7 +57,7 @@ pub fn preset_names() -> Vec<&'static str> {
 }
 
 /// Presets that no paper describes: the machine that all designs run on, a processor, and memory behind CXL.
-const OF_NO_PAPER: [&str; 5] = ["common", "zen4", "cxl-asic", "cxl-fpga", "cxl-switch"];
+const OF_NO_PAPER: [&str; 6] = ["common", "zen4", "cxl-asic", "cxl-fpga", "cxl-switch", "cmm-h"];
 
 /// The names of the presets that papers describe.
 #[must_use]

@@ -398,11 +398,22 @@ parameters! {
         coherence: HostCoherence;
         /// From the failure of a host until the others are told.
         detection: Cycles in 0..=MAX_CYCLES "cycles";
+        /// DRAM of a controller's device before its media, which are flash then: a write-back cache of pages in the
+        /// persistence domain. `pm.read_latency` and `pm.write_latency` are of a page then. 0: none.
+        cache_bytes: u64 in 0..=MAX_BYTES "bytes";
+        /// Its associativity.
+        cache_ways: u64 in 0..=MAX_ENTRIES "ways";
+        /// A page, which is read from flash and written to it whole; a power of two.
+        cache_page_bytes: u64 in 0..=MAX_BLOCK "bytes";
+        /// Access to a line that it has, controller and DRAM, unloaded.
+        cache_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// Peak bandwidth of its reads and writes together (10^9 bytes a second); 0: no limit.
+        cache_gbps: f64 in 0.0..=100_000.0 "GB/s";
     }
 
     /// Flush on fail: what reserve power is for, where a design has more than the write queues written.
     Fail {
-        /// Bytes of the caches that are dirty and persistent when power fails.
+        /// Bytes of the caches, also of a device's, that are dirty and persistent when power fails.
         dirty: u64 in 0..=100 "%";
         /// How long the reserve lasts; 0: long enough.
         hold_up: Cycles in 0..=MAX_CYCLES "cycles";
@@ -516,10 +527,21 @@ impl Cxl {
     /// The time a 64-byte line occupies a host's link: nearest whole cycle, at least one; 0 without a limit.
     #[must_use]
     pub fn line_cycles(&self, core: &Core) -> Cycles {
-        match self.link_gbps > 0.0 {
-            true => line_cycles(self.link_gbps, core),
-            false => Cycles(0),
-        }
+        limited(self.link_gbps, core)
+    }
+
+    /// The time a 64-byte line occupies the device's cache: nearest whole cycle, at least one; 0 without a limit.
+    #[must_use]
+    pub fn cache_line_cycles(&self, core: &Core) -> Cycles {
+        limited(self.cache_gbps, core)
+    }
+}
+
+/// As [`line_cycles`]; 0 GB/s are no limit.
+fn limited(gbps: f64, core: &Core) -> Cycles {
+    match gbps > 0.0 {
+        true => line_cycles(gbps, core),
+        false => Cycles(0),
     }
 }
 

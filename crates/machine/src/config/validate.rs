@@ -42,6 +42,7 @@ impl MachineConfig {
             format!("{interleave} is not a multiple of 64 (give whole lines of 64 bytes)"),
         )?;
         check_hosts(self)?;
+        check_device_cache(self)?;
         check_media(&self.pm)
     }
 }
@@ -118,6 +119,41 @@ fn check_hosts(machine: &MachineConfig) -> Check {
         failing.is_none_or(|failing| hosts > 1 && failing < hosts),
         &["simulation.fails", "hosts"],
         format!("there are {hosts} hosts, from h0 on (give more than one, and one of them, or none)"),
+    )
+}
+
+/// The cache of a device takes the place of a row buffer or a write-combining buffer, and is saved with the queue before it.
+fn check_device_cache(machine: &MachineConfig) -> Check {
+    let (cxl, pm) = (&machine.cxl, &machine.pm);
+    if cxl.cache_bytes == 0 {
+        return Ok(());
+    }
+    check_power("cxl.cache_page_bytes", cxl.cache_page_bytes, LINE_BYTES)?;
+    let set = cxl.cache_ways * cxl.cache_page_bytes;
+    let pages = format!("{} ways of pages of {} bytes", cxl.cache_ways, cxl.cache_page_bytes);
+    demand(
+        set > 0 && cxl.cache_bytes % set == 0,
+        &["cxl.cache_bytes", "cxl.cache_ways", "cxl.cache_page_bytes"],
+        format!(
+            "{} bytes are not a whole number of sets of {pages} (give a multiple of {set})",
+            cxl.cache_bytes
+        ),
+    )?;
+    demand(
+        cxl.cache_latency > Cycles(0),
+        &["cxl.cache_latency", "cxl.cache_bytes"],
+        "a device's cache that takes no time (give at least 1 cycle, or cxl.cache_bytes = 0)".to_owned(),
+    )?;
+    demand(
+        pm.row_bytes == 0 && pm.combine_bytes == 0 && !pm.exclusive_banks,
+        &["cxl.cache_bytes", "pm.row_bytes", "pm.combine_bytes", "pm.exclusive_banks"],
+        "a device's cache is before plain media (give 0 for pm.row_bytes and pm.combine_bytes, false for pm.exclusive_banks)".to_owned(),
+    )?;
+    demand(
+        machine.controllers.adr,
+        &["cxl.cache_bytes", "controllers.adr"],
+        "a device that saves its cache saves its queue (give controllers.adr = true, or cxl.cache_bytes = 0)"
+            .to_owned(),
     )
 }
 

@@ -1,5 +1,6 @@
 //! The media behind a controller: banks with open rows, or a write-combining buffer, and bandwidth.
 
+use super::device_cache::{DeviceCache, Found};
 use crate::config::MachineConfig;
 use strandline_isa::Line;
 use strandline_kernel::{Calendar, Cycles};
@@ -26,6 +27,8 @@ pub struct Media {
     /// Consecutive lines in a bank, as a power of two: a row or a block.
     unit_bits: u32,
     block_entries: usize,
+    /// The DRAM in front of these media, which are flash then.
+    cache: Option<Box<DeviceCache>>,
 }
 
 /// A bank of these media.
@@ -86,6 +89,12 @@ pub struct Taken {
 impl Media {
     pub fn new(machine: &MachineConfig) -> Media {
         let pm = &machine.pm;
+        let page = if machine.cxl.cache_bytes > 0 {
+            machine.cxl.cache_page_bytes
+        } else {
+            0
+        };
+        let block = pm.combine_bytes.max(page);
         Media {
             banks: vec![Bank::default(); pm.banks as usize],
             reads: vec![Reads::default(); if pm.exclusive_banks { pm.banks as usize } else { 0 }],
@@ -102,10 +111,11 @@ impl Media {
                 read_line: pm.read_line_cycles(&machine.core),
                 write_line: pm.write_line_cycles(&machine.core).0,
             },
-            unit_bits: (pm.row_bytes.max(pm.combine_bytes) / 64).max(1).ilog2(),
+            unit_bits: (pm.row_bytes.max(block) / 64).max(1).ilog2(),
             row_lines: pm.row_bytes / 64,
-            block_lines: pm.combine_bytes / 64,
+            block_lines: block / 64,
             block_entries: pm.combine_entries as usize,
+            cache: DeviceCache::of(machine).map(Box::new),
         }
     }
 
@@ -148,6 +158,9 @@ impl Media {
     /// When a read that arrives at `at` has its data.
     pub fn read(&mut self, line: Line, at: u64) -> u64 {
         let at = at.max(self.read_queue[self.next_read]);
+        if self.cache.is_some() {
+            return self.read_cache(line, at);
+        }
         let bank = self.bank_of(line);
         let row_hit = self.open_row(bank, line);
         let latency = if row_hit {
@@ -161,12 +174,25 @@ impl Media {
             at
         };
         let start = self.read_port.book(Cycles(at), self.times.read_line).0;
-        self.read_queue[self.next_read] = start + latency;
+        self.leaves_read_queue(start + latency)
+    }
+
+    /// The next read leaves the read queue then.
+    #[inline]
+    fn leaves_read_queue(&mut self, at: u64) -> u64 {
+        self.read_queue[self.next_read] = at;
         self.next_read += 1;
         if self.next_read == self.read_queue.len() {
             self.next_read = 0;
         }
-        start + latency
+        at
+    }
+
+    /// As [`Media::read`], of a device with a cache.
+    #[inline(never)]
+    fn read_cache(&mut self, line: Line, at: u64) -> u64 {
+        let cache = self.cache.as_mut().map(|cache| cache.access(line, at, false));
+        self.leaves_read_queue(cache.map_or(at, |found| found.done))
     }
 
     /// When a bank begins a read that arrives at `at`: behind the write that it is busy with, and those that go first.
@@ -263,6 +289,15 @@ impl Media {
     /// media.
     #[inline(never)]
     fn combine(&mut self, line: Line, at: u64) -> Taken {
+        if let Some(cache) = &mut self.cache {
+            let Found { done, written } = cache.access(line, at, true);
+            return Taken {
+                done,
+                port: at + 1,
+                bytes: written,
+                keeps: None,
+            };
+        }
         let block = line.0 / self.block_lines;
         match self.open_blocks.iter().position(|b| *b == block) {
             Some(place) => self.open_blocks[..=place].rotate_right(1),

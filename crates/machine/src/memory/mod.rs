@@ -1,6 +1,7 @@
 //! Memory controllers and media.
 
 mod controller;
+mod device_cache;
 mod dram;
 mod media;
 mod tails;

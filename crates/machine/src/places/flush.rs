@@ -66,18 +66,22 @@ impl MachineConfig {
         }
     }
 
-    /// How many lines reach the media before the reserve ends, beyond full write queues; `None`: as many as there are.
+    /// How many lines reach the media before the reserve ends, beyond full write queues and what is dirty in a device's cache; `None`: as many as there are.
     #[must_use]
     pub fn lines_in_time(&self) -> Option<usize> {
         let rates = self.flush_rates();
-        let room = (self.controllers.count * self.controllers.wpq_entries * LINE_BYTES) as f64;
+        let (queue, cache) = (
+            self.controllers.wpq_entries * LINE_BYTES,
+            self.cxl.cache_bytes * self.fail.dirty / 100,
+        );
+        let there = (self.controllers.count * (queue + cache)) as f64;
         let pipes = Pipes {
             rates: &rates,
-            there: room,
+            there,
             comes: f64::INFINITY,
-            room,
+            room: there,
         };
-        let written = pipes.written(self.hold_up_ns()?) - room;
+        let written = pipes.written(self.hold_up_ns()?) - there;
         Some((written / LINE_BYTES as f64).max(0.0) as usize)
     }
 

@@ -93,7 +93,7 @@ impl MachineConfig {
             has_device: self.hosts > 1 || cxl.way().0 > 0,
             // What is in a switch that keeps nothing is on the way.
             switch_bytes: (cxl.switch_latency.0 > 0).then_some(0),
-            device_cache_bytes: None,
+            device_cache_bytes: (cxl.cache_bytes > 0).then_some(self.controllers.count * cxl.cache_bytes),
             adr: self.controllers.adr,
         }
     }
@@ -186,7 +186,7 @@ impl Places {
     /// The bytes in a place that is as full as it is when power fails.
     fn filled(&self, node: &Node) -> Option<u64> {
         node.bytes.map(|bytes| {
-            if node.is_cache() {
+            if node.is_cache() || node.place == Place::DeviceCache {
                 bytes * self.dirty / 100
             } else {
                 bytes

@@ -52,6 +52,9 @@ impl Places {
             }
             (Fate::Flushed, Place::CoreBuffer) => "a battery holds it until all of it is on the media".to_owned(),
             (Fate::Flushed, Place::Link) => "what it was sent from keeps a copy until it is accepted".to_owned(),
+            (Fate::Flushed, Place::DeviceCache) => {
+                "flush on fail: reserve power writes dirty pages to the flash behind it".to_owned()
+            }
             (Fate::Flushed, Place::Switch) => "the switch holds it on power of its own".to_owned(),
             (Fate::Flushed, _) => "ADR: reserve power is enough for what was accepted".to_owned(),
             (Fate::Lost, Place::StoreQueue) => "no other core has seen these stores; none is saved".to_owned(),

@@ -15,7 +15,7 @@ use crate::core::{Core, Counted, Request, Usage};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Writes};
 use crate::stats::Occupied;
-use crate::timeline::{Recorder, Who};
+use crate::timeline::{Recorder, Trip, Who};
 use crate::trace::Tracer;
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
@@ -252,10 +252,22 @@ impl Hardware {
     #[inline(always)]
     pub fn send_write(&mut self, host: HostId, request: WriteRequest<Key>, at: u64) -> WriteId {
         let takes = self.to_controller() + self.machine.controllers.bmo_latency.0 + self.jitter();
-        let arrives = self.crosses(host, at + takes);
-        let (id, arrives) = self.writes.add(host, request, arrives);
+        let crossed = self.crosses(host, at + takes);
+        let (id, arrives) = self.writes.add(host, request, crossed);
         let controller = self.controller_of(request.line);
-        self.record(move |recorder, _| recorder.sent(id, &request, controller.0, at));
+        self.record(|recorder, _| {
+            recorder.sent(id, &request, controller.0, at);
+            let trip = Trip {
+                host: host.0,
+                line: request.line,
+                controller: controller.0,
+                asked: at,
+                device: None,
+                ready: at + takes,
+                arrives: crossed,
+            };
+            recorder.write_crosses(id, trip, &self.machine);
+        });
         self.post(arrives, Event::Arrives { controller, write: id });
         id
     }

@@ -9,6 +9,7 @@ use super::running::Running;
 use crate::cache::Llc;
 use crate::config::{HostCoherence, MachineConfig};
 use crate::memory::Dram;
+use crate::timeline::Trip;
 use std::rc::Rc;
 use strandline_design::{ByteMask, WriteId};
 use strandline_isa::{CoreId, Line, Memory};
@@ -166,10 +167,22 @@ impl Hardware {
         }
         let arrives = link.reads_from(at) + link.way;
         self.tally.pm_reads += 1;
-        self.record(move |recorder, _| recorder.read(at));
         let controller = self.controller_of(line);
         let read = self.controllers[controller.0 as usize].media.read(line, arrives);
-        self.hosts[host.index()].link.read_back(read)
+        let done = self.hosts[host.index()].link.read_back(read);
+        self.record(|recorder, _| {
+            let trip = Trip {
+                host: host.0,
+                line,
+                controller: controller.0,
+                asked: at,
+                device: Some(arrives),
+                ready: read,
+                arrives: done,
+            };
+            recorder.read_crosses(trip, &self.machine);
+        });
+        done
     }
 
     /// When a line that leaves a host at `at` has crossed its link and the switch.
@@ -236,6 +249,7 @@ impl Running {
         if self.hw.hosts[host.index()].failed.replace(now).is_some() {
             return;
         }
+        self.hw.record(|recorder, at| recorder.host_fails(host.0, at));
         let way = self.hw.machine.cxl.way().0;
         let mut lost = self.hw.writes.lose(host, now + way);
         let cores: Vec<CoreId> = self.hw.cores_of(host).collect();
@@ -270,6 +284,7 @@ impl Running {
 
     /// The hosts that live learn that another has failed.
     pub(super) fn hosts_told(&mut self, failed: HostId) {
+        self.hw.record(|recorder, at| recorder.hosts_told(failed.0, at));
         let cores = self.hw.cores_of(failed).fold(0, |all, core| all | 1 << core.index());
         for index in 0..self.hw.harts.len() {
             let core = CoreId(index as u16);

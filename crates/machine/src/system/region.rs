@@ -10,7 +10,7 @@ use super::waiters::Condition;
 use crate::core::Core;
 use crate::journal::Journal;
 use crate::stats::{Latencies, Stats};
-use crate::timeline::Who;
+use crate::timeline::{Timeline, Who};
 use strandline_kernel::{Counts, Cycles};
 
 /// The timed region of a run.
@@ -236,15 +236,21 @@ impl Running {
         let end = self.region.end.take().unwrap_or_else(|| self.counted(last));
         let timeline = self.hw.recorder.take().map(|recorder| {
             recorder.count(end.at, end.totals.design.clone());
-            recorder.take(end.at, &self.notes())
+            let hosts = self.hw.harts.iter().map(|hart| hart.host.0).collect();
+            Timeline {
+                hosts,
+                ..recorder.take(end.at, &self.notes())
+            }
         });
         let mut stats = end.totals.since(&self.region.before);
         stats.cycles = Cycles(end.at).since(Cycles(self.region.start));
         stats.instructions_simulated = whole.instructions;
         stats.tasks_to_the_end = whole.tasks - self.region.before.tasks;
         stats.latencies = end.latencies;
-        let journal = self.hw.crash_image.take().map(|image| Journal {
-            durable: image.into_changes(),
+        let image = self.hw.crash_image.take().map(|image| image.into_changes());
+        let journal = image.map(|(durable, late)| Journal {
+            durable,
+            late,
             notes: self.notes(),
             visible_at: self.tracer.as_ref().map(|t| t.take_times()).unwrap_or_default(),
             trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),

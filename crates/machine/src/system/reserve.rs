@@ -34,6 +34,11 @@ impl Reserve {
         self.newer.insert(self.stores, (line, data));
     }
 
+    /// How many lines it does not last for.
+    pub fn late(&self) -> usize {
+        self.newer.len().saturating_sub(self.lines)
+    }
+
     /// What it still writes, in order.
     pub fn written(&self) -> impl Iterator<Item = (Line, LineData)> + '_ {
         self.newer.values().take(self.lines).copied()

@@ -175,6 +175,9 @@ impl Running {
         let mut named: Vec<_> = self.reserve.iter().flat_map(Reserve::written).collect();
         self.design.power_fails(&mut |line, data| named.push((line, data)));
         image.update(Cycles(at), persists, &named);
+        if let Some(reserve) = &self.reserve {
+            image.is_late(reserve.late());
+        }
     }
 
     #[inline(always)]

@@ -1,13 +1,13 @@
 //! A part of a timeline: what overlaps some cycles, numbered anew.
 
-use super::rows::{TimelineOp, Write};
+use super::rows::{Crossing, TimelineOp, Write};
 use super::Timeline;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use strandline_isa::Addr;
 
 impl Timeline {
-    /// The last cycle up to which no more than this number of persists, primitives, writes, stalls, waits, spans and
+    /// The last cycle up to which no more than this number of persists, primitives, writes, crossings, stalls, waits, spans and
     /// counts begin.
     #[must_use]
     pub fn last_with(&self, rows: usize) -> u64 {
@@ -18,6 +18,7 @@ impl Timeline {
             .filter(|op| op.addr.is_none_or(|addr| Addr(addr).is_persistent()));
         let mut begins: Vec<u64> = persists.map(|op| op.dispatched).collect();
         begins.extend(self.writes.0.iter().map(|write| write.sent));
+        begins.extend(self.crossings.0.iter().map(|crossing| crossing.asked));
         begins.extend(self.stalls.0.iter().map(|stall| stall.from));
         begins.extend(self.waits.0.iter().map(|wait| wait.from));
         begins.extend(self.spans.0.iter().map(|span| span.from));
@@ -48,6 +49,12 @@ impl Timeline {
         for write in &mut self.writes.0 {
             write.into = write_of(write.into);
         }
+        let crosses = |crossing: &Crossing| overlaps(crossing.asked, Some(crossing.arrives.max(crossing.ends)));
+        self.crossings.0.retain(crosses);
+        for crossing in &mut self.crossings.0 {
+            crossing.write = write_of(crossing.write);
+        }
+        self.failures.0.retain(|failure| failure.at <= *cycles.end());
         self.waits.0.retain(|wait| overlaps(wait.from, wait.to));
         for wait in &mut self.waits.0 {
             (wait.op, wait.by_op) = (op_of(wait.op), op_of(wait.by_op));

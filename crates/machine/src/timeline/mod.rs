@@ -5,6 +5,7 @@
 
 mod acting;
 mod causes;
+mod crossings;
 mod cut;
 mod lane;
 mod misses;
@@ -16,9 +17,12 @@ mod waits;
 mod why;
 mod writes;
 
+pub use crossings::Trip;
 pub use lane::{Dispatch, Lane, LaneMark};
 pub use recorder::{OpMark, Recorder};
-pub use rows::{Cause, Count, Head, Instruction, Miss, Source, Speculation, Stall, TimelineOp, Wait, Write};
+pub use rows::{
+    Cause, Count, Crossing, Head, HostFailure, Instruction, Miss, Source, Speculation, Stall, TimelineOp, Wait, Write,
+};
 pub use table::Table;
 pub use tasks::Span;
 pub use waits::{Who, Why};
@@ -65,6 +69,12 @@ pub struct Timeline {
     pub ops: Table<TimelineOp>,
     /// Writes to persistent memory, in the order in which they were sent.
     pub writes: Table<Write>,
+    /// The host of each core.
+    pub hosts: Vec<u8>,
+    /// Lines on the links of hosts whose memory is on a device.
+    pub crossings: Table<Crossing>,
+    /// The hosts that failed.
+    pub failures: Table<HostFailure>,
     /// When dispatch stalled.
     pub stalls: Table<Stall>,
     /// What private caches lacked, where a stall waited for it.

@@ -1,7 +1,7 @@
 //! Records a run from outside. No answer of the machine depends on it.
 
 use super::causes::Causes;
-use super::rows::{Count, InstructionKind, Miss, Source, Speculation, TimelineOp, Wait, Write};
+use super::rows::{Count, Crossing, HostFailure, InstructionKind, Miss, Source, Speculation, TimelineOp, Wait, Write};
 use super::tasks::spans;
 use super::waits::{Who, Why};
 use super::writes::Banks;
@@ -77,6 +77,8 @@ pub(super) struct State {
     pub speculations: Vec<Speculation>,
     pub checkpoints: BTreeMap<(CoreId, Checkpoint), usize>,
     pub reads: Vec<u64>,
+    pub crossings: Vec<Crossing>,
+    pub failures: Vec<HostFailure>,
 }
 
 impl Recorder {
@@ -309,6 +311,8 @@ impl Recorder {
             counts: Table(state.counts),
             speculations: Table(state.speculations),
             reads: state.reads,
+            crossings: Table(state.crossings),
+            failures: Table(state.failures),
             spans: spans(notes, &state.ended, state.over.as_deref()),
             ..Timeline::default()
         };

@@ -88,6 +88,50 @@ row! {
 }
 
 row! {
+    /// A line on its way over a host's link: a write to the device, or the data of a read from it.
+    pub struct Crossing {
+        /// The host.
+        host: u8,
+        /// From the device to the host.
+        back: bool,
+        /// The line's address.
+        line: u64,
+        /// The controller of the device.
+        controller: u16,
+        /// The write, if it is one.
+        write: Option<u32>,
+        /// When the write was sent, or the read left the host.
+        asked: u64,
+        /// When the read was at the device.
+        device: Option<u64>,
+        /// When the line could cross: at the link's beginning, or read by the device.
+        ready: u64,
+        /// When the link began with it.
+        begins: u64,
+        /// When the link was free for the next.
+        ends: u64,
+        /// When it was at the switch; `None` without one.
+        enters: Option<u64>,
+        /// When it left the switch.
+        leaves: Option<u64>,
+        /// When it was over the whole way.
+        arrives: u64,
+    }
+}
+
+row! {
+    /// A host failed.
+    pub struct HostFailure {
+        /// The host.
+        host: u8,
+        /// When.
+        at: u64,
+        /// When the others were told.
+        told: Option<u64>,
+    }
+}
+
+row! {
     /// Cycles in which a core dispatched nothing.
     pub struct Stall {
         /// The core.

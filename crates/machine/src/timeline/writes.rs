@@ -166,7 +166,7 @@ impl Recorder {
         });
     }
 
-    fn row(&self, id: WriteId) -> Option<u32> {
+    pub(super) fn row(&self, id: WriteId) -> Option<u32> {
         self.state.borrow().rows.get(&id).copied()
     }
 

@@ -219,7 +219,7 @@ fn bad_settings() {
 fn bad_base() {
     assert_eq!(
         file_error("base = \"skylake\""),
-        "m.toml:1: base: no preset \"skylake\" (use one of cosplay, strandweaver, dpo, asap, sp, common, zen4, cxl-asic, cxl-fpga, cxl-switch)"
+        "m.toml:1: base: no preset \"skylake\" (use one of cosplay, strandweaver, dpo, asap, sp, common, zen4, cxl-asic, cxl-fpga, cxl-switch, cmm-h)"
     );
 }
 
@@ -235,7 +235,7 @@ fn neither_preset_nor_file() {
     let error = MachineConfig::load("cosplya").expect_err("not there").to_string();
     assert!(
         error.ends_with(
-            "; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp, common, zen4, cxl-asic, cxl-fpga, cxl-switch)"
+            "; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp, common, zen4, cxl-asic, cxl-fpga, cxl-switch, cmm-h)"
         ),
         "{error}"
     );
@@ -284,6 +284,32 @@ fn wrong_memories_in_a_file() {
     assert_eq!(
         based_error("media = \"a\"\n[other_media]\npm = 4"),
         "m.toml:4: other_media.pm: expected a table a memory (write [other_media.NAME] and its parameters below it)"
+    );
+}
+
+#[test]
+fn a_cache_of_a_device_that_cannot_be_built() {
+    let error = |text: &str| file_error(&format!("base = \"cmm-h\"\n{text}"));
+    assert_eq!(
+        error("cxl.cache_page_bytes = 3000"),
+        "m.toml:2: cxl.cache_page_bytes: 3000 is not a power of two from 64 up (give 4096)"
+    );
+    assert_eq!(
+        error("cxl.cache_bytes = 100000"),
+        "m.toml:2: cxl.cache_bytes: 100000 bytes are not a whole number of sets of 16 ways of pages of 4096 bytes (give a multiple of 65536)"
+    );
+    assert_eq!(
+        error("cxl.cache_latency = 0"),
+        "m.toml:2: cxl.cache_latency: a device's cache that takes no time (give at least 1 cycle, or cxl.cache_bytes = 0)"
+    );
+    assert_eq!(
+        error("pm.exclusive_banks = true"),
+        "m.toml:2: pm.exclusive_banks: a device's cache is before plain media (give 0 for pm.row_bytes and pm.combine_bytes, false for \
+         pm.exclusive_banks)"
+    );
+    assert_eq!(
+        error("controllers.adr = false"),
+        "m.toml:2: controllers.adr: a device that saves its cache saves its queue (give controllers.adr = true, or cxl.cache_bytes = 0)"
     );
 }
 

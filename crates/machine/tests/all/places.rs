@@ -1,6 +1,7 @@
 //! What the graph of places says of each failure.
 
 use strandline_design::{Held, Place, Wants};
+use strandline_kernel::Cycles;
 use strandline_machine::places::{Failure, Fate, Places, Way};
 use strandline_machine::MachineConfig;
 
@@ -137,4 +138,16 @@ fn what_is_written_on_reserve_power() {
         drained(Some(Place::Private)),
         (2 * (32 + 256) + 32 * 1024) * 1024 / 2 + 1280
     );
+}
+
+#[test]
+fn a_devices_cache_is_written_before_the_caches_of_hosts() {
+    let mut machine = MachineConfig::preset("cmm-h").expect("a preset");
+    let mut lines = |ms: u64| {
+        machine.fail.hold_up = Cycles(ms * 2_000_000);
+        machine.lines_in_time()
+    };
+    // The queue of 4 KiB and half of 64 MiB take 16.779264 ms at 2 GB/s; behind them come lines of 64 bytes.
+    assert_eq!(lines(16), Some(0));
+    assert_eq!(lines(17), Some((17_000_000 - 16_779_264) * 2 / 64));
 }

@@ -5,7 +5,7 @@ use strandline_machine::config::{Coherence, Consistency};
 use strandline_machine::{paper_preset_names, preset_names, MachineConfig};
 
 /// Memory behind CXL, on the machine of all designs.
-const CXL: &[&str] = &["cxl-asic", "cxl-fpga", "cxl-switch"];
+const CXL: &[&str] = &["cxl-asic", "cxl-fpga", "cxl-switch", "cmm-h"];
 
 fn preset(name: &str) -> MachineConfig {
     MachineConfig::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))

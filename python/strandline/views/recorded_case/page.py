@@ -14,7 +14,9 @@ from strandline.checking.verdicts import Verdict
 from strandline.engine import StateVisit
 from strandline.views import crash_states, failure_groups, named_lines, remedies, template
 from strandline.views.failure_groups import MOST_GROUPS
+from strandline.views.hosts import Hosts
 from strandline.views.numbers import counted
+from strandline.views.recorded_case import between_hosts
 
 PACKAGE = "strandline.views.recorded_case"
 
@@ -28,10 +30,15 @@ Again = Callable[[Examined, Verdict], str]
 Mend = Callable[[Examined, Verdict], Remedy | None]
 
 
-def page(failing: Sequence[Examined], again: Again, mend: Mend, recording: str) -> str:
-    """The page; `again` is the command that reproduces a failure, `mend` what mends it."""
-    cases = "\n".join(_cases(result, again, mend) for result in failing)
-    return template.page(PACKAGE, f"{recording}: a crash state that fails", {"CASES": cases})
+def page(failing: Sequence[Examined], again: Again, mend: Mend, recording: str, hosts: Hosts | None = None) -> str:
+    """The page; `again` is the command that reproduces a failure, `mend` what mends it.
+
+    `hosts` is what is wrong between hosts.
+    """
+    between = [between_hosts.section(hosts)] if hosts and hosts.rows else []
+    cases = "\n".join([*between, *(_cases(result, again, mend) for result in failing)])
+    title = "a crash state that fails" if failing else "faults between hosts"
+    return template.page(PACKAGE, f"{recording}: {title}", {"CASES": cases})
 
 
 def _cases(result: Examined, again: Again, mend: Mend) -> str:
@@ -56,7 +63,7 @@ def _case(result: Examined, group: Group, again: str, remedy: Remedy | None) -> 
             "<section>",
             f"<h2>{escape(result.name)}: {escape(verdict.why + failure_groups.alike(group))}</h2>",
             *([_text(f"Remedy: {remedies.sentence(remedy)}.", "remedy")] if remedy else []),
-            _text(f"State {state.name}. Power is lost {crash_states.place(state)}."),
+            _text(f"State {state.name}. {_fails(result)} {crash_states.place(state)}."),
             *_source(state, remedy),
             _head("The stores that the state has and lacks"),
             _stores(state.has, state.lacks),
@@ -69,6 +76,13 @@ def _case(result: Examined, group: Group, again: str, remedy: Remedy | None) -> 
             "</section>",
         ]
     )
+
+
+def _fails(result: Examined) -> str:
+    """What fails."""
+    if result.fails is None:
+        return "Power is lost"
+    return f"{result.name.capitalize()} {'fails' if len(result.fails) == 1 else 'fail'}"
 
 
 def _source(state: StateVisit, remedy: Remedy | None) -> list[str]:

@@ -74,6 +74,8 @@ class PowerLoss:
     words: Sequence[str]
     case: CrashCase | None = None
     """What recovery read, and the order that was broken."""
+    places: Sequence[Mapping[str, Any]] = ()
+    """What each failure leaves of the machine's places, as `sim::Survival` has them."""
 
 
 def page(timelines: Sequence[Timeline], title: str, losses: Sequence[PowerLoss] = (), names: Sequence[str] = ()) -> str:
@@ -85,10 +87,14 @@ def page(timelines: Sequence[Timeline], title: str, losses: Sequence[PowerLoss] 
     for design, name in zip(designs, names, strict=False):
         design["name"] = name
     for design, timeline, loss in zip(designs, timelines, losses, strict=False):
+        at = loss.at_cycles - timeline.start
+        # Of a run without the loss, hosts may fail behind it.
+        design["failures"] = [failure for failure in design["failures"] if failure["at"] <= at]
         design["crash"] = {
-            "at": loss.at_cycles - timeline.start,
+            "at": at,
             "ofRun": loss.at_cycles,
             "words": list(loss.words),
+            "places": [[place["name"], place["fates"]] for place in loss.places],
             **(case_of(loss.case, timeline) if loss.case else {}),
         }
     document = {"title": title, "designs": designs}
@@ -141,6 +147,8 @@ def _design(timeline: Timeline) -> dict[str, Any]:
         "workload": timeline.record.text("workload"),
         "machine": timeline.record.text("machine"),
         "cores": timeline.cores,
+        "hosts": timeline.hosts,
+        "controllers": timeline.controllers,
         "durable": timeline.durable,
         "end": timeline.end - timeline.start,
         "part": [timeline.from_cycle, max(timeline.to_cycle, timeline.from_cycle)],
@@ -148,6 +156,8 @@ def _design(timeline: Timeline) -> dict[str, Any]:
         "why": shares(timeline.record),
         "ops": operations,
         "writes": _writes(timeline),
+        "crossings": _crossings(timeline),
+        "failures": _failures(timeline),
         **{name: _table(getattr(timeline, name), name, timeline.start, names, numbers) for name in COLUMNS},
         "names": names.known(),
         "locations": {place(address): name for address, name in timeline.names.items()},
@@ -198,6 +208,28 @@ def _writes(timeline: Timeline) -> dict[str, list[int]]:
         "into": _number(writes["into"]),
         "refused": _number(writes["refused"]),
     }
+
+
+def _crossings(timeline: Timeline) -> dict[str, list[int]]:
+    crossings = timeline.crossings
+    asked = _shown_from(crossings["asked"], timeline.start)
+    return {
+        "line": _delta(line // 64 for line in crossings["line"]),
+        **{name: _number(crossings[name]) for name in ("host", "back", "controller", "write")},
+        "begin": _delta(at - timeline.start for at in asked),
+        **{
+            name: _after(asked, crossings[name])
+            for name in ("device", "ready", "begins", "ends", "enters", "leaves", "arrives")
+        },
+    }
+
+
+def _failures(timeline: Timeline) -> list[dict[str, int | None]]:
+    rows = timeline.failures.rows("host", "at", "told")
+    return [
+        {"host": host, "at": at - timeline.start, "told": None if told is None else told - timeline.start}
+        for host, at, told in rows
+    ]
 
 
 def _table(table: Table, name: str, start: int, names: _Names, numbers: Mapping[int, int]) -> dict[str, list[int]]:

@@ -38,14 +38,45 @@ class _Design:
 
     def write(self, process: int) -> None:
         """All of them, below its process."""
-        for core in range(self._t.cores):
-            self._core(core, self._writer.track(f"core {core}", process, core))
-        controllers = sorted(set(self._t.writes["controller"]))
-        for controller in controllers:
-            rank = self._t.cores + controller
+        hosts = sorted(set(self._t.hosts))
+        for host in hosts:
+            several = len(hosts) > 1
+            self._host(host, self._writer.track(f"host h{host}", process, host) if several else process)
+        rank = self._t.cores + 1
+        self._writer.slices("switch", process, rank, self._crossings("enters", "leaves"))
+        for controller in self._t.controllers:
+            rank += 1
             self._controller(controller, self._writer.track(f"controller {controller}", process, rank))
-        rank = self._t.cores + len(controllers)
-        self._writer.instants("counted by the design", process, rank, self._counts())
+        self._writer.instants("counted by the design", process, rank + 1, self._counts())
+
+    def _host(self, host: int, parent: int) -> None:
+        """Its cores, its link, and its failure."""
+        for core, of in enumerate(self._t.hosts):
+            if of == host:
+                self._core(core, self._writer.track(f"core {core}", parent, core))
+        rank = self._t.cores
+        for back, name in enumerate(("to the device", "from the device")):
+            self._writer.slices(
+                f"link: {name}", parent, rank, self._crossings("ready", "arrives", host=host, back=back)
+            )
+        failures = self._t.failures.rows("host", "at", "told")
+        marks = [(at, "fails") if of == host else (told, f"is told that h{of} has failed") for of, at, told in failures]
+        told = [Slice(self._at(at), self._at(at), what) for at, what in marks if at is not None]
+        self._writer.instants("failures", parent, rank + 1, told)
+
+    def _crossings(self, begin: str, end: str, **wanted: int) -> list[Slice]:
+        """Lines on their way, from one time to another: those whose columns are as `wanted`."""
+        crossings = self._t.crossings
+        slices = []
+        for row, (line, write, begins, ends, busy, free) in enumerate(
+            crossings.rows("line", "write", begin, end, "begins", "ends")
+        ):
+            if begins is None or any(crossings[column][row] != value for column, value in wanted.items()):
+                continue
+            notes = {"write": write, "takes the link at": self._relative(busy), "until": self._relative(free)}
+            name = f"{'read' if write is None else 'write'} {self._t.name(line)}"
+            slices.append(Slice(self._at(begins), self._at(ends), name, notes))
+        return slices
 
     def _at(self, cycle: int | None) -> int:
         """A cycle as a time of the trace: the end of the run for what never came."""
@@ -174,6 +205,9 @@ class _Design:
             slices.append(Slice(self._at(sent), self._at(end), f"write {self._t.name(line)}", notes, parts, flows))
             if accepted is not None and into is None:
                 steps += [(self._at(accepted), 1), (self._at(media), -1)]
+        reads = [of for of, device in self._t.crossings.rows("controller", "device") if device is not None]
+        if controller in reads:
+            self._writer.slices("reads", parent, 2, self._crossings("device", "ready", controller=controller))
         self._writer.slices("writes", parent, 0, slices)
         self._writer.counter("write queue entries", parent, 1, steps)
 

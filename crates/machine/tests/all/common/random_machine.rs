@@ -66,6 +66,12 @@ pub fn random_machine(rng: &mut Rng) -> MachineConfig {
     } else {
         Prediction::Tage
     };
+    if rng.one_in(4) && m.controllers.adr && m.pm.row_bytes + m.pm.combine_bytes == 0 {
+        m.pm.exclusive_banks = false;
+        (m.cxl.cache_ways, m.cxl.cache_page_bytes) = (small(rng, 2), 256);
+        m.cxl.cache_bytes = m.cxl.cache_ways * 256 * small(rng, 2);
+        m.cxl.cache_latency = Cycles(small(rng, 100));
+    }
     m.core.loads_wait_for_addresses = rng.one_in(2);
     m.core.stores_retire_cached = rng.one_in(2);
     m

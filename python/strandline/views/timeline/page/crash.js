@@ -1,12 +1,44 @@
 // A power failure: which stores are lost, what recovery read, and which order was broken.
 
-// What a power failure left of an operation.
+// The first failure that takes what a core's caches hold: when, and of what.
+function lossOf(design, core) {
+  const { at } = design.crash, stop = stopOf(design, core);
+  return stop < at ? { at: stop, what: `host h${design.hosts[core]} failed` } : { at, what: "power failed" };
+}
+
+const COMMON = ["store queues", "L1", "L2", "LLC", "link", "switch", "write queues", "device queue", "device cache", "media"];
+
+// What may hold a store that has left the store queue, and has not set out: the design may have buffers of its own.
+function buffersOf({ ops, names, crash: { places } }, op) {
+  if (names[ops.kind[op]] === "nt-store") return "a combining buffer";
+  return ["the caches", ...places.map(([name]) => name).filter((name) => !COMMON.includes(name))].join(", or the ");
+}
+
+// Where the newest copy of a store's bytes was at a time.
+function whereWas(design, op, time) {
+  const { ops, writes, crossings } = design, write = ops.write[op];
+  const came = (at) => at >= 0 && at <= time;
+  const host = new Set(design.hosts).size > 1 ? ` of h${design.hosts[ops.core[op]]}` : "";
+  const end = crossings.length ? "device" : "controller";
+  if (!came(ops.left[op])) return `in the store queue${host}`;
+  if (write < 0 || !came(writes.begin[write])) return `in ${buffersOf(design, op)}${host}`;
+  if (came(writes.accepted[write])) return came(writes.media[write]) ? "on the media" : `in the queue of the ${end}`;
+  if (came(writes.arrived[write])) return `at the ${end}, before its queue`;
+  const row = crossings.write.indexOf(write);
+  if (row >= 0 && came(crossings.enters[row])) return came(crossings.leaves[row]) ? "on its way to the device" : "in the switch";
+  return row >= 0 && came(crossings.begins[row]) ? `on the link${host}` : `on its way from the caches${host}`;
+}
+
+// What a failure left of an operation.
 function afterCrash(design, op) {
-  const { begin, line, visible, durable, kind } = design.ops, { at } = design.crash;
-  if (begin[op] > at) return "Power failed before it was dispatched.";
-  if (line[op] < 0 || isFlush(design.names[kind[op]])) return "It was dispatched before power failed.";
-  if (durable[op] >= 0 && durable[op] <= at) return "It was durable when power failed.";
-  return visible[op] >= 0 && visible[op] <= at ? "It was visible, and not durable, when power failed: it is lost." : "It was not visible when power failed.";
+  const { begin, line, visible, durable, kind, core } = design.ops, { at, what } = lossOf(design, core[op]);
+  const isDurable = durable[op] >= 0 && durable[op] <= design.crash.at;
+  if (begin[op] <= at && !isDurable && line[op] >= 0 && !isFlush(design.names[kind[op]])) {
+    const seen = visible[op] >= 0 && visible[op] <= at ? "visible, and not durable," : "not visible";
+    return `It was ${seen} when ${what}: it is lost. It was ${whereWas(design, op, at)}.`;
+  }
+  if (begin[op] > at) return `It was not dispatched before ${what}.`;
+  return isDurable && !isFlush(design.names[kind[op]]) ? "It was durable when power failed." : `It was dispatched before ${what}.`;
 }
 
 // The stores that were visible and are lost, and the durable ones that are younger in their core's program than one of these.
@@ -15,10 +47,10 @@ function crashLists(design, number) {
   const lost = [], ahead = [], waits = new Map();
   for (let op = 0; op < ops.length; op++) {
     if (ops.line[op] < 0 || ops.visible[op] < 0 || ops.visible[op] > at || ops.void[op] || isFlush(design.names[ops.kind[op]])) continue;
-    const isDurable = ops.durable[op] >= 0 && ops.durable[op] <= at;
+    const isDurable = ops.durable[op] >= 0 && ops.durable[op] <= at, end = lossOf(design, ops.core[op]);
     const item = { kind: "op", design: number, index: op };
     if (!isDurable) {
-      lost.push({ text: "visible at " + ops.visible[op].toLocaleString("en"), item });
+      lost.push({ text: `visible at ${ops.visible[op].toLocaleString("en")}, ${whereWas(design, op, end.at)} when ${end.what}`, item });
       waits.set(ops.core[op], true);
     } else if (waits.get(ops.core[op])) ahead.push({ text: "durable at " + ops.durable[op].toLocaleString("en"), item });
   }
@@ -29,6 +61,7 @@ function crash(panel, state, design, number, select) {
   const [time, ofRun] = [design.crash.at, design.crash.ofRun].map((cycle) => cycle.toLocaleString("en"));
   element("h2", `${design.name}: power fails at cycle ${time}`, panel);
   element("p", `Cycle ${time} is cycle ${ofRun} of the run, by which the words of the case count.`, panel).className = "dim";
+  for (const failure of design.failures) element("p", failureInWords(failure), panel);
   const [wrong, ...more] = design.crash.words;
   element("p", wrong, panel);
   const { reads } = design.crash;
@@ -40,8 +73,24 @@ function crash(panel, state, design, number, select) {
   const { lost, ahead } = crashLists(design, number);
   list(panel, "Visible, and lost", state, lost.reverse(), select);
   list(panel, "Durable, behind a lost store of the same core", state, ahead.reverse(), select);
+  survival(panel, design);
   element("h3", "The case", panel);
   for (const words of more) element("p", words, panel).className = "case";
+}
+
+function failureInWords({ host, at: cycle, told }) {
+  const heard = told === null ? "The others are not told." : `The others are told at ${at(told)}.`;
+  return `Host h${host} fails at cycle ${at(cycle)}. ${heard}`;
+}
+
+// What the failures leave of each place.
+function survival(panel, design) {
+  const { places } = design.crash;
+  if (!places.length) return;
+  const causes = [...(design.failures.length ? ["host"] : []), "power"];
+  element("h3", "What survives", panel);
+  const words = ([name, fates]) => [name, causes.map((cause) => (causes.length > 1 ? `${cause}: ${fates[cause]}` : fates[cause])).join(", ")];
+  rows(panel, places.map(words));
 }
 
 function readsNote({ read: [words, stored] }) {

@@ -24,14 +24,20 @@ function absolute(table, ...names) {
 }
 
 function decodeDesign(design) {
-  for (const name of ["ops", "writes", "stalls", "misses", "waits", "counts", "spans", "speculations"]) {
+  for (const name of ["ops", "writes", "crossings", "stalls", "misses", "waits", "counts", "spans", "speculations"]) {
     const table = design[name];
     for (const column of SUMMED) if (table[column]) table[column] = summed(table[column]);
     table.length = table.begin.length;
   }
   absolute(design.ops, "ready", "left", "visible", "done", "durable");
   absolute(design.writes, "arrived", "accepted", "issued", "media");
+  absolute(design.crossings, "device", "ready", "begins", "ends", "enters", "leaves", "arrives");
   for (const name of ["stalls", "misses", "waits", "spans", "speculations"]) absolute(design[name], "end");
+}
+
+// When a core stopped: its host failed, or the run was over.
+function stopOf(design, core) {
+  return design.failures.find(({ host }) => host === design.hosts[core])?.at ?? design.end;
 }
 
 // When an operation was over for its core; what never was lasts to the end.

@@ -154,6 +154,7 @@ function facts(design, item) {
   const row = item.index;
   if (item.kind === "op") return opFacts(design, row);
   if (item.kind === "write") return writeFacts(design, row);
+  if (item.kind in STRETCHES) return crossingFacts(design, row);
   const all = [["from", at(item.begin)], ["to", at(item.end)], ["for", cycles(item.end - item.begin)]];
   if (item.kind === "miss") all.push(["came from", COLOURS[design.names[design.misses.source[row]]]], ["core", design.misses.core[row]]);
   if (item.kind === "stall") all.push(["core", design.stalls.core[row]], ...during(design, design.stalls.core[row], item.begin));
@@ -195,7 +196,20 @@ function writeFacts(design, write) {
     ["issued to the media", writes.issued[write]], ["on the media", writes.media[write]],
   ]);
   all.push(["controller", writes.controller[write]], ["from", writes.core[write] < 0 ? "an eviction" : `core ${writes.core[write]}`]);
-  if (writes.refused[write]) all.push(["refused, or kept by the design", "yes"]);
+  const isLost = writes.core[write] >= 0 && design.failures.some(({ host }) => host === design.hosts[writes.core[write]]);
+  if (writes.refused[write]) all.push([isLost ? "lost with its host" : "refused, or kept by the design", "yes"]);
+  return all;
+}
+
+function crossingFacts({ crossings, hosts }, row) {
+  const { begin, device, ready, begins, ends, enters, leaves, arrives } = crossings;
+  const isRead = device[row] >= 0;
+  const switched = [["at the switch", enters[row]], ["left the switch", leaves[row]]];
+  const times = [[isRead ? "left the host" : "sent", begin[row]], ["at the device", device[row]], [isRead ? "read" : "at the link", ready[row]]];
+  times.push(["took the link", begins[row]], ...switched, [isRead ? "at the host" : "at the device", arrives[row]]);
+  const all = since(times);
+  all.push(["held the link for", cycles(ends[row] - begins[row])], ["controller", crossings.controller[row]]);
+  if (new Set(hosts).size > 1) all.push(["host", `h${crossings.host[row]}`]);
   return all;
 }
 

@@ -15,6 +15,11 @@ function partsOf(design, item) {
   if (item.kind === "miss") return [[item.begin, item.end, design.names[design.misses.source[row]]]];
   if (item.kind === "speculation") return [[item.begin, item.end, design.speculations.rolledBack[row] ? "void" : "spec"]];
   if (item.kind === "count") return [[item.begin, item.begin + 1, "text"]];
+  if (item.kind === "crossing") {
+    const { begins, ends } = design.crossings;
+    return stages(item, [[item.begin, "held"], [begins[row], "link"], [ends[row], "way"]]);
+  }
+  if (item.kind === "switched" || item.kind === "read") return [[item.begin, item.end, item.kind]];
   if (item.kind === "write") {
     const { begin, arrived, accepted, issued, media } = design.writes;
     return stages(item, [[begin[row], "travel"], [arrived[row], "held"], [accepted[row], "wpq"], [issued[row], "media"], [media[row], ""]]);
@@ -28,7 +33,8 @@ function partsOf(design, item) {
 
 function stages(item, marks) {
   const come = marks.filter(([at]) => at >= 0);
-  return come.map(([at, colour], place) => [at, come[place + 1]?.[0] ?? item.end, colour]).filter(([, , colour]) => colour);
+  const end = (place) => Math.min(come[place + 1]?.[0] ?? item.end, item.end);
+  return come.map(([at, colour], place) => [at, end(place), colour]).filter(([, , colour]) => colour);
 }
 
 function labelOf(design, item) {
@@ -41,10 +47,17 @@ function labelOf(design, item) {
   if (item.kind === "write") return `write w${row} of ${address(design, design.writes.line[row], 0)}`;
   if (item.kind === "miss") return missLabel(design, row);
   if (item.kind === "count") return design.names[design.counts.name[row]];
-  if (item.kind === "miss") return [[item.begin, item.end, design.names[design.misses.source[row]]]];
+  if (item.kind in STRETCHES) return crossingLabel(design, item);
   if (item.kind === "speculation") return design.speculations.rolledBack[row] ? "rolled back" : "speculates";
   const { kind, line, offset } = design.ops;
   return design.names[kind[row]] + (line[row] < 0 ? "" : ` ${address(design, line[row], offset[row])}`);
+}
+
+const WHERE = { crossing: "on the link", switched: "in the switch", read: "at the device" };
+
+function crossingLabel(design, { kind, index: row }) {
+  const { write, line } = design.crossings;
+  return `${write[row] < 0 ? "read" : `write w${write[row]}`} of ${address(design, line[row], 0)}, ${WHERE[kind]}`;
 }
 
 function missLabel({ misses, names, locations }, row) {
@@ -56,6 +69,14 @@ function missLabel({ misses, names, locations }, row) {
 const STALLS = {
   fence: "fence", buffer: "store queue or buffer full", window: "window full", redirect: "branch, fault or another core",
 };
+
+// What became of a host.
+function fate({ failures, end }, host) {
+  const failure = failures.find((one) => one.host === host);
+  if (failure) return `fails at cycle ${at(failure.at)}`;
+  const told = failures.filter((one) => one.told !== null && one.told <= end);
+  return told.map((one) => `is told at cycle ${at(one.told)} that h${one.host} has failed`).join("; ");
+}
 
 class Painter {
   constructor(canvas) {
@@ -84,10 +105,37 @@ class Painter {
     this.pen.textBaseline = "middle";
     this.fill("back", 0, 0, width, height);
     for (const group of state.groups) this.group(state, group, width, height);
+    this.failures(state, width, height);
     this.crashes(state, width, height);
     this.relations(state);
     this.ruler(state, width);
     if (state.dragged) this.band(...state.dragged, height);
+  }
+
+  // Where a host failed: a line through its rows, behind which it does nothing; and where the others were told, through theirs.
+  failures(state, width, height) {
+    state.data.designs.forEach((design, number) => {
+      const hosts = state.groups.filter((group) => group.kind === "host" && group.design === number);
+      for (const { host, at, told } of design.failures) {
+        for (const group of hosts) {
+          const time = group.host === host ? at : told;
+          const own = state.groups.filter((other) => other === group || hostOf(other) === group);
+          if (time !== null) this.cut(state, own, number, time, group.host === host, width, height);
+        }
+      }
+    });
+  }
+
+  cut(state, groups, design, time, isEnd, width, height) {
+    const [top, bottom] = [groups[0].top, groups.at(-1).top + groups.at(-1).tall].map((y) => RULER + y - state.view.scroll);
+    const [from, to] = [Math.max(top, RULER), Math.min(bottom, height)], x = state.view.x(design, time);
+    if (to <= from || x > width) return;
+    if (isEnd) {
+      this.pen.globalAlpha = 0.72;
+      this.fill("back", Math.max(x, GUTTER), from, width - Math.max(x, GUTTER), to - from);
+      this.pen.globalAlpha = 1;
+    }
+    if (x >= GUTTER) this.fill(isEnd ? "void" : "match", x - 1, from, isEnd ? 2 : 1, to - from);
   }
 
   // Where power failed: a line through the design's rows; what is behind it never was.
@@ -153,6 +201,7 @@ class Painter {
     const top = RULER + group.top - state.view.scroll;
     if (!group.isShown || top > height || top + group.tall < RULER) return;
     if (group.kind === "heading") return this.heading(state, group, top, width);
+    if (group.kind === "host") return this.text(fate(state.data.designs[group.design], group.host), GUTTER, top + group.tall / 2, "dim", width - GUTTER - 8);
     if (group.kind === "unit") return state.isClosed(group) && this.strip(state, group, top, width, height);
     this.fill("band", GUTTER, top, width - GUTTER, group.tall);
     this.pen.save();

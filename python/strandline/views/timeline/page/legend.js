@@ -5,6 +5,7 @@ const COLOURS = {
   fence: "fence", buffer: "buffer full", window: "window full", redirect: "branch, fault, other core",
   cache: "shared cache", core: "another core", memory: "memory", tables: "page tables",
   execute: "executes", queue: "in the store queue", flight: "on its way", travel: "to its controller", held: "waits there",
+  link: "takes the link", way: "on the way", switched: "in the switch", read: "read by the device",
   wpq: "in the write queue", media: "at the media", spec: "speculates", "void": "rolled back", waits: "waits",
 };
 

@@ -48,6 +48,8 @@ class Page {
   isShown(group) {
     if (group.kind === "heading") return true;
     if (this.closed.has(`${group.design}`)) return false;
+    const host = hostOf(group);
+    if (host && this.isClosed(host)) return false;
     return !this.hidden.has(group.name) && !(group.unit && this.isClosed(group.unit));
   }
 
@@ -158,6 +160,7 @@ class Page {
   reveal(item) {
     const { view } = this, { group } = this.places.get(key(item));
     this.closed.delete(`${group.design}`);
+    if (hostOf(group)) this.closed.delete(hostOf(group).id);
     if (group.unit) this.closed.delete(group.unit.id);
     if (this.hidden.delete(group.name)) this.legend.show(this.hidden);
     const pixels = (item.end - item.begin) * view.scale;
@@ -320,6 +323,8 @@ class Page {
 
 const key = (item) => `${item.design} ${item.kind} ${item.index}`;
 
+// The host that a group, or its unit, is of.
+const hostOf = (group) => (group.unit ?? group).host?.id ? (group.unit ?? group).host : null;
 const isCore = (unit) => unit.label.startsWith("core ");
 const coreOf = (unit) => Number(unit.label.slice(5));
 

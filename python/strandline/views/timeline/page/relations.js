@@ -7,6 +7,7 @@ function relations(data, item) {
   const found = { before: [], behind: [], way: [] };
   if (item.kind === "op") ofOp(design, item, found);
   if (item.kind === "write") ofWrite(design, item, found);
+  if (item.kind in STRETCHES) ofCrossing(design, item, found);
   ofWaits(design, item, found);
   ofStalls(design, item, found);
   return found;
@@ -135,9 +136,20 @@ function lastWrite({ waits }, fence) {
   return -1;
 }
 
+// A line on its way, with its other stretches and its write.
+function ofCrossing({ crossings }, item, { way }) {
+  const row = item.index;
+  if (crossings.write[row] >= 0) way.push({ text: "is of", item: link(item, "write", crossings.write[row]) });
+  for (const kind of Object.keys(STRETCHES)) {
+    if (kind === item.kind || crossings[STRETCHES[kind][0]][row] < 0 || (kind === "read" && crossings.device[row] < 0)) continue;
+    way.push({ text: "the same line", item: link(item, kind, row) });
+  }
+}
+
 function ofWrite(design, item, { way }) {
-  const { writes, ops } = design;
-  const write = item.index;
+  const { writes, ops, crossings } = design;
+  const write = item.index, crossing = crossings.write.indexOf(write);
+  if (crossing >= 0) way.push({ text: "crossed", item: link(item, "crossing", crossing) });
   if (writes.into[write] >= 0) way.push({ text: "coalesced into", item: link(item, "write", writes.into[write]) });
   for (let other = write + 1; other < writes.length && other < write + 2000; other++) {
     if (writes.into[other] === write) way.push({ text: "took in", item: link(item, "write", other) });

@@ -5,32 +5,59 @@ const TALL = 15, LOW = 9, LEAST = 2, HEADING = 24, UNIT = 14;
 const HIGHEST = 84;
 
 // A group: {kind, name, label, design, unit, base, rows: [[item…]…]}; an item: {kind, design, index, begin, end}. The
-// groups of a core or a controller are one unit, below a group of kind `unit`.
+// groups of a core, a link, a switch or a controller are one unit, below a group of kind `unit`. Where there are several
+// hosts, the units of each are below a group of kind `host`.
 function groupsOf(data) {
   const groups = [];
   data.designs.forEach((design, number) => {
     groups.push({ kind: "heading", label: design.name, design: number, id: `${number}`, rows: [[]], base: HEADING });
-    for (let core = 0; core < design.cores; core++) addCore(groups, design, number, core);
-    const controllers = [...new Set(design.writes.controller)].sort((a, b) => a - b);
-    for (const controller of controllers) addController(groups, design, number, controller);
+    const hosts = [...new Set(design.hosts)];
+    for (const host of hosts) addHost(groups, design, number, host, hosts.length > 1);
+    addSwitch(groups, design, number);
+    for (const controller of design.controllers) addController(groups, design, number, controller);
     const counts = items(design, number, "count", () => true);
     addGroup(groups, { name: "counted by the design", kind: "count", design: number, base: LOW, isFlat: true }, counts);
   });
   return groups;
 }
 
-function addUnit(groups, number, label) {
-  const unit = { kind: "unit", label, design: number, id: `${number} ${label}`, rows: [[]], base: UNIT, strip: [] };
+// A host's cores and its link.
+function addHost(groups, design, number, host, isNamed) {
+  const label = `host h${host}`;
+  const group = isNamed ? { kind: "host", label, host, design: number, id: `${number} ${label}`, rows: [[]], base: UNIT } : null;
+  if (group) groups.push(group);
+  design.hosts.forEach((of, core) => of === host && addCore(groups, design, number, core, group));
+  const { crossings } = design;
+  const of = (back) => items(design, number, "crossing", (row) => crossings.host[row] === host && crossings.back[row] === back);
+  const [out, back] = [of(0), of(1)];
+  if (!out.length && !back.length) return;
+  const unit = addUnit(groups, number, `link${isNamed ? ` of h${host}` : ""}`, group);
+  addGroup(groups, { name: "to the device", kind: "crossing", design: number, base: LOW, unit }, out);
+  addGroup(groups, { name: "from the device", kind: "crossing", design: number, base: LOW, unit }, back);
+  unit.strip = [...out, ...back].sort((a, b) => a.begin - b.begin);
+}
+
+// What is in the switch between links and device.
+function addSwitch(groups, design, number) {
+  const found = items(design, number, "switched", (row) => design.crossings.enters[row] >= 0);
+  if (!found.length) return;
+  const unit = addUnit(groups, number, "switch");
+  addGroup(groups, { name: "in the switch", kind: "switched", design: number, base: LOW, unit }, found);
+  unit.strip = found;
+}
+
+function addUnit(groups, number, label, host = null) {
+  const unit = { kind: "unit", label, host, design: number, id: `${number} ${label}`, rows: [[]], base: UNIT, strip: [] };
   groups.push(unit);
   return unit;
 }
 
-function addCore(groups, design, number, core) {
+function addCore(groups, design, number, core, host) {
   const of = (kind, table, test = () => true) =>
     items(design, number, kind, (row) => table.core[row] === core && test(row));
   const span = (...kinds) => of("span", design.spans, (row) => kinds.includes(design.names[design.spans.what[row]]));
   const { line } = design.ops;
-  const unit = addUnit(groups, number, `core ${core}`);
+  const unit = addUnit(groups, number, `core ${core}`, host);
   const add = (name, kind, base, found) => addGroup(groups, { name, kind, design: number, base, unit }, found);
   add("tasks", "span", TALL, span("task", "operation"));
   add("regions", "span", LOW, span("region", "aborted"));
@@ -46,7 +73,10 @@ function addCore(groups, design, number, core) {
 }
 
 function addController(groups, design, number, controller) {
-  const unit = addUnit(groups, number, `controller ${controller}`);
+  const { crossings } = design;
+  const unit = addUnit(groups, number, `${crossings.length ? "device, " : ""}controller ${controller}`);
+  const isRead = (row) => crossings.controller[row] === controller && crossings.device[row] >= 0;
+  addGroup(groups, { name: "reads", kind: "read", design: number, base: LOW, unit }, items(design, number, "read", isRead));
   const found = items(design, number, "write", (row) => design.writes.controller[row] === controller);
   addGroup(groups, { name: "writes", kind: "write", design: number, base: LOW, unit }, found);
   unit.strip = found;
@@ -54,13 +84,22 @@ function addController(groups, design, number, controller) {
 
 const TABLES = {
   op: "ops", write: "writes", stall: "stalls", miss: "misses", wait: "waits", count: "counts", span: "spans", speculation: "speculations",
+  crossing: "crossings", switched: "crossings", read: "crossings",
 };
+// Of a line on its way, when it crosses the link, is in the switch, and is read by the device.
+const STRETCHES = { crossing: ["ready", "arrives"], switched: ["enters", "leaves"], read: ["device", "ready"] };
+
+function beginOf(design, kind, row) {
+  const table = design[TABLES[kind]];
+  return table[STRETCHES[kind]?.[0] ?? "begin"][row];
+}
 
 function endOf(design, kind, row) {
   if (kind === "op") return endOfOp(design, row);
   if (kind === "write") return endOfWrite(design, row);
   if (kind === "count") return design.counts.begin[row];
-  const end = design[TABLES[kind]].end[row];
+  if (kind === "crossing") return Math.max(design.crossings.ends[row], design.crossings.arrives[row]);
+  const end = design[TABLES[kind]][STRETCHES[kind]?.[1] ?? "end"][row];
   return end < 0 ? design.end : end;
 }
 
@@ -68,13 +107,18 @@ function items(design, number, kind, test) {
   const table = design[TABLES[kind]];
   const found = [];
   for (let row = 0; row < table.length; row++) {
-    if (test(row)) found.push(itemOf(design, number, kind, row));
+    if (!test(row)) continue;
+    const item = itemOf(design, number, kind, row);
+    if (item.begin <= item.end) found.push(item);
   }
   return found.sort((a, b) => a.begin - b.begin || a.index - b.index);
 }
 
+// What a core did ends where its host fails.
 function itemOf(design, number, kind, row) {
-  return { kind, design: number, index: row, begin: design[TABLES[kind]].begin[row], end: endOf(design, kind, row) };
+  const core = kind === "write" ? -1 : design[TABLES[kind]].core?.[row] ?? -1;
+  const end = endOf(design, kind, row);
+  return { kind, design: number, index: row, begin: beginOf(design, kind, row), end: core < 0 ? end : Math.min(end, stopOf(design, core)) };
 }
 
 function addGroup(groups, group, found) {
@@ -120,7 +164,7 @@ function arrange(groups, isShown, timesOf) {
     group.used = rowsIn(group, ...timesOf(group.design));
     group.height = Math.min(group.base, Math.max(LEAST, Math.floor(HIGHEST / group.used.length)));
     group.tall = group.used.length * group.height;
-    top += group.tall + (group.kind === "unit" || group.kind === "heading" ? 1 : 4);
+    top += group.tall + (["unit", "host", "heading"].includes(group.kind) ? 1 : 4);
   }
   return top;
 }
