@@ -40,8 +40,8 @@ pub struct Needs {
     pub adr: bool,
     /// The order in which stores must drain.
     pub stores: Drains,
-    /// It needs nothing of other cores, so that these may be of several hosts, whose caches are not coherent.
-    pub any_hosts: bool,
+    /// The hosts that its cores may be of.
+    pub hosts: Hosts,
 }
 
 impl Needs {
@@ -49,8 +49,31 @@ impl Needs {
     pub const ADR_IN_ORDER: Needs = Needs {
         adr: true,
         stores: Drains::InOrder,
-        any_hosts: false,
+        hosts: Hosts::ALIKE,
     };
+}
+
+/// The hosts on which a design runs, where several share persistent memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// Any, and one of them may fail: what a core has made durable is at the device, and nothing else of it is needed.
+    Any,
+    /// Those whose copies a directory keeps alike, and one of them may fail, since what is visible of it is saved: what is
+    /// missing otherwise.
+    Saved(&'static str),
+    /// Those whose copies a directory keeps alike, and none of which fails: what is missing otherwise.
+    Coherent(&'static str),
+}
+
+impl Hosts {
+    /// Those of a design that follows what other cores have written by their replies.
+    pub const ALIKE: Hosts = Hosts::Coherent("it learns by coherence what other cores have written and not persisted");
+}
+
+impl Default for Hosts {
+    fn default() -> Hosts {
+        Hosts::ALIKE
+    }
 }
 
 /// The order in which a design needs a core's stores to become visible.
@@ -136,6 +159,9 @@ pub struct Wants {
     /// A dirty persistent line is written back to memory when it gets a new owner. Then a core's
     /// flushes look for its stores only in its own caches and the LLC.
     pub handed_over_clean: bool,
+    /// What leaves the caches for memory is its own to say ([`crate::Design::evicted`]). So a dirty line that another host
+    /// requests goes along dirty: the device does not write it on the way.
+    pub orders_evictions: bool,
 }
 
 /// The frequent hooks of [`crate::Design`]. The machine calls each of them until the design reports

@@ -17,7 +17,7 @@ mod services;
 mod trait_design;
 mod types;
 
-pub use about::{About, Drains, Hook, Needs, RollsBack, Sizes, Wants};
+pub use about::{About, Drains, Hook, Hosts, Needs, RollsBack, Sizes, Wants};
 pub use answers::{
     Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Eviction, Forward, Level, LineTag, Load,
     Ordering, Snoop, Store, StoreId, Supply, Until, Write, WriteKind,

@@ -54,7 +54,7 @@ pub trait Services<T: Types> {
     fn stores_in_order(&self) -> bool;
 
     /// Whether coherence is by snooping: every core sees every request, and what any core sends on
-    /// the shared bus.
+    /// the shared bus. Several hosts have none in common.
     fn broadcasts(&self) -> bool;
 
     /// The controller of a line.
@@ -75,7 +75,7 @@ pub trait Services<T: Types> {
     /// asked.
     fn entry_at_turn(&self, core: CoreId) -> StoreId;
 
-    /// How long a message takes from one core to another.
+    /// How long a message takes from one core to another; of several hosts, by way of the device.
     fn to_core(&self) -> Cycles;
 
     /// How long a message takes from a core to all banks of the LLC, or from all banks to a core.

@@ -232,6 +232,16 @@ rules! {
         /// A line that non-temporal stores have written in part is sent with their bytes alone. Broken: with those that the host
         /// last saw of the rest.
         CombinedSendsOwnBytes: "Intel SDM: write-combining buffers",
+        /// With a directory, the cores of all hosts that have a line are snooped. Broken: those of the requester's host.
+        SnoopsOtherHosts: "ARCHITECTURE.md, the seam: another core asks for a line",
+        /// A dirty line whose evictions the design orders goes to another host dirty. Broken: the device writes it on the way.
+        DirtyGoesAlong: "docs/cxl.md, Designs on several hosts",
+        /// With a directory, a flush of a clean line waits for its write from any host. Broken: for those of its own host.
+        FlushAwaitsOtherHosts: "Intel SDM: clwb; CXL 3: the answer to a back-invalidate snoop writes the line back",
+        /// What a host that has failed would have flushed is lost. Broken: its design goes on flushing.
+        FailedHostIsSilent: "docs/places.md: a host's failure takes its caches and its design's buffers",
+        /// Visible stores of a host that fails are saved where those of a power failure are. Broken: its caches are lost.
+        FailedHostIsSaved: "docs/places.md: with eadr a host writes its caches back when it fails",
         /// A roll-back takes back what the program has announced since the checkpoint. Broken: it stays, and becomes true.
         RollBackTakesNotesBack: "ARCHITECTURE.md, the seam; Speculative Persistence 4.2.2",
     }

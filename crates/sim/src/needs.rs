@@ -1,8 +1,8 @@
 //! Whether a machine and a program meet a design's needs.
 
 use crate::{Error, Plan, Scope, Sets, Source, Spec};
-use strandline_design::{About, AnyDesign, Drains};
-use strandline_machine::config::Consistency;
+use strandline_design::{About, AnyDesign, Drains, Hosts};
+use strandline_machine::config::{Consistency, HostCoherence};
 use strandline_machine::MachineConfig;
 use strandline_runtime::{runtimes, Runtime};
 use strandline_workloads::names;
@@ -25,18 +25,36 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
             "stores that become visible in any order between barriers (weak cores)",
             "machine.core.consistency=weak",
         ))
-    } else if machine.hosts > 1 && !needs.any_hosts {
-        Some(("cores of one host", "machine.hosts=1"))
     } else {
         None
     };
     match missing {
-        None => Ok(()),
+        None => check_alike(about, machine),
         Some((what, set)) => Err(Error::Input(format!(
             "design {} needs {what}, which machine {} does not have; choose another design or machine, or --set {set}",
             about.name, machine.name
         ))),
     }
+}
+
+/// Refuses hosts that nothing keeps alike, or of which one fails, for a design that needs more of them.
+fn check_alike(about: &About, machine: &MachineConfig) -> Result<(), Error> {
+    let (alike, fails) = (
+        machine.cxl.coherence == HostCoherence::Hardware,
+        machine.simulation.fails.host().is_some(),
+    );
+    let (mechanism, asks) = match about.needs.hosts {
+        _ if machine.hosts == 1 => return Ok(()),
+        Hosts::Saved(mechanism) if !alike => (mechanism, "--set machine.cxl.coherence=hardware"),
+        Hosts::Coherent(mechanism) if !alike || fails => {
+            (mechanism, "--set machine.cxl.coherence=hardware, and let none fail")
+        }
+        Hosts::Any | Hosts::Saved(_) | Hosts::Coherent(_) => return Ok(()),
+    };
+    Err(Error::Input(format!(
+        "design {} cannot run on these hosts, since {mechanism}; {asks}, or choose another design (x86)",
+        about.name
+    )))
 }
 
 /// Refuses several hosts for a program whose threads share volatile memory.

@@ -8,6 +8,7 @@ use crate::judge::fault::Fault;
 use crate::judge::order::{judge, Models};
 use crate::judge::regions::Regions;
 use crate::judge::walk::{Finding, Walk};
+use strandline_machine::config::HostCoherence;
 use strandline_sim::{Error, Observation, Spec};
 
 /// How a spec is run.
@@ -118,7 +119,10 @@ pub fn perturbed(spec: &Spec, number: usize) -> (Vec<String>, Spec) {
 }
 
 fn disorder(run: &Observation, until: &Until) -> Result<Option<Finding>, Error> {
-    if run.machine.hosts > 1 {
+    let machine = &run.machine;
+    let is_one = machine.hosts == 1 || machine.cxl.coherence == HostCoherence::Hardware;
+    // The model knows one coherent memory, of which nothing is lost before power is.
+    if !is_one || machine.simulation.fails.host().is_some() {
         return Ok(None);
     }
     let mut models = Models::named(run.about.model)?;

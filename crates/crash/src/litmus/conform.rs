@@ -8,7 +8,7 @@ use crate::judge::order::{input, Models};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use strandline_design::About;
+use strandline_design::{About, Hosts};
 use strandline_machine::MachineConfig;
 use strandline_order::{allowed, Allowed, State, Test};
 use strandline_sim::Error;
@@ -93,7 +93,7 @@ const ACROSS_HOSTS: &str = "cxl-today";
 
 /// The model that judges a design on a test: none if neither candidate defines the test's instructions.
 fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models)>, Error> {
-    let across = (about.needs.any_hosts && about.model == "px86").then_some(ACROSS_HOSTS);
+    let across = (about.needs.hosts == Hosts::Any && about.model == "px86").then_some(ACROSS_HOSTS);
     let names = match test.hosts.are_named() {
         true => [across, None],
         false => [Some(about.model), about.intents],

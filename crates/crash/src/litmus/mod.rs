@@ -18,7 +18,7 @@ mod timing;
 mod varied;
 
 pub use conform::{conform, Conformance, StuckRun, UnderModel, Violation};
-pub use observe::{MOVING_SEEDS, PLAIN_SEEDS};
+pub use observe::{HOST_SEEDS, MOVING_SEEDS, PLAIN_SEEDS};
 pub use random::{aimed, first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};
 pub use timeline::{timeline, Drawn, Ran};

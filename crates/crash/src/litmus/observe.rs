@@ -9,9 +9,9 @@ use crate::explore::corners::corners;
 use std::rc::Rc;
 use strandline_isa::{Code, CoreId, Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::config::Failing;
+use strandline_machine::config::{Failing, HostCoherence};
 use strandline_machine::{Detail, HostId, Journal, MachineConfig, Options, Outcome, Remote, Traces};
-use strandline_order::litmus::LocationKind;
+use strandline_order::litmus::{Location, LocationKind};
 use strandline_order::{State, Test};
 use strandline_sim::{Begin, Error, Play};
 
@@ -24,7 +24,7 @@ pub struct Case {
     pub machine: MachineConfig,
     /// The design's parameters.
     pub sets: Vec<(&'static str, u64)>,
-    /// The host of each thread; none of a test that names no hosts.
+    /// The host of each thread; none where there is one host.
     hosts: Vec<HostId>,
     seed: u64,
     pub(super) layout: Rc<Layout>,
@@ -43,6 +43,10 @@ pub const PLAIN_SEEDS: u64 = 1 << 40;
 /// ([`strandline_isa::Intent::HandOver`]). Seeds below keep their meaning.
 pub const MOVING_SEEDS: u64 = 1 << 41;
 
+/// With seeds from here on, threads are on several hosts that a directory keeps alike, if they share no volatile memory. Seeds
+/// below keep their meaning.
+pub const HOST_SEEDS: u64 = 1 << 42;
+
 /// Distinguishes the stream of [`across_hosts`].
 const HOSTS: u64 = 0x4057_5eed;
 
@@ -56,25 +60,41 @@ fn across_hosts(machine: &mut MachineConfig, test: &Test, rng: &mut Rng) {
     machine.simulation.fails_at = Cycles(rng.below(latest));
 }
 
+/// The hosts of the threads of a test that names none, whose copies a directory keeps alike.
+fn kept_alike(machine: &mut MachineConfig, test: &Test, rng: &mut Rng) -> Vec<HostId> {
+    let shares = |location: &Location| location.kind == LocationKind::Volatile;
+    if test.locations.iter().any(shares) {
+        return Vec::new();
+    }
+    machine.hosts = 2 + rng.below(2);
+    machine.cxl.coherence = HostCoherence::Hardware;
+    machine.cxl.link_latency = Cycles([0, 20, 200, 1000][rng.below(4) as usize]);
+    let host = |_| HostId(rng.below(machine.hosts) as u8);
+    test.threads.iter().map(host).collect()
+}
+
 impl Case {
     /// The case of a seed: it determines the machine, the placements, the delays and the sizes of the design's
     /// structures.
     pub fn of(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64) -> Case {
         let mut rng = Rng::new(seed);
         let mut machine = timings.machine(&mut rng);
+        let mut hosts: Vec<HostId> = test.hosts.of_threads.iter().copied().map(HostId).collect();
         if test.hosts.are_named() {
             across_hosts(&mut machine, test, &mut Rng::new(seed ^ HOSTS));
+        } else if seed >= HOST_SEEDS {
+            hosts = kept_alike(&mut machine, test, &mut Rng::new(seed ^ HOSTS));
         }
         let layout = Rc::new(Layout::of(test, &mut rng));
         let is_warm = rng.one_in(2);
-        let moves = match seed >= MOVING_SEEDS && subject.hands_over() {
+        let moves = match (MOVING_SEEDS..HOST_SEEDS).contains(&seed) && subject.hands_over() {
             true => moves(test, &layout, &mut Rng::new(!seed)),
             false => Vec::new(),
         };
         Case {
             machine,
             sets: corners(subject.free().into_iter(), seed),
-            hosts: test.hosts.of_threads.iter().copied().map(HostId).collect(),
+            hosts,
             seed,
             initial: layout.memory(test),
             threads: threads(test, &layout, &moves, &mut rng),

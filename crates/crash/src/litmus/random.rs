@@ -1,6 +1,6 @@
 //! Random programs before the oracle.
 
-use super::observe::Case;
+use super::observe::{Case, HOST_SEEDS};
 use super::owners::Owners;
 use super::subject::Subject;
 use super::timing::Timings;
@@ -82,7 +82,7 @@ pub fn aimed(
     };
     for seed in first_seed..first_seed + programs {
         let test = match kept.is_empty() || seed % 2 == 0 {
-            true => program(tester.models.plain(), &mut Rng::new(seed)),
+            true => program(tester.models.plain(), seed),
             false => varied(&kept, &mut Rng::new(seed)),
         };
         let tried = tester.run(&test, seed)?;
@@ -107,7 +107,7 @@ pub fn aimed(
 pub fn first_failure(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<Option<FaultKind>, Error> {
     let mut tester = Tester::of(subject)?;
     for seed in first_seed..first_seed + programs {
-        let test = program(tester.models.plain(), &mut Rng::new(seed));
+        let test = program(tester.models.plain(), seed);
         if let Some((kind, _)) = tester.run(&test, seed)?.wrong {
             return Ok(Some(kind));
         }
@@ -249,8 +249,9 @@ const CONTEXT_ONE_IN: u64 = 5;
 /// One in this many instructions acquires or releases, if the model has such instructions.
 const SYNCHRONISING_ONE_IN: u64 = 3;
 
-/// A random program of instructions that the model defines and the machine executes.
-fn program(model: &Model, rng: &mut Rng) -> Test {
+/// A random program of instructions that the model defines and the machine executes. Hosts share no volatile memory.
+fn program(model: &Model, seed: u64) -> Test {
+    let rng = &mut Rng::new(seed);
     let threads = 1 + rng.below(THREADS) as usize;
     let has = |class: Class| model.isa().contains(&class);
     let flushes = [
@@ -260,7 +261,10 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
     ];
     // A store barrier belongs to the machine, whatever the model.
     let fences = model.isa().iter().copied().filter(|class| class.alone().is_some());
-    let (persistent, volatile) = (1 + rng.below(5), rng.below(3));
+    let (persistent, mut volatile) = (1 + rng.below(5), rng.below(3));
+    if seed >= HOST_SEEDS {
+        volatile = 0;
+    }
     let owners = has(Class::Acquiring).then(|| Owners::of(threads, persistent, volatile, rng));
     let context_fences = has(Class::Primitive(Primitive::Cfence(0)));
     let mut maker = Maker {

@@ -1,10 +1,15 @@
 //! Programs across hosts: they survive that power fails, and that a host does; and each part of their protocols is needed.
+//! Each design runs one on hosts that a directory keeps alike, or says why not.
+
+mod page;
 
 use crate::case::Case;
 use crate::exploration::explored;
 use crate::planted::Planted;
 use crate::thinning::amount;
+use strandline_crash::litmus::{Registered, Subject};
 use strandline_crash::{Points, Request, Stop};
+use strandline_design::Hosts;
 use strandline_sim::Spec;
 use strandline_workloads::{names, About};
 
@@ -14,6 +19,9 @@ const POINTS: u64 = 1_500;
 /// The others learn soon that a host has failed, so that they find more half done.
 const TOLD_SOON: &str = "machine.cxl.detection=200";
 
+/// A directory keeps the copies of hosts alike.
+const ALIKE: &str = "machine.cxl.coherence=hardware";
+
 /// Omissions that only the failure of a host shows.
 const OF_A_FAILURE: &[(&str, u64)] = &[("shared-heap", 7)];
 
@@ -21,7 +29,91 @@ const OF_A_FAILURE: &[(&str, u64)] = &[("shared-heap", 7)];
 pub fn cases() -> Vec<Case> {
     let programs = || names().iter().filter(|about| about.across_hosts);
     let (right, omitted) = (programs().flat_map(right), programs().flat_map(omitted));
-    right.chain(omitted).collect()
+    let page = Case::new("tables", "docs_cxl_md_has_the_hosts_of_designs", 1, page::is_current);
+    let refusals = Case::new("hosts", "refusals", 1, refusals);
+    right.chain(omitted).chain(designs()).chain([page, refusals]).collect()
+}
+
+/// Each design that promises recovery, on the hosts that it runs on. On hosts that a directory keeps alike its model judges
+/// every crash state.
+fn designs() -> impl Iterator<Item = Case> {
+    let programs = names().iter().filter(|about| about.across_hosts).cycle();
+    let designs = Registered::all().into_iter().map(|design| design.about());
+    let promise = designs.filter(|about| about.promises_recovery && !interrupts(about.name));
+    promise.zip(programs).flat_map(|(design, program)| {
+        let any: &[(bool, Option<u64>)] = &[(true, None), (true, Some(0)), (false, None), (false, Some(0))];
+        let kinds = match design.needs.hosts {
+            Hosts::Any => any,
+            Hosts::Saved(_) => &any[..2],
+            Hosts::Coherent(_) => &any[..1],
+        };
+        let shapes: &[(u64, u64)] = if amount().thorough {
+            &[(2, 2), (3, 3), (2, 4), (4, 4)]
+        } else {
+            &[(2, 4)]
+        };
+        let pairs = kinds
+            .iter()
+            .flat_map(move |kind| shapes.iter().map(move |shape| (*kind, *shape)));
+        pairs.map(move |(kind, shape)| of_design(&design, program, kind, shape))
+    })
+}
+
+fn of_design(
+    design: &strandline_design::About,
+    program: &'static About,
+    kind: (bool, Option<u64>),
+    shape: (u64, u64),
+) -> Case {
+    let ((alike, fails), (hosts, threads)) = (kind, shape);
+    let mut spec = Spec {
+        tasks: (!amount().thorough).then_some(8),
+        design: design.name.to_owned(),
+        ..run(program, hosts, threads, 0)
+    };
+    spec.set.push(TOLD_SOON.to_owned());
+    spec.set.extend(alike.then(|| ALIKE.to_owned()));
+    let name = format!(
+        "{}-{}-{hosts}-hosts-{threads}-threads-{alike}-alike-{fails:?}-fails",
+        design.name, program.name
+    );
+    Case::new("hosts", name, 60, move || {
+        let points = if amount().thorough { 2_000 } else { 12 };
+        found(&spec, fails, points).map_or(Ok(()), Err)
+    })
+}
+
+/// Whether a design needs programs that begin a region again, as none across hosts does.
+fn interrupts(design: &str) -> bool {
+    strandline_designs::design(design).is_some_and(|design| design.lowering().interrupts())
+}
+
+/// Designs that need hosts kept alike are refused on others, and where one fails, in a line that says what is missing.
+fn refusals() -> Result<(), String> {
+    let program = names().iter().find(|about| about.across_hosts).expect("a program");
+    for design in Registered::all().iter().map(Subject::about) {
+        let all = [&[][..], &[ALIKE, "machine.simulation.fails=h0"]];
+        let (mechanism, refused) = match design.needs.hosts {
+            Hosts::Any => continue,
+            Hosts::Saved(mechanism) => (mechanism, &all[..1]),
+            Hosts::Coherent(mechanism) => (mechanism, &all[..]),
+        };
+        for sets in refused {
+            let mut spec = Spec {
+                design: design.name.to_owned(),
+                ..run(program, 2, 2, 0)
+            };
+            spec.set.extend(sets.iter().map(|set| (*set).to_owned()));
+            let error = strandline_sim::run(&spec).err().map(|error| error.to_string());
+            let says = error
+                .as_ref()
+                .is_some_and(|line| line.contains(mechanism) && !line.contains('\n'));
+            if !says {
+                return Err(format!("{} {sets:?}: {error:?}", design.name));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A program on so many hosts, of which some have two cores.

@@ -6,7 +6,9 @@ use crate::planted::{finding, FoundFault, Planted};
 use crate::seam::aiming;
 use crate::thinning::amount;
 use std::collections::BTreeSet;
-use strandline_crash::litmus::{conform, random, RandomReport, Registered, Subject, MOVING_SEEDS, PLAIN_SEEDS};
+use strandline_crash::litmus::{
+    conform, random, RandomReport, Registered, Subject, HOST_SEEDS, MOVING_SEEDS, PLAIN_SEEDS,
+};
 use strandline_crash::FaultKind;
 use strandline_design::About;
 use strandline_designs::abouts;
@@ -38,6 +40,7 @@ pub fn conforms() -> Vec<Check> {
                 conformed(planted, &entry, machines)
                     .or_else(|| conformed_from(planted, &entry, machines.div_ceil(PLAIN_ONE_IN), PLAIN_SEEDS))
                     .or_else(|| conformed_from(planted, &entry, moving(planted, machines, MOVING_ONE_IN), MOVING_SEEDS))
+                    .or_else(|| conformed_from(planted, &entry, machines.div_ceil(HOSTS_ONE_IN), HOST_SEEDS))
             })
         }),
     };
@@ -54,6 +57,9 @@ const PLAIN_ONE_IN: u64 = 16;
 
 /// Threads of one program in so many move, besides the others, under a design that says what comes before.
 const MOVING_ONE_IN: u64 = 8;
+
+/// One program in so many runs on several hosts that a directory keeps alike, besides the others.
+const HOSTS_ONE_IN: u64 = 16;
 
 fn moving(planted: &Planted, programs: u64, one_in: u64) -> u64 {
     match planted.hands_over() {
@@ -101,6 +107,7 @@ pub fn random_programs() -> Vec<Check> {
                     reported(planted, programs, || aiming(planted, 1, programs))
                         .or_else(|| wrong(planted, PLAIN_SEEDS, programs / PLAIN_ONE_IN))
                         .or_else(|| wrong(planted, MOVING_SEEDS, moving(planted, programs, MOVING_ONE_IN)))
+                        .or_else(|| wrong(planted, HOST_SEEDS, programs / HOSTS_ONE_IN))
                 }),
             }
         })

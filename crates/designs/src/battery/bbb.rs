@@ -16,8 +16,8 @@ use crate::parts::per_core;
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
 use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Counters, Departure, Design, Eviction, Held, Level, Needs, Never, Occupancy, Place, Services, Sizes,
-    Snoop, Store, Types, Until, Wants, Write,
+    About, Access, Counters, Departure, Design, Eviction, Held, Hosts, Level, Needs, Never, Occupancy, Place, Services,
+    Sizes, Snoop, Store, Types, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
@@ -144,7 +144,10 @@ impl Design for Bbb {
             name: "bbb",
             paper: "BBB (HPCA 2021); ASAP II-C",
             summary: "battery-backed buffers beside the caches; no flushes, fences only to acknowledge",
-            needs: Needs::ADR_IN_ORDER,
+            needs: Needs {
+                hosts: Hosts::Saved("a line in a battery-backed buffer is durable, and newer than what the device answers to other hosts"),
+                ..Needs::ADR_IN_ORDER
+            },
             promises_recovery: true,
             model: "bbb",
             intents: Some("intents"),
@@ -157,6 +160,7 @@ impl Design for Bbb {
             saves: Some(Place::CoreBuffer),
             nt_cached: true,
             snoops_all: true,
+            orders_evictions: true,
             ..Wants::default()
         }
     }

@@ -6,7 +6,7 @@
 //! Source: ASAP (HPCA 2022), section II-C.
 //! Simplified: the battery that drains the caches never fails.
 
-use strandline_design::{About, Design, Needs, Place, Plain, Wants};
+use strandline_design::{About, Design, Hosts, Needs, Place, Plain, Wants};
 use strandline_isa::{Lowering, Primitive};
 
 /// Caches flushed by the platform on power failure.
@@ -21,7 +21,12 @@ impl Design for Eadr {
             name: "eadr",
             paper: "ASAP II-C",
             summary: "the caches are in the persistence domain; no flushes, fences only to acknowledge",
-            needs: Needs::ADR_IN_ORDER,
+            needs: Needs {
+                hosts: Hosts::Saved(
+                    "a line in a host's caches is durable, and newer than what the device answers to other hosts",
+                ),
+                ..Needs::ADR_IN_ORDER
+            },
             promises_recovery: true,
             model: "eadr",
             intents: Some("intents"),

@@ -7,7 +7,7 @@
 //! Simplified: nothing; the store queue, the write-back buffer and the counting by context are the machine's.
 
 use super::contexts::{Contexts, CONTEXTS};
-use strandline_design::{About, Admission, Design, Drains, Needs, Never, Plain, Services, Sizes, Until, Wants};
+use strandline_design::{About, Admission, Design, Drains, Hosts, Needs, Never, Plain, Services, Sizes, Until, Wants};
 use strandline_isa::{CoreId, Lowering, Primitive, Tasking};
 use strandline_kernel::{Param, Params};
 
@@ -26,7 +26,7 @@ pub(super) const ABOUT: About = About {
     needs: Needs {
         adr: true,
         stores: Drains::Any,
-        any_hosts: false,
+        hosts: Hosts::Any,
     },
     promises_recovery: true,
     model: "cfence",

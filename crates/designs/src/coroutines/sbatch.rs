@@ -5,7 +5,7 @@
 //! Source: COSPlay (MICRO 2021), section 5, "SBatch", and Figure 7(b).
 //! Simplified: nothing.
 
-use strandline_design::{About, Design, Drains, Needs, Plain};
+use strandline_design::{About, Design, Drains, Hosts, Needs, Plain};
 use strandline_isa::{Lowering, Primitive, Tasking};
 
 /// One fence a round of the window.
@@ -23,7 +23,7 @@ impl Design for Sbatch {
             needs: Needs {
                 adr: true,
                 stores: Drains::Any,
-                any_hosts: false,
+                hosts: Hosts::Any,
             },
             promises_recovery: true,
             model: "px86",

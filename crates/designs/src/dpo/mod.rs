@@ -62,7 +62,7 @@ use settings::Settings;
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Forward, Held,
-    Hook, Level, Load, Needs, Occupancy, Ordering, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write,
+    Hook, Hosts, Level, Load, Needs, Occupancy, Ordering, Services, Sizes, Snoop, Store, Supply, Until, Wants, Write,
     WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
@@ -167,7 +167,10 @@ impl Design for Dpo {
             name: "dpo",
             paper: "Delegated Persist Ordering (MICRO 2016)",
             summary: "fences wait in persist buffers, and controllers keep epochs apart; no core waits (RCBSP)",
-            needs: Needs::default(),
+            needs: Needs {
+                hosts: Hosts::Coherent("its flushes do nothing, so that a reader has no invalidate, and entries that others wait for are lost in the buffer of a failed host"),
+                ..Needs::default()
+            },
             promises_recovery: true,
             model: "rcbsp",
             intents: Some("intents"),
@@ -201,6 +204,7 @@ impl Design for Dpo {
             all_barriers: true,
             snoops_all: true,
             sharers_remembered: true,
+            orders_evictions: true,
             ..Wants::default()
         }
     }

@@ -16,7 +16,7 @@
 //! read until the write has completed). Instructions of other ISAs that wait for flushes or order
 //! them are executed as the equivalent `dfence` or `ofence`, and flushes write nothing back.
 
-use super::buffers::{self, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
+use super::buffers::{self, Gate, Message, Own, PersistBuffers, BUFFERED, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
 use crate::parts::epochs::{admission, bits, Commits, EpochId};
 use crate::parts::persist_buffer::{Sent, BUFFER_ENTRIES};
@@ -79,7 +79,10 @@ const ABOUT: About = About {
     name: "hops-ep",
     paper: "StrandWeaver VI-A; ASAP VI-B",
     summary: "ofence and dfence; epochs wait in persist buffers beside the caches",
-    needs: Needs::ADR_IN_ORDER,
+    needs: Needs {
+        hosts: BUFFERED,
+        ..Needs::ADR_IN_ORDER
+    },
     promises_recovery: true,
     model: "ep",
     intents: Some("intents"),

@@ -35,7 +35,7 @@ use epochs::{CoreEpochs, Phase};
 use own::{EpochId, Gate, Message, Own};
 use settings::Settings;
 use strandline_design::{
-    About, Access, Admission, Counter, Counters, Departure, Design, Eviction, Level, LineTag, Needs, Ordering,
+    About, Access, Admission, Counter, Counters, Departure, Design, Eviction, Hosts, Level, LineTag, Needs, Ordering,
     OwnCounts, Services, Sizes, Store, Until, Wants, Write,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
@@ -269,7 +269,10 @@ impl Design for LbPp {
             name: "lb-pp",
             paper: "LB++ (MICRO 2015); ASAP I, IV-A",
             summary: "epochs stay in the caches until a conflict, an eviction or their end flushes them",
-            needs: Needs::ADR_IN_ORDER,
+            needs: Needs {
+                hosts: Hosts::Coherent("the tag of a line's epoch travels with the line, and is lost with a host while others wait for the epoch"),
+                ..Needs::ADR_IN_ORDER
+            },
             promises_recovery: true,
             model: "ep",
             intents: Some("intents"),
@@ -280,6 +283,7 @@ impl Design for LbPp {
     fn wants(&self) -> Wants {
         Wants {
             nt_cached: true,
+            orders_evictions: true,
             ..Wants::default()
         }
     }

@@ -13,8 +13,8 @@ use crate::parts::per_core;
 use crate::plain::rules::Rule;
 use std::collections::BTreeSet;
 use strandline_design::{
-    About, Admission, ControllerId, Departure, Design, Hook, Needs, Never, Ordering, Services, StoreId, Types, Until,
-    Write, WriteKind, WriteRequest,
+    About, Admission, ControllerId, Departure, Design, Hook, Hosts, Needs, Never, Ordering, Services, StoreId, Types,
+    Until, Write, WriteKind, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Plain, Primitive};
 use strandline_rules::broken;
@@ -93,7 +93,10 @@ impl Design for Dccvap {
             name: "dccvap",
             paper: "Delegated Persist Ordering II-C",
             summary: "dc cvap of ARM 8.2: a flush is done when its line is durable, with or without ADR",
-            needs: Needs::default(),
+            needs: Needs {
+                hosts: Hosts::Any,
+                ..Needs::default()
+            },
             promises_recovery: true,
             model: "px86",
             intents: Some("intents"),

@@ -4,7 +4,7 @@
 //! Source: StrandWeaver (ISCA 2020), section VI-A, "NON-ATOMIC".
 //! Simplified: nothing.
 
-use strandline_design::{About, Design, Drains, Needs, Plain};
+use strandline_design::{About, Design, Drains, Hosts, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive};
 
 /// No order between a log record and its update.
@@ -22,7 +22,7 @@ impl Design for NonAtomic {
             needs: Needs {
                 adr: true,
                 stores: Drains::Any,
-                any_hosts: true,
+                hosts: Hosts::Any,
             },
             promises_recovery: false,
             model: "px86",

@@ -5,7 +5,7 @@
 //! Simplified: nothing. Locked instructions wait for no flush, whatever the machine's setting: that
 //! too would order persists.
 
-use strandline_design::{About, Design, Needs, Never, Plain, Until};
+use strandline_design::{About, Design, Hosts, Needs, Never, Plain, Until};
 use strandline_isa::{CoreId, Flush, Lowering};
 
 /// No ordering of persists whatever.
@@ -21,7 +21,7 @@ impl Design for Unordered {
             paper: "COSPlay 5",
             summary: "bound: log and flushes without any fence; promises no recovery",
             needs: Needs {
-                any_hosts: true,
+                hosts: Hosts::Any,
                 ..Needs::default()
             },
             promises_recovery: false,

@@ -3,7 +3,7 @@
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-B, "Volatile".
 //! Simplified: nothing.
 
-use strandline_design::{About, Design, Needs, Never, Plain, Until};
+use strandline_design::{About, Design, Hosts, Needs, Never, Plain, Until};
 use strandline_isa::{CoreId, Lowering};
 
 /// No support for persistence.
@@ -18,7 +18,10 @@ impl Design for Volatile {
             name: "volatile",
             paper: "Delegated Persist Ordering II-B",
             summary: "bound: no log, no flush, no fence; promises no recovery",
-            needs: Needs::default(),
+            needs: Needs {
+                hosts: Hosts::Any,
+                ..Needs::default()
+            },
             promises_recovery: false,
             model: "none",
             intents: None,

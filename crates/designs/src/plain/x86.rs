@@ -5,7 +5,7 @@
 //! Source: COSPlay (MICRO 2021), sections 2.1 and 4.3; StrandWeaver (ISCA 2020), section II-B.
 //! Simplified: nothing; the store queue, the write-back buffer and the fence itself are the machine's.
 
-use strandline_design::{About, Design, Drains, Needs, Plain};
+use strandline_design::{About, Design, Drains, Hosts, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive};
 
 /// Synchronous ordering on machines with ADR.
@@ -26,7 +26,7 @@ impl Design for X86 {
             needs: Needs {
                 adr: true,
                 stores: Drains::Any,
-                any_hosts: true,
+                hosts: Hosts::Any,
             },
             promises_recovery: true,
             model: "px86",

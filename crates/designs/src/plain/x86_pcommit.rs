@@ -7,7 +7,7 @@
 //! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
 
 use crate::parts::pcommits::{CommitId, Pcommits, SYNC_BARRIER};
-use strandline_design::{About, Departure, Design, Needs, Never, Ordering, Services, Types};
+use strandline_design::{About, Departure, Design, Hosts, Needs, Never, Ordering, Services, Types};
 use strandline_isa::{CoreId, Lowering, Primitive};
 
 /// Synchronous ordering with `pcommit`.
@@ -33,7 +33,10 @@ impl Design for X86Pcommit {
             name: "x86-pcommit",
             paper: "Delegated Persist Ordering II-A",
             summary: "clwb, sfence and pcommit; durable at the media, with or without ADR",
-            needs: Needs::default(),
+            needs: Needs {
+                hosts: Hosts::Any,
+                ..Needs::default()
+            },
             promises_recovery: true,
             model: "so",
             intents: Some("intents"),

@@ -53,8 +53,9 @@ use buffer::Buffer;
 use paths::{Paths, Stamp};
 use std::collections::BTreeSet;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Held, Level,
-    Needs, Never, Ordering, OwnCounts, Place, Services, Sizes, Store, Supply, Types, Until, Wants, Write, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Eviction, Held, Hosts,
+    Level, Needs, Never, Ordering, OwnCounts, Place, Services, Sizes, Store, Supply, Types, Until, Wants, Write,
+    WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -281,7 +282,10 @@ impl Design for PmemSpec {
             name: "pmem-spec",
             paper: "PMEM-Spec (ASPLOS 2021); ASAP II and III",
             summary: "stores go to memory beside the caches; what comes out of order is found there, and logs undo it",
-            needs: Needs::ADR_IN_ORDER,
+            needs: Needs {
+                hosts: Hosts::Coherent("its flushes do nothing, so that a reader has no invalidate, and stores that others have read are lost on the path of a failed host"),
+                ..Needs::ADR_IN_ORDER
+            },
             promises_recovery: true,
             model: "pmem-spec",
             intents: Some("intents-sections"),
@@ -324,6 +328,7 @@ impl Design for PmemSpec {
         Wants {
             durable_lines: true,
             nt_cached: true,
+            orders_evictions: true,
             ..Wants::default()
         }
     }

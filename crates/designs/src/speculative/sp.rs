@@ -1,6 +1,6 @@
 //! What the two designs of the family say of themselves.
 
-use strandline_design::{About, Drains, Needs};
+use strandline_design::{About, Drains, Hosts, Needs};
 
 /// Speculation past `pcommit` (Speculative Persistence, ISCA 2017), and with `adr` past an `sfence` alone.
 pub fn about(adr: bool) -> About {
@@ -11,7 +11,7 @@ pub fn about(adr: bool) -> About {
         needs: Needs {
             adr: false,
             stores: Drains::InOrder,
-            any_hosts: false,
+            hosts: Hosts::Coherent("a core learns by coherence that it has speculated on what another has changed"),
         },
         promises_recovery: true,
         model: "so",

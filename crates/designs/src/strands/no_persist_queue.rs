@@ -14,8 +14,8 @@
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
 use crate::parts::per_core;
 use strandline_design::{
-    About, Access, Admission, Departure, Design, Eviction, Level, Needs, Never, Ordering, Services, Sizes, Snoop,
-    Until, Wants,
+    About, Access, Admission, Departure, Design, Eviction, Hosts, Level, Needs, Never, Ordering, Services, Sizes,
+    Snoop, Until, Wants,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Param, Params};
@@ -136,7 +136,10 @@ impl Design for NoPersistQueue {
             name: "no-persist-queue",
             paper: "StrandWeaver VI-A",
             summary: "strand buffers fed by the store queue: what they bring without a persist queue",
-            needs: Needs::ADR_IN_ORDER,
+            needs: Needs {
+                hosts: Hosts::Any,
+                ..Needs::ADR_IN_ORDER
+            },
             promises_recovery: true,
             model: "strandweaver",
             intents: Some("intents"),

@@ -16,8 +16,8 @@ use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFF
 use crate::parts::per_core;
 use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Admission, Claim, Departure, Design, Eviction, Level, Needs, Never, Ordering, Services, Sizes,
-    Snoop, StoreId, Until, Wants,
+    About, Access, Admission, Claim, Departure, Design, Eviction, Hosts, Level, Needs, Never, Ordering, Services,
+    Sizes, Snoop, StoreId, Until, Wants,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -162,7 +162,10 @@ impl Design for StrandWeaver {
             name: "strandweaver",
             paper: "StrandWeaver IV",
             summary: "persist queue and strand buffers: strands persist concurrently, barriers order within one",
-            needs: Needs::ADR_IN_ORDER,
+            needs: Needs {
+                hosts: Hosts::Any,
+                ..Needs::ADR_IN_ORDER
+            },
             promises_recovery: true,
             model: "strandweaver",
             intents: Some("intents"),

@@ -27,6 +27,11 @@ impl Sharers {
         self.0 |= 1 << core.0;
     }
 
+    /// These and those.
+    pub fn and(self, others: Sharers) -> Sharers {
+        Sharers(self.0 | others.0)
+    }
+
     /// Removes a core.
     pub fn remove(&mut self, core: CoreId) {
         self.0 &= !(1 << core.0);

@@ -1,5 +1,6 @@
 //! A request for a line that misses a core's L1: the private L2, the directory, memory.
 
+use super::directory::FromHosts;
 use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
@@ -69,7 +70,7 @@ impl Running {
 
     /// The LLC and memory. `held`: the core has a shared copy and requests only ownership.
     fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Blocked> {
-        if let Some(until) = self.hw.held_until(line) {
+        if let Some(until) = self.hw.held_until(core, line) {
             return Err(until.into());
         }
         let here = self.hw.llc(core).peek(line);
@@ -91,6 +92,8 @@ impl Running {
         }
         let supply = match here {
             Some(_) => Supply::Memory,
+            // Another host's caches answer.
+            None if self.hw.directory.is_some() && self.hw.is_elsewhere(core, line) => Supply::Memory,
             None => self.supply(core, line, access)?,
         };
         let remembered = match alone {
@@ -99,16 +102,19 @@ impl Running {
         };
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.llc(core).latency;
+        let mut elsewhere = FromHosts::default();
         if self.hw.directory.is_some() {
-            t += self.ask_hosts(core, line, access, here.is_some());
+            elsewhere = self.ask_hosts(core, line, access, here.is_some());
+            t += elsewhere.takes;
         }
-        let entry = match self.hw.llc_mut(core).touch(line) {
+        let mut entry = match self.hw.llc_mut(core).touch(line) {
             Some(entry) => entry,
             None => {
                 t = self.fetch(core, line, supply, victim, t);
                 LlcLine::default()
             }
         };
+        entry.dirty |= elsewhere.dirty;
         let holder = entry.sharers.others(core).next();
         if let Some(other) = holder.filter(|_| entry.owned || access == Access::Own) {
             self.hw.record(|recorder, _| recorder.served_by(Source::Core));
@@ -191,7 +197,10 @@ impl Running {
     /// Returns a core that does not hold the line, to which the directory has forwarded the request
     /// for its note. (Of a line that the LLC lacks, all cores are asked while memory is read.)
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<Option<CoreId>, Blocked> {
-        let holding = self.hw.llc(core).peek(line).map_or(Sharers::default(), |l| l.sharers);
+        let mut holding = self.hw.llc(core).peek(line).map_or(Sharers::default(), |l| l.sharers);
+        if self.hw.directory.is_some() && !broken(Rule::SnoopsOtherHosts) {
+            holding = holding.and(self.hw.sharers_elsewhere(core, line));
+        }
         let holders = match self.wants.snoops_all {
             true => Sharers::first(self.hw.harts.len()),
             false => holding,
@@ -253,10 +262,9 @@ impl Running {
     /// Updates the directory and the other cores' states. Returns the state that the requester
     /// gets.
     fn grant_line(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
-        let among_hosts = self.hw.directory.as_ref();
         let alone = entry.sharers.others(core).next().is_none()
             && !self.design.is_shared(core, line)
-            && !among_hosts.is_some_and(|directory| directory.is_shared(self.hw.host_of(core), line));
+            && !self.hw.is_elsewhere(core, line);
         for other in entry.sharers.others(core) {
             if access == Access::Own {
                 self.wake(other);

@@ -10,6 +10,7 @@ use crate::config::{HostCoherence, MachineConfig};
 use std::collections::HashMap;
 use strandline_design::Access;
 use strandline_isa::{CoreId, Flush, Line};
+use strandline_rules::{broken, Rule};
 
 /// The hosts that have a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,15 @@ impl Holders {
     }
 }
 
+/// What other hosts have answered to a request for a line.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FromHosts {
+    /// Cycles beyond an access to the LLC, if the line is there, or to the device.
+    pub takes: u64,
+    /// It comes newer than the device has it.
+    pub dirty: bool,
+}
+
 /// Which hosts have which lines of persistent memory.
 #[derive(Default)]
 pub struct Directory(HashMap<Line, Holders>);
@@ -44,6 +54,13 @@ impl Directory {
 
     fn holders(&self, line: Line) -> Holders {
         self.0.get(&line).copied().unwrap_or_default()
+    }
+
+    /// All hosts have the line, which none has written.
+    pub fn warm(&mut self, hosts: usize, line: Line) {
+        if line.is_persistent() {
+            (0..hosts).for_each(|host| self.grants(HostId(host as u8), line, Access::Read));
+        }
     }
 
     /// A host has the line no longer.
@@ -104,6 +121,18 @@ impl Hardware {
         }
     }
 
+    /// The cores of other hosts that have a line.
+    pub fn sharers_elsewhere(&self, core: CoreId, line: Line) -> Sharers {
+        let others = self.other_holders(core, line).into_iter();
+        others.fold(Sharers::default(), |all, (_, sharers)| all.and(sharers))
+    }
+
+    /// Whether another host than a core's has a line.
+    pub fn is_elsewhere(&self, core: CoreId, line: Line) -> bool {
+        let directory = self.directory.as_ref();
+        directory.is_some_and(|directory| directory.is_shared(self.host_of(core), line))
+    }
+
     /// The hosts other than a core's that have a line, and the cores of each.
     fn other_holders(&self, core: CoreId, line: Line) -> Vec<(HostId, Sharers)> {
         let Some(directory) = self.directory.as_ref().filter(|_| line.is_persistent()) else {
@@ -132,23 +161,27 @@ impl Running {
             .try_for_each(|(_, sharers)| self.await_owner(core, line, sharers, at))
     }
 
-    /// Asks the other hosts for a line, by way of the device. Returns the cycles that it takes beyond an access to the LLC
-    /// (`here`) or to the device.
-    pub(super) fn ask_hosts(&mut self, core: CoreId, line: Line, access: Access, here: bool) -> u64 {
+    /// Asks the other hosts for a line, by way of the device.
+    pub(super) fn ask_hosts(&mut self, core: CoreId, line: Line, access: Access, here: bool) -> FromHosts {
         let Some(directory) = self.hw.directory.as_ref().filter(|_| line.is_persistent()) else {
-            return 0;
+            return FromHosts::default();
         };
         let (host, way) = (self.hw.host_of(core), self.hw.machine.cxl.way().0);
         let holders = directory.holders(line);
         let is_owner = holders.owned && holders.hosts == Holders::bit(host);
         if here && (access == Access::Read || is_owner) {
-            return 0;
+            return FromHosts::default();
         }
+        let goes_along = self.wants.orders_evictions && !broken(Rule::DirtyGoesAlong);
+        let mut dirty = false;
         let asked = self.hw.other_holders(core, line);
         let must_ask = !asked.is_empty() && (access == Access::Own || holders.owned);
         for (other, sharers) in asked.iter().filter(|_| must_ask) {
             if self.gives_up(*other, line, *sharers, access == Access::Own) {
-                self.hands_back(*other, line);
+                match goes_along {
+                    true => dirty = true,
+                    false => self.hands_back(*other, line),
+                }
             }
         }
         // The answer comes behind what hosts have written of the line.
@@ -158,7 +191,10 @@ impl Running {
         }
         let to_device = if here { 2 * way } else { 0 };
         let to_others = 2 * way + 2 * self.hw.hop() + self.hw.llc(core).latency;
-        to_device + if must_ask { to_others } else { 0 }
+        FromHosts {
+            takes: to_device + if must_ask { to_others } else { 0 },
+            dirty,
+        }
     }
 
     /// A host gives up a line, or what it has written of it: whether that was dirty.
@@ -208,5 +244,14 @@ impl Running {
             dirty |= self.gives_up(host, line, sharers, kind != Flush::Clwb);
         }
         (dirty, 4 * self.hw.machine.cxl.way().0)
+    }
+
+    /// A line leaves the caches of all other hosts.
+    #[inline(never)]
+    pub(super) fn evict_in_hosts(&mut self, core: CoreId, line: Line, at: u64) {
+        for (host, _) in self.hw.other_holders(core, line) {
+            let of_host = self.hw.cores_of(host).next();
+            of_host.into_iter().for_each(|of_host| self.evict(of_host, line, at));
+        }
     }
 }

@@ -117,6 +117,7 @@ impl Running {
             match command {
                 Command::FlushLine { core, line, flush, tag } => self.design_flush(core, line, flush, tag),
                 Command::LookAtDrained(core) => self.hw.message_drained(core),
+                Command::Acknowledge { core, .. } if self.hw.has_failed(core) => {}
                 Command::Acknowledge { core, context } => self.hw.complete(core, context),
                 Command::Open(gate) => self.open(gate),
                 Command::LookAtQueue(controller) => self.issue(controller),
@@ -138,7 +139,14 @@ impl Running {
             return;
         }
         let woken = self.hw.waiters.wake(Condition::Open(gate));
-        for waiter in &woken {
+        self.go_on(&woken);
+        self.hw.waiters.recycle(woken);
+    }
+
+    /// Those that have waited for a gate go on.
+    #[inline]
+    pub(super) fn go_on(&mut self, woken: &[Waiter]) {
+        for waiter in woken {
             match *waiter {
                 Waiter::Fence(core) => self.hw.release(core),
                 Waiter::Program(core, then) => self.hw.resume(core, then),
@@ -150,6 +158,5 @@ impl Running {
                 Waiter::Arrival { controller, write } => self.arrives(controller, write, true),
             }
         }
-        self.hw.waiters.recycle(woken);
     }
 }

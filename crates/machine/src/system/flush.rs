@@ -63,7 +63,10 @@ impl Hardware {
         } else if broken(Rule::CleanFlushWaitsForFlight) {
             None
         } else {
-            self.writes.unaccepted_of(self.host_of(core), line)
+            match self.directory.is_some() && !broken(Rule::FlushAwaitsOtherHosts) {
+                true => self.writes.unaccepted(line),
+                false => self.writes.unaccepted_of(self.host_of(core), line),
+            }
         };
         match write {
             Some(_) if broken(Rule::AcknowledgedAfterBackend) => {
@@ -131,7 +134,7 @@ impl Running {
     /// or another core's reply.
     pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until<Key>> {
         let line = entry.line();
-        if let Some(until) = self.hw.held_until(line) {
+        if let Some(until) = self.hw.held_until(core, line) {
             return Err(until);
         }
         let entries = self.hw.machine.core.writeback_buffer_entries as usize;
@@ -174,6 +177,9 @@ impl Running {
 
     /// Performs a flush that the design sends; the design gets its acknowledgement.
     pub(super) fn design_flush(&mut self, core: CoreId, line: Line, flush: Flush, tag: Key) {
+        if self.hw.has_failed(core) && !broken(Rule::FailedHostIsSilent) {
+            return;
+        }
         let now = self.hw.now();
         self.hw.record(move |recorder, _| {
             recorder.woken(Who::Flush(core, line), now);
@@ -234,7 +240,7 @@ impl Running {
     fn look_up_elsewhere(&mut self, core: CoreId, line: Line, kind: Flush, own: u64) -> Result<FoundLine, Until<Key>> {
         let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let sharers = self.hw.llc(core).peek(line).map_or(Sharers::default(), |l| l.sharers);
-        for other in sharers.others(core) {
+        for other in sharers.and(self.hw.sharers_elsewhere(core, line)).others(core) {
             self.snoop(other, core, line, Access::Read)?;
         }
         if kind != Flush::Clwb {
@@ -305,8 +311,8 @@ impl Running {
             return false;
         }
         self.evict(core, line, at);
-        if self.hw.directory.is_some() && self.flush_in_hosts(core, line, Flush::ClflushOpt).0 {
-            self.write_back(core, line, at);
+        if self.hw.directory.is_some() {
+            self.evict_in_hosts(core, line, at);
         }
         let hart = self.hw.hart(core);
         let index = match hart.combining.iter().position(|b| b.line == line && !b.sent) {

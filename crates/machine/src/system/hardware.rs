@@ -323,9 +323,11 @@ impl Hardware {
         self.waiters.of_fence(core).is_some() || program.is_some_and(waits)
     }
 
-    /// The condition for which the design holds an evicted line.
-    pub fn held_until(&self, line: Line) -> Option<Until<Key>> {
-        let held = self.waiters.held_lines().find(|(_, _, held)| *held == line);
+    /// The condition for which the design holds an evicted line, of a host whose copy a core would get.
+    pub fn held_until(&self, core: CoreId, line: Line) -> Option<Until<Key>> {
+        let concerns = |of: CoreId| self.directory.is_some() || self.host_of(of) == self.host_of(core);
+        let mut held = self.waiters.held_lines();
+        let held = held.find(|(_, of, held)| *held == line && concerns(*of));
         held.map(|(condition, ..)| condition.until())
     }
 

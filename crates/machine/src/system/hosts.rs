@@ -232,10 +232,10 @@ impl Hardware {
     }
 
     /// The bytes of a write that is combined from these, as its line is sent. Others of it may be stale where several hosts
-    /// share memory.
+    /// share memory and nothing keeps their copies alike.
     pub fn combined(&self, mask: u64) -> ByteMask {
         match self.device {
-            Some(_) if !broken(Rule::CombinedSendsOwnBytes) => ByteMask(mask),
+            Some(_) if self.directory.is_none() && !broken(Rule::CombinedSendsOwnBytes) => ByteMask(mask),
             _ => ByteMask::ALL,
         }
     }
@@ -257,10 +257,18 @@ impl Running {
             self.wake(*core);
             self.stop_core(*core);
         }
+        lost.extend(self.hw.waiters.lose(|core| cores.contains(&core)));
         if self.hw.directory.is_some() {
             lost.extend(self.hw.dirty_lines(host, &cores));
+            // What reserve power saves of it all see as before.
+            if self.durable_from.has_visible() && !broken(Rule::FailedHostIsSaved) {
+                lost.clear();
+            }
             self.hw.return_to_device(host, lost);
         }
+        // Those that wait for what the failed host was to do.
+        let askers = self.hw.waiters.wake_askers();
+        self.go_on(&askers);
         self.hw
             .post(now + self.hw.machine.cxl.detection.0, Event::HostsTold(host));
         self.maybe_start();

@@ -155,6 +155,9 @@ impl Running {
         let core = self.hw.harts[0].core.clone();
         for line in core.tlb.lines_with_entries(addresses) {
             self.hw.hosts.iter_mut().for_each(|host| host.llc.warm(line));
+            if let Some(directory) = &mut self.hw.directory {
+                directory.warm(self.hw.hosts.len(), line);
+            }
         }
     }
 

@@ -34,7 +34,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn broadcasts(&self) -> bool {
-        self.machine.interconnect.coherence == Coherence::Snoop
+        self.machine.interconnect.coherence == Coherence::Snoop && self.hosts.len() == 1
     }
 
     fn controller_of(&self, line: Line) -> ControllerId {
@@ -197,7 +197,12 @@ impl Services<Keys> for Hardware {
     }
 
     fn to_core(&self) -> Cycles {
-        Cycles(2 * self.hop())
+        let between_hosts = if self.hosts.len() > 1 {
+            2 * self.machine.cxl.way().0
+        } else {
+            0
+        };
+        Cycles(2 * self.hop() + between_hosts)
     }
 
     fn to_llc(&self) -> Cycles {

@@ -188,6 +188,48 @@ impl Waiters {
         woken
     }
 
+    /// Removes those that wait for a gate and will ask the design again.
+    #[cold]
+    pub fn wake_askers(&mut self) -> Vec<Waiter> {
+        let asks = |waiter: &Waiter| {
+            let program = matches!(waiter, Waiter::Program(_, Then::Ask(_)));
+            program
+                || matches!(
+                    waiter,
+                    Waiter::StoreQueue(_) | Waiter::Flush { .. } | Waiter::Perform { .. }
+                )
+        };
+        let at_gates = self
+            .others
+            .iter()
+            .filter(|(at, waiter)| matches!(at, Condition::Open(_)) && asks(waiter));
+        let mut gates: Vec<Condition> = at_gates.map(|(at, _)| *at).collect();
+        gates.sort_unstable();
+        gates.dedup();
+        let mut woken = Vec::new();
+        for gate in gates {
+            let (asking, others): (Vec<_>, Vec<_>) = self.wake(gate).into_iter().partition(asks);
+            others.into_iter().for_each(|waiter| self.park(gate, waiter));
+            woken.extend(asking);
+        }
+        woken
+    }
+
+    /// Removes what cores that are gone have sent and the design holds. Returns the evicted lines among it.
+    #[cold]
+    pub fn lose(&mut self, is_gone: impl Fn(CoreId) -> bool) -> Vec<Line> {
+        let mut lines = Vec::new();
+        self.others.retain(|(_, waiter)| match waiter {
+            Waiter::Eviction { core, line, .. } if is_gone(*core) => {
+                lines.push(*line);
+                false
+            }
+            Waiter::Flush { core, .. } | Waiter::Perform { core, .. } => !is_gone(*core),
+            _ => true,
+        });
+        lines
+    }
+
     /// Removes the program that has waited longest for a condition that is not of one core.
     pub fn wake_longest(&mut self, condition: Condition) -> Option<CoreId> {
         while let Some(found) = self.others.iter().position(|(awaited, _)| *awaited == condition) {

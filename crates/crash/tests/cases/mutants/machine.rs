@@ -1,6 +1,7 @@
 //! Broken rules of the machine, the logs, their recovery and the coroutines, and what notices each.
 
 use super::table::*;
+use strandline_crash::litmus::HOST_SEEDS;
 use strandline_rules::Rule;
 
 #[rustfmt::skip]
@@ -62,6 +63,12 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hosts/queued-writes-lost", "x86", B(Rule::AdrSavesUnissued.any()), &HOSTS, &[P]),
     mutant("hosts/clean-flush-waits-not", "x86", B(Rule::CleanFlushWaitsForFlight.any()), &HOSTS, &[E]),
     mutant("hosts/clflushopt-drops", "x86", B(Rule::ClflushoptWritesBack.any()), &HOSTS, &[P]),
+    // Hosts that a directory keeps alike, under designs that order more than their flushes.
+    mutant("hosts/snoops-own-host", "strandweaver", B(Rule::SnoopsOtherHosts.any()), &[], &[R]).about_seed(HOST_SEEDS),
+    mutant("hosts/dirty-line-written", "hops-ep", B(Rule::DirtyGoesAlong.any()), &[], &[R]).about_seed(HOST_SEEDS),
+    mutant("hosts/flush-awaits-own-host", "x86", B(Rule::FlushAwaitsOtherHosts.any()), &[], &[R]).about_seed(HOST_SEEDS),
+    mutant("hosts/failed-caches-lost", "eadr", B(Rule::FailedHostIsSaved.any()), &FAILING_ALIKE, &[P]),
+    mutant("hosts/failed-host-drains", "strandweaver", B(Rule::FailedHostIsSilent.any()), &FAILING_HOST, &[P]),
     mutant("hosts/fence-leaves-one", "x86", B(Rule::FenceWaitsForAll.any()), &HOSTS, &[E, P]),
     // The undo log and its recovery.
     mutant("log/line-not-logged", "x86", B(Rule::EveryLineLogged.any()), &[], &[E]),

@@ -80,7 +80,7 @@ impl View<'_> {
 
 use Flush::{Clflush, ClflushOpt, Clwb};
 use Op::{Fence, Flush as F, Increment, Load, Out, Pause, Stagger, Store, StoreNt};
-use Primitive::{Cfence, Mfence, Pcommit, Setctx, Sfence, StoreBarrier};
+use Primitive::{Cfence, Mfence, Pcommit, PersistBarrier, Setctx, Sfence, StoreBarrier};
 
 const INCREMENTS: &[Op] = &[Increment(A); 16];
 
@@ -209,6 +209,19 @@ const ACROSS_HOSTS: &[Program] = &[
         forbidden: |v| v.told_without(0, X, 1) || v.told_without(1, X2, 1) },
 ];
 
+/// Those for two hosts of which the first fails.
+#[rustfmt::skip]
+const A_HOST_FAILS: &[Program] = &[
+    // What has left it has arrived by then.
+    Program { name: "two reads of a failed host's store",
+        threads: &[
+            &[Store(X, 1), F(X, Clwb), Fence(PersistBarrier), Store(Y, 1), F(Y, Clwb)],
+            &[Pause(11_000), Stagger(20), F(Y, ClflushOpt), Fence(Mfence), Load(Y), Pause(30_000), F(Y, ClflushOpt), Fence(Mfence), Load(Y)]],
+        forbidden: |v| v.register(1, 0) != v.register(1, 1) },
+    Program { name: "a failed host's visible store", threads: &[&[Store(X, 1), Pause(20_000)], &[Pause(11_000), Stagger(20), Load(X)]],
+        forbidden: |v| v.register(1, 0) != 1 },
+];
+
 const SPECULATIVE_INCREMENTS: &[Op] = &[
     Store(B, 1),
     F(B, Clwb),
@@ -237,6 +250,7 @@ fn applies(program: &Program, sets: &[&str]) -> bool {
         "two stores seen" => !sets("consistency=weak"),
         // Loads pass a barrier where stores drain in order.
         "fence; a load that is overwritten" => sets("consistency=weak"),
+        "a failed host's visible store" => sets("coherence=hardware"),
         "clwb; locked" => sets("lock_orders_flushes=true"),
         // Without ADR, an acknowledged flush is not durable, but for a `dc cvap`.
         "clflush behind a write; store" => true,
@@ -252,6 +266,7 @@ pub fn run(planted: &Planted, sets: &[&str]) -> Option<String> {
             .any(|(seed, jitter)| fails(planted, program, &machine(sets, jitter), seed))
     };
     let programs = match planted.about().name {
+        _ if sets.iter().any(|set| set.starts_with("machine.simulation.fails=")) => A_HOST_FAILS,
         _ if are_across_hosts(sets) => ACROSS_HOSTS,
         "dpo" => DELEGATED,
         "sp" | "sp-adr" => SPECULATIVE,

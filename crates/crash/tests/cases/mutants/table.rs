@@ -229,6 +229,20 @@ pub const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 /// Two hosts, behind links.
 pub const HOSTS: [&str; 2] = ["machine.hosts=2", "machine.cxl.link_latency=100"];
 pub const SMALL_HOSTS: [&str; 3] = ["machine.hosts=2", "machine.cxl.link_latency=100", SMALL_QUEUE];
+/// The first of two hosts fails while the acknowledgement of its first flush is on its way.
+pub const FAILING_HOST: [&str; 4] = [
+    "machine.hosts=2",
+    "machine.cxl.link_latency=2000",
+    "machine.simulation.fails=h0",
+    "machine.simulation.fails_at=8000",
+];
+pub const FAILING_ALIKE: [&str; 5] = [
+    FAILING_HOST[0],
+    FAILING_HOST[1],
+    FAILING_HOST[2],
+    FAILING_HOST[3],
+    "machine.cxl.coherence=hardware",
+];
 pub const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
 /// Records of one epoch stand beside one another.
 pub const MANY_RECORDS: [&str; 4] = [

@@ -3,13 +3,21 @@
 use super::Asap;
 use crate::epochs::persistency::Persistency;
 use crate::parts::epochs::Commits;
-use strandline_design::{About, Needs};
+use strandline_design::{About, Hosts, Needs};
+
+/// The hosts that speculative writes allow.
+const SPECULATED: Hosts = Hosts::Coherent(
+    "controllers hold values that may be undone, which only coherence keeps from other hosts, and epochs that others wait for are lost in the buffers of a failed host",
+);
 
 const ABOUT: About = About {
     name: "asap-ep",
     paper: "ASAP IV, V",
     summary: "ofence and dfence; persist buffers flush at once, controllers undo what was too early",
-    needs: Needs::ADR_IN_ORDER,
+    needs: Needs {
+        hosts: SPECULATED,
+        ..Needs::ADR_IN_ORDER
+    },
     promises_recovery: true,
     model: "ep",
     intents: Some("intents"),

@@ -19,9 +19,14 @@ use crate::parts::per_core;
 pub use own::{Gate, Message, Own, Wraps};
 pub use settings::{Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use std::collections::VecDeque;
-use strandline_design::{Counters, Occupancy, Wants};
+use strandline_design::{Counters, Hosts, Occupancy, Wants};
 use strandline_isa::CoreId;
 use strandline_kernel::{Cycles, Params};
+
+/// The hosts of designs whose flushes do nothing, and whose buffers fail with their host.
+pub const BUFFERED: Hosts = Hosts::Coherent(
+    "its flushes do nothing, so that a reader has no invalidate, and epochs that others wait for are lost in the buffers of a failed host",
+);
 
 /// The persist buffers of all cores.
 ///
@@ -51,6 +56,7 @@ impl PersistBuffers {
         Wants {
             nt_cached: true,
             snoops_all: true,
+            orders_evictions: true,
             ..Wants::default()
         }
     }
