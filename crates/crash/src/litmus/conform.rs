@@ -88,12 +88,12 @@ pub struct Violation {
     pub detail: Vec<String>,
 }
 
-/// The model of x86 hosts whose caches nothing keeps alike.
+/// The model of x86 hosts whose caches nothing keeps alike, on a device with ADR.
 const ACROSS_HOSTS: &str = "cxl-today";
 
 /// The model that judges a design on a test: none if neither candidate defines the test's instructions.
 fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models)>, Error> {
-    let across = (about.needs.hosts == Hosts::Any && about.model == "px86").then_some(ACROSS_HOSTS);
+    let across = (about.needs.hosts == Hosts::Any && about.needs.adr && about.model == "px86").then_some(ACROSS_HOSTS);
     let names = match test.hosts.are_named() {
         true => [across, None],
         false => [Some(about.model), about.intents],
