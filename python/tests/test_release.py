@@ -26,7 +26,7 @@ OF_NO_PAPER = {
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
     *("common", "zen4"),
     *("cxl-asic", "cxl-fpga", "cxl-switch", "cmm-h", "shared-log", "publish", "shared-heap", "host-queue"),
-    "cxl-today",
+    *("cxl-today", "cxl-coherent"),
 }
 """Models of what every design keeps, designs of ours, the machine of all designs, a processor, and what hosts share."""
 

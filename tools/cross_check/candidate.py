@@ -22,6 +22,7 @@ class Candidate:
         self.rf = self._reads_from()
         self.co = self._coherence()
         self.fr = self._from_reads()
+        self.late = self._late()
         self.read: dict[int, dict[int, int]] = {}
 
     def _none(self) -> Relation:
@@ -59,6 +60,14 @@ class Candidate:
     def _from_reads(self) -> Relation:
         algebra = self.algebra
         return algebra.compose(algebra.inverse(self.rf), self.co)
+
+    def _late(self) -> Relation:
+        """The failure of hosts, and survivors' reads that come after it: any of them."""
+        late = self._none()
+        for failure in (event for event in self.events if "FAILURE" in event.kinds):
+            reads = (event for event in self.events if "R" in event.kinds and self.test.survives(event))
+            late[failure.number] = {read.number: self.circuit.variable() for read in reads}
+        return late
 
     def settle_values(self) -> None:
         """Finds the possible values of each read. A read whose value depends on itself has none, and is excluded.
@@ -134,7 +143,7 @@ class Candidate:
             "ctx": lambda a, b: same(a, b) and events[a].context == events[b].context,
         }
         names: dict[str, Value] = {name: Between(self.algebra.relation(holds)) for name, holds in relations.items()}
-        names |= {"rf": Between(self.rf), "co": Between(self.co), "fr": Between(self.fr)}
+        names |= {"rf": Between(self.rf), "co": Between(self.co), "fr": Between(self.fr), "late": Between(self.late)}
         for name in (*SETS, "W", "R", "IW", "REST", "OUT", "END", "LOCKED"):
             names[name] = SetOf([TRUE if name in event.kinds else FALSE for event in events])
         names["_"] = SetOf([TRUE for _ in events])

@@ -24,7 +24,7 @@ def locations(test: Litmus) -> list[str]:
 
 def allowed_states(test: Litmus, model: Model, variant: str | None = None) -> States | None:
     """All allowed states, with values in the order of `locations`; `None` if the test is undefined."""
-    candidate = Candidate(test)
+    candidate = Candidate(test.wanted(model.has_rest, model.has_failure))
     evaluation = Evaluation(candidate, variant)
     evaluation.run(model)
     candidate.settle_values()
@@ -37,6 +37,8 @@ def allowed_states(test: Litmus, model: Model, variant: str | None = None) -> St
     solver.add([lit ^ 1, cut[b] ^ 1, cut[a]] for a, row in enumerate(pmo) for b, lit in row.items() if a != b)
     # What a survivor has put out, and its end, are in every cut.
     solver.add([cut[event.number]] for event in candidate.events if "OUT" in event.kinds and test.survives(event))
+    # What comes after the failure is in none.
+    solver.add([cut[event.number] ^ 1] for event in candidate.events if "FAILURE" in event.kinds)
     return set(solver.values([_state(candidate, name, cut) for name in locations(test)]))
 
 

@@ -116,6 +116,10 @@ class Model:
     """The variants that the model or its includes test, in order."""
     has_hosts: bool
     """Whether the model or its includes name `same-host`."""
+    has_rest: bool
+    """Whether they name `REST`."""
+    has_failure: bool
+    """Whether they name `late`."""
 
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
@@ -143,7 +147,8 @@ def read_model(path: Path) -> Model:
     isa = frozenset(part.name for part in subexpressions(defined["isa"]) if isinstance(part, Name))
     variants = {part.variant for expr in expressions for part in subexpressions(expr) if isinstance(part, If)}
     names = {part.name for expr in expressions for part in subexpressions(expr) if isinstance(part, Name)}
-    return Model(path.stem, statements, isa, tuple(sorted(variants)), "same-host" in names)
+    has = ("same-host" in names, "REST" in names, "late" in names)
+    return Model(path.stem, statements, isa, tuple(sorted(variants)), *has)
 
 
 def read_models(folder: Path) -> dict[str, Model]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .errors import InputError
@@ -113,6 +113,15 @@ class Litmus:
     def survives(self, event: Event) -> bool:
         """Whether the thread of an event runs to its end."""
         return bool(self.failing) and self.host(event) not in (None, *self.failing)
+
+    def wanted(self, rest: bool, failure: bool) -> Litmus:
+        """The test with the events that a model asks for."""
+        kept = [event for event in self.events if rest or "REST" not in event.kinds]
+        # Only initial writes move, and nothing names these.
+        events = [replace(event, number=at) for at, event in enumerate(kept)]
+        if failure and any(self.survives(event) for event in events):
+            events.append(Event(len(events), INITIAL, frozenset({"FAILURE"})))
+        return replace(self, events=events)
 
     @property
     def persistent(self) -> list[str]:

@@ -3,6 +3,7 @@
 use crate::cat::Candidate;
 use crate::litmus::Test;
 use crate::relation::Relation;
+use crate::structure::EventKind;
 use crate::unroll::Unrolled;
 use crate::Fault;
 
@@ -10,6 +11,7 @@ use crate::Fault;
 const MOST: u64 = 2_000_000;
 
 /// A candidate execution with its values.
+#[derive(Clone)]
 pub struct Execution {
     /// The reads-from relation and the order of writes.
     pub candidate: Candidate,
@@ -41,7 +43,8 @@ pub fn executions(test: &Test, unrolled: &Unrolled, mut see: impl FnMut(Executio
             .collect();
         if let Some(values) = values(unrolled, &reads, &from) {
             each_order(&orders, &mut Vec::new(), &mut |orders| {
-                see(execution(unrolled.events.len(), &reads, &from, orders, &values));
+                let execution = execution(unrolled.events.len(), &reads, &from, orders, &values);
+                each_late(test, unrolled, execution, &mut see);
             });
         }
         if !next(&mut choice, |index| sources[index].len()) {
@@ -105,6 +108,54 @@ fn each_order<'o>(left: &'o [Vec<Vec<usize>>], chosen: &mut Vec<&'o [usize]>, se
     }
 }
 
+/// The execution with each choice of the survivors' reads that come after the failure: what these read may be overwritten by
+/// a store that is lost. The later ones of a thread, since reads stay in order; none if the model asks for no failure.
+fn each_late(test: &Test, unrolled: &Unrolled, mut execution: Execution, see: &mut impl FnMut(Execution)) {
+    let Some(failure) = unrolled.failure else {
+        return see(execution);
+    };
+    let disputed = disputed(test, unrolled, &execution);
+    let mut choice = vec![0; disputed.len()];
+    loop {
+        let mut late = Relation::empty(unrolled.events.len());
+        for (reads, count) in disputed.iter().zip(&choice) {
+            reads
+                .iter()
+                .rev()
+                .take(*count)
+                .for_each(|read| late.insert(failure, *read));
+        }
+        execution.candidate.late = late;
+        see(execution.clone());
+        if !next(&mut choice, |thread| disputed[thread].len() + 1) {
+            return;
+        }
+    }
+}
+
+/// For each thread that survives, its reads whose source a thread that fails overwrites.
+fn disputed(test: &Test, unrolled: &Unrolled, execution: &Execution) -> Vec<Vec<usize>> {
+    let survives = |event: usize| unrolled.events[event].thread.map(|thread| test.hosts.survives(thread));
+    let source = execution.candidate.rf.inverse();
+    let is_disputed = |read: &usize| {
+        let overwritten = source
+            .after(*read)
+            .flat_map(|write| execution.candidate.co.after(write));
+        overwritten.into_iter().any(|write| survives(write) == Some(false))
+    };
+    let of_thread = |thread: usize| {
+        let own = (0..unrolled.events.len()).filter(|event| {
+            let event = &unrolled.events[*event];
+            event.thread == Some(thread) && event.kind == EventKind::Read
+        });
+        own.filter(is_disputed).collect()
+    };
+    (0..test.threads.len())
+        .filter(|thread| test.hosts.survives(*thread))
+        .map(of_thread)
+        .collect()
+}
+
 fn execution(size: usize, reads: &[usize], from: &[usize], orders: &[&[usize]], values: &[u8]) -> Execution {
     let mut rf = Relation::empty(size);
     reads
@@ -118,7 +169,11 @@ fn execution(size: usize, reads: &[usize], from: &[usize], orders: &[&[usize]], 
         }
     }
     Execution {
-        candidate: Candidate { rf, co },
+        candidate: Candidate {
+            rf,
+            co,
+            late: Relation::empty(size),
+        },
         orders: orders.iter().map(|order| order.to_vec()).collect(),
         values: values.to_vec(),
     }

@@ -30,7 +30,7 @@ const MOST_PERSISTS: usize = 20;
 /// # Errors
 /// No execution of the model writes these values, or the test has too many executions.
 pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Fault> {
-    let unrolled = Unrolled::of(test);
+    let unrolled = Unrolled::of(test, model.wanted());
     let persists = Persists::of(test, &unrolled);
     let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
     let mut best: Option<Drawn> = None;
@@ -43,7 +43,7 @@ pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Faul
         };
         let order = persists.order(&verdict.pmo);
         let mut cut = None;
-        _ = each_cut(&order, persists.certain, &mut |bits| {
+        _ = each_cut(&order, persists.certain, persists.never, &mut |bits| {
             if persists.state(&execution, bits) == state {
                 cut = Some((0, bits));
                 return ControlFlow::Break(());
@@ -83,7 +83,7 @@ fn nearest(persists: &Persists, execution: &Execution, order: &[u64], state: &[u
     if order.len() > MOST_PERSISTS {
         return None;
     }
-    let whole = |cut: &u64| cut & persists.certain == persists.certain;
+    let whole = |cut: &u64| cut & persists.certain == persists.certain && cut & persists.never == 0;
     let leaves = (0..1u64 << order.len()).filter(|cut| whole(cut) && persists.state(execution, *cut) == state);
     let broken = |cut: u64| {
         order
@@ -127,7 +127,7 @@ impl Drawn {
                     EventKind::Write | EventKind::Output => format!("  writes {said}"),
                     EventKind::RestRead => format!("  has {said} in the rest"),
                     EventKind::RestWrite => format!("  keeps {said} in the rest"),
-                    EventKind::End | EventKind::Other => String::new(),
+                    EventKind::End | EventKind::Failure | EventKind::Other => String::new(),
                 };
                 let fill = if persists.has(self.cut, event) {
                     ", style=filled, fillcolor=lightblue"
@@ -143,6 +143,15 @@ impl Drawn {
                 }
             }
             dot.push_str("  }\n");
+        }
+        if let Some(failure) = unrolled.failure {
+            _ = writeln!(dot, "  e{failure} [label=\"hosts fail\", style=dashed];");
+        }
+        for (failure, read) in self.execution.candidate.late.pairs() {
+            _ = writeln!(
+                dot,
+                "  e{failure} -> e{read} [label=\"late\", color=gray, constraint=false];"
+            );
         }
         self.edges(&mut dot, unrolled, persists);
         dot.push_str("}\n");

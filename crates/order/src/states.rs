@@ -5,7 +5,7 @@ use crate::execution::{executions, Execution};
 use crate::litmus::{LocationId, LocationKind, Quantifier, Test};
 use crate::model::Model;
 use crate::relation::Relation;
-use crate::structure::EventKind;
+use crate::structure::{EventKind, Wanted};
 use crate::unroll::Unrolled;
 use crate::Fault;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub struct Allowed {
 /// # Errors
 /// The test has too many executions, or they have too many cuts.
 pub fn allowed(test: &Test, model: &Model) -> Result<Allowed, Fault> {
-    let unrolled = Unrolled::of(test);
+    let unrolled = Unrolled::of(test, model.wanted());
     let persists = Persists::of(test, &unrolled);
     let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
     let mut allowed = Allowed {
@@ -65,7 +65,7 @@ fn insert_cuts(
     order: &[u64],
     mut left: u64,
 ) -> Option<u64> {
-    let flow = each_cut(order, persists.certain, &mut |cut| {
+    let flow = each_cut(order, persists.certain, persists.never, &mut |cut| {
         if left == 0 {
             return ControlFlow::Break(());
         }
@@ -82,7 +82,13 @@ fn insert_cuts(
 /// # Errors
 /// The test has too many executions.
 pub fn thinkable(test: &Test, most: usize) -> Result<BTreeSet<State>, Fault> {
-    let unrolled = Unrolled::of(test);
+    let unrolled = Unrolled::of(
+        test,
+        Wanted {
+            rest: true,
+            failure: false,
+        },
+    );
     let persists = Persists::of(test, &unrolled);
     let mut values: Vec<BTreeSet<u8>> = persists
         .cells
@@ -143,6 +149,8 @@ pub(crate) struct Persists {
     bits: Vec<u64>,
     /// The bits of what happens whatever fails: outputs and ends of threads that survive.
     pub certain: u64,
+    /// The bit of the failure of hosts, behind which nothing of theirs is kept.
+    pub never: u64,
     /// For each observed location, its initial value and the events that may change it.
     cells: Vec<ObservedCell>,
 }
@@ -188,6 +196,7 @@ impl Persists {
         let written = cells.iter().flat_map(|cell| cell.events.iter().copied());
         let events: BTreeSet<usize> = written
             .chain((0..unrolled.events.len()).filter(|event| survives(*event)))
+            .chain(unrolled.failure)
             .collect();
         let events: Vec<usize> = events.into_iter().collect();
         let mut bits = vec![0; unrolled.events.len()];
@@ -198,6 +207,7 @@ impl Persists {
         let certain = (0..bits.len()).filter(|event| survives(*event));
         Persists {
             certain: certain.fold(0, |certain, event| certain | bits[event]),
+            never: unrolled.failure.map_or(0, |failure| bits[failure]),
             events,
             bits,
             cells,
@@ -234,8 +244,13 @@ impl Persists {
 }
 
 /// Calls `see` with every cut: each set that has, with an event, all events that must persist before it, and has what
-/// is certain. Stops when `see` breaks.
-pub(crate) fn each_cut(before: &[u64], certain: u64, see: &mut impl FnMut(u64) -> ControlFlow<()>) -> ControlFlow<()> {
+/// is certain, and nothing that `never` must precede. Stops when `see` breaks.
+pub(crate) fn each_cut(
+    before: &[u64],
+    certain: u64,
+    never: u64,
+    see: &mut impl FnMut(u64) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let mut after = vec![0u64; before.len()];
     for (later, bits) in before.iter().enumerate() {
         (0..before.len())
@@ -244,7 +259,12 @@ pub(crate) fn each_cut(before: &[u64], certain: u64, see: &mut impl FnMut(u64) -
     }
     let sure = (0..before.len()).filter(|bit| certain >> bit & 1 == 1);
     let inside = sure.fold(certain, |inside, bit| inside | before[bit]);
-    decide(before, &after, 0, inside, 0, see)
+    let lost = (0..before.len()).filter(|bit| never >> bit & 1 == 1);
+    let outside = lost.fold(never, |outside, bit| outside | after[bit]);
+    match inside & outside {
+        0 => decide(before, &after, 0, inside, outside, see),
+        _ => ControlFlow::Continue(()),
+    }
 }
 
 fn decide(

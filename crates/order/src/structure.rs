@@ -29,6 +29,8 @@ pub enum EventKind {
     RestWrite,
     /// The end of a thread that survives a failure.
     End,
+    /// The failure of hosts while others go on.
+    Failure,
     /// It is a flush, a fence or an intent.
     Other,
 }
@@ -70,18 +72,34 @@ pub struct Event {
 }
 
 /// The names of the sets that all models may use, followed by those of [`Class`].
-pub const SETS: [&str; 10] = ["W", "R", "M", "IW", "REST", "PM", "VM", "OUT", "END", "LOCKED"];
+pub const SETS: [&str; 10] = ["W", "R", "M", "IW", REST, "PM", "VM", "OUT", "END", "LOCKED"];
 
-/// The names of the relations that all models may use. The last three depend on the candidate.
-pub const RELATIONS: [&str; 16] = [
+/// The names of the relations that all models may use. The last four depend on the candidate.
+pub const RELATIONS: [&str; 17] = [
     "id", "po", "loc", "line", "int", "ext", HOSTS, "rmw", "rest", "data", "addr", "ctrl", "ctx", "rf", "co", "fr",
+    LATE,
 ];
 
 /// The relation between events of one host, which only models of several hosts name.
 pub const HOSTS: &str = "same-host";
 
-/// Number of [`RELATIONS`] that do not depend on reads-from.
-pub const KNOWN: usize = RELATIONS.len() - 3;
+/// The set of what a store takes of the rest of its line: only where a model names it.
+pub const REST: &str = "REST";
+
+/// The relation between the failure of hosts and survivors' reads that come after it: only where a model names it.
+pub const LATE: &str = "late";
+
+/// Number of [`RELATIONS`] that do not depend on the candidate.
+pub const KNOWN: usize = RELATIONS.len() - 4;
+
+/// What a model asks of the events of a test, beyond those of its instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// What stores take of the rest of their lines.
+    pub rest: bool,
+    /// The failure of hosts, and which reads come after it.
+    pub failure: bool,
+}
 
 /// What a thread's later events need of its reads: pairs of a read and a later event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,7 +119,7 @@ pub struct Structure {
     pub size: usize,
     /// As [`SETS`], then as [`Class::all`].
     pub sets: Vec<Set>,
-    /// As [`RELATIONS`], without the last three.
+    /// As [`RELATIONS`], without the last four.
     pub relations: Vec<Relation>,
 }
 
@@ -136,7 +154,7 @@ impl Structure {
             set(&|e| e.kind == EventKind::Write),
             set(&|e| e.kind == EventKind::Read),
             set(&|e| matches!(e.kind, EventKind::Read | EventKind::Write)),
-            set(&|e| e.thread.is_none()),
+            set(&|e| e.thread.is_none() && e.kind == EventKind::Write),
             set(&|e| !e.kind.is_own()),
             set(&in_memory(true)),
             set(&in_memory(false)),

@@ -1,7 +1,7 @@
 //! The events of a test.
 
 use crate::litmus::{Instruction, LocationId, LocationKind, Operand, Register, Test};
-use crate::structure::{Cell, Dependences, Event, EventKind, Structure};
+use crate::structure::{Cell, Dependences, Event, EventKind, Structure, Wanted};
 
 /// A value as a sum of read values and a constant, modulo 256.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Unrolled {
     pub origin: Vec<Option<(usize, usize)>>,
     /// The value of each write and output.
     pub written: Vec<Sum>,
+    /// The failure of hosts while others go on, if the model asks for it.
+    pub failure: Option<usize>,
     /// Sets and relations.
     pub structure: Structure,
 }
@@ -38,6 +40,7 @@ struct Registers {
 
 struct Unroller<'t> {
     test: &'t Test,
+    wanted: Wanted,
     events: Vec<Event>,
     origin: Vec<Option<(usize, usize)>>,
     written: Vec<Sum>,
@@ -47,11 +50,12 @@ struct Unroller<'t> {
 }
 
 impl Unrolled {
-    /// The events of `test`: initial writes first, then the threads' in program order.
+    /// The events of `test` that a model wants: initial writes first, then the threads' in program order.
     #[must_use]
-    pub fn of(test: &Test) -> Unrolled {
+    pub fn of(test: &Test, wanted: Wanted) -> Unrolled {
         let mut unroller = Unroller {
             test,
+            wanted,
             events: Vec::new(),
             origin: Vec::new(),
             written: Vec::new(),
@@ -64,6 +68,11 @@ impl Unrolled {
             let event = unroller.event(None, EventKind::Write, Some(id));
             unroller.push(event, None, initial);
         }
+        let survive = (0..test.threads.len()).any(|thread| test.hosts.survives(thread));
+        let failure = (wanted.failure && survive).then(|| {
+            let event = unroller.event(None, EventKind::Failure, None);
+            unroller.push(event, None, Sum::default())
+        });
         for (thread, instructions) in test.threads.iter().enumerate() {
             unroller.thread(thread, instructions);
             if test.hosts.survives(thread) {
@@ -83,6 +92,7 @@ impl Unrolled {
             events: unroller.events,
             origin: unroller.origin,
             written: unroller.written,
+            failure,
         }
     }
 
@@ -211,7 +221,7 @@ impl Unroller<'_> {
             let other = test.location(*id);
             *id != at && other.line == line && other.kind == LocationKind::Persistent
         };
-        let has_caches = test.hosts.are_named();
+        let has_caches = self.wanted.rest && test.hosts.are_named();
         for id in test.ids().filter(|id| has_caches && is_rest(id)) {
             let half = |this: &Self, kind| this.event(Some(origin.0), kind, Some(id));
             let read = self.push(half(self, EventKind::RestRead), Some(origin), Sum::default());

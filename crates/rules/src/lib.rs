@@ -242,6 +242,14 @@ rules! {
         FailedHostIsSilent: "docs/places.md: a host's failure takes its caches and its design's buffers",
         /// Visible stores of a host that fails are saved where those of a power failure are. Broken: its caches are lost.
         FailedHostIsSaved: "docs/places.md: with eadr a host writes its caches back when it fails",
+        /// A directory knows every host that has a line. Broken: it forgets those that have read it.
+        DirectoryKnowsReaders: "CXL 3.1, back-invalidation: the device tracks the hosts that have a line",
+        /// A host gets a line that another has written once the device has accepted that. Broken: at once.
+        AnswersBehindWriteBack: "CXL 3.1, back-invalidation: a dirty line is written back before the snoop is answered",
+        /// A host that stores takes the copies of the others. Broken: they keep theirs.
+        OwnerTakesCopies: "CXL 3.1, back-invalidation: a snoop for ownership invalidates",
+        /// What only a host that fails has of a line, nobody reads any more. Broken: the others go on to see it.
+        FailedLinesReturn: "CXL0 (arXiv 2407.16300): a failed host's cache is gone",
         /// A roll-back takes back what the program has announced since the checkpoint. Broken: it stays, and becomes true.
         RollBackTakesNotesBack: "ARCHITECTURE.md, the seam; Speculative Persistence 4.2.2",
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_design::{About, Hosts};
+use strandline_machine::config::HostCoherence;
 use strandline_machine::MachineConfig;
 use strandline_order::{allowed, Allowed, State, Test};
 use strandline_sim::Error;
@@ -88,20 +89,26 @@ pub struct Violation {
     pub detail: Vec<String>,
 }
 
-/// The model of x86 hosts whose caches nothing keeps alike, on a device with ADR.
-const ACROSS_HOSTS: &str = "cxl-today";
+/// The model of x86 hosts whose caches nothing keeps alike, on a device with ADR, and that of hosts with a directory.
+const ACROSS_HOSTS: [&str; 2] = ["cxl-today", "cxl-coherent"];
 
-/// The model that judges a design on a test: none if neither candidate defines the test's instructions.
-fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models)>, Error> {
-    let across = (about.needs.hosts == Hosts::Any && about.needs.adr && about.model == "px86").then_some(ACROSS_HOSTS);
-    let names = match test.hosts.are_named() {
-        true => [across, None],
-        false => [Some(about.model), about.intents],
+/// The model that judges a design on a test, and where hosts are coherent: none if no candidate defines the test's instructions.
+fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, [Models; 2])>, Error> {
+    let [apart, coherent] = ACROSS_HOSTS;
+    let has_model = about.needs.hosts == Hosts::Any && about.needs.adr && about.model == "px86";
+    let candidates = match test.hosts.are_named() {
+        true if has_model => vec![[apart, coherent]],
+        true => vec![],
+        false => [Some(about.model), about.intents]
+            .into_iter()
+            .flatten()
+            .map(|name| [name, name])
+            .collect(),
     };
-    for name in names.into_iter().flatten() {
+    for [name, coherent] in candidates {
         let models = Models::named(name)?;
         if models.plain().takes(test) {
-            return Ok(Some((name, models)));
+            return Ok(Some((name, [models, Models::named(coherent)?])));
         }
     }
     Ok(None)
@@ -186,14 +193,16 @@ pub fn conform(
 
 /// The states that the model allows on each kind of machine.
 struct Judge {
-    models: Models,
+    /// Of machines in general, and of those whose hosts are coherent.
+    models: [Models; 2],
     known: BTreeMap<String, Allowed>,
 }
 
 impl Judge {
     /// The variant for this machine, and the states that it allows.
     fn allowed(&mut self, test: &Test, machine: &MachineConfig) -> Result<(String, &Allowed), Error> {
-        let model = self.models.on(machine)?;
+        let is_coherent = machine.hosts > 1 && machine.cxl.coherence == HostCoherence::Hardware;
+        let model = self.models[usize::from(is_coherent)].on(machine)?;
         let allowed = match self.known.entry(model.name()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(allowed(test, model).map_err(input)?),

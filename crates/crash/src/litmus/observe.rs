@@ -50,7 +50,7 @@ pub const HOST_SEEDS: u64 = 1 << 42;
 /// Distinguishes the stream of [`across_hosts`].
 const HOSTS: u64 = 0x4057_5eed;
 
-/// The hosts of a test, their links, and when one fails.
+/// The hosts of a test, their links, whether a directory keeps them coherent, and when one fails.
 fn across_hosts(machine: &mut MachineConfig, test: &Test, rng: &mut Rng) {
     let last = test.hosts.of_threads.iter().max().copied().unwrap_or(0);
     machine.hosts = u64::from(last + 1).max(2);
@@ -58,6 +58,9 @@ fn across_hosts(machine: &mut MachineConfig, test: &Test, rng: &mut Rng) {
     machine.simulation.fails = test.hosts.fail.first().map_or(Failing::None, |host| Failing::of(*host));
     let latest = 64 << rng.below(9);
     machine.simulation.fails_at = Cycles(rng.below(latest));
+    if rng.one_in(2) {
+        machine.cxl.coherence = HostCoherence::Hardware;
+    }
 }
 
 /// The hosts of the threads of a test that names none, whose copies a directory keeps alike.

@@ -129,6 +129,22 @@ impl Writes {
         sent.iter().rev().find(is_own).copied()
     }
 
+    /// The latest write to the line that a host has sent and the device will accept. It arrives whatever happens to its host:
+    /// somebody is about to wait for it.
+    pub fn awaited(&mut self, line: Line) -> Option<WriteId> {
+        self.make_certain(line);
+        let arrives = |id: &&WriteId| self.get(**id).line == line && !self.is_lost(**id);
+        self.to_device.iter().flatten().rev().find(arrives).copied()
+    }
+
+    /// When the latest write of a line arrives that another host has sent and the device has not accepted.
+    pub fn arrival_of_others(&self, host: HostId, line: Line) -> Option<u64> {
+        let slots = self.to_device.iter().flatten().map(|id| &self.slots[id.0 as usize]);
+        let of_line = slots.filter(|write| write.request.line == line && write.fate != Fate::Lost);
+        let of_others = of_line.filter(|write| write.host != host);
+        of_others.map(|write| write.arrives).max()
+    }
+
     /// Lets a waiter wait for the acceptance of the write.
     #[inline]
     pub fn wait_for(&mut self, id: WriteId, origin: Origin) {

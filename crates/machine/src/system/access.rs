@@ -84,6 +84,7 @@ impl Running {
         }
         if self.hw.directory.is_some() {
             self.await_hosts(core, line, at)?;
+            self.recall(core, line, access, at)?;
         }
         if let Some(tag) = self.hw.line_tags.get(line) {
             if let Some(until) = self.design.tagged(&mut self.hw, core, line, access, tag) {

@@ -3,8 +3,9 @@
 use super::events::Event;
 use super::flush::FoundLine;
 use super::hardware::Hardware;
+use super::hosts::HostId;
 use crate::memory::Origin;
-use strandline_isa::CoreId;
+use strandline_isa::{CoreId, Line};
 use strandline_rules::{breaks, broken, Rule};
 
 impl Hardware {
@@ -26,6 +27,18 @@ impl Hardware {
             .map(|b| b.slot)
             .collect();
         for slot in open {
+            self.send_combined(core, slot, at);
+        }
+    }
+
+    /// Sends what cores of other hosts combine of a line.
+    pub(super) fn send_combined_of_others(&mut self, host: HostId, line: Line, at: u64) {
+        let others = self.harts.iter().filter(|hart| hart.host != host);
+        let open = others.flat_map(|hart| {
+            let of_line = hart.combining.iter().filter(|b| b.line == line && !b.sent);
+            of_line.map(|b| (hart.core.id, b.slot))
+        });
+        for (core, slot) in open.collect::<Vec<_>>() {
             self.send_combined(core, slot, at);
         }
     }

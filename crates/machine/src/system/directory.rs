@@ -1,5 +1,6 @@
 //! A directory at the device keeps the copies of hosts alike: it knows which hosts have a line, and invalidates copies
-//! (CXL 3, back-invalidate). It has room for all lines.
+//! (CXL 3, back-invalidate). It has room for all lines. What a host has written of a line it brings to the device before another
+//! host gets the line.
 
 use super::access::Blocked;
 use super::hardware::Hardware;
@@ -19,7 +20,13 @@ struct Holders {
     hosts: u8,
     /// The only one may have written it.
     owned: bool,
+    /// The host that waits for what others have written of it, and until when these wait in turn: they could take it back
+    /// endlessly (livelock).
+    awaits: Option<(HostId, u64)>,
 }
+
+/// Cycles after which a host looks again whether the device has accepted a line.
+const LOOKS_AGAIN: u64 = 32;
 
 impl Holders {
     fn bit(host: HostId) -> u8 {
@@ -75,10 +82,18 @@ impl Directory {
         let holders = self.0.entry(line).or_default();
         let own = Holders::bit(host);
         holders.hosts = match access {
+            Access::Read if broken(Rule::DirectoryKnowsReaders) => holders.hosts & !own,
             Access::Read => holders.hosts | own,
             Access::Own => own,
         };
         holders.owned = holders.hosts == own;
+        holders.awaits = None;
+    }
+
+    /// Until when a host waits for its turn, while another waits for what hosts have written of the line.
+    fn waits_behind(&self, host: HostId, line: Line, now: u64) -> Option<u64> {
+        let (first, until) = self.holders(line).awaits?;
+        (first != host && until >= now).then_some(until)
     }
 
     /// Whether another host has the line.
@@ -109,7 +124,7 @@ impl Hardware {
     /// What a host that failed had of these lines is gone: all see what the device holds, and what is on its way there.
     pub fn return_to_device(&mut self, host: HostId, lines: Vec<Line>) {
         let Some(device) = &self.device else { return };
-        for line in lines {
+        for line in lines.into_iter().filter(|_| !broken(Rule::FailedLinesReturn)) {
             let mut data = device.line(line);
             self.writes.lay_over(None, line, &mut data);
             self.hosts[0].memory.set_line(line, &data);
@@ -118,6 +133,7 @@ impl Hardware {
         for holders in directory {
             holders.hosts &= !Holders::bit(host);
             holders.owned &= holders.hosts != 0;
+            holders.awaits = holders.awaits.filter(|(first, _)| *first != host);
         }
     }
 
@@ -131,6 +147,13 @@ impl Hardware {
     pub fn is_elsewhere(&self, core: CoreId, line: Line) -> bool {
         let directory = self.directory.as_ref();
         directory.is_some_and(|directory| directory.is_shared(self.host_of(core), line))
+    }
+
+    /// Lines that cores have in write-combining buffers, which nothing has sent.
+    pub fn combined_lines(&self, cores: &[CoreId]) -> Vec<Line> {
+        let harts = self.harts.iter().filter(|hart| cores.contains(&hart.core.id));
+        let open = harts.flat_map(|hart| hart.combining.iter().filter(|open| !open.sent));
+        open.map(|open| open.line).filter(|line| line.is_persistent()).collect()
     }
 
     /// The hosts other than a core's that have a line, and the cores of each.
@@ -161,6 +184,50 @@ impl Running {
             .try_for_each(|(_, sharers)| self.await_owner(core, line, sharers, at))
     }
 
+    /// Other hosts write back what they have of a line. Fails until the device has accepted it.
+    pub(super) fn recall(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<(), Blocked> {
+        let host = self.hw.host_of(core);
+        // Where the design orders what leaves the caches, the line goes along dirty.
+        let waits = line.is_persistent() && !self.wants.orders_evictions;
+        let Some(directory) = self.hw.directory.as_ref().filter(|_| waits) else {
+            return Ok(());
+        };
+        if let Some(until) = directory.waits_behind(host, line, at) {
+            return Err(Blocked::Filling(until));
+        }
+        let is_owned = directory.holders(line).owned;
+        // Nobody sees what a host combines before it is sent.
+        self.hw.send_combined_of_others(host, line, at.max(self.hw.now()));
+        if is_owned {
+            self.asks_owner(core, line, access, at);
+        }
+        let arrives = self.hw.writes.arrival_of_others(host, line);
+        let Some(arrives) = arrives.filter(|_| !broken(Rule::AnswersBehindWriteBack)) else {
+            return Ok(());
+        };
+        let again = arrives.max(at + LOOKS_AGAIN);
+        if let Some(directory) = &mut self.hw.directory {
+            let holders = directory.0.entry(line).or_default();
+            holders.awaits = Some((host, again + LOOKS_AGAIN));
+        }
+        Err(Blocked::Filling(again))
+    }
+
+    /// The host that may have written a line brings that to the device, once the device has asked.
+    fn asks_owner(&mut self, core: CoreId, line: Line, access: Access, at: u64) {
+        let asked = at.max(self.hw.now()) + self.hw.machine.cxl.way().0;
+        let takes = access == Access::Own && !broken(Rule::OwnerTakesCopies);
+        for (owner, sharers) in self.hw.other_holders(core, line) {
+            let from = self.hw.cores_of(owner).next();
+            if let (true, Some(from)) = (self.gives_up(owner, line, sharers, takes), from) {
+                self.write_back(from, line, asked);
+                if let Some(directory) = &mut self.hw.directory {
+                    directory.0.entry(line).or_default().owned = false;
+                }
+            }
+        }
+    }
+
     /// Asks the other hosts for a line, by way of the device.
     pub(super) fn ask_hosts(&mut self, core: CoreId, line: Line, access: Access, here: bool) -> FromHosts {
         let Some(directory) = self.hw.directory.as_ref().filter(|_| line.is_persistent()) else {
@@ -169,14 +236,17 @@ impl Running {
         let (host, way) = (self.hw.host_of(core), self.hw.machine.cxl.way().0);
         let holders = directory.holders(line);
         let is_owner = holders.owned && holders.hosts == Holders::bit(host);
-        if here && (access == Access::Read || is_owner) {
+        // The directory has not heard of what was in the LLC at first.
+        let is_known = holders.hosts & Holders::bit(host) != 0;
+        if here && is_known && (access == Access::Read || is_owner) {
             return FromHosts::default();
         }
         let goes_along = self.wants.orders_evictions && !broken(Rule::DirtyGoesAlong);
         let mut dirty = false;
         let asked = self.hw.other_holders(core, line);
         let must_ask = !asked.is_empty() && (access == Access::Own || holders.owned);
-        for (other, sharers) in asked.iter().filter(|_| must_ask) {
+        let tells = must_ask && !broken(Rule::OwnerTakesCopies);
+        for (other, sharers) in asked.iter().filter(|_| tells) {
             if self.gives_up(*other, line, *sharers, access == Access::Own) {
                 match goes_along {
                     true => dirty = true,
@@ -184,8 +254,10 @@ impl Running {
                 }
             }
         }
-        // The answer comes behind what hosts have written of the line.
-        self.hw.writes.make_certain(line);
+        if self.wants.orders_evictions {
+            // The answer comes behind what hosts have written of the line.
+            self.hw.writes.make_certain(line);
+        }
         if let Some(directory) = &mut self.hw.directory {
             directory.grants(host, line, access);
         }
@@ -233,17 +305,23 @@ impl Running {
         self.write_back(core, line, now);
     }
 
-    /// A flush looks for a line in the other hosts: whether it was dirty there, and the cycles that it takes.
+    /// A flush looks for a line in the other hosts. One that has written it writes it back itself, unless the design orders what
+    /// leaves the caches: whether the line is dirty then, and the cycles that it takes.
     pub(super) fn flush_in_hosts(&mut self, core: CoreId, line: Line, kind: Flush) -> (bool, u64) {
         let asked = self.hw.other_holders(core, line);
         if asked.is_empty() {
             return (false, 0);
         }
-        let mut dirty = false;
+        let way = self.hw.machine.cxl.way().0;
+        let (reached, mut dirty) = (self.hw.now() + way, false);
         for (host, sharers) in asked {
-            dirty |= self.gives_up(host, line, sharers, kind != Flush::Clwb);
+            let found = self.gives_up(host, line, sharers, kind != Flush::Clwb);
+            match self.hw.cores_of(host).next().filter(|_| found) {
+                Some(from) if !self.wants.orders_evictions => self.write_back(from, line, reached),
+                _ => dirty |= found,
+            }
         }
-        (dirty, 4 * self.hw.machine.cxl.way().0)
+        (dirty, 4 * way)
     }
 
     /// A line leaves the caches of all other hosts.

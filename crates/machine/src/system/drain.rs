@@ -226,6 +226,11 @@ impl Running {
         if let Err(until) = self.snoop_speculating(core, entry.line()) {
             return self.hw.block_drain(core, until);
         }
+        if self.hw.directory.is_some() {
+            if let Err(Blocked::Filling(again)) = self.recall(core, entry.line(), Access::Own, at) {
+                return self.hw.core(core).drain.next.set(again.max(at + 1));
+            }
+        }
         if self.combine(core, entry, size, at) {
             self.hw.leave(core, entry.number, at);
             self.hw.send_what_is_waited_for(core, at);

@@ -64,7 +64,7 @@ impl Hardware {
             None
         } else {
             match self.directory.is_some() && !broken(Rule::FlushAwaitsOtherHosts) {
-                true => self.writes.unaccepted(line),
+                true => self.writes.awaited(line),
                 false => self.writes.unaccepted_of(self.host_of(core), line),
             }
         };

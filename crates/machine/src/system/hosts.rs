@@ -253,6 +253,7 @@ impl Running {
         let way = self.hw.machine.cxl.way().0;
         let mut lost = self.hw.writes.lose(host, now + way);
         let cores: Vec<CoreId> = self.hw.cores_of(host).collect();
+        lost.extend(self.hw.combined_lines(&cores));
         for core in &cores {
             self.wake(*core);
             self.stop_core(*core);

@@ -133,15 +133,15 @@ fn with_a_directory_hosts_share_lines_and_locked_instructions_are_atomic() {
     assert_eq!((left(&outcome, DATA), left(&outcome, SAME_LINE)), (21, 8));
 }
 
-/// A host stores a word and never flushes it; the other reads it or not, before the first fails, and after.
-fn read_of_the_failed(before: bool) -> (Vec<u64>, u64) {
+/// A host stores a word, in its cache or around it, and never flushes it; the other reads it or not, before the first fails, and after.
+fn read_of_the_failed(stores: fn(&SimCpu<'_>), before: bool) -> (Vec<u64>, u64) {
     let mut machine = coherent_hosts();
     machine.simulation.fails = Failing::H0;
     machine.simulation.fails_at = Cycles(10_000);
     let read = Rc::new(RefCell::new(Vec::new()));
     let reads = read.clone();
-    let writer = |cpu: &SimCpu<'_>| {
-        store(cpu, DATA, 7, 0);
+    let writer = move |cpu: &SimCpu<'_>| {
+        stores(cpu);
         let ready = until(cpu, 30_000);
         store(cpu, FLAG, 1, ready);
     };
@@ -161,9 +161,14 @@ fn read_of_the_failed(before: bool) -> (Vec<u64>, u64) {
 
 #[test]
 fn a_value_of_a_failed_host_is_gone_unless_another_has_read_it() {
-    assert_eq!(read_of_the_failed(false), (vec![0], 0));
-    // The answer to the read has brought it to the device.
-    assert_eq!(read_of_the_failed(true), (vec![7, 7], 7));
+    let cached: fn(&SimCpu<'_>) = |cpu| store(cpu, DATA, 7, 0);
+    // It stays in a write-combining buffer.
+    let around: fn(&SimCpu<'_>) = |cpu| cpu.store_nt(DATA, 0, 8, 7, 0);
+    for stores in [cached, around] {
+        assert_eq!(read_of_the_failed(stores, false), (vec![0], 0));
+        // The read has brought it to the device.
+        assert_eq!(read_of_the_failed(stores, true), (vec![7, 7], 7));
+    }
 }
 
 #[test]

@@ -401,7 +401,7 @@ impl<'v> Compiler<'v> {
     }
 }
 
-/// New numbers: constant steps first, then steps that depend on the candidate, which start with `rf`, `co` and `fr`.
+/// New numbers: constant steps first, then steps that depend on the candidate, which start with `rf`, `co`, `fr` and `late`.
 struct Order {
     sets: Vec<usize>,
     relations: Vec<usize>,

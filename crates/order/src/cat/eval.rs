@@ -5,12 +5,15 @@ use crate::relation::{Relation, Set};
 use crate::structure::Structure;
 use std::borrow::Cow;
 
-/// The reads-from relation, and the order of the writes to each location.
+/// The reads-from relation, the order of the writes to each location, and what comes after a failure.
+#[derive(Clone)]
 pub struct Candidate {
     /// A write and its readers.
     pub rf: Relation,
     /// Writes to a location in coherence order.
     pub co: Relation,
+    /// The failure of hosts, and survivors' reads after it.
+    pub late: Relation,
 }
 
 /// A model's result for a candidate.
@@ -64,6 +67,7 @@ impl<'m> Evaluator<'m> {
         self.values.relations.push(candidate.rf.clone());
         self.values.relations.push(candidate.co.clone());
         self.values.relations.push(reads);
+        self.values.relations.push(candidate.late.clone());
         let mut flagged = false;
         for step in &self.program.rest {
             match step {

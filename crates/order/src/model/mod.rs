@@ -2,7 +2,7 @@
 
 use crate::cat::{parse, Expr, ExprKind, File, Item, Program};
 use crate::litmus::{Class, Test};
-use crate::structure::HOSTS;
+use crate::structure::{Wanted, HOSTS, LATE, REST};
 use crate::Fault;
 use include_dir::{include_dir, Dir};
 use std::collections::BTreeSet;
@@ -21,6 +21,7 @@ pub struct Model {
     on: BTreeSet<String>,
     isa: BTreeSet<Class>,
     has_hosts: bool,
+    wanted: Wanted,
     files: Vec<(String, File)>,
     program: Program,
 }
@@ -86,7 +87,11 @@ impl Model {
             variants: variants(&files),
             on: on.clone(),
             isa: isa(&files),
-            has_hosts: has_hosts(&files),
+            has_hosts: names(&files, HOSTS),
+            wanted: Wanted {
+                rest: names(&files, REST),
+                failure: names(&files, LATE),
+            },
             files,
             program,
         })
@@ -146,6 +151,12 @@ impl Model {
     #[must_use]
     pub fn isa(&self) -> &BTreeSet<Class> {
         &self.isa
+    }
+
+    /// What it asks of the events of a test.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted {
+        self.wanted
     }
 
     /// Whether its files name this relation, outside of inactive variants.
@@ -241,11 +252,11 @@ fn variants(files: &[(String, File)]) -> BTreeSet<String> {
     found
 }
 
-/// Whether they say which events are of one host.
-fn has_hosts(files: &[(String, File)]) -> bool {
+/// Whether they name this set or relation.
+fn names(files: &[(String, File)], wanted: &str) -> bool {
     let mut found = false;
     expressions(files, |_, expr| {
-        found |= matches!(&expr.kind, ExprKind::Name(name) if name == HOSTS)
+        found |= matches!(&expr.kind, ExprKind::Name(name) if name == wanted)
     });
     found
 }

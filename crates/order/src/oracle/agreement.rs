@@ -42,7 +42,7 @@ fn compare(test: &Test, model: &Model, unrolled: &Unrolled, execution: &Executio
         return 0;
     };
     let mut allowed = BTreeSet::new();
-    _ = each_cut(&persists.order(&verdict.pmo), 0, &mut |cut| {
+    _ = each_cut(&persists.order(&verdict.pmo), 0, 0, &mut |cut| {
         allowed.insert(of_cut(test, unrolled, execution, &persists, cut));
         ControlFlow::Continue(())
     });
@@ -138,7 +138,7 @@ fn the_oracle_agrees_with_the_cuts_of_every_execution_on_the_shelf() {
             if !model.takes(&test) || test.events() > 14 {
                 continue;
             }
-            let unrolled = Unrolled::of(&test);
+            let unrolled = Unrolled::of(&test, model.wanted());
             executions(&test, &unrolled, |execution| {
                 if is_told_apart(&execution) {
                     states += compare(&test, &model, &unrolled, &execution);

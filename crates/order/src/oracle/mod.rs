@@ -355,7 +355,8 @@ impl Stretch {
         }
         let co = links.coherence(&events, &own);
         events.iter().for_each(|event| links.place[*event] = NONE);
-        let verdict = Evaluator::new(model.program(), &structure).verdict(&Candidate { rf, co })?;
+        let late = Relation::empty(size);
+        let verdict = Evaluator::new(model.program(), &structure).verdict(&Candidate { rf, co, late })?;
         let persists = |event: usize| {
             let event = &own[event];
             event.kind == EventKind::Output

@@ -51,6 +51,7 @@ fn of_folder(folder: &str) -> Option<Model> {
         "epoch" => "ep",
         "release" => "rp",
         "weak" => "rcbsp:weak-stores",
+        "cxl-cycles" => "cxl-coherent",
         "cfence" | "strand" | "intents" => folder,
         _ => return None,
     };

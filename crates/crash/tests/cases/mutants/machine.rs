@@ -70,6 +70,11 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hosts/failed-caches-lost", "eadr", B(Rule::FailedHostIsSaved.any()), &FAILING_ALIKE, &[P]),
     mutant("hosts/failed-host-drains", "strandweaver", B(Rule::FailedHostIsSilent.any()), &FAILING_HOST, &[P]),
     mutant("hosts/fence-leaves-one", "x86", B(Rule::FenceWaitsForAll.any()), &HOSTS, &[E, P]),
+    // A directory keeps hosts coherent: on half of the machines of tests with hosts.
+    mutant("directory/reader-forgotten", "x86", B(Rule::DirectoryKnowsReaders.any()), &[], &[T]),
+    mutant("directory/answers-at-once", "x86", B(Rule::AnswersBehindWriteBack.any()), &[], &[T]),
+    mutant("directory/copies-left", "x86", B(Rule::OwnerTakesCopies.any()), &[], &[T]),
+    mutant("directory/lost-line-served", "x86", B(Rule::FailedLinesReturn.any()), &[], &[T]),
     // The undo log and its recovery.
     mutant("log/line-not-logged", "x86", B(Rule::EveryLineLogged.any()), &[], &[E]),
     mutant("log/word-not-logged", "x86", B(Rule::EveryWordLogged.any()), &[], &[E]),

@@ -19,6 +19,28 @@ pub struct Placement {
     pub line: Option<(char, char)>,
 }
 
+/// What fails where threads take turns on two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crash {
+    /// Power, everywhere.
+    Power,
+    /// The host of the first thread.
+    First,
+    /// The other host.
+    Second,
+}
+
+impl Crash {
+    /// Its part of a test's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Crash::Power => "power",
+            Crash::First => "h0",
+            Crash::Second => "h1",
+        }
+    }
+}
+
 /// The parameters of a test.
 pub struct TestPlan<'p> {
     /// Its accesses.
@@ -29,6 +51,8 @@ pub struct TestPlan<'p> {
     pub placement: &'p Placement,
     /// Whether accesses to locations of several threads are acquires and releases.
     pub synchronised: bool,
+    /// What fails, if its threads are on two hosts.
+    pub crash: Option<Crash>,
 }
 
 /// A test, and the conjuncts of its condition.
@@ -88,7 +112,7 @@ pub fn build(plan: &TestPlan<'_>) -> Built {
     Built {
         name: name(plan),
         head: writer.head(),
-        rows: rows(&writer.threads),
+        rows: rows(&writer.threads, plan.crash.is_some()),
         about: about(plan),
         claims: writer.claims,
     }
@@ -122,6 +146,9 @@ fn name(plan: &TestPlan<'_>) -> String {
     edges.iter().for_each(|edge| _ = write!(name, "+{edge}"));
     if !plan.shape.between().is_empty() {
         name += if plan.placement.dram { "+dram" } else { "+pm" };
+    }
+    if let Some(crash) = plan.crash {
+        _ = write!(name, "+{}", crash.name());
     }
     if let Some((a, b)) = plan.placement.line {
         _ = write!(name, "+line-{a}{b}");
@@ -322,16 +349,24 @@ impl Writer<'_> {
         if !outputs.is_empty() {
             _ = writeln!(head, "Output={}", outputs.join(" "));
         }
+        if let Some(crash) = self.plan.crash.filter(|crash| *crash != Crash::Power) {
+            _ = writeln!(head, "Crash={}", crash.name());
+        }
         let initial: String = self.untouched.iter().map(|at| format!(" {at}={UNTOUCHED};")).collect();
         _ = writeln!(head, "{{{initial} }}");
         head
     }
 }
 
-fn rows(threads: &[Vec<String>]) -> String {
+fn rows(threads: &[Vec<String>], apart: bool) -> String {
     let longest = threads.iter().map(Vec::len).max().unwrap_or(0);
     let mut text = String::new();
-    let heads: Vec<String> = (0..threads.len()).map(|thread| format!("P{thread}")).collect();
+    let heads: Vec<String> = (0..threads.len())
+        .map(|thread| match apart {
+            true => format!("P{thread}@h{}", thread % 2),
+            false => format!("P{thread}"),
+        })
+        .collect();
     _ = writeln!(text, " {} ;", heads.join(" | "));
     for row in 0..longest {
         let cells: Vec<&str> = threads

@@ -32,7 +32,11 @@ fn in_order(test: &Test, order: &[usize]) -> String {
         renamed.locations[at.0 as usize].name.clone_from(name);
     }
     let mut text = String::new();
-    for thread in &renamed.threads {
+    for (thread, from) in renamed.threads.iter().zip(order) {
+        if let Some(host) = test.hosts.of_threads.get(*from) {
+            let fails = test.hosts.fail.contains(host);
+            _ = write!(text, "h{host} {fails}: ");
+        }
         thread
             .iter()
             .for_each(|instruction| _ = write!(text, "{}; ", renamed.show(*instruction)));

@@ -1,6 +1,6 @@
 //! The families of tests: the edges of each family's instructions, and its shapes.
 
-use super::build::Placement;
+use super::build::{Crash, Placement};
 use super::edge::{Edge, Needs};
 use super::shape::{Direction, Shape};
 
@@ -20,6 +20,8 @@ pub struct Family {
     pub lines: bool,
     /// Whether accesses to locations of several threads are acquires and releases.
     pub synchronised: bool,
+    /// What fails, each: none if the threads are on one host.
+    pub crashes: &'static [Option<Crash>],
 }
 
 impl Family {
@@ -36,8 +38,10 @@ impl Family {
     pub fn placements(&self, shape: &Shape) -> Vec<Placement> {
         let between = shape.between();
         let mut found = Vec::new();
+        let apart = self.crashes.iter().any(Option::is_some);
         for dram in [true, false] {
-            if dram && between.is_empty() {
+            // Hosts share persistent memory only.
+            if dram && (between.is_empty() || apart) {
                 continue;
             }
             found.push(Placement { dram, line: None });
@@ -97,7 +101,9 @@ const CRASHES: &[&str] = &[
 ];
 
 /// All families.
-pub const FAMILIES: &[&Family] = &[&X86, &PCOMMIT, &CFENCE, &STRAND, &EPOCH, &RELEASE, &WEAK, &INTENTS];
+pub const FAMILIES: &[&Family] = &[
+    &X86, &PCOMMIT, &CFENCE, &STRAND, &EPOCH, &RELEASE, &WEAK, &INTENTS, &HOSTS,
+];
 
 const X86: Family = Family {
     folder: "x86",
@@ -131,6 +137,7 @@ const X86: Family = Family {
     most: 2,
     lines: true,
     synchronised: false,
+    crashes: &[None],
 };
 
 const PCOMMIT: Family = Family {
@@ -151,6 +158,7 @@ const PCOMMIT: Family = Family {
     most: 2,
     lines: false,
     synchronised: false,
+    crashes: &[None],
 };
 
 const CFENCE: Family = Family {
@@ -172,6 +180,7 @@ const CFENCE: Family = Family {
     most: 2,
     lines: false,
     synchronised: false,
+    crashes: &[None],
 };
 
 const STRAND: Family = Family {
@@ -193,6 +202,7 @@ const STRAND: Family = Family {
     most: 3,
     lines: false,
     synchronised: false,
+    crashes: &[None],
 };
 
 const EPOCH: Family = Family {
@@ -203,6 +213,7 @@ const EPOCH: Family = Family {
     most: 3,
     lines: false,
     synchronised: false,
+    crashes: &[None],
 };
 
 const RELEASE: Family = Family {
@@ -220,6 +231,7 @@ const RELEASE: Family = Family {
     most: 3,
     lines: false,
     synchronised: true,
+    crashes: &[None],
 };
 
 const WEAK: Family = Family {
@@ -243,6 +255,7 @@ const WEAK: Family = Family {
     most: 3,
     lines: false,
     synchronised: false,
+    crashes: &[None],
 };
 
 const INTENTS: Family = Family {
@@ -265,4 +278,30 @@ const INTENTS: Family = Family {
     most: 3,
     lines: false,
     synchronised: false,
+    crashes: &[None],
+};
+
+/// Threads on two hosts, of which either fails, or all power.
+const HOSTS: Family = Family {
+    folder: "cxl-cycles",
+    main: "cxl-coherent",
+    shapes: &["wrw", "wro", "mp", "mpo", "co", "coo", "fr", "see", "sb", "r", "s"],
+    edges: &[
+        PO,
+        Edge::after_store("clwb", "CLWB a"),
+        Edge::any("clwb.sfence", "CLWB a; SFENCE"),
+        Edge::any("clflush", "CLFLUSH a"),
+        Edge::of("nt.sfence", ('N', '_'), "SFENCE"),
+        Edge::any("mfence", "MFENCE"),
+        Edge::of("opt-next.mfence", ('_', 'R'), "CLFLUSHOPT b; MFENCE"),
+        Edge::of(
+            "clwb.mfence.opt-next.mfence",
+            ('W', 'R'),
+            "CLWB a; MFENCE; CLFLUSHOPT b; MFENCE",
+        ),
+    ],
+    most: 2,
+    lines: false,
+    synchronised: false,
+    crashes: &[Some(Crash::Power), Some(Crash::First), Some(Crash::Second)],
 };

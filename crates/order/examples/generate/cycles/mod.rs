@@ -15,7 +15,7 @@ use std::path::Path;
 use strandline_order::Fault;
 
 /// The folders of handwritten tests.
-const BY_HAND: [&str; 2] = ["classic", "papers"];
+const BY_HAND: [&str; 4] = ["classic", "papers", "cxl", "cxl-coherent"];
 
 /// All generated tests: the text of each by its path in a folder such as `litmus/`. They do not repeat the handwritten
 /// tests in that folder.

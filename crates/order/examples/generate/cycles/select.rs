@@ -43,12 +43,15 @@ impl Kept {
         let mut found: Vec<FoundTest> = Vec::new();
         for shape in family.shapes() {
             for placement in family.placements(&shape) {
-                for edges in combinations(family, &shape) {
+                let crashes = || family.crashes.iter().copied();
+                let edges = combinations(family, &shape).into_iter();
+                for (edges, crash) in edges.flat_map(|edges| crashes().map(move |crash| (edges.clone(), crash))) {
                     let plan = TestPlan {
                         shape: &shape,
                         edges: &edges,
                         placement: &placement,
                         synchronised: family.synchronised,
+                        crash,
                     };
                     let built = build(&plan);
                     let Some((test, verdict)) = self.judged(&built, judge)? else {
@@ -131,6 +134,9 @@ fn features(family: &Family, plan: &TestPlan<'_>, verdict: &Verdict) -> BTreeSet
         ),
         ("said", said),
     ]);
+    if let Some(crash) = plan.crash {
+        features.insert(("crash", format!("{} {} {forbidden}", plan.shape.name, crash.name())));
+    }
     for edge in plan.edges {
         if forbidden || alone {
             features.insert(("edge", format!("{} {forbidden}", edge.name)));

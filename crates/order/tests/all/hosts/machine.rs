@@ -1,7 +1,10 @@
-//! Hosts, their caches and a device that they share, step by step: what `cxl-today` says, without relations.
+//! Hosts, their caches and a device that they share, step by step: what `cxl-today` and `cxl-coherent` say, without relations.
 //!
 //! A host has a coherent cache. A line is fetched whole, at any time, and leaves whole: a dirty one at any time, over a way to the
 //! device that keeps the order of a line. What the device has accepted is durable, and what a fetch brings.
+//!
+//! Where a directory keeps hosts coherent, a fetch waits until what others have of the line is at the device, and a store takes
+//! their copies. Then hosts that fail stop at one moment, at which what they and their ways hold is gone.
 
 use std::collections::{BTreeSet, HashSet};
 use strandline_order::litmus::{Class, FlushKind, Instruction, LocationKind, Operand, Register};
@@ -60,6 +63,8 @@ struct Moment {
     ways: Vec<[Vec<Sent>; CELLS]>,
     /// By location: in DRAM or at the device, or told to the outside world.
     memory: Vec<u8>,
+    /// Whether the hosts that fail have failed, where that is a moment.
+    failed: bool,
 }
 
 fn kind(instruction: Instruction) -> Kind {
@@ -76,6 +81,11 @@ fn kind(instruction: Instruction) -> Kind {
         Instruction::Compare(..) | Instruction::Jump(_) | Instruction::Label(_) => Kind::Nothing,
         other => panic!("{other:?}: of another machine"),
     }
+}
+
+/// Whether an instruction stores.
+pub fn writes(instruction: Instruction) -> bool {
+    kind(instruction).writes()
 }
 
 impl Kind {
@@ -95,6 +105,7 @@ impl Kind {
 /// A test on the machine.
 pub struct Machine<'t> {
     test: &'t Test,
+    is_coherent: bool,
     hosts: usize,
     lines: [Vec<usize>; CELLS],
     /// For each instruction, the earlier ones that hold it, as bits.
@@ -102,7 +113,7 @@ pub struct Machine<'t> {
 }
 
 impl<'t> Machine<'t> {
-    pub fn of(test: &'t Test) -> Machine<'t> {
+    pub fn of(test: &'t Test, is_coherent: bool) -> Machine<'t> {
         let hosts = test
             .hosts
             .of_threads
@@ -116,6 +127,7 @@ impl<'t> Machine<'t> {
         };
         let mut machine = Machine {
             test,
+            is_coherent,
             hosts,
             lines: std::array::from_fn(of_line),
             held_by: Vec::new(),
@@ -140,6 +152,7 @@ impl<'t> Machine<'t> {
             caches: vec![std::array::from_fn(|line| self.fetched(&memory, line)); self.hosts],
             ways: vec![Default::default(); self.hosts],
             memory,
+            failed: false,
         };
         let mut seen = HashSet::from([start.clone()]);
         let mut left = vec![start];
@@ -195,7 +208,8 @@ impl<'t> Machine<'t> {
 
     fn next(&self, moment: &Moment) -> Vec<Moment> {
         let mut next = Vec::new();
-        for thread in 0..self.test.threads.len() {
+        let acts = |host: usize| !moment.failed || !self.fails(host);
+        for thread in (0..self.test.threads.len()).filter(|thread| acts(self.host(*thread))) {
             let ready = (0..self.test.threads[thread].len()).filter(|at| self.is_ready(moment, thread, *at));
             for at in ready {
                 let performed = self.perform(moment, thread, at);
@@ -206,14 +220,52 @@ impl<'t> Machine<'t> {
                 next.extend(performed);
             }
         }
-        for host in 0..self.hosts {
+        for host in (0..self.hosts).filter(|host| acts(*host)) {
             for line in 0..CELLS {
                 if !self.of_line(line).is_empty() {
                     self.cache_acts(moment, host, line, &mut next);
                 }
             }
         }
+        if self.is_coherent && !moment.failed && !self.test.hosts.fail.is_empty() {
+            next.push(self.failed(moment));
+        }
         next
+    }
+
+    fn fails(&self, host: usize) -> bool {
+        self.test.hosts.fail.contains(&(host as u8))
+    }
+
+    /// The hosts that fail do so: what has not left them is gone.
+    fn failed(&self, moment: &Moment) -> Moment {
+        let mut next = moment.clone();
+        next.failed = true;
+        for host in (0..self.hosts).filter(|host| self.fails(*host)) {
+            next.caches[host] = [None; CELLS];
+            next.ways[host] = Default::default();
+        }
+        next
+    }
+
+    /// Whether the device has what other hosts have of a line; true where nothing keeps hosts alike.
+    fn others_are_clean(&self, moment: &Moment, host: usize, line: usize) -> bool {
+        let mut others = (0..self.hosts).filter(|other| self.is_coherent && *other != host);
+        others.all(|other| {
+            let is_dirty = moment.caches[other][line].is_some_and(|copy| copy.dirty);
+            !is_dirty && moment.ways[other][line].is_empty()
+        })
+    }
+
+    /// A host becomes the only one that has a line; none if others have written it.
+    fn owns(&self, moment: &mut Moment, host: usize, line: usize) -> Option<()> {
+        if !self.others_are_clean(moment, host, line) {
+            return None;
+        }
+        for other in (0..self.hosts).filter(|other| self.is_coherent && *other != host) {
+            moment.caches[other][line] = None;
+        }
+        Some(())
     }
 
     fn may_come_first(&self, thread: usize, at: usize) -> bool {
@@ -251,7 +303,10 @@ impl<'t> Machine<'t> {
         match &moment.caches[host][line] {
             Some(copy) if copy.dirty => act(&|moment| self.send(moment, host, line)),
             // A fetch, maybe after a clean copy was dropped, waits for what the host itself has on its way.
-            _ if moment.ways[host][line].is_empty() && self.is_used(moment, host, line) => {
+            _ if moment.ways[host][line].is_empty()
+                && self.others_are_clean(moment, host, line)
+                && self.is_used(moment, host, line) =>
+            {
                 act(&|moment| moment.caches[host][line] = self.fetched(&moment.memory, line));
             }
             _ => {}
@@ -425,6 +480,7 @@ impl<'t> Machine<'t> {
             moment.memory[location] = value;
             return Some(());
         }
+        self.owns(moment, self.host(thread), self.line(location))?;
         let copy = self.written(moment, thread, location)?;
         copy.values[location] = value;
         copy.dirty = true;
@@ -438,6 +494,7 @@ impl<'t> Machine<'t> {
             return Some(());
         }
         let (host, line) = (self.host(thread), self.line(location));
+        self.owns(moment, host, line)?;
         self.send(moment, host, line);
         if let Some(copy) = self.written(moment, thread, location) {
             copy.values[location] = value;
@@ -451,6 +508,8 @@ impl<'t> Machine<'t> {
 
     fn flush(&self, moment: &mut Moment, thread: usize, line: usize, kind: FlushKind) -> Option<()> {
         let host = self.host(thread);
+        // A flush finds the line wherever it is, and waits.
+        self.others_are_clean(moment, host, line).then_some(())?;
         let is_dirty = moment.caches[host][line].as_ref().is_some_and(|copy| copy.dirty);
         if kind == FlushKind::Clflush && (is_dirty || moment.ways[host][line].iter().any(|sent| sent.cached)) {
             return None;
