@@ -59,7 +59,7 @@ const PLAIN_ONE_IN: u64 = 16;
 const MOVING_ONE_IN: u64 = 8;
 
 /// One program in so many runs on several hosts that a directory keeps alike, besides the others.
-const HOSTS_ONE_IN: u64 = 16;
+const HOSTS_ONE_IN: u64 = 20;
 
 fn moving(planted: &Planted, programs: u64, one_in: u64) -> u64 {
     match planted.hands_over() {
