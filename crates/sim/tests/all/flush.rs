@@ -66,7 +66,7 @@ fn reference(case: &Case) -> Reference {
     let Case {
         places, rates, dirty, ..
     } = case;
-    let is_cache = |node: &Node| matches!(node.place, Place::Private | Place::Llc);
+    let is_cache = |node: &Node| matches!(node.place, Place::Private | Place::Llc | Place::DeviceCache);
     let lines = |node: &Node| {
         let bytes = node.bytes.unwrap_or(0);
         (if is_cache(node) { bytes * dirty / 100 } else { bytes } / LINE as u64) as usize
