@@ -94,6 +94,8 @@ pub enum Drains {
 pub struct Sizes {
     /// Cores.
     pub cores: u64,
+    /// Hosts.
+    pub hosts: u64,
     /// Memory controllers.
     pub controllers: u64,
     /// Entries of a core's store queue.
@@ -139,6 +141,9 @@ pub struct Wants {
     /// The place from which on bytes are written to the media if power fails, where that is before the queues that ADR
     /// saves. With [`Place::has_visible`], a store is durable once it is visible (eADR, BBB).
     pub saves: Option<Place>,
+    /// Where on the way to the controllers it is asked about each write ([`crate::Design::passes`]): in the switch, or in the
+    /// device before its write queues ([`Place::ControllerBuffer`]).
+    pub stop: Option<Place>,
     /// When it rolls cores back.
     pub rolls_back: RollsBack,
     /// [`crate::Services::durable_line`] is true in unobserved runs too.

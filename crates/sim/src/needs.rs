@@ -114,6 +114,21 @@ pub fn check_promise(about: &About, sets: &Sets) -> Result<(), Error> {
     )))
 }
 
+/// Refuses a design that keeps bytes on their way where a directory brings those of hosts past it to the device.
+///
+/// # Errors
+/// What does not fit, and what to set.
+pub fn check_stop(design: &AnyDesign, machine: &MachineConfig) -> Result<(), Error> {
+    let has_directory = machine.hosts > 1 && machine.cxl.coherence == HostCoherence::Hardware;
+    if !has_directory || design.wants().stop.is_none() {
+        return Ok(());
+    }
+    Err(Error::Input(format!(
+        "design {} keeps writes on their way, which a directory at the device does not see; --set machine.cxl.coherence=none",
+        design.about().name
+    )))
+}
+
 /// Refuses a design that interrupts its programs for one that cannot abort its open region and start again.
 ///
 /// # Errors
