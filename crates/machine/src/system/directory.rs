@@ -316,7 +316,8 @@ impl Running {
         let (reached, mut dirty) = (self.hw.now() + way, false);
         for (host, sharers) in asked {
             let found = self.gives_up(host, line, sharers, kind != Flush::Clwb);
-            match self.hw.cores_of(host).next().filter(|_| found) {
+            let from = self.hw.cores_of(host).next().filter(|_| found);
+            match from {
                 Some(from) if !self.wants.orders_evictions => self.write_back(from, line, reached),
                 _ => dirty |= found,
             }
