@@ -58,6 +58,8 @@ impl Needs {
 pub enum Hosts {
     /// Any, and one of them may fail: what a core has made durable is at the device, and nothing else of it is needed.
     Any,
+    /// Those whose copies nothing keeps alike, and one of them may fail: what a directory would do.
+    Apart(&'static str),
     /// Those whose copies a directory keeps alike, and one of them may fail, since what is visible of it is saved: what is
     /// missing otherwise.
     Saved(&'static str),

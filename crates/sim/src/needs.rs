@@ -37,7 +37,7 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     }
 }
 
-/// Refuses hosts that nothing keeps alike, or of which one fails, for a design that needs more of them.
+/// Refuses hosts that nothing keeps alike, or that a directory does, or of which one fails, for a design that needs others.
 fn check_alike(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     let (alike, fails) = (
         machine.cxl.coherence == HostCoherence::Hardware,
@@ -45,11 +45,12 @@ fn check_alike(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     );
     let (mechanism, asks) = match about.needs.hosts {
         _ if machine.hosts == 1 => return Ok(()),
+        Hosts::Apart(mechanism) if alike => (mechanism, "--set machine.cxl.coherence=none"),
         Hosts::Saved(mechanism) if !alike => (mechanism, "--set machine.cxl.coherence=hardware"),
         Hosts::Coherent(mechanism) if !alike || fails => {
             (mechanism, "--set machine.cxl.coherence=hardware, and let none fail")
         }
-        Hosts::Any | Hosts::Saved(_) | Hosts::Coherent(_) => return Ok(()),
+        Hosts::Any | Hosts::Apart(_) | Hosts::Saved(_) | Hosts::Coherent(_) => return Ok(()),
     };
     Err(Error::Input(format!(
         "design {} cannot run on these hosts, since {mechanism}; {asks}, or choose another design (x86)",
@@ -111,21 +112,6 @@ pub fn check_promise(about: &About, sets: &Sets) -> Result<(), Error> {
         "design {} promises no recovery with --set {}, so no crash test takes it; leave it out",
         about.name,
         given.join(" --set ")
-    )))
-}
-
-/// Refuses a design that keeps bytes on their way where a directory brings those of hosts past it to the device.
-///
-/// # Errors
-/// What does not fit, and what to set.
-pub fn check_stop(design: &AnyDesign, machine: &MachineConfig) -> Result<(), Error> {
-    let has_directory = machine.hosts > 1 && machine.cxl.coherence == HostCoherence::Hardware;
-    if !has_directory || design.wants().stop.is_none() {
-        return Ok(());
-    }
-    Err(Error::Input(format!(
-        "design {} keeps writes on their way, which a directory at the device does not see; --set machine.cxl.coherence=none",
-        design.about().name
     )))
 }
 

@@ -318,7 +318,6 @@ fn execute(
     progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
     let about = design.about();
     needs::check(&about, &plan.machine)?;
-    needs::check_stop(&*design, &plan.machine)?;
     needs::check_restart(&*design, plan)?;
     if options.journal {
         needs::check_promise(&about, &plan.sets)?;

@@ -88,12 +88,13 @@ impl Case {
         let mut hosts: Vec<HostId> = test.hosts.of_threads.iter().copied().map(HostId).collect();
         if test.hosts.are_named() {
             across_hosts(&mut machine, test, &mut Rng::new(seed ^ HOSTS));
-        } else if seed >= HOST_SEEDS {
+        } else if seed >= HOST_SEEDS && !subject.has_stop() {
             hosts = kept_alike(&mut machine, test, &mut Rng::new(seed ^ HOSTS));
         }
         if subject.has_stop() {
             let way = [0, 40, 400, 3000][Rng::new(seed ^ STOPS).below(4) as usize];
             machine.cxl.switch_latency = Cycles(way);
+            machine.cxl.coherence = HostCoherence::None;
         }
         let layout = Rc::new(Layout::of(test, &mut rng));
         let is_warm = rng.one_in(2);

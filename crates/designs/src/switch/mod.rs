@@ -18,8 +18,8 @@ pub use pcs::pcs;
 use buffers::{Buffers, Entry};
 use rules::Rule;
 use strandline_design::{
-    About, Access, ByteMask, Counter, Counters, Design, Drains, Held, Needs, Never, OwnCounts, Passing, Place, PortId,
-    Services, Sizes, Supply, Types, Until, Wants, WriteRequest,
+    About, Access, ByteMask, Counter, Counters, Design, Drains, Held, Hosts, Needs, Never, OwnCounts, Passing, Place,
+    PortId, Services, Sizes, Supply, Types, Until, Wants, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
@@ -91,7 +91,7 @@ const FENCE: &[Primitive] = &[Primitive::Sfence];
 const NEEDS: Needs = Needs {
     adr: true,
     stores: Drains::Any,
-    any_hosts: true,
+    hosts: Hosts::Apart("a directory brings lines of hosts to the device past what is on its way"),
 };
 
 const COUNTERS: &[Counter] = &[
