@@ -291,6 +291,8 @@ TOTALS = frozenset(
         "undo_records",
         "volatile_dependences",
         "walk_cycles",
+        "way_coalesced",
+        "way_reads",
         "walk_loads",
         "window_fence_stall_cycles",
     )

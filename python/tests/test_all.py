@@ -142,7 +142,7 @@ def test_bounds_are_on_no_front() -> None:
 
 def test_more_lines_than_colours_are_cells() -> None:
     chart = charted("all-5")
-    assert (chart.kind, len(chart.labels)) == (Kind.GRID, 26)
+    assert (chart.kind, len(chart.labels)) == (Kind.GRID, 29)
     assert "Blue: better than the baseline; red: worse" in chart.remarks
     (axes,) = laid_out(chart).axes
     assert [name.get_text() for name in axes.get_yticklabels()] == list(chart.labels)

@@ -98,7 +98,7 @@ def test_a_key_of_designs_is_told_once_for_those_that_say_the_same() -> None:
     found = {dict(topic.rows)["designs"]: dict(topic.rows) for topic in topics(installed(), "design.entries")}
     assert found["strandweaver, no-persist-queue"]["source"] == "StrandWeaver VI-A"
     assert found["sp, sp-adr"]["page"] == "docs/speculative-persistence.md"
-    assert [rows["default"] for rows in found.values()] == ["32", "8", "4", "256"]
+    assert [rows["default"] for rows in found.values()] == ["32", "8", "4", "64", "32", "256", "256"]
 
 
 def test_a_key_of_the_runtime_has_its_words_and_its_page() -> None:

@@ -59,7 +59,7 @@ def test_list_as_json(strandline: Strandline) -> None:
             *("1", "2", "7", "8", "9", "10", "11a", "11b", "12", "13", "14"),
             *("contexts", "core", "strands", "table-1", "table-3", "window"),
         ),
-        "cxl": ("2", "3"),
+        "cxl": ("1", "1-hosts", "1-writes", "2", "3"),
         "dpo": ("7", "buffers", "controllers", "cost", "directory", "pcommit", "table-3", "writes"),
         "flush": ("on-fail",),
         "sp": ("8", "9", "10", "11", "12", "13", "14", "adr", "threads"),

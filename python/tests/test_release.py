@@ -24,7 +24,7 @@ VERSIONS = re.findall(r"^## (.+)$", CHANGES, re.MULTILINE)
 OF_NO_PAPER = {
     *("intents", "intents-sections"),
     *("asap-frontier-ep", "asap-frontier-rp", "asap-frontier-strand"),
-    *("common", "zen4"),
+    *("common", "zen4", "device-buffer"),
     *("cxl-asic", "cxl-fpga", "cxl-switch", "cmm-h", "shared-log", "publish", "shared-heap", "host-queue"),
     *("cxl-today", "cxl-coherent"),
 }

@@ -36,6 +36,7 @@ PAGES: Mapping[str, str] = {
     "asap": "epochs",
     "sp": "speculative-persistence",
     "pmem-spec": "pmem-spec",
+    "cxl": "cxl",
 }
 """The page of a paper's designs, in `docs`."""
 

@@ -55,6 +55,11 @@ DESIGNS: Mapping[str, Mapping[str, Designs]] = {
     },
     "sp": {"speculative/mod.rs": ("sp", "sp-adr")},
     "pmem-spec": {"pmem_spec/mod.rs": ("pmem-spec",)},
+    "cxl": {
+        "switch/pcs.rs": ("pcs",),
+        "switch/dpd.rs": ("dpd",),
+        "switch/device_buffer.rs": ("device-buffer",),
+    },
 }
 """For each paper, the source files of its designs, and the designs of each."""
 

@@ -58,6 +58,8 @@ impl Needs {
 pub enum Hosts {
     /// Any, and one of them may fail: what a core has made durable is at the device, and nothing else of it is needed.
     Any,
+    /// Those whose copies nothing keeps alike, and one of them may fail: what a directory would do.
+    Apart(&'static str),
     /// Those whose copies a directory keeps alike, and one of them may fail, since what is visible of it is saved: what is
     /// missing otherwise.
     Saved(&'static str),
@@ -94,6 +96,8 @@ pub enum Drains {
 pub struct Sizes {
     /// Cores.
     pub cores: u64,
+    /// Hosts.
+    pub hosts: u64,
     /// Memory controllers.
     pub controllers: u64,
     /// Entries of a core's store queue.
@@ -139,6 +143,9 @@ pub struct Wants {
     /// The place from which on bytes are written to the media if power fails, where that is before the queues that ADR
     /// saves. With [`Place::has_visible`], a store is durable once it is visible (eADR, BBB).
     pub saves: Option<Place>,
+    /// Where on the way to the controllers it is asked about each write ([`crate::Design::passes`]): in the switch, or in the
+    /// device before its write queues ([`Place::ControllerBuffer`]).
+    pub stop: Option<Place>,
     /// When it rolls cores back.
     pub rolls_back: RollsBack,
     /// [`crate::Services::durable_line`] is true in unobserved runs too.

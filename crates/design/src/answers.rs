@@ -282,6 +282,24 @@ pub enum Acceptance<G> {
     Refuse,
 }
 
+/// A port of the place at which writes stop on their way ([`crate::Wants::stop`]): in a switch that of a host, in a device that
+/// of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId(pub u16);
+
+/// The outcome of a write that has come to the place at which the design is asked about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// It goes on to its controller.
+    GoOn,
+    /// The design takes it: it is acknowledged from here, and goes no further. The design sends its bytes on by
+    /// [`crate::Services::send_on`], and names them in [`crate::Design::power_fails`] until a controller has accepted them.
+    Take,
+    /// It waits here, and so do later ones of its port or line. The design is asked again when another write comes, and at
+    /// [`crate::Services::look_at_stop`].
+    Wait,
+}
+
 /// Who supplies a line that missed in every cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supply<G> {
@@ -296,6 +314,9 @@ pub enum Supply<G> {
     /// The design, after this time, with these bytes, which all cores see from now on: what a
     /// buffer of the design's holds of a line that the caches have dropped.
     Bytes(Cycles, LineData),
+    /// The place at which writes stop ([`crate::Wants::stop`]), with these bytes of the line. Those that it lacks come from
+    /// memory.
+    Stop(LineData, ByteMask),
     /// Ask again when the condition holds.
     Wait(Until<G>),
 }

@@ -20,7 +20,7 @@ mod types;
 pub use about::{About, Drains, Hook, Hosts, Needs, RollsBack, Sizes, Wants};
 pub use answers::{
     Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Eviction, Forward, Level, LineTag, Load,
-    Ordering, Snoop, Store, StoreId, Supply, Until, Write, WriteKind,
+    Ordering, Passing, PortId, Snoop, Store, StoreId, Supply, Until, Write, WriteKind,
 };
 pub use counters::{Counter, Counters, Occupancy, OwnCounts};
 pub use keyed::{boxed, AnyDesign};

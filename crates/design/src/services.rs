@@ -195,6 +195,14 @@ pub trait Services<T: Types> {
     /// for any other write, and [`crate::Design::acknowledged`] with this tag at the acceptance.
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag);
 
+    /// Sends bytes of a line on to its controller from where writes stop ([`crate::Wants::stop`]). No failure of a host takes
+    /// it, and it has no order but the design's: one write to a line is on its way at a time. The machine calls
+    /// [`crate::Design::acknowledged`] with this tag when the acknowledgement is back there.
+    fn send_on(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: T::Tag);
+
+    /// Asks [`crate::Design::passes`] again about writes that wait. Deferred.
+    fn look_at_stop(&mut self);
+
     /// Has the controller ask [`crate::Design::may_issue`] again. Deferred.
     fn look_at_queue(&mut self, controller: ControllerId);
 

@@ -2,8 +2,8 @@
 
 use crate::{
     About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Eviction,
-    Forward, Held, Hook, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until,
-    Wants, Write, WriteRequest,
+    Forward, Held, Hook, Level, LineTag, Load, Ordering, Passing, PortId, Services, Sizes, Snoop, Store, StoreId,
+    Supply, Types, Until, Wants, Write, WriteRequest,
 };
 use std::any::Any;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -263,6 +263,13 @@ pub trait Design: AsAny {
     ) -> Supply<GateOf<Self>> {
         let _ = (hw, core, line, access);
         Supply::Memory
+    }
+
+    /// Place 7: a write has come to where it stops on its way to its controller ([`Wants::stop`]), behind every older write
+    /// to its line. Only asked if the design wants it.
+    fn passes(&mut self, hw: &mut dyn Services<Self::Own>, port: PortId, write: &WriteRequest<TagOf<Self>>) -> Passing {
+        let _ = (hw, port, write);
+        Passing::GoOn
     }
 
     /// Place 7: a write has arrived at a controller. Its write queue has room, and every older

@@ -14,6 +14,7 @@ mod pmem_spec;
 mod registry;
 mod speculative;
 mod strands;
+mod switch;
 
 /// The rules of each family that tests break.
 pub mod rules {
@@ -25,10 +26,11 @@ pub mod rules {
     pub use crate::pmem_spec::rules::Rule as PmemSpec;
     pub use crate::speculative::rules::Rule as Speculative;
     pub use crate::strands::rules::Rule as Strands;
+    pub use crate::switch::rules::Rule as Switch;
     use strandline_rules::Breakable;
 
     /// Those of all families.
-    pub const ALL: [&[Breakable]; 8] = [
+    pub const ALL: [&[Breakable]; 9] = [
         Dpo::ALL,
         Epochs::ALL,
         LbPp::ALL,
@@ -37,6 +39,7 @@ pub mod rules {
         PmemSpec::ALL,
         Speculative::ALL,
         Strands::ALL,
+        Switch::ALL,
     ];
 }
 

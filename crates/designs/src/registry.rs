@@ -11,6 +11,7 @@ use crate::plain::{Dccvap, NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::pmem_spec::PmemSpec;
 use crate::speculative::Speculative;
 use crate::strands::{NoPersistQueue, StrandWeaver};
+use crate::switch::{device_buffer, dpd, pcs};
 use std::collections::BTreeSet;
 use strandline_design::{boxed, About, AnyDesign, Counter, Design};
 
@@ -64,6 +65,9 @@ registry! {
     "asap-frontier-strand" => asap_frontier_strand(),
     "strandweaver" => StrandWeaver::default(),
     "no-persist-queue" => NoPersistQueue::default(),
+    "pcs" => pcs(),
+    "dpd" => dpd(),
+    "device-buffer" => device_buffer(),
     "pmem-spec" => PmemSpec::default(),
     "sp" => Speculative::sp(),
     "sp-adr" => Speculative::sp_adr(),

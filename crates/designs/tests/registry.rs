@@ -93,6 +93,7 @@ fn a_counter_that_designs_share_is_one_key() {
 #[test]
 fn a_buffer_is_a_structure_and_holds_no_more_than_that() {
     let sizes = Sizes {
+        hosts: 2,
         cores: 3,
         controllers: 2,
         store_queue_entries: 8,

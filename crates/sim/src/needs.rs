@@ -37,7 +37,7 @@ pub fn check(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     }
 }
 
-/// Refuses hosts that nothing keeps alike, or of which one fails, for a design that needs more of them.
+/// Refuses hosts that nothing keeps alike, or that a directory does, or of which one fails, for a design that needs others.
 fn check_alike(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     let (alike, fails) = (
         machine.cxl.coherence == HostCoherence::Hardware,
@@ -45,11 +45,12 @@ fn check_alike(about: &About, machine: &MachineConfig) -> Result<(), Error> {
     );
     let (mechanism, asks) = match about.needs.hosts {
         _ if machine.hosts == 1 => return Ok(()),
+        Hosts::Apart(mechanism) if alike => (mechanism, "--set machine.cxl.coherence=none"),
         Hosts::Saved(mechanism) if !alike => (mechanism, "--set machine.cxl.coherence=hardware"),
         Hosts::Coherent(mechanism) if !alike || fails => {
             (mechanism, "--set machine.cxl.coherence=hardware, and let none fail")
         }
-        Hosts::Any | Hosts::Saved(_) | Hosts::Coherent(_) => return Ok(()),
+        Hosts::Any | Hosts::Apart(_) | Hosts::Saved(_) | Hosts::Coherent(_) => return Ok(()),
     };
     Err(Error::Input(format!(
         "design {} cannot run on these hosts, since {mechanism}; {asks}, or choose another design (x86)",

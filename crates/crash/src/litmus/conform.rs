@@ -95,7 +95,8 @@ const ACROSS_HOSTS: [&str; 2] = ["cxl-today", "cxl-coherent"];
 /// The model that judges a design on a test, and where hosts are coherent: none if no candidate defines the test's instructions.
 fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, [Models; 2])>, Error> {
     let [apart, coherent] = ACROSS_HOSTS;
-    let has_model = about.needs.hosts == Hosts::Any && about.needs.adr && about.model == "px86";
+    let has_model =
+        matches!(about.needs.hosts, Hosts::Any | Hosts::Apart(_)) && about.needs.adr && about.model == "px86";
     let candidates = match test.hosts.are_named() {
         true if has_model => vec![[apart, coherent]],
         true => vec![],

@@ -50,6 +50,9 @@ pub const HOST_SEEDS: u64 = 1 << 42;
 /// Distinguishes the stream of [`across_hosts`].
 const HOSTS: u64 = 0x4057_5eed;
 
+/// Distinguishes the stream of the way through a switch, of designs that have writes stop there.
+const STOPS: u64 = 0x5709_5eed;
+
 /// The hosts of a test, their links, whether a directory keeps them coherent, and when one fails.
 fn across_hosts(machine: &mut MachineConfig, test: &Test, rng: &mut Rng) {
     let last = test.hosts.of_threads.iter().max().copied().unwrap_or(0);
@@ -85,8 +88,13 @@ impl Case {
         let mut hosts: Vec<HostId> = test.hosts.of_threads.iter().copied().map(HostId).collect();
         if test.hosts.are_named() {
             across_hosts(&mut machine, test, &mut Rng::new(seed ^ HOSTS));
-        } else if seed >= HOST_SEEDS {
+        } else if seed >= HOST_SEEDS && !subject.has_stop() {
             hosts = kept_alike(&mut machine, test, &mut Rng::new(seed ^ HOSTS));
+        }
+        if subject.has_stop() {
+            let way = [0, 40, 400, 3000][Rng::new(seed ^ STOPS).below(4) as usize];
+            machine.cxl.switch_latency = Cycles(way);
+            machine.cxl.coherence = HostCoherence::None;
         }
         let layout = Rc::new(Layout::of(test, &mut rng));
         let is_warm = rng.one_in(2);

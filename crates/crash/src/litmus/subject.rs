@@ -29,6 +29,11 @@ pub trait Subject {
         design(self.about().name).is_some_and(|design| !design.lowering().hand_over.is_empty())
     }
 
+    /// Whether the design, unbroken, has writes stop on their way.
+    fn has_stop(&self) -> bool {
+        design(self.about().name).is_some_and(|design| design.wants().stop.is_some())
+    }
+
     /// Runs programs under it, with further parameters.
     ///
     /// # Errors

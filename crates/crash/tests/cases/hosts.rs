@@ -44,6 +44,7 @@ fn designs() -> impl Iterator<Item = Case> {
         let any: &[(bool, Option<u64>)] = &[(true, None), (true, Some(0)), (false, None), (false, Some(0))];
         let kinds = match design.needs.hosts {
             Hosts::Any => any,
+            Hosts::Apart(_) => &any[2..],
             Hosts::Saved(_) => &any[..2],
             Hosts::Coherent(_) => &any[..1],
         };
@@ -92,11 +93,12 @@ fn interrupts(design: &str) -> bool {
 fn refusals() -> Result<(), String> {
     let program = names().iter().find(|about| about.across_hosts).expect("a program");
     for design in Registered::all().iter().map(Subject::about) {
-        let all = [&[][..], &[ALIKE, "machine.simulation.fails=h0"]];
+        let all = [&[][..], &[ALIKE, "machine.simulation.fails=h0"], &[ALIKE]];
         let (mechanism, refused) = match design.needs.hosts {
             Hosts::Any => continue,
+            Hosts::Apart(mechanism) => (mechanism, &all[1..]),
             Hosts::Saved(mechanism) => (mechanism, &all[..1]),
-            Hosts::Coherent(mechanism) => (mechanism, &all[..]),
+            Hosts::Coherent(mechanism) => (mechanism, &all[..2]),
         };
         for sets in refused {
             let mut spec = Spec {

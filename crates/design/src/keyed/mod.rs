@@ -5,8 +5,8 @@ mod values;
 
 use crate::{
     About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Design,
-    Eviction, Forward, Held, Key, Keys, Level, LineTag, Load, NoteOf, Ordering, Services, Sizes, Snoop, Store, StoreId,
-    Supply, TagOf, Until, Wants, Write, WriteRequest,
+    Eviction, Forward, Held, Key, Keys, Level, LineTag, Load, NoteOf, Ordering, Passing, PortId, Services, Sizes,
+    Snoop, Store, StoreId, Supply, TagOf, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{forward, Cycles, Param, ParamError, Params};
@@ -221,8 +221,18 @@ impl<D: Design> Design for Keyed<D> {
             Supply::Durable => Supply::Durable,
             Supply::Design(after) => Supply::Design(after),
             Supply::Bytes(after, data) => Supply::Bytes(after, data),
+            Supply::Stop(data, bytes) => Supply::Stop(data, bytes),
             Supply::Wait(until) => Supply::Wait(self.values.until(until)),
         }
+    }
+
+    fn passes(&mut self, hw: &mut dyn Services<Keys>, port: PortId, write: &WriteRequest<Key>) -> Passing {
+        let typed = self.values.write(write);
+        let passing = self.ask(hw, |design, hw| design.passes(hw, port, &typed));
+        if passing == Passing::Take {
+            self.values.forget(write);
+        }
+        passing
     }
 
     fn arrived(

@@ -45,6 +45,7 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         fn unwatch_stores(&mut self, core: CoreId, line: Line);
         fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles);
         fn reload(&mut self, line: Line);
+        fn look_at_stop(&mut self);
         fn look_at_queue(&mut self, controller: ControllerId);
         fn read_line(&mut self, line: Line) -> Cycles;
         fn checkpoint(&mut self, core: CoreId) -> Option<Checkpoint>;
@@ -98,6 +99,11 @@ impl<T: Types> Services<T> for Typed<'_, T> {
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
         let key = self.values.tags.keep(tag, ACKNOWLEDGED_AND_WRITTEN);
         self.hw.put(core, line, data, key);
+    }
+
+    fn send_on(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: T::Tag) {
+        let key = self.values.tags.keep(tag, ACKNOWLEDGED_AND_WRITTEN);
+        self.hw.send_on(core, line, data, bytes, key);
     }
 
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: T::Tag) {

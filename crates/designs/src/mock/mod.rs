@@ -164,6 +164,10 @@ impl<T: Types> Services<T> for Machine<T> {
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
         self.write(core, line, data, tag);
     }
+    fn send_on(&mut self, core: CoreId, line: Line, data: LineData, _: ByteMask, tag: T::Tag) {
+        self.write(core, line, data, tag);
+    }
+    fn look_at_stop(&mut self) {}
     fn look_at_queue(&mut self, controller: ControllerId) {
         self.looked_at.push(controller);
     }

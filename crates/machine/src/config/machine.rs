@@ -467,6 +467,7 @@ impl MachineConfig {
     pub fn sizes(&self, cores: u64) -> Sizes {
         Sizes {
             cores,
+            hosts: self.hosts,
             controllers: self.controllers.count,
             store_queue_entries: self.core.store_queue_entries,
             writeback_buffer_entries: self.core.writeback_buffer_entries,

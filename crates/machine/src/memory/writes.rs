@@ -13,6 +13,8 @@ pub enum Origin {
     Buffer { core: CoreId, slot: u64 },
     /// A flush or write that the design sent, with the design's tag.
     Design { core: CoreId, tag: Key },
+    /// What the design has sent on from where writes stop, with its tag.
+    Stop { core: CoreId, tag: Key },
 }
 
 /// A write, from its look-up until it has reached the media.
@@ -23,6 +25,8 @@ struct Write {
     host: HostId,
     /// When it would arrive.
     arrives: u64,
+    /// Whether it has left its host long ago: it is sent from where writes stop, and has no order among those of hosts.
+    is_sent_on: bool,
     /// What becomes of it if its host fails.
     fate: Fate,
     /// The first waiter for its acceptance.
@@ -38,6 +42,20 @@ enum Fate {
     Certain,
     /// Its host has failed before.
     Lost,
+}
+
+impl Write {
+    #[inline(always)]
+    fn new(host: HostId, request: WriteRequest<Key>) -> Write {
+        Write {
+            request,
+            host,
+            arrives: 0,
+            is_sent_on: false,
+            fate: Fate::Leaves,
+            waiter: None,
+        }
+    }
 }
 
 /// The waiters for a write: the flush itself, and flushes that found the line clean behind it.
@@ -89,17 +107,29 @@ impl Writes {
         (id, at)
     }
 
+    /// Adds a write that is sent on from where writes stop.
+    pub fn add_sent_on(&mut self, host: HostId, request: WriteRequest<Key>) -> WriteId {
+        let fate = Fate::Certain;
+        self.put(Write {
+            is_sent_on: true,
+            fate,
+            ..Write::new(host, request)
+        })
+    }
+
     #[inline(always)]
     fn insert(&mut self, host: HostId, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
         let line = request.line;
-        let write = Write {
-            request,
-            host,
-            arrives: 0,
-            fate: Fate::Leaves,
-            waiter: None,
-        };
-        let id = match self.free.pop() {
+        let id = self.put(Write::new(host, request));
+        if let Some(sent) = &mut self.to_device {
+            sent.push(id);
+        }
+        (id, self.unaccepted.add(line, id))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, write: Write) -> WriteId {
+        match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = write;
                 WriteId(slot)
@@ -108,11 +138,7 @@ impl Writes {
                 self.slots.push(write);
                 WriteId(self.slots.len() as u32 - 1)
             }
-        };
-        if let Some(sent) = &mut self.to_device {
-            sent.push(id);
         }
-        (id, self.unaccepted.add(line, id))
     }
 
     /// The latest write to the line that no controller has accepted yet.
@@ -181,6 +207,9 @@ impl Writes {
     /// Records that a controller has accepted the write: its waiters.
     #[inline(always)]
     pub fn accept(&mut self, id: WriteId) -> Waiting {
+        if self.slots[id.0 as usize].is_sent_on {
+            return self.take_waiting(id);
+        }
         self.unaccepted.remove(self.get(id).line);
         if let Some(sent) = &mut self.to_device {
             sent.retain(|other| *other != id);

@@ -227,7 +227,7 @@ impl Places {
     #[must_use]
     pub fn drain_bytes(&self) -> u64 {
         let is_its = |node: &&Node| {
-            let is_buffer = matches!(node.place, Place::CoreBuffer | Place::ControllerBuffer);
+            let is_buffer = matches!(node.place, Place::CoreBuffer | Place::Switch | Place::ControllerBuffer);
             node.place >= self.durable_from && (node.is_cache() || is_buffer)
         };
         self.nodes

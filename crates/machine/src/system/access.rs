@@ -288,7 +288,7 @@ impl Running {
     }
 
     /// Place 6: who supplies a line that is in no cache.
-    fn supply(&mut self, core: CoreId, line: Line, access: Access) -> Result<Supply<Key>, Blocked> {
+    pub(super) fn supply(&mut self, core: CoreId, line: Line, access: Access) -> Result<Supply<Key>, Blocked> {
         if !line.is_persistent() {
             return Ok(Supply::Memory);
         }
@@ -313,15 +313,16 @@ impl Running {
         match supply {
             Supply::Durable => self.hw.fill(line),
             Supply::Bytes(_, data) => self.hw.seen(core).set_line(line, &data),
-            Supply::Memory | Supply::Design(_) | Supply::Wait(_) => {}
+            Supply::Memory | Supply::Design(_) | Supply::Stop(..) | Supply::Wait(_) => {}
         }
         let done = match supply {
+            Supply::Stop(data, bytes) => self.fetch_from_stop(core, line, (data, bytes), at),
             Supply::Memory | Supply::Durable | Supply::Wait(_) => {
                 self.hw.record(|recorder, _| recorder.served_by(Source::Memory));
                 let start = self.hw.llc(core).misses.start(at);
                 let host = self.hw.host_of(core);
                 let done = self.hw.read_memory(host, line, start);
-                self.hw.refill(host, line);
+                self.hw.refill(host, line, None);
                 self.hw.llc_mut(core).misses.keep(line, done);
                 done
             }

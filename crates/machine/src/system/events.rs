@@ -17,6 +17,8 @@ use strandline_rules::time::Rule;
 pub enum Event {
     /// A write arrives at a controller.
     Arrives { controller: ControllerId, write: WriteId },
+    /// A write comes to where the design is asked about it on its way.
+    AtStop(WriteId),
     /// A write is on the media.
     OnMedia {
         controller: ControllerId,
@@ -64,6 +66,7 @@ impl Running {
         breaks(Rule::EveryWakeArrives, || self.hw.repair_wakes(None));
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
+            Event::AtStop(write) => self.comes_to_stop(write),
             Event::OnMedia {
                 controller,
                 write,
@@ -120,6 +123,7 @@ impl Running {
                 Command::Acknowledge { core, .. } if self.hw.has_failed(core) => {}
                 Command::Acknowledge { core, context } => self.hw.complete(core, context),
                 Command::Open(gate) => self.open(gate),
+                Command::LookAtStop => self.look_at_stop(),
                 Command::LookAtQueue(controller) => self.issue(controller),
                 Command::Perform { core, id } => self.perform_kept(core, id),
                 Command::RollBack { core, checkpoint } => _ = self.roll_back(core, checkpoint),

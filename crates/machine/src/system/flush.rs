@@ -12,7 +12,7 @@ use crate::config::Coherence;
 use crate::core::Entry;
 use crate::memory::Origin;
 use crate::timeline::Who;
-use strandline_design::{Access, ByteMask, Key, Supply, Until, WriteRequest};
+use strandline_design::{Access, ByteMask, Key, Until, WriteRequest};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 use strandline_rules::{broken, Rule};
 
@@ -21,7 +21,7 @@ impl Origin {
     pub(super) fn done(self) -> Event {
         match self {
             Origin::Buffer { core, slot } => Event::BufferDone { core, slot },
-            Origin::Design { core, tag } => Event::DesignFlushed { core, tag },
+            Origin::Design { core, tag } | Origin::Stop { core, tag } => Event::DesignFlushed { core, tag },
         }
     }
 }
@@ -293,7 +293,9 @@ impl Running {
             && one_in > 0
             && self.hw.llc(core).has_room_for(line);
         if may && self.hw.rng.one_in(one_in) {
-            self.fetch(core, line, Supply::Memory, None, at);
+            if let Ok(supply) = self.supply(core, line, Access::Read) {
+                self.fetch(core, line, supply, None, at);
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use super::doze::Doze;
 use super::events::Event;
 use super::hosts::{Host, HostId};
 use super::rollback::Checkpoints;
+use super::stop::WayStop;
 use super::turns::Turns;
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::LineTags;
@@ -39,6 +40,8 @@ pub struct Hardware {
     pub line_tags: LineTags,
     pub controllers: Vec<Controller>,
     pub channels: Channels,
+    /// Where the design is asked about writes on their way, if it wants that.
+    pub stop: Option<WayStop>,
     pub events: Events<Event>,
     pub writes: Writes,
     pub rng: Rng,
@@ -149,6 +152,7 @@ pub enum Command {
         context: u8,
     },
     Open(Key),
+    LookAtStop,
     LookAtQueue(ControllerId),
     Perform {
         core: CoreId,
@@ -205,6 +209,7 @@ impl Hardware {
             stale_since: None,
             commands: VecDeque::new(),
             channels: Channels::default(),
+            stop: None,
             recent: VecDeque::new(),
             writes_counted: observed.writes,
             faulted: HashSet::new(),
@@ -251,6 +256,9 @@ impl Hardware {
     /// Sends bytes of a line, looked up at `at`, from a host to the line's controller.
     #[inline(always)]
     pub fn send_write(&mut self, host: HostId, request: WriteRequest<Key>, at: u64) -> WriteId {
+        if self.stop.is_some() {
+            return self.send_to_stop(host, request, at);
+        }
         let takes = self.to_controller() + self.machine.controllers.bmo_latency.0 + self.jitter();
         let crossed = self.crosses(host, at + takes);
         let (id, arrives) = self.writes.add(host, request, crossed);
@@ -359,7 +367,7 @@ impl Hardware {
             Some(image) => image.persisted(line),
             None => match &self.durable {
                 Some(durable) => durable.line(line),
-                None => self.seen_by_all().line(line),
+                None => self.device.as_ref().unwrap_or(&self.hosts[0].memory).line(line),
             },
         }
     }

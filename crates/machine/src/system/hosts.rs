@@ -12,7 +12,7 @@ use crate::memory::Dram;
 use crate::timeline::Trip;
 use std::rc::Rc;
 use strandline_design::{ByteMask, WriteId};
-use strandline_isa::{CoreId, Line, Memory};
+use strandline_isa::{CoreId, Line, LineData, Memory};
 use strandline_kernel::{Calendar, Cycles};
 use strandline_rules::{broken, Rule};
 
@@ -68,9 +68,9 @@ impl Link {
         self.credits.get(self.next_credit).map_or(at, |free| at.max(*free))
     }
 
-    /// When a read whose data leaves the device at `at` is back.
-    fn read_back(&mut self, at: u64) -> u64 {
-        let done = Link::crossed(&mut self.back, self.line, at) + self.way;
+    /// When a read whose data leaves for the host at `at`, and has this way, is back.
+    fn read_back(&mut self, at: u64, way: u64) -> u64 {
+        let done = Link::crossed(&mut self.back, self.line, at) + way;
         if let Some(credit) = self.credits.get_mut(self.next_credit) {
             *credit = done;
             self.next_credit = (self.next_credit + 1) % self.credits.len();
@@ -169,7 +169,8 @@ impl Hardware {
         self.tally.pm_reads += 1;
         let controller = self.controller_of(line);
         let read = self.controllers[controller.0 as usize].media.read(line, arrives);
-        let done = self.hosts[host.index()].link.read_back(read);
+        let link = &mut self.hosts[host.index()].link;
+        let done = link.read_back(read, link.way);
         self.record(|recorder, _| {
             let trip = Trip {
                 host: host.0,
@@ -185,21 +186,38 @@ impl Hardware {
         done
     }
 
+    /// As [`Hardware::read_memory`], of a line that is found after this much of the way.
+    pub fn read_on_way(&mut self, host: HostId, way: u64, at: u64) -> u64 {
+        let link = &mut self.hosts[host.index()].link;
+        let arrives = link.reads_from(at) + way;
+        link.read_back(arrives, way)
+    }
+
     /// When a line that leaves a host at `at` has crossed its link and the switch.
     #[inline]
     pub fn crosses(&mut self, host: HostId, at: u64) -> u64 {
-        let link = &mut self.hosts[host.index()].link;
-        Link::crossed(&mut link.out, link.line, at) + link.way
+        let way = self.hosts[host.index()].link.way;
+        self.leaves(host, at) + way
     }
 
-    /// A host's caches are filled with the line, as the device holds it, or as the host's own write on its way does.
-    pub fn refill(&mut self, host: HostId, line: Line) {
+    /// When a line that is to leave a host at `at` is on its link.
+    #[inline]
+    pub fn leaves(&mut self, host: HostId, at: u64) -> u64 {
+        let link = &mut self.hosts[host.index()].link;
+        Link::crossed(&mut link.out, link.line, at)
+    }
+
+    /// A host's caches are filled with the line, as the device holds it, or bytes on the way to it do, or the host's own write.
+    pub fn refill(&mut self, host: HostId, line: Line, on_way: Option<(LineData, ByteMask)>) {
         let keeps = broken(Rule::FillsFromDevice);
         let keeps = keeps || self.directory.is_some() || !line.is_persistent();
         let Some(device) = self.device.as_ref().filter(|_| !keeps) else {
             return;
         };
         let (mut data, seen) = (device.line(line), self.hosts[host.index()].memory.line(line));
+        if let Some((found, bytes)) = on_way {
+            bytes.copy(&found, &mut data);
+        }
         if !broken(Rule::ReadBehindOwnWrite) {
             self.writes.lay_over(Some(host), line, &mut data);
         }
@@ -250,7 +268,7 @@ impl Running {
             return;
         }
         self.hw.record(|recorder, at| recorder.host_fails(host.0, at));
-        let way = self.hw.machine.cxl.way().0;
+        let way = self.hw.way_of_writes();
         let mut lost = self.hw.writes.lose(host, now + way);
         let cores: Vec<CoreId> = self.hw.cores_of(host).collect();
         lost.extend(self.hw.combined_lines(&cores));

@@ -23,6 +23,7 @@ mod rollback;
 mod run;
 mod running;
 mod services;
+mod stop;
 mod stuck;
 mod turns;
 mod waiters;

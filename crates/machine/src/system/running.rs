@@ -8,6 +8,7 @@ use super::program::{Factory, Program};
 use super::region::Region;
 use super::reserve::Reserve;
 use super::run::{Heartbeat, Options, Remote};
+use super::stop::WayStop;
 use super::stuck::{describe, Standstill, Stuck};
 use super::turns::Turn;
 use crate::config::MachineConfig;
@@ -126,6 +127,7 @@ impl Running {
         };
         let harts = (0..cores).map(core).collect::<Vec<_>>();
         let mut hw = Hardware::new(machine, (hosts, device), harts, observed, options.seed);
+        hw.stop = wants.stop.map(|place| WayStop::at(place, machine));
         if let Some(host) = machine.simulation.fails.host() {
             hw.post(machine.simulation.fails_at.0, Event::HostFails(HostId(host as u8)));
         }

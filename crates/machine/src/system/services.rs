@@ -169,6 +169,21 @@ impl Services<Keys> for Hardware {
         Hardware::reload(self, line);
     }
 
+    fn send_on(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: Key) {
+        let request = WriteRequest {
+            line,
+            data,
+            bytes,
+            core: Some(core),
+            tag: Some(tag),
+        };
+        self.send_from_stop(core, request, tag);
+    }
+
+    fn look_at_stop(&mut self) {
+        self.commands.push_back(Command::LookAtStop);
+    }
+
     fn look_at_queue(&mut self, controller: ControllerId) {
         self.commands.push_back(Command::LookAtQueue(controller));
     }

@@ -129,28 +129,38 @@ impl Running {
     #[inline(always)]
     fn acknowledge(&mut self, waiting: Waiting) {
         let Some(first) = waiting.first else { return };
-        self.acknowledge_one(first);
+        let way = match first {
+            Origin::Stop { .. } => self.hw.way_back_to_stop(),
+            Origin::Buffer { .. } | Origin::Design { .. } => self.hw.machine.cxl.way().0,
+        };
+        self.acknowledge_after(waiting, way);
+    }
+
+    /// Notifies the waiters for a write, who are this far away.
+    #[inline(always)]
+    pub(super) fn acknowledge_after(&mut self, waiting: Waiting, way: u64) {
+        let Some(first) = waiting.first else { return };
+        self.acknowledge_one(first, way);
         if !waiting.others.is_empty() {
-            self.acknowledge_others(waiting.others);
+            self.acknowledge_others(waiting.others, way);
         }
     }
 
     #[inline(never)]
-    fn acknowledge_others(&mut self, others: Vec<Origin>) {
+    fn acknowledge_others(&mut self, others: Vec<Origin>, way: u64) {
         for origin in others {
-            self.acknowledge_one(origin);
+            self.acknowledge_one(origin, way);
         }
     }
 
     #[inline]
-    fn acknowledge_one(&mut self, origin: Origin) {
-        let way = self.hw.machine.cxl.way().0;
+    fn acknowledge_one(&mut self, origin: Origin, way: u64) {
         if way > 0 {
             return self.hw.post(self.hw.now() + way, origin.done());
         }
         match origin {
             Origin::Buffer { core, slot } => self.hw.buffer_done(core, slot),
-            Origin::Design { core, tag } => self.design_acknowledged(core, tag),
+            Origin::Design { core, tag } | Origin::Stop { core, tag } => self.design_acknowledged(core, tag),
         }
     }
 

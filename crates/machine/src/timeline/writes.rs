@@ -50,7 +50,7 @@ impl Recorder {
         let op = state.flush_of(origin);
         match origin {
             Origin::Buffer { core, slot } => state.slots.remove(&(core, slot)),
-            Origin::Design { core, tag } => state.tags.remove(&(core, tag)),
+            Origin::Design { core, tag } | Origin::Stop { core, tag } => state.tags.remove(&(core, tag)),
         };
         let Some(op) = op else { return };
         let Some(row) = state.ops.get_mut(op as usize) else {
@@ -212,7 +212,7 @@ impl State {
     fn flush_of(&self, origin: Origin) -> Option<u32> {
         match origin {
             Origin::Buffer { core, slot } => self.slots.get(&(core, slot)).copied(),
-            Origin::Design { core, tag } => self.tags.get(&(core, tag)).copied(),
+            Origin::Design { core, tag } | Origin::Stop { core, tag } => self.tags.get(&(core, tag)).copied(),
         }
     }
 

@@ -37,6 +37,7 @@ fn table_of() -> String {
         let designs = designs.join(", ");
         match hosts {
             Hosts::Any => format!("| {designs} | any, and one may fail | - |\n"),
+            Hosts::Apart(mechanism) => format!("| {designs} | not kept alike, and one may fail | {mechanism} |\n"),
             Hosts::Saved(mechanism) => format!("| {designs} | kept alike, and one may fail | {mechanism} |\n"),
             Hosts::Coherent(mechanism) => format!("| {designs} | kept alike, and none fails | {mechanism} |\n"),
         }

@@ -21,13 +21,16 @@ mod pmem_spec;
 mod speculative;
 #[path = "../../../../designs/src/strands/mutants.rs"]
 mod strands;
+#[path = "../../../../designs/src/switch/mutants.rs"]
+mod switch;
 
 /// They, by family.
-const FAMILIES: [&[Mutant]; 10] = [
+const FAMILIES: [&[Mutant]; 11] = [
     plain::MUTANTS,
     battery::MUTANTS,
     coroutines::MUTANTS,
     strands::MUTANTS,
+    switch::MUTANTS,
     dpo::MUTANTS,
     lb_pp::MUTANTS,
     epochs::MUTANTS,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Acceptance, Access, Admission, AnyDesign, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
-    Design, Eviction, Forward, Held, Hook, Key, Keys, Level, LineTag, Load, Ordering, Place, Services, Sizes, Snoop,
-    Store, StoreId, Supply, Until, Wants, Write, WriteRequest,
+    Design, Eviction, Forward, Held, Hook, Key, Keys, Level, LineTag, Load, Ordering, Passing, Place, PortId, Services,
+    Sizes, Snoop, Store, StoreId, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{forward, Cycles, Param, Params};
@@ -176,6 +176,7 @@ impl Design for Altered {
             tag: LineTag,
         ) -> Option<Until<Key>>;
         fn missed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, access: Access) -> Supply<Key>;
+        fn passes(&mut self, hw: &mut dyn Services<Keys>, port: PortId, write: &WriteRequest<Key>) -> Passing;
         fn arrived(
             &mut self,
             hw: &mut dyn Services<Keys>,

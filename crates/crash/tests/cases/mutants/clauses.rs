@@ -7,7 +7,7 @@ use strandline_designs::rules;
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/");
 
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "strands",
     "epochs",
     "asap-frontier",
@@ -15,6 +15,7 @@ const PAGES: [&str; 7] = [
     "speculative-persistence",
     "pmem-spec",
     "coroutines",
+    "cxl",
 ];
 
 /// Whether the pages and the mutants agree.

@@ -151,10 +151,13 @@ pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<Fou
         Catcher::Program if mutant.is_of_log() => {
             breaking(planted.rule(), log::run).map(|what| FoundFault::new(FaultKind::Unrecovered, what))
         }
-        Catcher::Program => finding(planted, || {
-            let left = programs::run(planted, mutant.sets);
-            Ok(left.map(|program| FoundFault::new(FaultKind::Forbidden, program.to_owned())))
-        }),
+        Catcher::Program => {
+            let planted = planted.clone().with(mutant.design_sets());
+            finding(&planted, || {
+                let left = programs::run(&planted, mutant.sets);
+                Ok(left.map(|program| FoundFault::new(FaultKind::Forbidden, program.to_owned())))
+            })
+        }
         Catcher::Litmus => litmus(&planted.clone().with(mutant.design_sets()), must),
         Catcher::Random => {
             let planted = planted.clone().with(mutant.design_sets());

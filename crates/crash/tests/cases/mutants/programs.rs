@@ -8,11 +8,12 @@ use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primiti
 use strandline_kernel::Cycles;
 use strandline_machine::{factory, Journal, MachineConfig, Options, SimCpu, System};
 
-/// A persistent word: `X`, `Y` and `Z` in separate lines, `X2` in the line of `X`. It is initially [`INITIAL`].
+/// A persistent word: `X`, `Y` and `Z` in separate lines, `X2` and `X3` in the line of `X`. It is initially [`INITIAL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct At(u64);
 pub const X: At = At(PM_BASE);
 pub const X2: At = At(PM_BASE + 32);
+const X3: At = At(PM_BASE + 48);
 pub const Y: At = At(PM_BASE + LINE_BYTES);
 pub const A: At = At(PM_BASE + 2 * LINE_BYTES);
 pub const B: At = At(PM_BASE + 3 * LINE_BYTES);
@@ -202,6 +203,19 @@ const ACROSS_HOSTS: &[Program] = &[
         forbidden: |v| v.register(1, 2) == 1 && v.register(1, 3) != 1 },
     Program { name: "a store of another host, long ago", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Sfence)], &[Load(X), Pause(20_000), F(X, ClflushOpt), Fence(Mfence), Load(X)]],
         forbidden: |v| v.register(1, 1) != 1 },
+    Program { name: "a message of two stores",
+        threads: &[
+            &[Pause(2_000), Store(X, 1), F(X, Clwb), Fence(Sfence), Store(X, 2), F(X, Clwb), Fence(Sfence), Store(Y, 1), F(Y, Clwb), Fence(Sfence)],
+            &[Pause(2_000), Stagger(1_500), F(Y, ClflushOpt), Fence(Mfence), Load(Y), F(X, ClflushOpt), Fence(Mfence), Load(X)]],
+        forbidden: |v| v.register(1, 0) == 1 && v.register(1, 1) != 2 },
+    Program { name: "a line that is handed over",
+        threads: &[
+            &[Store(X, 1), F(X, Clwb), Fence(Sfence), Store(Y, 1), F(Y, Clwb), Fence(Sfence)],
+            &[Pause(2_000), Stagger(1_000), F(Y, ClflushOpt), Fence(Mfence), Load(Y), F(X, ClflushOpt), Fence(Mfence), Store(X2, 1), F(X, Clwb), Fence(Sfence), Store(A, 1), F(A, Clwb), Fence(Sfence), Store(B, 1), F(B, Clwb), Fence(Sfence), Pause(20_000), Out]],
+        forbidden: |v| v.register(1, 0) == 1 && (v.told_without(1, X, 1) || v.told_without(1, X2, 1)) },
+    Program { name: "movnti of three words",
+        threads: &[&[StoreNt(X, 1), Fence(Sfence), StoreNt(X2, 2), Fence(Sfence), StoreNt(X3, 3), Fence(Sfence), Pause(20_000), Out], &[]],
+        forbidden: |v| v.told_without(0, X, 1) || v.told_without(0, X2, 2) || v.told_without(0, X3, 3) },
     Program { name: "a load behind an invalidated store", threads: &[&[Store(X, 1), F(X, ClflushOpt), Stagger(100), Load(X)], &[]],
         forbidden: |v| v.register(0, 0) != 1 },
     Program { name: "movnti beside another host's word",
@@ -310,7 +324,7 @@ fn fails(planted: &Planted, program: &Program, machine: &MachineConfig, seed: u6
     }
     let initial = memory.clone();
     let cores = program.threads.len();
-    let design = planted.design([]).expect("a design as it is");
+    let design = planted.with_all(&[]).expect("a design as it is");
     let mut system = System::new(machine, design, cores, memory, options);
     let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
     for (index, ops) in program.threads.iter().enumerate() {

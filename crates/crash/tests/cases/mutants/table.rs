@@ -285,4 +285,5 @@ pub const SPEC: &str = "PMEM-Spec (ASPLOS 2021); designs/src/pmem_spec";
 pub const DPO: &str = "Delegated Persist Ordering III and IV; designs/src/dpo";
 pub const LB: &str = "LB++ (MICRO 2015); designs/src/lb_pp";
 pub const SP: &str = "Speculative Persistence 2.2 and 4.2; designs/src/speculative";
+pub const PCS: &str = "Persistent CXL Switches (arXiv 2503.04991); designs/src/switch";
 pub const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";

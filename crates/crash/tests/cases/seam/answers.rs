@@ -1,6 +1,6 @@
 //! The kinds of answers that a design can give, as the table of the seam names them.
 
-use strandline_design::{Acceptance, Admission, Claim, Departure, Eviction, Forward, Snoop, Supply, Until};
+use strandline_design::{Acceptance, Admission, Claim, Departure, Eviction, Forward, Passing, Snoop, Supply, Until};
 
 /// An answer to the machine.
 pub trait Answer {
@@ -72,6 +72,16 @@ impl<G> Answer for Eviction<G> {
     }
 }
 
+impl Answer for Passing {
+    fn kind(&self) -> &'static str {
+        match self {
+            Passing::GoOn => "go on",
+            Passing::Take => "take",
+            Passing::Wait => "wait",
+        }
+    }
+}
+
 impl<G> Answer for Acceptance<G> {
     fn kind(&self) -> &'static str {
         match self {
@@ -90,6 +100,7 @@ impl<G> Answer for Supply<G> {
             Supply::Durable => "durable bytes",
             Supply::Design(_) => "after its own time",
             Supply::Bytes(..) => "its own bytes",
+            Supply::Stop(..) => "bytes on the way",
             Supply::Wait(_) => "wait",
         }
     }

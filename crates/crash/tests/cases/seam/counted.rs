@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use strandline_design::{
     About, Acceptance, Access, Admission, AnyDesign, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
-    Design, Eviction, Forward, Held, Key, Keys, Level, LineTag, Load, Ordering, Services, Sizes, Snoop, Store, StoreId,
-    Supply, Until, Wants, Write, WriteRequest,
+    Design, Eviction, Forward, Held, Key, Keys, Level, LineTag, Load, Ordering, Passing, PortId, Services, Sizes,
+    Snoop, Store, StoreId, Supply, Until, Wants, Write, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{forward, Cycles, Param, Params};
@@ -185,6 +185,11 @@ impl Design for Counted {
     fn missed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, access: Access) -> Supply<Key> {
         let answer = self.inner.missed(hw, core, line, access);
         self.says("missed", Supply::Memory, answer)
+    }
+
+    fn passes(&mut self, hw: &mut dyn Services<Keys>, port: PortId, write: &WriteRequest<Key>) -> Passing {
+        let answer = self.inner.passes(hw, port, write);
+        self.says("passes", Passing::GoOn, answer)
     }
 
     fn arrived(

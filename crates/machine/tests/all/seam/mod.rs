@@ -10,6 +10,7 @@ mod places;
 mod script;
 mod sharing;
 mod speculation;
+mod stops;
 mod stuck;
 mod tags;
 mod weak;
