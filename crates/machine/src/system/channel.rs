@@ -15,10 +15,19 @@ pub struct Channels {
     bus: Calendar,
 }
 
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet {
+    /// Bytes of a line, which occupy the host's link to a device behind CXL.
+    Line,
+    /// A message that carries no line.
+    Message,
+}
+
 impl Hardware {
     /// When a packet that a core sends now arrives at a controller: behind all its earlier packets,
     /// to whichever controller. `more` adds the packet's own cycles, such as a backend operation.
-    pub fn through_channel(&mut self, core: CoreId, controller: ControllerId, more: u64) -> u64 {
+    pub fn through_channel(&mut self, core: CoreId, controller: ControllerId, packet: Packet, more: u64) -> u64 {
         let channel = &self.machine.channel;
         let latency = match channel.latency.0 {
             0 => self.to_controller(),
@@ -31,7 +40,11 @@ impl Hardware {
             Cycles(0) => self.now(),
             occupancy => self.channels.bus.book(Cycles(self.now()), occupancy).0,
         };
-        let arrives = start + takes + self.jitter();
+        let sent = start + takes + self.jitter();
+        let arrives = match packet {
+            Packet::Line => self.crosses(self.host_of(core), sent),
+            Packet::Message => sent + self.machine.cxl.way().0,
+        };
         self.keep_channel_order(core, arrives)
     }
 

@@ -33,6 +33,12 @@ pub enum Event {
         core: CoreId,
         tag: Key,
     },
+    /// A controller's answer to a commit is back at the core.
+    CommitAnswered {
+        controller: ControllerId,
+        core: CoreId,
+        tag: Key,
+    },
     /// A flush in a write-back buffer that wrote nothing completes.
     BufferDone { core: CoreId, slot: u64 },
     /// A flush of the design's that wrote nothing completes.
@@ -83,6 +89,7 @@ impl Running {
                 self.hw.controllers[controller.0 as usize].commit(core, tag);
                 self.commits(controller);
             }
+            Event::CommitAnswered { controller, core, tag } => self.commit_answered(controller, core, tag),
             Event::BufferDone { core, slot } => self.hw.buffer_done(core, slot),
             Event::DesignFlushed { core, tag } => self.design_acknowledged(core, tag),
             Event::Perform { core, id } => self.perform_kept(core, id),

@@ -1,5 +1,6 @@
 //! The machine's services to the design.
 
+use super::channel::Packet;
 use super::events::Event;
 use super::hardware::{Command, Hardware};
 use super::waiters::{Condition, Waiter};
@@ -133,7 +134,7 @@ impl Services<Keys> for Hardware {
     fn write_in_order(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: Key) -> Cycles {
         let controller = Hardware::controller_of(self, line);
         let bmo = self.machine.controllers.bmo_latency.0;
-        let arrives = self.through_channel(core, controller, bmo);
+        let arrives = self.through_channel(core, controller, Packet::Line, bmo);
         let request = WriteRequest {
             line,
             data,
@@ -146,7 +147,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn send_in_order(&mut self, core: CoreId, to: ControllerId, message: Key) -> Cycles {
-        let arrives = self.through_channel(core, to, 0);
+        let arrives = self.through_channel(core, to, Packet::Message, 0);
         self.record(move |recorder, _| recorder.message_sent(message));
         self.post(arrives, Event::Message(message));
         Cycles(arrives)
@@ -200,7 +201,8 @@ impl Services<Keys> for Hardware {
     }
 
     fn draw_controller_delay(&mut self) -> Cycles {
-        Cycles(Hardware::to_controller(self) + self.jitter())
+        let there_and_back = 2 * self.machine.cxl.way().0;
+        Cycles(Hardware::to_controller(self) + there_and_back + self.jitter())
     }
 
     fn newest_entry(&self, core: CoreId) -> StoreId {
@@ -250,7 +252,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: Key) {
-        let at = self.now() + Hardware::to_controller(self);
+        let at = self.now() + Hardware::to_controller(self) + self.machine.cxl.way().0;
         self.post(at, Event::CommitArrives { controller, core, tag });
         self.tally.commits += 1;
     }

@@ -278,8 +278,18 @@ impl Running {
     #[inline(never)]
     fn answer_commits(&mut self, controller: ControllerId) {
         while let Some((core, tag)) = self.hw.controllers[controller.0 as usize].next_answered() {
-            self.hw.hart(core).commit_answered(controller);
-            self.design.committed(&mut self.hw, core, tag);
+            match self.hw.machine.cxl.way().0 {
+                0 => self.commit_answered(controller, core, tag),
+                way => {
+                    let back = self.hw.now() + way;
+                    self.hw.post(back, Event::CommitAnswered { controller, core, tag });
+                }
+            }
         }
+    }
+
+    pub(super) fn commit_answered(&mut self, controller: ControllerId, core: CoreId, tag: Key) {
+        self.hw.hart(core).commit_answered(controller);
+        self.design.committed(&mut self.hw, core, tag);
     }
 }

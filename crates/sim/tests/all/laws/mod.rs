@@ -5,6 +5,7 @@
 
 mod bounds;
 mod busy;
+mod far;
 mod idle;
 mod little;
 mod locks;
