@@ -62,13 +62,13 @@ impl Hardware {
     }
 
     /// When what leaves the stop now is at the controllers: behind their backend operation.
-    fn from_stop(&mut self) -> u64 {
+    fn leaves_stop_at(&mut self) -> u64 {
         self.now() + self.way_back_to_stop() + self.machine.controllers.bmo_latency.0
     }
 
     /// Sends on what the design has taken.
     pub fn send_from_stop(&mut self, core: CoreId, request: WriteRequest<Key>, tag: Key) {
-        let (arrives, jitter) = (self.from_stop(), self.jitter());
+        let (arrives, jitter) = (self.leaves_stop_at(), self.jitter());
         let write = self.writes.add_sent_on(self.host_of(core), request);
         self.writes.wait_for(write, Origin::Stop { core, tag });
         let controller = self.controller_of(request.line);
@@ -129,7 +129,7 @@ impl Running {
     }
 
     fn goes_on(&mut self, write: WriteId, line: Line) {
-        let arrives = self.hw.from_stop();
+        let arrives = self.hw.leaves_stop_at();
         let controller: ControllerId = self.hw.controller_of(line);
         self.hw.post(arrives, Event::Arrives { controller, write });
     }
