@@ -81,11 +81,15 @@ def test_a_wrong_axis_is_told_with_its_file(tmp_path: Path, axis: str, figure: s
     assert message in str(told.value)
 
 
+ON_THE_WAY = {"pcs", "dpd", "device-buffer"}
+"""Designs whose buffer is in a switch or a device, which the machine of these figures has not: `cxl-1` compares them."""
+
+
 def test_every_design_is_compared_and_bounds_apart() -> None:
     """Of what cannot be built, `freeswitch` alone recovers: its library costs nothing."""
     axis = repository_experiments().figure("all-1").axis("design")
     listed = {entry["name"]: entry["promises_recovery"] for entry in load_engine().listing("designs")}
-    missing = set(listed) - set(axis.labels)
+    missing = set(listed) - set(axis.labels) - ON_THE_WAY
     assert not missing, f"experiments/all/axes/designs.toml: add {', '.join(sorted(missing))}"
     bounds = {name for name, recovers in listed.items() if not recovers} | {"freeswitch"}
     assert {point.label for point in axis.points if point.bound} == bounds
@@ -142,7 +146,7 @@ def test_bounds_are_on_no_front() -> None:
 
 def test_more_lines_than_colours_are_cells() -> None:
     chart = charted("all-5")
-    assert (chart.kind, len(chart.labels)) == (Kind.GRID, 29)
+    assert (chart.kind, len(chart.labels)) == (Kind.GRID, 26)
     assert "Blue: better than the baseline; red: worse" in chart.remarks
     (axes,) = laid_out(chart).axes
     assert [name.get_text() for name in axes.get_yticklabels()] == list(chart.labels)
