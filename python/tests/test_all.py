@@ -82,7 +82,7 @@ def test_a_wrong_axis_is_told_with_its_file(tmp_path: Path, axis: str, figure: s
 
 
 ON_THE_WAY = {"pcs", "dpd", "device-buffer"}
-"""Designs whose buffer is in a switch or a device, which the machine of these figures has not: `cxl-1` compares them."""
+"""Designs whose buffer is in a switch or a device, which these figures do not have: `cxl-1` compares them."""
 
 
 def test_every_design_is_compared_and_bounds_apart() -> None:
