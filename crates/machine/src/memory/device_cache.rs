@@ -2,7 +2,7 @@
 //!
 //! A line that it has costs an access to DRAM. One that it lacks costs the read of its page from flash first, also to be
 //! written. A dirty page that makes room is copied to the buffer of its flash bank, which is busy while it programs the
-//! page: whoever needs the bank or the buffer waits. Simplified: pages lie in flash where their addresses say, nothing is
+//! page: what needs the bank or the buffer waits. Simplified: pages lie in flash where their addresses say, nothing is
 //! moved to level wear, and a program is not suspended for a read.
 
 use crate::config::{MachineConfig, Warm};
