@@ -26,7 +26,20 @@ static struct pool *p;
 static const char *kind;
 static volatile int ready; // A flag in volatile memory.
 
+static int began[2], ended[2]; // Pipes: the reader has looked; the writer is done. They order threads, and no recording knows it.
+
 static int is(const char *name) { return !strcmp(kind, name); }
+
+static void tell(const int *ends) {
+    if (write(ends[1], "", 1) != 1)
+        _exit(2);
+}
+
+static void await(const int *ends) {
+    char byte;
+    if (read(ends[0], &byte, 1) != 1)
+        _exit(2);
+}
 
 static void persist(const volatile void *from, size_t bytes) {
     for (uintptr_t line = (uintptr_t)from & ~(uintptr_t)63; line < (uintptr_t)from + bytes; line += 64)
@@ -45,6 +58,7 @@ static void *writer(void *nothing) {
     p->flag = 1;
     persist(&p->flag, 8);
     ready = 1;
+    tell(ended);
     return nothing;
 }
 
@@ -53,8 +67,9 @@ static void *reader(void *nothing) {
         p->early = 1;
         persist(&p->early, 8);
     }
+    tell(began);
     if (is("once") || is("early") || is("assumed"))
-        usleep(40000);
+        await(ended);
     if (is("assumed") && !ready)
         return nothing;
     if (is("poll"))
@@ -96,9 +111,11 @@ int main(int count, char **words) {
         return is_wrong();
     if (is("checkearly")) // What was seen before the flag is durable before it is acknowledged.
         return is_wrong() || (p->acknowledged && !p->early);
+    if (pipe(began) || pipe(ended))
+        return 2;
     pthread_t threads[2];
     pthread_create(&threads[0], 0, reader, 0);
-    usleep(is("early") ? 20000 : 1000);
+    await(began);
     pthread_create(&threads[1], 0, writer, 0);
     pthread_join(threads[0], 0);
     pthread_join(threads[1], 0);
