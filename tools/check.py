@@ -35,17 +35,20 @@ DURATIONS = (
     re.compile(r"^(?P<seconds>[\d.]+)s (?:setup|call|teardown) +(?P<test>\S.*)$", re.MULTILINE),
     re.compile(r"^\S+ +\d+ +[\d.]+  (?P<seconds>[\d.]+) s: (?P<test>\S.*)$", re.MULTILINE),
 )
+# A test that fails, in the words of pytest, cargo, and the gate.
+FAILURE = re.compile(r"^(?:(?:FAILED|ERROR) .*|test .* \.\.\. FAILED|.* TOO MANY\b.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of passed and failed tests, their seconds and processor time, and the longest ones that are named."""
+    """Numbers of passed and failed tests, their seconds and processor time, the longest ones, and what failed."""
 
     passed: int
     failed: int
     seconds: float = 0.0
     processor: float = 0.0
     slowest: tuple[tuple[float, str], ...] = ()
+    failures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,8 @@ def count(output: str, code: int) -> Counts:
     if not results:
         passed = sum(map(int, PYTEST_PASSED.findall(summary)))
         failed = sum(map(int, PYTEST_FAILED.findall(summary)))
-    return Counts(passed, max(failed, 1) if code else failed, slowest=durations(output))
+    failures = tuple(FAILURE.findall(output)) if code else ()
+    return Counts(passed, max(failed, 1) if code else failed, slowest=durations(output), failures=failures)
 
 
 def durations(output: str) -> tuple[tuple[float, str], ...]:
@@ -244,6 +248,10 @@ def main() -> int:
     print(f"== the slowest tests that are named ({SLOWEST})")
     for seconds, test in slowest[:SLOWEST]:
         print(f"{seconds:6.1f} s {test}")
+    # Once more at the end: of a long output only that is kept everywhere.
+    for name, counts in results.items():
+        for line in counts.failures:
+            print(f"== {name}: {line.strip()}")
     print("==")
     allowed, before = budget.budget()["seconds"], budget.last()
     for name, counts in results.items():
