@@ -217,12 +217,14 @@ impl Persists {
     /// For each persistent event, as bits, those that must persist before it.
     pub(crate) fn order(&self, pmo: &Relation) -> Vec<u64> {
         let closed = pmo.clone().closure();
-        let before = |later: &usize| {
-            let bits = self.events.iter().enumerate();
-            bits.filter(|(_, event)| closed.contains(**event, *later))
-                .fold(0, |bits, (bit, _)| bits | 1 << bit)
-        };
-        self.events.iter().map(before).collect()
+        let mut before = vec![0; self.events.len()];
+        for (bit, event) in self.events.iter().enumerate() {
+            let later = closed.after(*event).map(|later| self.bits[later]);
+            later
+                .filter(|later| *later != 0)
+                .for_each(|later| before[later.trailing_zeros() as usize] |= 1 << bit);
+        }
+        before
     }
 
     pub(crate) fn has(&self, cut: u64, event: usize) -> bool {

@@ -63,7 +63,7 @@ impl<'m> Evaluator<'m> {
     pub fn verdict(&mut self, candidate: &Candidate) -> Option<Verdict> {
         self.values.sets.truncate(self.known_sets);
         self.values.relations.truncate(self.known_relations);
-        let reads = candidate.rf.inverse().then(&candidate.co);
+        let reads = candidate.rf.back_then(&candidate.co);
         self.values.relations.push(candidate.rf.clone());
         self.values.relations.push(candidate.co.clone());
         self.values.relations.push(reads);
@@ -121,7 +121,7 @@ impl Values {
 
     fn holds(&self, subject: &Subject) -> bool {
         match subject {
-            Subject::Acyclic(relation) => self.relation(relation).into_owned().closure().is_irreflexive(),
+            Subject::Acyclic(relation) => self.relation(relation).into_owned().is_acyclic(),
             Subject::Irreflexive(relation) => self.relation(relation).is_irreflexive(),
             Subject::NoPair(relation) => self.relation(relation).is_empty(),
             Subject::NoEvent(set) => self.set(set).is_empty(),
@@ -154,6 +154,7 @@ impl Values {
             RelExpr::Then(a, b) => match (&**a, &**b) {
                 (RelExpr::Lift(set), _) => own(b).from_set(&self.set(set)),
                 (_, RelExpr::Lift(set)) => own(a).to_set(&self.set(set)),
+                (RelExpr::Inverse(a), _) => self.relation(a).back_then(&self.relation(b)),
                 _ => self.relation(a).then(&self.relation(b)),
             },
             RelExpr::Cross(a, b) => Relation::cross(&self.set(a), &self.set(b)),
