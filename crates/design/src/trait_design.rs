@@ -314,7 +314,7 @@ pub trait Design: AsAny {
         let _ = (hw, controller, write);
     }
 
-    /// Place 7: a write has reached the media.
+    /// Place 7: a write has reached the media, or was lost with its host before it left that.
     fn reached_media(
         &mut self,
         hw: &mut dyn Services<Self::Own>,

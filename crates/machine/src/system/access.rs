@@ -265,7 +265,7 @@ impl Running {
     fn grant_line(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
         let alone = entry.sharers.others(core).next().is_none()
             && !self.design.is_shared(core, line)
-            && !self.hw.is_elsewhere(core, line);
+            && self.hw.may_write(core, line);
         for other in entry.sharers.others(core) {
             if access == Access::Own {
                 self.wake(other);

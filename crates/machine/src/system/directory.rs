@@ -96,6 +96,12 @@ impl Directory {
         (first != host && until >= now).then_some(until)
     }
 
+    /// Whether a host has the line alone and may write it without asking.
+    fn is_owner(&self, host: HostId, line: Line) -> bool {
+        let holders = self.holders(line);
+        holders.owned && holders.hosts == Holders::bit(host)
+    }
+
     /// Whether another host has the line.
     pub fn is_shared(&self, host: HostId, line: Line) -> bool {
         self.holders(line).others(host).next().is_some()
@@ -147,6 +153,13 @@ impl Hardware {
     pub fn is_elsewhere(&self, core: CoreId, line: Line) -> bool {
         let directory = self.directory.as_ref();
         directory.is_some_and(|directory| directory.is_shared(self.host_of(core), line))
+    }
+
+    /// Whether a core's host may write a line without asking. One that had it together with others may not, although these have it
+    /// no longer: the directory would not know that there is something newer than the device has.
+    pub fn may_write(&self, core: CoreId, line: Line) -> bool {
+        let directory = self.directory.as_ref().filter(|_| line.is_persistent());
+        directory.is_none_or(|directory| directory.is_owner(self.host_of(core), line))
     }
 
     /// Lines that cores have in write-combining buffers, which nothing has sent.
@@ -235,7 +248,7 @@ impl Running {
         };
         let (host, way) = (self.hw.host_of(core), self.hw.machine.cxl.way().0);
         let holders = directory.holders(line);
-        let is_owner = holders.owned && holders.hosts == Holders::bit(host);
+        let is_owner = directory.is_owner(host, line);
         // The directory has not heard of what was in the LLC at first.
         let is_known = holders.hosts & Holders::bit(host) != 0;
         if here && is_known && (access == Access::Read || is_owner) {

@@ -11,7 +11,7 @@ use crate::config::{HostCoherence, MachineConfig};
 use crate::memory::Dram;
 use crate::timeline::Trip;
 use std::rc::Rc;
-use strandline_design::{ByteMask, WriteId};
+use strandline_design::{ByteMask, Hook, WriteId};
 use strandline_isa::{CoreId, Line, LineData, Memory};
 use strandline_kernel::{Calendar, Cycles};
 use strandline_rules::{broken, Rule};
@@ -333,13 +333,19 @@ impl Running {
         }
     }
 
-    /// Whether a write that would arrive now had not left its host when that failed. It is then forgotten.
+    /// Whether a write that would arrive now had not left its host when that failed. It is then forgotten, and the design
+    /// told that nothing of it is on its way.
     pub(super) fn is_lost(&mut self, write: WriteId) -> bool {
         let lost = self.hw.writes.is_lost(write);
         if lost {
             self.hw.record(move |recorder, _| recorder.refused(write));
             self.hw.writes.accept(write);
+            let request = *self.hw.writes.get(write);
             self.hw.writes.remove(write);
+            if self.hw.asks(Hook::ReachedMedia) {
+                let controller = self.hw.controller_of(request.line);
+                self.design.reached_media(&mut self.hw, controller, &request);
+            }
         }
         lost
     }

@@ -135,7 +135,10 @@ fn with_a_directory_hosts_share_lines_and_locked_instructions_are_atomic() {
 
 /// A host stores a word, in its cache or around it, and never flushes it; the other reads it or not, before the first fails, and after.
 fn read_of_the_failed(stores: fn(&SimCpu<'_>), before: bool) -> (Vec<u64>, u64) {
-    let mut machine = coherent_hosts();
+    read_of_the_failed_on(coherent_hosts(), stores, before)
+}
+
+fn read_of_the_failed_on(mut machine: MachineConfig, stores: fn(&SimCpu<'_>), before: bool) -> (Vec<u64>, u64) {
     machine.simulation.fails = Failing::H0;
     machine.simulation.fails_at = Cycles(10_000);
     let read = Rc::new(RefCell::new(Vec::new()));
@@ -146,6 +149,10 @@ fn read_of_the_failed(stores: fn(&SimCpu<'_>), before: bool) -> (Vec<u64>, u64) 
         store(cpu, FLAG, 1, ready);
     };
     let reader = move |cpu: &SimCpu<'_>| {
+        cpu.load(DATA, 0, 8);
+        let ready = until(cpu, 1000);
+        // Where caches are small, these leave no room for it.
+        (1..=8).for_each(|line| _ = cpu.load(Addr(64 * line), ready, 8));
         for (at, reads_then) in [(5000, before), (20_000, true)] {
             let ready = until(cpu, at);
             if reads_then {
@@ -169,6 +176,25 @@ fn a_value_of_a_failed_host_is_gone_unless_another_has_read_it() {
         // The read has brought it to the device.
         assert_eq!(read_of_the_failed(stores, true), (vec![7, 7], 7));
     }
+}
+
+#[test]
+fn a_host_that_shared_a_line_asks_before_it_writes_although_nobody_else_has_it_now() {
+    let mut machine = coherent_hosts();
+    (machine.l1.bytes, machine.l1.ways) = (64, 1);
+    machine.l2 = None;
+    (machine.llc.bytes, machine.llc.ways) = (512, 4);
+    let stores = |cpu: &SimCpu<'_>| {
+        cpu.load(DATA, 0, 8);
+        let ready = until(cpu, 2000);
+        // It leaves the private caches alone.
+        cpu.load(Addr(PM_BASE + 128), ready, 8);
+        let ready = until(cpu, 3000);
+        cpu.load(DATA, ready, 8);
+        let ready = until(cpu, 4000);
+        store(cpu, DATA, 7, ready);
+    };
+    assert_eq!(read_of_the_failed_on(machine, stores, true), (vec![7, 7], 7));
 }
 
 #[test]

@@ -31,7 +31,8 @@ pub fn cases() -> Vec<Case> {
     let (right, omitted) = (programs().flat_map(right), programs().flat_map(omitted));
     let page = Case::new("tables", "docs_cxl_md_has_the_hosts_of_designs", 1, page::is_current);
     let refusals = Case::new("hosts", "refusals", 1, refusals);
-    right.chain(omitted).chain(designs()).chain([page, refusals]).collect()
+    let all = right.chain(omitted).chain(designs());
+    all.chain([page, refusals, without_adr()]).collect()
 }
 
 /// Each design that promises recovery, on the hosts that it runs on. On hosts that a directory keeps alike its model judges
@@ -81,6 +82,19 @@ fn of_design(
     Case::new("hosts", name, 60, move || {
         let points = if amount().thorough { 2_000 } else { 12 };
         found(&spec, fails, points).map_or(Ok(()), Err)
+    })
+}
+
+/// Without ADR a fence waits until lines are on the media; not for one that was lost with its host.
+fn without_adr() -> Case {
+    let about = names().iter().find(|about| about.across_hosts).expect("a program");
+    let mut spec = Spec {
+        design: "dccvap".to_owned(),
+        ..run(about, 2, 2, 0)
+    };
+    spec.set.push("machine.controllers.adr=false".to_owned());
+    Case::new("hosts", "without-adr".to_owned(), 60, move || {
+        found(&spec, Some(0), 40).map_or(Ok(()), Err)
     })
 }
 
