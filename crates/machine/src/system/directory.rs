@@ -9,9 +9,9 @@ use super::running::Running;
 use crate::cache::{Sharers, State};
 use crate::config::{HostCoherence, MachineConfig};
 use std::collections::HashMap;
-use strandline_design::Access;
+use strandline_design::{Access, Wants};
 use strandline_isa::{CoreId, Flush, Line};
-use strandline_rules::{broken, Rule};
+use strandline_rules::{any_broken, broken, Rule};
 
 /// The hosts that have a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,19 +48,35 @@ pub struct FromHosts {
     pub dirty: bool,
 }
 
+/// Who brings to the device what a host has written of a line that another asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brings {
+    /// The host that has written it, before the other gets the line.
+    Writer,
+    /// The host that asks, which gets it dirty: the design orders what leaves the caches, and a buffer may hold what is older.
+    Asker,
+}
+
 /// Which hosts have which lines of persistent memory.
-#[derive(Default)]
-pub struct Directory(HashMap<Line, Holders>);
+pub struct Directory {
+    lines: HashMap<Line, Holders>,
+    /// Who brings dirty lines to the device.
+    brings: Brings,
+}
 
 impl Directory {
-    /// That of a machine whose hosts are coherent.
-    pub fn of(machine: &MachineConfig) -> Option<Directory> {
+    /// That of a machine whose hosts are coherent, under a design that wants this.
+    pub fn of(machine: &MachineConfig, wants: &Wants) -> Option<Directory> {
         let coherent = machine.hosts > 1 && machine.cxl.coherence == HostCoherence::Hardware;
-        coherent.then(Directory::default)
+        let goes_along = wants.orders_evictions && !broken(Rule::DirtyGoesAlong);
+        coherent.then(|| Directory {
+            lines: HashMap::new(),
+            brings: if goes_along { Brings::Asker } else { Brings::Writer },
+        })
     }
 
     fn holders(&self, line: Line) -> Holders {
-        self.0.get(&line).copied().unwrap_or_default()
+        self.lines.get(&line).copied().unwrap_or_default()
     }
 
     /// All hosts have the line, which none has written.
@@ -72,14 +88,14 @@ impl Directory {
 
     /// A host has the line no longer.
     pub fn leaves(&mut self, host: HostId, line: Line) {
-        if let Some(holders) = self.0.get_mut(&line) {
+        if let Some(holders) = self.lines.get_mut(&line) {
             holders.hosts &= !Holders::bit(host);
             holders.owned &= holders.hosts != 0;
         }
     }
 
     fn grants(&mut self, host: HostId, line: Line, access: Access) {
-        let holders = self.0.entry(line).or_default();
+        let holders = self.lines.entry(line).or_default();
         let own = Holders::bit(host);
         holders.hosts = match access {
             Access::Read if broken(Rule::DirectoryKnowsReaders) => holders.hosts & !own,
@@ -135,7 +151,10 @@ impl Hardware {
             self.writes.lay_over(None, line, &mut data);
             self.hosts[0].memory.set_line(line, &data);
         }
-        let directory = self.directory.iter_mut().flat_map(|directory| directory.0.values_mut());
+        let directory = self
+            .directory
+            .iter_mut()
+            .flat_map(|directory| directory.lines.values_mut());
         for holders in directory {
             holders.hosts &= !Holders::bit(host);
             holders.owned &= holders.hosts != 0;
@@ -200,9 +219,8 @@ impl Running {
     /// Other hosts write back what they have of a line. Fails until the device has accepted it.
     pub(super) fn recall(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<(), Blocked> {
         let host = self.hw.host_of(core);
-        // Where the design orders what leaves the caches, the line goes along dirty.
-        let waits = line.is_persistent() && !self.wants.orders_evictions;
-        let Some(directory) = self.hw.directory.as_ref().filter(|_| waits) else {
+        let brings = |directory: &&Directory| line.is_persistent() && directory.brings == Brings::Writer;
+        let Some(directory) = self.hw.directory.as_ref().filter(brings) else {
             return Ok(());
         };
         if let Some(until) = directory.waits_behind(host, line, at) {
@@ -220,7 +238,7 @@ impl Running {
         };
         let again = arrives.max(at + LOOKS_AGAIN);
         if let Some(directory) = &mut self.hw.directory {
-            let holders = directory.0.entry(line).or_default();
+            let holders = directory.lines.entry(line).or_default();
             holders.awaits = Some((host, again + LOOKS_AGAIN));
         }
         Err(Blocked::Filling(again))
@@ -235,7 +253,7 @@ impl Running {
             if let (true, Some(from)) = (self.gives_up(owner, line, sharers, takes), from) {
                 self.write_back(from, line, asked);
                 if let Some(directory) = &mut self.hw.directory {
-                    directory.0.entry(line).or_default().owned = false;
+                    directory.lines.entry(line).or_default().owned = false;
                 }
             }
         }
@@ -249,25 +267,26 @@ impl Running {
         let (host, way) = (self.hw.host_of(core), self.hw.machine.cxl.way().0);
         let holders = directory.holders(line);
         let is_owner = directory.is_owner(host, line);
-        // The directory has not heard of what was in the LLC at first.
-        let is_known = holders.hosts & Holders::bit(host) != 0;
-        if here && is_known && (access == Access::Read || is_owner) {
+        debug_assert!(
+            !here || holders.hosts & Holders::bit(host) != 0 || any_broken(),
+            "{host:?} has {line:?}"
+        );
+        if here && (access == Access::Read || is_owner) {
             return FromHosts::default();
         }
-        let goes_along = self.wants.orders_evictions && !broken(Rule::DirtyGoesAlong);
-        let mut dirty = false;
+        let (brings, mut dirty) = (directory.brings, false);
         let asked = self.hw.other_holders(core, line);
         let must_ask = !asked.is_empty() && (access == Access::Own || holders.owned);
         let tells = must_ask && !broken(Rule::OwnerTakesCopies);
         for (other, sharers) in asked.iter().filter(|_| tells) {
             if self.gives_up(*other, line, *sharers, access == Access::Own) {
-                match goes_along {
-                    true => dirty = true,
-                    false => self.hands_back(*other, line),
+                match brings {
+                    Brings::Asker => dirty = true,
+                    Brings::Writer => self.hands_back(*other, line),
                 }
             }
         }
-        if self.wants.orders_evictions {
+        if brings == Brings::Asker {
             // The answer comes behind what hosts have written of the line.
             self.hw.writes.make_certain(line);
         }
@@ -318,21 +337,22 @@ impl Running {
         self.write_back(core, line, now);
     }
 
-    /// A flush looks for a line in the other hosts. One that has written it writes it back itself, unless the design orders what
-    /// leaves the caches: whether the line is dirty then, and the cycles that it takes.
+    /// A flush looks for a line in the other hosts: whether what one has written of it is the flush's to bring to the device, and
+    /// the cycles that it takes.
     pub(super) fn flush_in_hosts(&mut self, core: CoreId, line: Line, kind: Flush) -> (bool, u64) {
         let asked = self.hw.other_holders(core, line);
-        if asked.is_empty() {
+        let brings = self.hw.directory.as_ref().map(|directory| directory.brings);
+        let Some(brings) = brings.filter(|_| !asked.is_empty()) else {
             return (false, 0);
-        }
+        };
         let way = self.hw.machine.cxl.way().0;
         let (reached, mut dirty) = (self.hw.now() + way, false);
         for (host, sharers) in asked {
             let found = self.gives_up(host, line, sharers, kind != Flush::Clwb);
-            let from = self.hw.cores_of(host).next().filter(|_| found);
-            match from {
-                Some(from) if !self.wants.orders_evictions => self.write_back(from, line, reached),
-                _ => dirty |= found,
+            let from = self.hw.cores_of(host).next();
+            match from.filter(|_| found && brings == Brings::Writer) {
+                Some(from) => self.write_back(from, line, reached),
+                None => dirty |= found,
             }
         }
         (dirty, 4 * way)

@@ -195,7 +195,7 @@ impl Hardware {
             clock: Clock::default(),
             hosts,
             device,
-            directory: Directory::of(machine),
+            directory: None,
             turns: Turns::new(count),
             waiters: Waiters::new(count),
             harts: cores.into_iter().map(hart).collect(),

@@ -1,5 +1,6 @@
 //! A machine with its design and programs: cores and events in global time order.
 
+use super::directory::Directory;
 use super::events::Event;
 use super::hardware::{Hardware, Observed, ProgramState};
 use super::hosts::{Host, HostId};
@@ -127,6 +128,7 @@ impl Running {
         };
         let harts = (0..cores).map(core).collect::<Vec<_>>();
         let mut hw = Hardware::new(machine, (hosts, device), harts, observed, options.seed);
+        hw.directory = Directory::of(machine, &wants);
         hw.stop = wants.stop.map(|place| WayStop::at(place, machine));
         if let Some(host) = machine.simulation.fails.host() {
             hw.post(machine.simulation.fails_at.0, Event::HostFails(HostId(host as u8)));
