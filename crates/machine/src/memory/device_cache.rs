@@ -24,6 +24,8 @@ pub struct DeviceCache {
     latency: u64,
     line: Cycles,
     flash: Flash,
+    /// The numbers of dirty pages that have made room, if they are noted.
+    given_up: Option<Vec<u64>>,
 }
 
 #[derive(Clone, Copy)]
@@ -70,7 +72,13 @@ impl DeviceCache {
             latency: cxl.cache_latency.0,
             line: cxl.cache_line_cycles(&machine.core),
             flash: Flash::new(machine, page_lines),
+            given_up: None,
         })
+    }
+
+    /// Notes the dirty pages that make room from now on. Those since the last call, in order.
+    pub fn given_up(&mut self) -> Vec<u64> {
+        self.given_up.replace(Vec::new()).unwrap_or_default()
     }
 
     /// Reads or writes a line that is asked for at `at`.
@@ -96,6 +104,9 @@ impl DeviceCache {
         let is_full = set.len() == self.ways;
         let victim = if is_full { set.pop() } else { None };
         let dirty = victim.filter(|page| page.is_dirty);
+        if let (Some(given_up), Some(page)) = (&mut self.given_up, dirty) {
+            given_up.push(page.number);
+        }
         let begins = dirty.map_or(at, |page| self.flash.program(page.number, at.max(page.there)));
         let there = match self.is_warm && !is_full {
             true => at,

@@ -188,6 +188,11 @@ impl Media {
         at
     }
 
+    /// The dirty pages that have made room in a device's cache since the last call. They are noted from the first one on.
+    pub fn given_up(&mut self) -> Vec<u64> {
+        self.cache.as_mut().map_or(Vec::new(), |cache| cache.given_up())
+    }
+
     /// As [`Media::read`], of a device with a cache.
     #[inline(never)]
     fn read_cache(&mut self, line: Line, at: u64) -> u64 {

@@ -69,6 +69,20 @@ impl MachineConfig {
     /// How many lines reach the media before the reserve ends, beyond full write queues and what is dirty in a device's cache; `None`: as many as there are.
     #[must_use]
     pub fn lines_in_time(&self) -> Option<usize> {
+        let (written, there) = self.in_time()?;
+        Some(((written - there) / LINE_BYTES as f64).max(0.0) as usize)
+    }
+
+    /// How many dirty pages of a device's cache reach the flash before the reserve ends, and whether what is nearer to the cores than
+    /// that cache does; `None`: there is no such cache, or all of it does.
+    #[must_use]
+    pub fn pages_in_time(&self) -> Option<(usize, bool)> {
+        let (written, there) = self.in_time().filter(|_| self.cxl.cache_bytes > 0)?;
+        Some(((written / self.cxl.cache_page_bytes as f64) as usize, written >= there))
+    }
+
+    /// Bytes that reach the media before the reserve ends, of any number, and those that are at the controllers as power fails.
+    fn in_time(&self) -> Option<(f64, f64)> {
         let rates = self.flush_rates();
         let (queue, cache) = (
             self.controllers.wpq_entries * LINE_BYTES,
@@ -81,8 +95,7 @@ impl MachineConfig {
             comes: f64::INFINITY,
             room: there,
         };
-        let written = pipes.written(self.hold_up_ns()?) - there;
-        Some((written / LINE_BYTES as f64).max(0.0) as usize)
+        Some((pipes.written(self.hold_up_ns()?), there))
     }
 
     /// How long the reserve lasts, in ns; `None`: long enough.

@@ -4,6 +4,7 @@ mod access;
 mod channel;
 mod clock;
 mod combining;
+mod device_reserve;
 mod directory;
 mod doze;
 mod drain;

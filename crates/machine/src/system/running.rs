@@ -1,5 +1,6 @@
 //! A machine with its design and programs: cores and events in global time order.
 
+use super::device_reserve::DeviceReserve;
 use super::directory::Directory;
 use super::events::Event;
 use super::hardware::{Hardware, Observed, ProgramState};
@@ -40,6 +41,8 @@ pub struct Running {
     pub(super) may_doze: bool,
     /// What reserve power lasts for, if it does not last for all visible stores, and the run is observed.
     pub(super) reserve: Option<Reserve>,
+    /// The same for what a device's cache holds.
+    pub(super) device_reserve: Option<DeviceReserve>,
     /// The programs of the cores, but for the one that runs.
     pub(super) programs: Vec<Option<Program>>,
     /// Creates a core's program anew, if that is possible.
@@ -139,6 +142,7 @@ impl Running {
             wants,
             durable_from,
             reserve: reserve.map(Reserve::of),
+            device_reserve: options.journal.then(|| DeviceReserve::of(machine)).flatten(),
             design,
             programs: (0..cores).map(|_| None).collect(),
             factories: (0..cores).map(|_| None).collect(),

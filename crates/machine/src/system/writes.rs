@@ -181,12 +181,17 @@ impl Running {
     /// Place 9, called in observed runs whenever the image that a crash would leave may have
     /// changed.
     pub(super) fn crash_image_changes(&mut self, at: u64, persists: Option<(Line, LineData)>) {
+        let (mut named, is_cut) = self.cut_at_device(persists);
+        let mut late = named.len();
         let Some(image) = &mut self.hw.crash_image else { return };
-        let mut named: Vec<_> = self.reserve.iter().flat_map(Reserve::written).collect();
-        self.design.power_fails(&mut |line, data| named.push((line, data)));
+        named.extend(self.reserve.iter().flat_map(Reserve::written));
+        self.design.power_fails(&mut |line, data| match is_cut {
+            true => late += 1,
+            false => named.push((line, data)),
+        });
         image.update(Cycles(at), persists, &named);
-        if let Some(reserve) = &self.reserve {
-            image.is_late(reserve.late());
+        if self.reserve.is_some() || self.device_reserve.is_some() {
+            image.is_late(late + self.reserve.as_ref().map_or(0, Reserve::late));
         }
     }
 

@@ -397,6 +397,45 @@ fn a_timeline_has_the_way_of_each_line_and_who_failed() {
     );
 }
 
+/// What a power failure leaves of a word in each of three pages that are written behind a DRAM of so many pages, with reserve power
+/// for so many ns; and how many of the three dirty pages it finds there `strandline places` says are lost.
+fn left_behind_flash(hold_up: u64, pages: u64) -> ([u64; 3], u64) {
+    let mut machine = preset("cmm-h");
+    (machine.cxl.cache_bytes, machine.cxl.cache_ways) = (pages * 4096, pages);
+    (machine.fail.hold_up, machine.fail.dirty) = (Cycles(2 * hold_up), 300 / pages);
+    let words = [0, 1, 2].map(|page| Addr(PM_BASE + page * 4096));
+    let program = move |cpu: &SimCpu<'_>| {
+        // The second is written to again, when it is dirty already.
+        for (at, value) in words.into_iter().chain([words[1]]).zip(1..) {
+            store(cpu, at, value, 0);
+            persist(cpu, at);
+        }
+    };
+    let outcome = run(&machine, vec![Box::new(program)]);
+    let flush = machine
+        .places(1, &*boxed(Plain))
+        .flush(&machine.flush_rates(), machine.hold_up_ns());
+    let late = flush
+        .parts
+        .iter()
+        .find(|part| part.name == "device cache")
+        .map_or(0.0, |part| part.lost);
+    (words.map(|at| left(&outcome, at)), (late / 4096.0).ceil() as u64)
+}
+
+/// At 2 GB/s a page of 4 KiB takes 2,048 ns. What was written to first is nearest to the flash.
+#[test]
+fn what_reserve_power_cannot_write_of_a_devices_cache_is_lost() {
+    assert_eq!(left_behind_flash(0, 4), ([1, 4, 3], 0), "it lasts");
+    assert_eq!(left_behind_flash(2_000, 4), ([0, 0, 0], 3), "for no page");
+    assert_eq!(left_behind_flash(2_100, 4), ([1, 0, 0], 2), "for one");
+    assert_eq!(left_behind_flash(4_200, 4), ([1, 4, 0], 1), "for two");
+    assert_eq!(left_behind_flash(6_200, 4), ([1, 4, 3], 0), "for all pages");
+    assert_eq!(left_behind_flash(20_000, 4), ([1, 4, 3], 0), "for the queue, too");
+    // A page that has made room is on the flash: of two pages the first, for the third.
+    assert_eq!(left_behind_flash(1, 2).0, [1, 0, 0]);
+}
+
 /// CXL-DMSim's ratio: a load from the device takes 2.18 times one from local memory.
 #[test]
 fn a_load_from_the_device_takes_2_18_times_a_local_one() {

@@ -15,6 +15,8 @@ fn changes(seed: u64, cores: u64, saves: Option<Place>, hold_up: u64) -> Vec<(Cy
     let mut machine = random_machine(&mut rng);
     machine.simulation.slack = Cycles(0);
     machine.controllers.adr = true;
+    // ADR saves none.
+    machine.cxl.cache_bytes = 0;
     // A core then tells of every store, as where visible stores are saved: that takes its time.
     machine.simulation.evict_one_in = machine.simulation.evict_one_in.max(1 << 30);
     machine.fail.hold_up = Cycles(hold_up);
