@@ -12,6 +12,11 @@ pub trait Image {
     fn word(&self, addr: Addr) -> u64;
     /// Replaces the word at `addr`, a multiple of 8.
     fn set_word(&self, addr: Addr, value: u64);
+    /// The dirty-shutdown bit: reserve power did not last until all that was to be saved was on the media (CXL, Global Persistent
+    /// Flush, whose count software reads as it starts).
+    fn was_dirty(&self) -> bool {
+        false
+    }
 }
 
 /// Volatile and persistent memory as arrays of lines. Host memory is taken for what is touched.

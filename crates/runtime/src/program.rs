@@ -10,6 +10,12 @@ pub trait Recoverable {
     /// Makes each failure-atomic region of a crash image complete or absent.
     fn recover(&self, image: &dyn Image);
 
+    /// Whether recovery has told that what was acknowledged may be missing. It counts after a dirty shutdown
+    /// ([`Image::was_dirty`]).
+    fn tells_of_loss(&self, _image: &dyn Image) -> bool {
+        false
+    }
+
     /// Continues what the crash has interrupted between two regions: the invariant holds from then on.
     fn repair(&self, _image: &dyn Image) {}
 
@@ -59,6 +65,10 @@ impl<W: Workload, C: Cpu> Tasks<C> for W {
 impl<W: Workload> Recoverable for W {
     fn recover(&self, image: &dyn Image) {
         Workload::recover(self, image);
+    }
+
+    fn tells_of_loss(&self, image: &dyn Image) -> bool {
+        Workload::tells_of_loss(self, image)
     }
 
     fn repair(&self, image: &dyn Image) {

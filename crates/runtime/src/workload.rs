@@ -94,6 +94,12 @@ pub trait Workload: Sized + Sync {
         recover(image, &self.logs());
     }
 
+    /// Whether recovery has told that what was acknowledged may be missing. It counts after a dirty shutdown
+    /// ([`Image::was_dirty`]).
+    fn tells_of_loss(&self, _image: &dyn Image) -> bool {
+        false
+    }
+
     /// The second part: continues what the crash has interrupted between two regions, until the invariant holds.
     /// Nothing to do if it holds after every region.
     fn repair(&self, _image: &dyn Image) {}

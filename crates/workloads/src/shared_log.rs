@@ -12,6 +12,9 @@
 //!
 //! When a host has failed, the first lane of those that live repairs its logs: an entry behind the header's number that is
 //! whole has been appended. Recovery after a power failure does the same. Until another takes an entry over, nobody reads it.
+//!
+//! After a dirty shutdown ([`Image::was_dirty`]) a log may lack what was acknowledged. Then recovery ends each log with the last
+//! entry up to which it is whole, and writes down that entries may be missing.
 
 use crate::across::{
     announce_line, fence, holds, invalidate, lines, load_line, order, store_line, Findings, Known, Lanes, LOG_RECORDS,
@@ -51,8 +54,8 @@ const PARAMS: &[Param] = &[
     param(
         "omit",
         0,
-        0..=4,
-        "what is left out, on several hosts: 1 the flush of an entry, 2 that of the header, 3 the invalidates of entries, 4 the mfence behind invalidates, for an sfence",
+        0..=5,
+        "what is left out, on several hosts: 1 the flush of an entry, 2 that of the header, 3 the invalidates of entries, 4 the mfence behind invalidates, for an sfence, 5 the look at the dirty-shutdown bit",
     ),
 ];
 
@@ -63,6 +66,7 @@ enum Part {
     HeaderFlush,
     Invalidate,
     FenceBehind,
+    DirtyBit,
 }
 
 /// The logs, and what each lane has read of them.
@@ -77,6 +81,8 @@ pub struct SharedLog {
     /// The number of the last entry that a lane has appended or read of each log.
     known: Known,
     logs: LogLayout,
+    /// 1: entries may be missing.
+    told: Addr,
 }
 
 impl SharedLog {
@@ -184,6 +190,20 @@ impl SharedLog {
     fn holds(&self, image: &dyn Image, log: u64, number: u64) -> bool {
         holds(image, self.entry(log, number), number)
     }
+
+    /// The first entry that a log which ends with this one lacks.
+    fn lacks(&self, image: &dyn Image, log: u64, last: u64) -> Option<u64> {
+        // The next entry may be half there, in place of the oldest.
+        let first = last.saturating_sub(self.slots - 2).max(1);
+        (first..=last).find(|number| !self.holds(image, log, *number))
+    }
+
+    /// Ends a log with the last entry up to which it is whole.
+    fn cut(&self, image: &dyn Image, log: u64) {
+        let numbers = (0..self.slots).map(|slot| image.word(self.entry(log, slot)));
+        let whole = numbers.filter(|last| self.holds(image, log, *last) && self.lacks(image, log, *last).is_none());
+        image.set_word(self.header(log), whole.max().unwrap_or(0));
+    }
 }
 
 impl Workload for SharedLog {
@@ -200,6 +220,7 @@ impl Workload for SharedLog {
             entries: lines(&mut heap, lanes.number * slots),
             known: Known::allocate(&mut heap, lanes),
             logs: LogLayout::allocate(&mut heap, plan.lanes(), LOG_RECORDS),
+            told: lines(&mut heap, 1).addr(0),
         };
         Ok((log, heap))
     }
@@ -221,9 +242,7 @@ impl Workload for SharedLog {
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         for log in self.lanes.all() {
             let last = image.word(self.header(log));
-            // The next entry may be half there, in place of the oldest.
-            let first = last.saturating_sub(self.slots - 2).max(1);
-            if let Some(number) = (first..=last).find(|number| !self.holds(image, log, *number)) {
+            if let Some(number) = self.lacks(image, log, last) {
                 let at = self.entry(log, number);
                 return Err(format!(
                     "log {log} ends with entry {last}, and {at} does not hold entry {number}"
@@ -243,11 +262,21 @@ impl Workload for SharedLog {
 
     /// An entry that is whole has been appended.
     fn recover(&self, image: &dyn Image) {
+        let is_lossy = image.was_dirty() && self.keeps(Part::DirtyBit);
+        if is_lossy {
+            image.set_word(self.told, 1);
+        }
         for log in self.lanes.all() {
-            if self.has_next(image, log) {
+            if is_lossy {
+                self.cut(image, log);
+            } else if self.has_next(image, log) {
                 image.set_word(self.header(log), image.word(self.header(log)) + 1);
             }
         }
+    }
+
+    fn tells_of_loss(&self, image: &dyn Image) -> bool {
+        image.word(self.told) == 1
     }
 
     /// Lanes go on behind what the logs hold.

@@ -17,7 +17,7 @@ CRASHES = {
     "programs.md": 2,
     "machine.md": 0,
     "cxl.md": 6,
-    "places.md": 2,
+    "places.md": 3,
     "coroutines.md": 0,
     "sweeps.md": 0,
     "figures.md": 0,

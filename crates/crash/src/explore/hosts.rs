@@ -30,6 +30,7 @@ pub fn explore_failures(
     let whole: Vec<Run> = (0..RUNS)
         .map(|number| Run::of(&spec, number, until, observe))
         .collect::<Result<_, Error>>()?;
+    expect_host(host, whole[0].observation.machine.hosts)?;
     let mut survey = Survey {
         report: empty(&spec, whole[0].observation.record.clone()),
         failing: Vec::new(),
@@ -59,6 +60,15 @@ pub fn explore_failures(
     report.record.recovers = (report.complete || !failures.is_empty()).then_some(failures.is_empty());
     report.failures = failures;
     Ok(report)
+}
+
+fn expect_host(host: &str, hosts: u64) -> Result<(), Error> {
+    let must = match hosts {
+        1 => "there is one host (give more, as with --set machine.hosts=2)".to_owned(),
+        _ if (0..hosts).any(|one| host == format!("h{one}")) => return Ok(()),
+        _ => format!("there are {hosts} hosts (give one of h0 to h{})", hosts - 1),
+    };
+    Err(Error::Input(format!("--fails {host}: {must}")))
 }
 
 impl Survey {

@@ -12,12 +12,14 @@ pub struct Rewind<'m> {
     replaced: RefCell<Vec<(Addr, u64)>>,
     stray: Cell<Option<Addr>>,
     accesses: Cell<u64>,
+    was_dirty: bool,
 }
 
 impl<'m> Rewind<'m> {
-    /// A view of `memory`, which has no other writer during its lifetime.
-    pub fn new(memory: &'m Memory) -> Rewind<'m> {
+    /// A view of `memory`, which has no other writer during its lifetime; whether the shutdown before was a dirty one.
+    pub fn new(memory: &'m Memory, was_dirty: bool) -> Rewind<'m> {
         Rewind {
+            was_dirty,
             memory,
             replaced: RefCell::default(),
             stray: Cell::new(None),
@@ -65,6 +67,10 @@ impl Image for Rewind<'_> {
             self.replaced.borrow_mut().push((addr, word.replace(value)));
         }
     }
+
+    fn was_dirty(&self) -> bool {
+        self.was_dirty
+    }
 }
 
 impl Drop for Rewind<'_> {
@@ -102,7 +108,7 @@ mod tests {
             let before = words(&memory);
             let mut model = before.clone();
             {
-                let view = Rewind::new(&memory);
+                let view = Rewind::new(&memory, false);
                 for (index, value) in writes {
                     view.set_word(place(index), value);
                     model[index as usize] = value;
@@ -118,7 +124,7 @@ mod tests {
     #[test]
     fn the_first_stray_address_is_kept_and_harms_nothing() {
         let memory = Memory::new(64, 64);
-        let view = Rewind::new(&memory);
+        let view = Rewind::new(&memory, false);
         assert_eq!(view.word(Addr(PM_BASE + 64)), 0);
         view.set_word(Addr(64), 7);
         view.set_word(Addr(4), 7);

@@ -91,4 +91,8 @@ impl Image for Watched<'_> {
         self.written.borrow_mut().insert(addr);
         self.image.set_word(addr, value);
     }
+
+    fn was_dirty(&self) -> bool {
+        self.image.was_dirty()
+    }
 }

@@ -65,7 +65,7 @@ impl<'o> Walk<'o> {
     /// What recovery and the checks read after the crash after `event` durable events.
     pub fn reads(&mut self, event: usize) -> Vec<Read> {
         let (start, end) = self.go(event);
-        let image = Rewind::new(&self.image);
+        let image = Rewind::new(&self.image, self.was_dirty());
         let watched = Watched::new(&image);
         self.judged(&watched, &|step| watched.begins(step), start, end);
         watched.reads()
@@ -74,6 +74,11 @@ impl<'o> Walk<'o> {
     /// The durable word at the current point.
     pub fn durable(&self, addr: Addr) -> u64 {
         self.image.find(addr).map_or(0, std::cell::Cell::get)
+    }
+
+    /// Whether reserve power ends too early at the current point.
+    fn was_dirty(&self) -> bool {
+        self.journal.late_at(self.done) > 0
     }
 
     fn go(&mut self, event: usize) -> (Cycles, Cycles) {
@@ -89,7 +94,7 @@ impl<'o> Walk<'o> {
     /// Recovers and judges the image, in which what started by `begun` may have left traces, and what was acknowledged
     /// before `end` must have.
     fn state(&mut self, event: usize, begun: Cycles, end: Cycles) -> Option<Finding> {
-        let image = Rewind::new(&self.image);
+        let image = Rewind::new(&self.image, self.was_dirty());
         let [broken, writes, operations] = self.judged(&image, &|_| (), begun, end);
         self.accesses += image.accesses();
         let stray = image.stray().map(|addr| Fault::Stray { addr });
@@ -113,14 +118,16 @@ impl<'o> Walk<'o> {
         self.program.recover(image);
         // Repair may write what regions have written.
         begins(PostCrashStep::Regions);
-        let writes = self.judge.verdict(image, begun);
+        // A program that is told of a loss may tell of it in turn.
+        let tells = image.was_dirty() && self.program.tells_of_loss(image);
+        let writes = self.judge.verdict(image, begun).filter(|_| !tells);
         begins(PostCrashStep::Repair);
         self.program.repair(image);
         begins(PostCrashStep::Invariant);
         let broken = self.program.check(image).err().map(|what| Fault::Structure { what });
         begins(PostCrashStep::Operations);
         // A map is read if it is whole.
-        let promised = self.promised.as_ref().filter(|_| broken.is_none());
+        let promised = self.promised.as_ref().filter(|_| broken.is_none() && !tells);
         let operations = promised.and_then(|promised| promised.verdict(image, self.program, begun, end));
         [broken, writes, operations]
     }

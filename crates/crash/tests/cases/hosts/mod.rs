@@ -25,13 +25,20 @@ const ALIKE: &str = "machine.cxl.coherence=hardware";
 /// Omissions that only the failure of a host shows.
 const OF_A_FAILURE: &[(&str, u64)] = &[("shared-heap", 7)];
 
+/// Omissions that only reserve power shows that ends too early.
+const OF_A_RESERVE: &[(&str, u64)] = &[("shared-log", 5)];
+
+/// Reserve power for six pages of a device's cache, which are lines here.
+const SHORT_RESERVE: [&str; 2] = ["machine.cxl.cache_page_bytes=64", "machine.fail.hold_up=200ns"];
+
 /// All of them.
 pub fn cases() -> Vec<Case> {
     let programs = || names().iter().filter(|about| about.across_hosts);
     let (right, omitted) = (programs().flat_map(right), programs().flat_map(omitted));
     let page = Case::new("tables", "docs_cxl_md_has_the_hosts_of_designs", 1, page::is_current);
     let refusals = Case::new("hosts", "refusals", 1, refusals);
-    let all = right.chain(omitted).chain(designs());
+    let lossy = programs().filter_map(lossy);
+    let all = right.chain(omitted).chain(lossy).chain(designs());
     all.chain([page, refusals, without_adr()]).collect()
 }
 
@@ -129,6 +136,15 @@ fn refusals() -> Result<(), String> {
             }
         }
     }
+    let there = "there are 2 hosts (give one of h0 to h1)";
+    let more = "there is one host (give more, as with --set machine.hosts=2)";
+    for (host, hosts, says) in [(3, 2, there), (0, 1, more)] {
+        let error = with_failure(&run(program, hosts, 2, 0), host, 2).answer(Stop::default());
+        let error = error.err().map(|error| error.to_string());
+        if error != Some(format!("--fails h{host}: {says}")) {
+            return Err(format!("--fails h{host}: {error:?}"));
+        }
+    }
     Ok(())
 }
 
@@ -141,24 +157,44 @@ fn run(about: &About, hosts: u64, threads: u64, omit: u64) -> Spec {
     }
 }
 
+fn with_failure(run: &Spec, host: u64, points: u64) -> Request {
+    Request {
+        run: run.clone(),
+        points: Points::Count(points),
+        replay: None,
+        fails: Some(format!("h{host}")),
+        max_failures: Some(1),
+    }
+}
+
 /// The failure that is found first, of power alone or of a host.
 fn found(run: &Spec, fails: Option<u64>, points: u64) -> Option<String> {
     let Some(host) = fails else {
         let found = explored(&Planted::unbroken(&run.design), run, Points::Count(points));
         return found.map(|found| found.text);
     };
-    let request = Request {
-        run: run.clone(),
-        points: Points::Count(points),
-        replay: None,
-        fails: Some(format!("h{host}")),
-        max_failures: Some(1),
-    };
-    let report = request.answer(Stop::default()).expect("a right request");
+    let report = with_failure(run, host, points)
+        .answer(Stop::default())
+        .expect("a right request");
     report
         .failures
         .first()
         .map(|failure| format!("{}; strandline {}", failure.why, failure.replay))
+}
+
+fn with_short_reserve(mut spec: Spec) -> Spec {
+    spec.set.extend(SHORT_RESERVE.map(str::to_owned));
+    Spec {
+        machine: Some("cmm-h".to_owned()),
+        ..spec
+    }
+}
+
+/// A program that reads the dirty-shutdown bit recovers from what it has lost.
+fn lossy(about: &'static About) -> Option<Case> {
+    let reads_it = OF_A_RESERVE.iter().any(|(name, _)| *name == about.name);
+    let judge = || found(&with_short_reserve(run(about, 2, 2, 0)), None, 60).map_or(Ok(()), Err);
+    reads_it.then(|| Case::new("hosts", format!("{}-short-reserve", about.name), 30, judge))
 }
 
 fn right(about: &'static About) -> Vec<Case> {
@@ -204,6 +240,9 @@ fn omitted(about: &'static About) -> Vec<Case> {
             let mut spec = run(about, 2, 2, part);
             if fails.is_some() {
                 spec.set.push(TOLD_SOON.to_owned());
+            }
+            if OF_A_RESERVE.contains(&(about.name, part)) {
+                spec = with_short_reserve(spec);
             }
             let found = found(&spec, fails, POINTS);
             found.map(|_| ()).ok_or_else(|| "nothing is found".to_owned())
