@@ -272,6 +272,7 @@ impl Hardware {
                 asked: at,
                 device: None,
                 ready: at + takes,
+                way: self.machine.cxl.way().0,
                 arrives: crossed,
             };
             recorder.write_crosses(id, trip, &self.machine);

@@ -179,6 +179,7 @@ impl Hardware {
                 asked: at,
                 device: Some(arrives),
                 ready: read,
+                way: self.machine.cxl.way().0,
                 arrives: done,
             };
             recorder.read_crosses(trip, &self.machine);
@@ -187,10 +188,24 @@ impl Hardware {
     }
 
     /// As [`Hardware::read_memory`], of a line that is found after this much of the way.
-    pub fn read_on_way(&mut self, host: HostId, way: u64, at: u64) -> u64 {
+    pub fn read_on_way(&mut self, host: HostId, line: Line, way: u64, at: u64) -> u64 {
         let link = &mut self.hosts[host.index()].link;
-        let arrives = link.reads_from(at) + way;
-        link.read_back(arrives, way)
+        let ready = link.reads_from(at) + way;
+        let arrives = link.read_back(ready, way);
+        self.record(|recorder, _| {
+            let trip = Trip {
+                host: host.0,
+                line,
+                controller: self.controller_of(line).0,
+                asked: at,
+                device: None,
+                ready,
+                way,
+                arrives,
+            };
+            recorder.read_crosses(trip, &self.machine);
+        });
+        arrives
     }
 
     /// When a line that leaves a host at `at` has crossed its link and the switch.

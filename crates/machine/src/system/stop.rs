@@ -153,7 +153,7 @@ impl Running {
         let start = self.hw.llc(core).misses.start(at);
         let host = self.hw.host_of(core);
         let done = match found.1.is_all() {
-            true => self.hw.read_on_way(host, self.hw.way_of_writes(), start),
+            true => self.hw.read_on_way(host, line, self.hw.way_of_writes(), start),
             false => self.hw.read_memory(host, line, start),
         };
         self.hw.refill(host, line, Some(found));

@@ -17,10 +17,12 @@ pub struct Trip {
     pub controller: u16,
     /// When the write was sent, or the read left the host.
     pub asked: u64,
-    /// When the read was at the device.
+    /// When the read was at the device, if it went as far.
     pub device: Option<u64>,
     /// When the line could cross.
     pub ready: u64,
+    /// Cycles from where it was found to the host, or to the device.
+    pub way: u64,
     /// When it was over the whole way.
     pub arrives: u64,
 }
@@ -44,10 +46,11 @@ impl Recorder {
         if state.is_closed() || cxl.way().0 + takes == 0 {
             return;
         }
-        let begins = trip.arrives - cxl.way().0;
+        let begins = trip.arrives - trip.way;
         let switch = cxl.switch_latency.0;
-        // The switch stands between the links and the device.
+        // The switch stands between the links and the device. What it has itself leaves it from the middle.
         let enters = if back { begins } else { begins + cxl.link_latency.0 };
+        let leaves = enters + trip.way - cxl.link_latency.0;
         state.crossings.push(Crossing {
             host: trip.host,
             back,
@@ -60,7 +63,7 @@ impl Recorder {
             begins,
             ends: begins + takes,
             enters: (switch > 0).then_some(enters),
-            leaves: (switch > 0).then_some(enters + switch),
+            leaves: (switch > 0).then_some(leaves),
             arrives: trip.arrives,
         });
     }

@@ -102,7 +102,7 @@ row! {
         write: Option<u32>,
         /// When the write was sent, or the read left the host.
         asked: u64,
-        /// When the read was at the device.
+        /// When the read was at the device; `None` if something on the way answered it.
         device: Option<u64>,
         /// When the line could cross: at the link's beginning, or read by the device.
         ready: u64,

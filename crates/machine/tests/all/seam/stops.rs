@@ -8,7 +8,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, LineData, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{MachineConfig, SimCpu, System};
+use strandline_machine::{Detail, MachineConfig, Options, Outcome, SimCpu, System};
 
 /// How long a write waits that waits.
 const WAITS: u64 = 5_000;
@@ -81,6 +81,19 @@ impl Design for Stopping {
 
 /// When a line is persisted, invalidated and read again, when it is durable, and the ports asked about.
 fn timed(machine: &MachineConfig, place: Option<Place>, answer: Passing) -> ([u64; 2], Vec<PortId>) {
+    let (outcome, read, ports) = run(machine, place, answer, observed());
+    let durable = &outcome.journal.expect("kept").durable;
+    assert_eq!(durable.iter().map(|event| event.data[0]).collect::<Vec<_>>(), [7]);
+    ([read, durable[0].at.0], ports)
+}
+
+/// What is left, when the line is there again, and the ports asked about.
+fn run(
+    machine: &MachineConfig,
+    place: Option<Place>,
+    answer: Passing,
+    options: Options,
+) -> (Outcome, u64, Vec<PortId>) {
     let design = Stopping {
         place,
         answer,
@@ -88,7 +101,7 @@ fn timed(machine: &MachineConfig, place: Option<Place>, answer: Passing) -> ([u6
         taken: None,
         ports: Vec::new(),
     };
-    let mut system = System::new(machine, boxed(design), 1, memory(), observed());
+    let mut system = System::new(machine, boxed(design), 1, memory(), options);
     let times = Rc::new(Cell::new(0));
     let seen = times.clone();
     put(&mut system, 0, move |cpu: &SimCpu<'_>| {
@@ -101,10 +114,25 @@ fn timed(machine: &MachineConfig, place: Option<Place>, answer: Passing) -> ([u6
         seen.set(read.tag());
     });
     let outcome = system.run().expect("the program ends");
-    let durable = &outcome.journal.expect("kept").durable;
-    assert_eq!(durable.iter().map(|event| event.data[0]).collect::<Vec<_>>(), [7]);
     let design: &Stopping = system.design().downcast_ref().expect("the design");
-    ([times.get(), durable[0].at.0], design.ports.clone())
+    (outcome, times.get(), design.ports.clone())
+}
+
+#[test]
+fn a_timeline_has_the_way_of_a_line_from_the_middle_of_the_switch() {
+    let machine = preset("cxl-switch");
+    let (link, half) = (machine.cxl.link_latency.0, machine.cxl.switch_latency.0 / 2);
+    let options = Options {
+        timeline: Some(Detail::default()),
+        ..Options::default()
+    };
+    let (outcome, ..) = run(&machine, Some(Place::Switch), Passing::Take, options);
+    let crossings = outcome.timeline.expect("it was recorded").crossings.0;
+    let read = crossings.last().expect("the line is read again");
+    assert_eq!((read.back, read.line, read.device), (true, PM_BASE, None));
+    assert_eq!([read.ready - read.asked, read.arrives - read.begins], [link + half; 2]);
+    let in_switch = [read.begins, read.begins + half].map(Some);
+    assert_eq!([read.enters, read.leaves], in_switch);
 }
 
 #[test]

@@ -203,7 +203,7 @@ function writeFacts(design, write) {
 
 function crossingFacts({ crossings, hosts }, row) {
   const { begin, device, ready, begins, ends, enters, leaves, arrives } = crossings;
-  const isRead = device[row] >= 0;
+  const isRead = crossings.back[row] === 1;
   const switched = [["at the switch", enters[row]], ["left the switch", leaves[row]]];
   const times = [[isRead ? "left the host" : "sent", begin[row]], ["at the device", device[row]], [isRead ? "read" : "at the link", ready[row]]];
   times.push(["took the link", begins[row]], ...switched, [isRead ? "at the host" : "at the device", arrives[row]]);
