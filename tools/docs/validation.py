@@ -63,6 +63,8 @@ DESIGNS: Mapping[str, Mapping[str, Designs]] = {
 }
 """For each paper, the source files of its designs, and the designs of each."""
 
+NO_PAPER = "Of no paper"
+
 NO_RESULTS = "No result of a paper about it is checked."
 
 COLUMNS = tuple(Column(title, numeric=False) for title in ("claim", "the paper says", "its numbers", "ours"))
@@ -130,6 +132,7 @@ def _section(source: str, designs: Designs) -> str:
     claims = [each for each in repository_experiments().claims().values() if set(each.designs) & set(designs)]
     results = f"{_takes_part(claims)}\n" if claims else f"{NO_RESULTS}\n"
     text = head((SOURCES / source).read_text(encoding="utf-8"))
+    papers = NO_PAPER if papers.startswith("none") else papers
     return f"### {_heading(designs)}\n\n{papers}. Source: {link}.\n\n{text}\n{results}"
 
 

@@ -46,7 +46,7 @@ FAMILIES = (
     ("PMEM-Spec", "pmem-spec"),
     ("Persistent CXL Switches", "cxl"),
     ("Distributed Persistence Domain", "cxl"),
-    ("a third place for the buffer", "cxl"),
+    ("docs/cxl.md", "cxl"),
     ("Delegated", "dpo"),
     ("Speculative Persistence", "speculative-persistence"),
     ("ASAP", "epochs"),

@@ -8,7 +8,7 @@
 //! Simplified: its look-up takes no time of its own.
 //! Assumed: the number of entries, four times those of a write queue.
 
-use super::{entries, Kept, Kind, Of, FORWARD, NEEDS};
+use super::{entries, Kept, Kind, Of, ABOUT, FORWARD};
 use strandline_design::{About, Place};
 use strandline_kernel::Param;
 
@@ -20,13 +20,9 @@ const PARAMS: &[Param] = &[
 const KIND: Kind = Kind {
     about: About {
         name: "device-buffer",
-        paper: "none: a third place for the buffer",
+        paper: "none (docs/cxl.md)",
         summary: "clwb and sfence; a battery-backed buffer in the device, before its write queues, takes flushes",
-        needs: NEEDS,
-        promises_recovery: true,
-        model: "px86",
-        intents: Some("intents"),
-        window: None,
+        ..ABOUT
     },
     params: PARAMS,
     place: Place::ControllerBuffer,

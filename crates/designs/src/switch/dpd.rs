@@ -10,7 +10,7 @@
 //! Simplified: as `pcs`. To ask the other ports, and to take an entry along, takes no time.
 //! Assumed: the number of entries, and how many are kept to coalesce.
 
-use super::{entries, Kept, Kind, Of, FORWARD, NEEDS};
+use super::{entries, Kept, Kind, Of, ABOUT, FORWARD};
 use strandline_design::{About, Place};
 use strandline_kernel::Param;
 
@@ -33,11 +33,7 @@ const KIND: Kind = Kind {
         name: "dpd",
         paper: "Distributed Persistence Domain (arXiv 2606.07159)",
         summary: "clwb and sfence; a buffer in each port of the CXL switch takes flushes, coalesces, forwards reads",
-        needs: NEEDS,
-        promises_recovery: true,
-        model: "px86",
-        intents: Some("intents"),
-        window: None,
+        ..ABOUT
     },
     params: PARAMS,
     place: Place::Switch,

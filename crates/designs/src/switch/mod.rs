@@ -15,13 +15,14 @@ pub use device_buffer::device_buffer;
 pub use dpd::dpd;
 pub use pcs::pcs;
 
+use crate::plain::X86;
 use buffers::{Buffers, Entry};
 use rules::Rule;
 use strandline_design::{
     About, Access, ByteMask, Counter, Counters, Design, Drains, Held, Hosts, Needs, Never, OwnCounts, Passing, Place,
     PortId, Services, Sizes, Supply, Types, Until, Wants, WriteRequest,
 };
-use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive, LINE_BYTES};
+use strandline_isa::{CoreId, Line, LineData, Lowering, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::{breaks, broken, keeps, kept};
 
@@ -86,12 +87,20 @@ impl Types for Own {
     type Note = Never;
 }
 
-const FENCE: &[Primitive] = &[Primitive::Sfence];
-
-const NEEDS: Needs = Needs {
-    adr: true,
-    stores: Drains::Any,
-    hosts: Hosts::Apart("a directory brings lines of hosts to the device past what is on its way"),
+/// What is the same of all.
+const ABOUT: About = About {
+    name: "",
+    paper: "",
+    summary: "",
+    needs: Needs {
+        adr: true,
+        stores: Drains::Any,
+        hosts: Hosts::Apart("a directory brings lines of hosts to the device past what is on its way"),
+    },
+    promises_recovery: true,
+    model: "px86",
+    intents: Some("intents"),
+    window: None,
 };
 
 const COUNTERS: &[Counter] = &[
@@ -265,14 +274,7 @@ impl Design for Kept {
     }
 
     fn lowering(&self) -> Lowering {
-        Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: FENCE,
-            commit: FENCE,
-            durable: FENCE,
-            ..Lowering::NOTHING
-        }
+        X86.lowering()
     }
 
     fn passes(&mut self, hw: &mut dyn Services<Own>, port: PortId, write: &WriteRequest<Sent>) -> Passing {

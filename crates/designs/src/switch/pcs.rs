@@ -10,7 +10,7 @@
 //! behind it. Forwarded reads and others share the host's link.
 //! Assumed: the number of entries; that entries of one line leave one at a time and do not coalesce.
 
-use super::{entries, Kept, Kind, Of, FORWARD, NEEDS};
+use super::{entries, Kept, Kind, Of, ABOUT, FORWARD};
 use strandline_design::{About, Place};
 use strandline_kernel::Param;
 
@@ -21,11 +21,7 @@ const KIND: Kind = Kind {
         name: "pcs",
         paper: "Persistent CXL Switches (arXiv 2503.04991)",
         summary: "clwb and sfence; a persist buffer in the CXL switch takes flushes and forwards reads",
-        needs: NEEDS,
-        promises_recovery: true,
-        model: "px86",
-        intents: Some("intents"),
-        window: None,
+        ..ABOUT
     },
     params: PARAMS,
     place: Place::Switch,

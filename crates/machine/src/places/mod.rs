@@ -73,6 +73,8 @@ pub struct Places {
     pub nodes: Vec<Node>,
     way: Way,
     durable_from: Place,
+    /// Where writes stop on their way.
+    stop: Option<Place>,
     /// Per cent of a cache's bytes that are dirty and persistent.
     dirty: u64,
 }
@@ -178,6 +180,7 @@ impl Places {
         Places {
             nodes,
             durable_from: durable_from(&way, wants),
+            stop: wants.stop,
             dirty: machine.fail.dirty,
             way,
         }

@@ -37,6 +37,7 @@ impl Places {
             Place::Link | Place::Switch => "once the switch has accepted it",
             Place::Media => "once it is on the media",
             _ if self.way.has_device => "once the device has accepted it",
+            _ if self.stop == Some(Place::ControllerBuffer) => "once the buffer before its write queue has accepted it",
             _ => "once a write queue has accepted it",
         }
     }

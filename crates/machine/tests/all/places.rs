@@ -117,6 +117,19 @@ fn a_device_outlives_a_host() {
     }
 }
 
+/// A buffer before a write queue takes a store before that does; at a device both are the device's.
+#[test]
+fn what_a_buffer_takes_first_is_durable_then() {
+    let stop = Some(Place::ControllerBuffer);
+    let wants = Wants { stop, ..saving(stop) };
+    let when = |name: &str| {
+        let machine = MachineConfig::preset(name).expect("a preset");
+        Places::of(machine.way(), &machine, 1, &wants, &[]).durable_when()
+    };
+    assert_eq!(when("common"), "once the buffer before its write queue has accepted it");
+    assert_eq!(when("cxl-asic"), "once the device has accepted it");
+}
+
 /// Half of the caches under eADR (ASAP VI-D), the buffers where those are saved, and no queue.
 #[test]
 fn what_is_written_on_reserve_power() {
