@@ -21,5 +21,9 @@ rules! {
         PortBookedOnce: "DPO V: bandwidth of the media",
         /// A packet keeps the channels' bus busy. Broken: the bus is always free.
         ChannelIsOccupied: "PMEM-Spec (ASPLOS 2021): the persist path's bus",
+        /// What a core sends in order takes the way to a device. Broken: none.
+        PacketsCrossLink: "docs/cxl.md, the machine",
+        /// A commit and its answer take the way to a device and back. Broken: none.
+        CommitsCrossLink: "docs/cxl.md, the machine",
     }
 }

@@ -42,6 +42,7 @@ impl Hardware {
         };
         let sent = start + takes + self.jitter();
         let arrives = match packet {
+            _ if broken(Rule::PacketsCrossLink) => sent,
             Packet::Line => self.crosses(self.host_of(core), sent),
             Packet::Message => sent + self.machine.cxl.way().0,
         };

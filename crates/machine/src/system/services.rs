@@ -12,6 +12,8 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Flush, Line, LineData};
 use strandline_kernel::Cycles;
+use strandline_rules::kept;
+use strandline_rules::time::Rule as Time;
 
 impl Services<Keys> for Hardware {
     fn now(&self) -> Cycles {
@@ -201,7 +203,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn draw_controller_delay(&mut self) -> Cycles {
-        let there_and_back = 2 * self.machine.cxl.way().0;
+        let there_and_back = 2 * self.way_of_commits();
         Cycles(Hardware::to_controller(self) + there_and_back + self.jitter())
     }
 
@@ -252,7 +254,7 @@ impl Services<Keys> for Hardware {
     }
 
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: Key) {
-        let at = self.now() + Hardware::to_controller(self) + self.machine.cxl.way().0;
+        let at = self.now() + Hardware::to_controller(self) + self.way_of_commits();
         self.post(at, Event::CommitArrives { controller, core, tag });
         self.tally.commits += 1;
     }
@@ -280,6 +282,11 @@ impl Services<Keys> for Hardware {
 }
 
 impl Hardware {
+    /// How far commits and their answers go over the link.
+    pub fn way_of_commits(&self) -> u64 {
+        kept(Time::CommitsCrossLink, self.machine.cxl.way().0, || 0)
+    }
+
     /// Posts the arrival of a design's write at its controller at `arrives`.
     fn sent(&mut self, core: CoreId, write: WriteId, tag: Key, arrives: u64) -> Cycles {
         let controller = Hardware::controller_of(self, self.writes.get(write).line);

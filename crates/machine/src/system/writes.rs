@@ -283,7 +283,7 @@ impl Running {
     #[inline(never)]
     fn answer_commits(&mut self, controller: ControllerId) {
         while let Some((core, tag)) = self.hw.controllers[controller.0 as usize].next_answered() {
-            match self.hw.machine.cxl.way().0 {
+            match self.hw.way_of_commits() {
                 0 => self.commit_answered(controller, core, tag),
                 way => {
                     let back = self.hw.now() + way;

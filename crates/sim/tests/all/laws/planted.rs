@@ -1,6 +1,6 @@
 //! Faults of time, planted in the machine (`strandline_rules::time`), and the laws that catch each.
 
-use super::{busy, idle, judge, own, stale, waits, Verdict};
+use super::{busy, far, idle, judge, own, stale, waits, Verdict};
 use std::panic::catch_unwind;
 use strandline_rules::time::Rule as Time;
 use strandline_rules::{breaking, Breakable, Rule};
@@ -14,9 +14,18 @@ enum Law {
     Packets,
     Waits,
     Stale,
+    Far,
 }
 
-const LAWS: [Law; 6] = [Law::Idle, Law::Own, Law::Media, Law::Packets, Law::Waits, Law::Stale];
+const LAWS: [Law; 7] = [
+    Law::Idle,
+    Law::Own,
+    Law::Media,
+    Law::Packets,
+    Law::Waits,
+    Law::Stale,
+    Law::Far,
+];
 
 impl Law {
     fn holds(self) -> Verdict {
@@ -27,6 +36,7 @@ impl Law {
             Law::Packets => busy::packets(),
             Law::Waits => waits::bare("x86").and_then(|()| waits::bare("eadr")),
             Law::Stale => stale::holds("eadr"),
+            Law::Far => far::holds("dpo").and_then(|()| far::holds("asap-rp")),
         }
     }
 }
@@ -41,11 +51,11 @@ const fn fault(rule: Time, caught_by: &'static [Law]) -> Fault {
     Fault { rule, caught_by }
 }
 
-const FAULTS: [Fault; 9] = [
+const FAULTS: [Fault; 11] = [
     fault(Time::TurnIsNoAction, &[Law::Idle]),
     fault(
         Time::StepInItsOwnCycle,
-        &[Law::Idle, Law::Own, Law::Media, Law::Packets, Law::Waits],
+        &[Law::Idle, Law::Own, Law::Media, Law::Packets, Law::Waits, Law::Far],
     ),
     fault(Time::SlackIsTakenOnce, &[Law::Stale]),
     fault(Time::WokenAtOnce, &[Law::Idle, Law::Waits]),
@@ -54,6 +64,8 @@ const FAULTS: [Fault; 9] = [
     fault(Time::EveryWakeArrives, &[Law::Idle]),
     fault(Time::PortBookedOnce, &[Law::Media]),
     fault(Time::ChannelIsOccupied, &[Law::Packets]),
+    fault(Time::PacketsCrossLink, &[Law::Far]),
+    fault(Time::CommitsCrossLink, &[Law::Far]),
 ];
 
 /// The laws that are broken on a machine with this fault.
