@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from .circuit import FALSE, TRUE, Circuit
 from .parse_litmus import INITIAL, SETS, Event, Litmus
 from .relations import Algebra, Between, Relation, SetOf, Value
@@ -10,8 +12,9 @@ from .relations import Algebra, Between, Relation, SetOf, Value
 class Candidate:
     """The candidate executions of a test: reads-from, coherence order, and the resulting values."""
 
-    def __init__(self, test: Litmus) -> None:
+    def __init__(self, test: Litmus, all_is_known: bool = False) -> None:
         self.test = test
+        self.all_is_known = all_is_known
         self.events = test.events
         self.circuit = Circuit()
         self.algebra = Algebra(self.circuit, len(test.events))
@@ -62,11 +65,17 @@ class Candidate:
         return algebra.compose(algebra.inverse(self.rf), self.co)
 
     def _late(self) -> Relation:
-        """The failure of hosts, and survivors' reads that come after it: any of them."""
+        """The failure of hosts, and survivors' reads after it: any of them, or the last accesses of a thread."""
         late = self._none()
+        kinds = {"R", "W", "r"} if self.all_is_known else {"R"}
         for failure in (event for event in self.events if "FAILURE" in event.kinds):
-            reads = (event for event in self.events if "R" in event.kinds and self.test.survives(event))
-            late[failure.number] = {read.number: self.circuit.variable() for read in reads}
+            after = [event for event in self.events if event.kinds & kinds and self.test.survives(event)]
+            row = late[failure.number] = {event.number: self.circuit.variable() for event in after}
+            for one, other in itertools.pairwise(after) if self.all_is_known else ():
+                if one.thread == other.thread:
+                    self.circuit.assume(self.circuit.both(row[one.number], row[other.number] ^ 1) ^ 1)
+                if other.pair == one.number:
+                    self.circuit.assume(self.circuit.both(row[one.number] ^ 1, row[other.number]) ^ 1)
         return late
 
     def settle_values(self) -> None:
@@ -144,6 +153,8 @@ class Candidate:
         }
         names: dict[str, Value] = {name: Between(self.algebra.relation(holds)) for name, holds in relations.items()}
         names |= {"rf": Between(self.rf), "co": Between(self.co), "fr": Between(self.fr), "late": Between(self.late)}
+        names["HOME"] = SetOf([TRUE if test.is_home(event) else FALSE for event in events])
+        names["DOOMED"] = SetOf([TRUE if place and test.loses_owner(place) else FALSE for place in placed])
         for name in (*SETS, "W", "R", "IW", "REST", "OUT", "END", "LOCKED"):
             names[name] = SetOf([TRUE if name in event.kinds else FALSE for event in events])
         names["_"] = SetOf([TRUE for _ in events])

@@ -13,8 +13,9 @@ States = set[tuple[int, ...]]
 
 
 def belongs(test: Litmus, model: Model) -> bool:
-    """Whether the model defines every instruction of the test, and hosts just if the test has them."""
-    return model.has_hosts == bool(test.hosts) and all(event.kinds & SETS <= model.isa for event in test.events)
+    """Whether the model defines every instruction of the test, and hosts and owners just if the test has them."""
+    same = model.has_hosts == bool(test.hosts) and model.has_owners == test.has_owners
+    return same and all(event.kinds & SETS <= model.isa for event in test.events)
 
 
 def locations(test: Litmus) -> list[str]:
@@ -24,7 +25,15 @@ def locations(test: Litmus) -> list[str]:
 
 def allowed_states(test: Litmus, model: Model, variant: str | None = None) -> States | None:
     """All allowed states, with values in the order of `locations`; `None` if the test is undefined."""
-    candidate = Candidate(test.wanted(model.has_rest, model.has_failure))
+    if not model.has_owners:
+        return _states(test, model, variant)
+    found = [_states(moment, model, variant) for moment in test.moments()]
+    return None if None in found else {state for states in found if states for state in states}
+
+
+def _states(test: Litmus, model: Model, variant: str | None) -> States | None:
+    """The allowed states of what may have happened."""
+    candidate = Candidate(test.wanted(model.has_rest, model.has_failure), model.has_owners)
     evaluation = Evaluation(candidate, variant)
     evaluation.run(model)
     candidate.settle_values()
@@ -35,8 +44,9 @@ def allowed_states(test: Litmus, model: Model, variant: str | None = None) -> St
     pmo = evaluation.relation("pmo")
     # An event that does not persist passes the order on: in the cut it requires its predecessors.
     solver.add([lit ^ 1, cut[b] ^ 1, cut[a]] for a, row in enumerate(pmo) for b, lit in row.items() if a != b)
-    # What a survivor has put out, and its end, are in every cut.
-    solver.add([cut[event.number]] for event in candidate.events if "OUT" in event.kinds and test.survives(event))
+    # What a survivor has put out, and its end, are in every cut; where all that happens is known, those of others, too.
+    certain = (event for event in candidate.events if model.has_owners or test.survives(event))
+    solver.add([cut[event.number]] for event in certain if "OUT" in event.kinds)
     # What comes after the failure is in none.
     solver.add([cut[event.number] ^ 1] for event in candidate.events if "FAILURE" in event.kinds)
     return set(solver.values([_state(candidate, name, cut) for name in locations(test)]))

@@ -120,6 +120,8 @@ class Model:
     """Whether they name `REST`."""
     has_failure: bool
     """Whether they name `late`."""
+    has_owners: bool
+    """Whether they name `HOME`."""
 
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
@@ -147,7 +149,7 @@ def read_model(path: Path) -> Model:
     isa = frozenset(part.name for part in subexpressions(defined["isa"]) if isinstance(part, Name))
     variants = {part.variant for expr in expressions for part in subexpressions(expr) if isinstance(part, If)}
     names = {part.name for expr in expressions for part in subexpressions(expr) if isinstance(part, Name)}
-    has = ("same-host" in names, "REST" in names, "late" in names)
+    has = ("same-host" in names, "REST" in names, "late" in names, "HOME" in names)
     return Model(path.stem, statements, isa, tuple(sorted(variants)), *has)
 
 

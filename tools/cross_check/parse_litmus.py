@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,9 +32,16 @@ BARE = frozenset(
         "STRAND",
     ]
 )
-SETS = BARE | FLUSHES | {"CFENCE", "NT", "ACQ", "REL"}
+STORES_TO = frozenset({"LSTORE", "RSTORE", "MSTORE"})
+FLUSHES_TO = frozenset({"LFLUSH", "RFLUSH"})
+SETS = BARE | FLUSHES | STORES_TO | FLUSHES_TO | {"CFENCE", "NT", "ACQ", "REL"}
 """The sets that a model must name in `isa` for tests with such an instruction."""
-STORES = {"MOV": frozenset[str](), "MOVNTI": frozenset({"NT"}), "STLR": frozenset({"REL"})}
+STORES = {
+    "MOV": frozenset[str](),
+    "MOVNTI": frozenset({"NT"}),
+    "STLR": frozenset({"REL"}),
+    **{name: frozenset({name}) for name in STORES_TO},
+}
 LOADS = {"MOV": frozenset[str](), "LDAR": frozenset({"ACQ"})}
 
 INITIAL = -1
@@ -85,6 +94,14 @@ class Event:
     store: int | None = None
     """The number of the store, for the write of a location in the rest of its line."""
 
+    def renumbered(self, numbers: dict[int, int]) -> Event:
+        """The event in a test with other numbers."""
+        value = self.value
+        value = Value(value.constant, *(tuple(numbers[read] for read in of) for of in (value.reads, value.cleared)))
+        pair = None if self.pair is None else numbers[self.pair]
+        address, branches = (frozenset(numbers[read] for read in of) for of in (self.address, self.branches))
+        return replace(self, number=numbers[self.number], value=value, pair=pair, address=address, branches=branches)
+
 
 @dataclass
 class Litmus:
@@ -103,12 +120,28 @@ class Litmus:
     """The host of each thread, if the test names hosts."""
     failing: set[str] = field(default_factory=set)
     """The hosts that fail while others go on."""
+    owners: dict[str, str] = field(default_factory=dict)
+    """The host that owns a location, if it is not the device's."""
+
+    @property
+    def has_owners(self) -> bool:
+        """Whether it names an owner, or has an instruction of CXL0."""
+        return bool(self.owners) or any(event.kinds & (STORES_TO | FLUSHES_TO) for event in self.events)
 
     def host(self, event: Event) -> str | None:
         """The host of an event; none for initial writes."""
         if event.thread == INITIAL:
             return None
         return self.hosts[event.thread] if self.hosts else "h0"
+
+    def is_home(self, event: Event) -> bool:
+        """Whether the host of an event owns its location."""
+        return event.location in self.owners and self.owners[event.location] == self.host(event)
+
+    def loses_owner(self, location: str) -> bool:
+        """Whether the caches of the owner are lost: the device's if power fails everywhere."""
+        goes_on = self.failing and set(self.hosts) - self.failing
+        return not goes_on or self.owners.get(location) in self.failing
 
     def survives(self, event: Event) -> bool:
         """Whether the thread of an event runs to its end."""
@@ -123,6 +156,25 @@ class Litmus:
             events.append(Event(len(events), INITIAL, frozenset({"FAILURE"})))
         return replace(self, events=events)
 
+    def moments(self) -> Iterator[Litmus]:
+        """What may have happened when hosts fail: the others' threads have come to a store, an output or none."""
+        threads = range(len(self.hosts))
+        lasts: list[list[int]] = []
+        for thread in threads:
+            own = [event for event in self.events if event.thread == thread]
+            if not own or self.survives(own[0]):
+                lasts.append([len(self.events)])
+            else:
+                lasts.append([-1, *(event.number for event in own if event.kinds & {"W", "OUT"})])
+        for last in itertools.product(*lasts):
+            kept = [event for event in self.events if event.thread == INITIAL or event.number <= last[event.thread]]
+            numbers = {event.number: at for at, event in enumerate(kept)}
+            events = [event.renumbered(numbers) for event in kept]
+            if not any(self.survives(event) for event in events):
+                # Where all that happens is known, all threads end there.
+                events += [Event(len(events) + at, at, frozenset({"OUT", "END"})) for at in threads]
+            yield replace(self, events=events)
+
     @property
     def persistent(self) -> list[str]:
         """The persistent locations, sorted by name."""
@@ -131,7 +183,7 @@ class Litmus:
     @property
     def locations(self) -> set[str]:
         """All locations but the outputs."""
-        return (self.used | set(self.lines) | self.volatile) - self.outputs
+        return (self.used | set(self.lines) | self.volatile | set(self.owners)) - self.outputs
 
     def same_line(self, one: str, other: str) -> bool:
         """Whether two locations share a cache line."""
@@ -203,8 +255,10 @@ class _Parser:
                 self.groups(test, names)
             elif key == "Crash":
                 test.failing = set(names.split())
+            elif key == "Owner":
+                test.owners |= dict(self.owner(pair) for pair in names.split(",") if pair.strip())
             elif not line.startswith('"'):
-                keys = "Volatile=, Output=, Line=, Crash="
+                keys = "Volatile=, Output=, Line=, Owner=, Crash="
                 raise self.error(f"expected {keys} or {{ initial values }}, found {line.strip()!r}")
             self.offset += len(line)
         for number in set(test.lines.values()):
@@ -222,6 +276,12 @@ class _Parser:
                     f"{name!r} is not the name of a location: lower-case letters, digits and _, at most 16"
                 )
         return names
+
+    def owner(self, pair: str) -> tuple[str, str]:
+        match = re.fullmatch(rf"\s*({_NAME})\s+(h[0-3])\s*", pair)
+        if not match:
+            raise self.error(f"{pair.strip()!r} is no location with its host: write x h0, y h1")
+        return match[1], match[2]
 
     def groups(self, test: Litmus, text: str) -> None:
         for group in text.split(","):
@@ -350,6 +410,8 @@ class _Thread:
             self.event(frozenset({name}))
         elif name in FLUSHES and len(operands) == 1:
             self.event(frozenset({name}), self.memory(operands[0]))
+        elif name in FLUSHES_TO and len(operands) == 1:
+            self.event(frozenset({name, "r"}), self.memory(operands[0]))
         elif name == "SETCTX" and len(operands) == 1:
             self.context = self.immediate(operands[0])
         elif name == "CFENCE" and len(operands) == 1:

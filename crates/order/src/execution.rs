@@ -108,22 +108,22 @@ fn each_order<'o>(left: &'o [Vec<Vec<usize>>], chosen: &mut Vec<&'o [usize]>, se
     }
 }
 
-/// The execution with each choice of the survivors' reads that come after the failure: what these read may be overwritten by
-/// a store that is lost. The later ones of a thread, since reads stay in order; none if the model asks for no failure.
+/// The execution with each choice of what survivors do after the failure: reads, whose sources may be overwritten by a store
+/// that is lost, or all. The later ones of a thread, since they stay in order; none if the model asks for no failure.
 fn each_late(test: &Test, unrolled: &Unrolled, mut execution: Execution, see: &mut impl FnMut(Execution)) {
     let Some(failure) = unrolled.failure else {
         return see(execution);
     };
-    let disputed = disputed(test, unrolled, &execution);
+    let disputed = match unrolled.all_is_known {
+        true => accesses(test, unrolled),
+        false => disputed(test, unrolled, &execution),
+    };
     let mut choice = vec![0; disputed.len()];
     loop {
         let mut late = Relation::empty(unrolled.events.len());
-        for (reads, count) in disputed.iter().zip(&choice) {
-            reads
-                .iter()
-                .rev()
-                .take(*count)
-                .for_each(|read| late.insert(failure, *read));
+        for (steps, count) in disputed.iter().zip(&choice) {
+            let after = steps.iter().rev().take(*count).flatten();
+            after.for_each(|event| late.insert(failure, *event));
         }
         execution.candidate.late = late;
         see(execution.clone());
@@ -133,8 +133,27 @@ fn each_late(test: &Test, unrolled: &Unrolled, mut execution: Execution, see: &m
     }
 }
 
+/// For each thread that survives, the events of each access and flush: a locked instruction has two.
+fn accesses(test: &Test, unrolled: &Unrolled) -> Vec<Vec<Vec<usize>>> {
+    let of_instruction = |origin: (usize, usize)| {
+        let own = (0..unrolled.events.len()).filter(|event| {
+            let kind = unrolled.events[*event].kind;
+            unrolled.origin[*event] == Some(origin) && (kind.reads() || kind.writes())
+        });
+        own.collect::<Vec<_>>()
+    };
+    let of_thread = |thread: usize| {
+        let all = (0..test.threads[thread].len()).map(|place| of_instruction((thread, place)));
+        all.filter(|events| !events.is_empty()).collect()
+    };
+    (0..test.threads.len())
+        .filter(|thread| test.hosts.survives(*thread))
+        .map(of_thread)
+        .collect()
+}
+
 /// For each thread that survives, its reads whose source a thread that fails overwrites.
-fn disputed(test: &Test, unrolled: &Unrolled, execution: &Execution) -> Vec<Vec<usize>> {
+fn disputed(test: &Test, unrolled: &Unrolled, execution: &Execution) -> Vec<Vec<Vec<usize>>> {
     let survives = |event: usize| unrolled.events[event].thread.map(|thread| test.hosts.survives(thread));
     let source = execution.candidate.rf.inverse();
     let is_disputed = |read: &usize| {
@@ -148,7 +167,7 @@ fn disputed(test: &Test, unrolled: &Unrolled, execution: &Execution) -> Vec<Vec<
             let event = &unrolled.events[*event];
             event.thread == Some(thread) && event.kind == EventKind::Read
         });
-        own.filter(is_disputed).collect()
+        own.filter(is_disputed).map(|read| vec![read]).collect()
     };
     (0..test.threads.len())
         .filter(|thread| test.hosts.survives(*thread))

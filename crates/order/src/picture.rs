@@ -5,7 +5,7 @@ use crate::execution::{executions, Execution};
 use crate::litmus::Test;
 use crate::model::Model;
 use crate::relation::Relation;
-use crate::states::{each_cut, Persists};
+use crate::states::{each_cut, moments, Persists};
 use crate::structure::EventKind;
 use crate::unroll::Unrolled;
 use crate::Fault;
@@ -30,12 +30,33 @@ const MOST_PERSISTS: usize = 20;
 /// # Errors
 /// No execution of the model writes these values, or the test has too many executions.
 pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Fault> {
+    let mut best: Option<(u32, String)> = None;
+    for moment in &moments(test, model.wanted())? {
+        draw_nearer(moment, model, state, &mut best)?;
+    }
+    match best {
+        Some((broken, dot)) => Ok(Picture {
+            dot,
+            allowed: broken == 0,
+        }),
+        None => {
+            let shown = test.show_state(state);
+            let message = format!(
+                "state {shown}: no execution of model {} writes these values",
+                model.name()
+            );
+            Err(Fault::of_whole(message))
+        }
+    }
+}
+
+/// Draws an execution that breaks fewer edges than the best one so far.
+fn draw_nearer(test: &Test, model: &Model, state: &[u8], best: &mut Option<(u32, String)>) -> Result<(), Fault> {
     let unrolled = Unrolled::of(test, model.wanted());
     let persists = Persists::of(test, &unrolled);
     let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
-    let mut best: Option<Drawn> = None;
     executions(test, &unrolled, |execution| {
-        if best.as_ref().is_some_and(|best| best.broken == 0) {
+        if best.as_ref().is_some_and(|(broken, _)| *broken == 0) {
             return;
         }
         let Some(verdict) = evaluator.verdict(&execution.candidate) else {
@@ -51,31 +72,12 @@ pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Faul
             ControlFlow::Continue(())
         });
         let nearest = cut.or_else(|| nearest(&persists, &execution, &order, state));
-        if let Some((broken, cut)) =
-            nearest.filter(|(broken, _)| best.as_ref().is_none_or(|best| *broken < best.broken))
+        if let Some((broken, cut)) = nearest.filter(|(broken, _)| best.as_ref().is_none_or(|(least, _)| broken < least))
         {
-            best = Some(Drawn {
-                broken,
-                cut,
-                execution,
-                order,
-            });
+            let drawn = Drawn { cut, execution, order };
+            *best = Some((broken, drawn.dot(test, &unrolled, &persists)));
         }
-    })?;
-    match best {
-        Some(drawn) => Ok(Picture {
-            dot: drawn.dot(test, &unrolled, &persists),
-            allowed: drawn.broken == 0,
-        }),
-        None => {
-            let shown = test.show_state(state);
-            let message = format!(
-                "state {shown}: no execution of model {} writes these values",
-                model.name()
-            );
-            Err(Fault::of_whole(message))
-        }
-    }
+    })
 }
 
 /// The set of durable events that results in the state and violates the fewest pairs of the order.
@@ -97,7 +99,6 @@ fn nearest(persists: &Persists, execution: &Execution, order: &[u64], state: &[u
 }
 
 struct Drawn {
-    broken: u32,
     cut: u64,
     execution: Execution,
     order: Vec<u64>,
@@ -124,6 +125,7 @@ impl Drawn {
                 let said = self.execution.values[event];
                 let value = match unrolled.events[event].kind {
                     EventKind::Read => format!("  reads {said}"),
+                    EventKind::Finds => format!("  finds {said}"),
                     EventKind::Write | EventKind::Output => format!("  writes {said}"),
                     EventKind::RestRead => format!("  has {said} in the rest"),
                     EventKind::RestWrite => format!("  keeps {said} in the rest"),

@@ -2,17 +2,21 @@
 
 use crate::cat::Evaluator;
 use crate::execution::{executions, Execution};
-use crate::litmus::{LocationId, LocationKind, Quantifier, Test};
+use crate::litmus::{Instruction, LocationId, LocationKind, Quantifier, Test};
 use crate::model::Model;
 use crate::relation::Relation;
 use crate::structure::{EventKind, Wanted};
 use crate::unroll::Unrolled;
 use crate::Fault;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// Maximum number of cuts, over all executions.
 const MOST_CUTS: u64 = 2_000_000;
+
+/// Maximum number of places to which the threads that fail may have come.
+const MOST_MOMENTS: usize = 10_000;
 
 /// The values of [`Test::observed`], in its order.
 pub type State = Vec<u8>;
@@ -31,30 +35,68 @@ pub struct Allowed {
 /// # Errors
 /// The test has too many executions, or they have too many cuts.
 pub fn allowed(test: &Test, model: &Model) -> Result<Allowed, Fault> {
-    let unrolled = Unrolled::of(test, model.wanted());
-    let persists = Persists::of(test, &unrolled);
-    let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
     let mut allowed = Allowed {
         states: BTreeSet::new(),
         undefined: false,
     };
     let mut left = Some(MOST_CUTS);
-    executions(test, &unrolled, |execution| {
-        if left.is_none() {
-            return;
-        }
-        if let Some(verdict) = evaluator.verdict(&execution.candidate) {
-            allowed.undefined |= verdict.flagged;
-            let order = persists.order(&verdict.pmo);
-            left = left.and_then(|left| insert_cuts(&mut allowed.states, &persists, &execution, &order, left));
-        }
-    })?;
+    for moment in &moments(test, model.wanted())? {
+        insert_states(moment, model, &mut allowed, &mut left)?;
+    }
     match left {
         Some(_) => Ok(allowed),
         None => Err(Fault::of_whole(format!(
             "more than {MOST_CUTS} cuts of executions: use fewer stores and outputs, or order more of them"
         ))),
     }
+}
+
+/// What may have happened of a test when hosts fail: all of it, of which the cuts leave out some; or, where a model asks for all
+/// that happened, each beginning of the threads that do not survive. They end with a store or an output: nothing else that comes
+/// last makes a state possible.
+///
+/// # Errors
+/// There are too many.
+pub(crate) fn moments(test: &Test, wanted: Wanted) -> Result<Vec<Cow<'_, Test>>, Fault> {
+    let mut moments = vec![Cow::Borrowed(test)];
+    for thread in (0..test.threads.len()).filter(|thread| wanted.owners && !test.hosts.survives(*thread)) {
+        let instructions = test.threads[thread].iter().enumerate();
+        let shows =
+            instructions.filter(|(_, instruction)| instruction.stores() || matches!(instruction, Instruction::Out(..)));
+        let ends: Vec<usize> = std::iter::once(0).chain(shows.map(|(at, _)| at + 1)).collect();
+        let shorter = |moment: &Cow<'_, Test>| {
+            let ended = ends.iter().map(|end| {
+                let mut moment = moment.clone().into_owned();
+                moment.threads[thread].truncate(*end);
+                Cow::Owned(moment)
+            });
+            ended.collect::<Vec<_>>()
+        };
+        if moments.len() * ends.len() > MOST_MOMENTS {
+            return Err(Fault::of_whole(format!(
+                "threads that fail may have come to more than {MOST_MOMENTS} places: use fewer stores and outputs"
+            )));
+        }
+        moments = moments.iter().flat_map(shorter).collect();
+    }
+    Ok(moments)
+}
+
+/// Adds the states of a test's executions, as long as cuts are left.
+fn insert_states(test: &Test, model: &Model, allowed: &mut Allowed, left: &mut Option<u64>) -> Result<(), Fault> {
+    let unrolled = Unrolled::of(test, model.wanted());
+    let persists = Persists::of(test, &unrolled);
+    let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
+    executions(test, &unrolled, |execution| {
+        let Some(cuts) = *left else {
+            return;
+        };
+        if let Some(verdict) = evaluator.verdict(&execution.candidate) {
+            allowed.undefined |= verdict.flagged;
+            let order = persists.order(&verdict.pmo);
+            *left = insert_cuts(&mut allowed.states, &persists, &execution, &order, cuts);
+        }
+    })
 }
 
 /// Adds the states of an execution's cuts; returns the remaining number of cuts, `None` if there were too many.
@@ -86,7 +128,7 @@ pub fn thinkable(test: &Test, most: usize) -> Result<BTreeSet<State>, Fault> {
         test,
         Wanted {
             rest: true,
-            failure: false,
+            ..Wanted::default()
         },
     );
     let persists = Persists::of(test, &unrolled);
@@ -191,7 +233,9 @@ impl Persists {
         let survives = |event: usize| {
             let event = &unrolled.events[event];
             matches!(event.kind, EventKind::Output | EventKind::End)
-                && event.thread.is_some_and(|thread| test.hosts.survives(thread))
+                && event
+                    .thread
+                    .is_some_and(|thread| unrolled.all_is_known || test.hosts.survives(thread))
         };
         let written = cells.iter().flat_map(|cell| cell.events.iter().copied());
         let events: BTreeSet<usize> = written

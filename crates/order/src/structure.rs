@@ -27,6 +27,8 @@ pub enum EventKind {
     RestRead,
     /// It writes that location, with the value that it has read.
     RestWrite,
+    /// A flush that waits for its location's newest value: it finds that as a read does.
+    Finds,
     /// The end of a thread that survives a failure.
     End,
     /// The failure of hosts while others go on.
@@ -39,7 +41,7 @@ impl EventKind {
     /// Whether it takes a value from a write.
     #[must_use]
     pub fn reads(self) -> bool {
-        matches!(self, EventKind::Read | EventKind::RestRead)
+        matches!(self, EventKind::Read | EventKind::RestRead | EventKind::Finds)
     }
 
     /// Whether it is in coherence order.
@@ -72,7 +74,9 @@ pub struct Event {
 }
 
 /// The names of the sets that all models may use, followed by those of [`Class`].
-pub const SETS: [&str; 10] = ["W", "R", "M", "IW", REST, "PM", "VM", "OUT", "END", "LOCKED"];
+pub const SETS: [&str; 12] = [
+    "W", "R", "M", "IW", REST, "PM", "VM", "OUT", "END", "LOCKED", HOME, "DOOMED",
+];
 
 /// The names of the relations that all models may use. The last four depend on the candidate.
 pub const RELATIONS: [&str; 17] = [
@@ -89,6 +93,9 @@ pub const REST: &str = "REST";
 /// The relation between the failure of hosts and survivors' reads that come after it: only where a model names it.
 pub const LATE: &str = "late";
 
+/// The set of what a host does to locations that it owns: only models of owners name it.
+pub const HOME: &str = "HOME";
+
 /// Number of [`RELATIONS`] that do not depend on the candidate.
 pub const KNOWN: usize = RELATIONS.len() - 4;
 
@@ -99,6 +106,8 @@ pub struct Wanted {
     pub rest: bool,
     /// The failure of hosts, and which reads come after it.
     pub failure: bool,
+    /// What has happened when hosts fail, of every kind: locations have owners.
+    pub owners: bool,
 }
 
 /// What a thread's later events need of its reads: pairs of a read and a later event.
@@ -161,6 +170,8 @@ impl Structure {
             set(&|e| matches!(e.kind, EventKind::Output | EventKind::End)),
             set(&|e| e.kind == EventKind::End),
             set(&|e| e.locked),
+            Set::empty(size),
+            Set::empty(size),
         ];
         sets.extend(classes(events));
         let grouped = |key: &dyn Fn(&Event) -> Option<usize>| {
@@ -199,5 +210,15 @@ impl Structure {
             grouped(&context),
         ];
         Structure { size, sets, relations }
+    }
+
+    /// With what hosts do to locations that they own (`HOME`), and to locations whose owners fail (`DOOMED`).
+    #[must_use]
+    pub fn with_owners(mut self, home: Set, doomed: Set) -> Structure {
+        for (name, set) in [(HOME, home), ("DOOMED", doomed)] {
+            let place = SETS.iter().position(|known| *known == name);
+            self.sets[place.expect("a set of all models")] = set;
+        }
+        self
     }
 }

@@ -1,6 +1,7 @@
 //! The events of a test.
 
 use crate::litmus::{Instruction, LocationId, LocationKind, Operand, Register, Test};
+use crate::relation::Set;
 use crate::structure::{Cell, Dependences, Event, EventKind, Structure, Wanted};
 
 /// A value as a sum of read values and a constant, modulo 256.
@@ -24,6 +25,8 @@ pub struct Unrolled {
     pub written: Vec<Sum>,
     /// The failure of hosts while others go on, if the model asks for it.
     pub failure: Option<usize>,
+    /// Whether all that happens before the failure is known: every event, but for what survivors do after it.
+    pub all_is_known: bool,
     /// Sets and relations.
     pub structure: Structure,
 }
@@ -69,30 +72,27 @@ impl Unrolled {
             unroller.push(event, None, initial);
         }
         let survive = (0..test.threads.len()).any(|thread| test.hosts.survives(thread));
+        // Where all that happens is known, all threads end there.
+        let ends = |thread| test.hosts.survives(thread) || wanted.owners && !survive;
         let failure = (wanted.failure && survive).then(|| {
             let event = unroller.event(None, EventKind::Failure, None);
             unroller.push(event, None, Sum::default())
         });
         for (thread, instructions) in test.threads.iter().enumerate() {
             unroller.thread(thread, instructions);
-            if test.hosts.survives(thread) {
+            if ends(thread) {
                 // The end of a thread that survives: whatever is durable by then is.
                 let end = unroller.event(Some(thread), EventKind::End, None);
                 unroller.push(end, None, Sum::default());
             }
         }
         Unrolled {
-            structure: Structure::of(
-                &unroller.events,
-                &unroller.rmw,
-                &unroller.rest,
-                &unroller.depends,
-                &test.hosts.of_threads,
-            ),
+            structure: unroller.structure(),
             events: unroller.events,
             origin: unroller.origin,
             written: unroller.written,
             failure,
+            all_is_known: wanted.owners,
         }
     }
 
@@ -120,6 +120,24 @@ impl Unrolled {
 }
 
 impl Unroller<'_> {
+    fn structure(&self) -> Structure {
+        let hosts = &self.test.hosts;
+        let structure = Structure::of(&self.events, &self.rmw, &self.rest, &self.depends, &hosts.of_threads);
+        if !self.wanted.owners {
+            return structure;
+        }
+        let at = |event: usize| Some(LocationId(self.events[event].cell?.location? as u8));
+        let host = |event: usize| hosts.of_threads.get(self.events[event].thread?).copied();
+        structure.with_owners(
+            Set::of(self.events.len(), |event| {
+                host(event).is_some() && host(event) == at(event).and_then(|id| hosts.owner(id))
+            }),
+            Set::of(self.events.len(), |event| {
+                at(event).is_some_and(|id| hosts.loses_owner(id))
+            }),
+        )
+    }
+
     fn event(&self, thread: Option<usize>, kind: EventKind, at: Option<LocationId>) -> Event {
         let cell = at.map(|id| Cell {
             location: Some(id.0 as usize),
@@ -184,8 +202,10 @@ impl Unroller<'_> {
             Instruction::Load(..) | Instruction::LoadAt(..) => (EventKind::Read, Sum::default()),
             Instruction::Store(_, operand, _)
             | Instruction::StoreNt(_, operand)
+            | Instruction::StoreTo(_, operand, _)
             | Instruction::StoreAt(_, _, operand) => (EventKind::Write, value(operand)),
             Instruction::Out(_, operand) => (EventKind::Output, value(operand)),
+            Instruction::FlushTo(..) => (EventKind::Finds, Sum::default()),
             Instruction::Exchange(at, register) | Instruction::Add(at, register) => {
                 let operand = value(Operand::Register(register));
                 let adds = matches!(instruction, Instruction::Add(..));

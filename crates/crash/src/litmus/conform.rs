@@ -89,7 +89,8 @@ pub struct Violation {
     pub detail: Vec<String>,
 }
 
-/// The model of x86 hosts whose caches nothing keeps alike, on a device with ADR, and that of hosts with a directory.
+/// The model of x86 hosts whose caches nothing keeps alike, on a device with ADR, and that of hosts with a directory. No machine has what
+/// `cxl0` says: it judges none.
 const ACROSS_HOSTS: [&str; 2] = ["cxl-today", "cxl-coherent"];
 
 /// The model that judges a design on a test, and where hosts are coherent: none if no candidate defines the test's instructions.

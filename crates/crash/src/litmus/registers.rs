@@ -129,6 +129,8 @@ impl<'c> Registers<'c> {
                 Some(Alone::Intent(intent)) => self.cpu.intent(intent),
                 None => {}
             },
+            // No model of a design takes these.
+            Instruction::StoreTo(..) | Instruction::FlushTo(..) => {}
             Instruction::SetContext(context) => self.cpu.primitive(Primitive::Setctx(context)),
             Instruction::ContextFence(context) => self.cpu.primitive(Primitive::Cfence(context)),
         }

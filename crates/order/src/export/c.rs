@@ -133,6 +133,8 @@ impl Program<'_> {
             Instruction::Fence(Class::Primitive(Primitive::Mfence)) => "MFENCE()".to_owned(),
             Instruction::Load(_, _, true)
             | Instruction::Store(_, _, true)
+            | Instruction::StoreTo(..)
+            | Instruction::FlushTo(..)
             | Instruction::Persist(_)
             | Instruction::SetContext(_)
             | Instruction::ContextFence(_)

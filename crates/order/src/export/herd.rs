@@ -131,6 +131,8 @@ fn lines(test: &Test, instruction: Instruction) -> Option<Vec<String>> {
         | Instruction::LoadAt(..)
         | Instruction::StoreAt(..)
         | Instruction::Add(..)
+        | Instruction::StoreTo(..)
+        | Instruction::FlushTo(..)
         | Instruction::Persist(_)
         | Instruction::SetContext(_)
         | Instruction::ContextFence(_)

@@ -116,9 +116,11 @@ fn named(instruction: Instruction) -> [Option<Register>; 2] {
         Instruction::Store(_, value, _) | Instruction::StoreNt(_, value) | Instruction::Out(_, value) => {
             [of(value), None]
         }
+        Instruction::StoreTo(_, value, _) => [of(value), None],
         Instruction::Jump(_)
         | Instruction::Label(_)
         | Instruction::Flush(..)
+        | Instruction::FlushTo(..)
         | Instruction::Persist(_)
         | Instruction::SetContext(_)
         | Instruction::ContextFence(_)

@@ -54,6 +54,10 @@ pub enum Instruction {
     Out(LocationId, Operand),
     /// A flush of a location's line.
     Flush(LocationId, FlushKind),
+    /// A store of CXL0, of the class that says how far the value goes.
+    StoreTo(LocationId, Operand, Class),
+    /// A flush of CXL0, of the class that says what it waits for.
+    FlushTo(LocationId, Class),
     /// The intent to flush a location's line, if the design flushes.
     Persist(LocationId),
     /// Selects a context for later instructions: no event.
@@ -164,6 +168,11 @@ classes! {
         Clwb "CLWB",
         ClflushOpt "CLFLUSHOPT",
         Clflush "CLFLUSH",
+        Lstore "LSTORE",
+        Rstore "RSTORE",
+        Mstore "MSTORE",
+        Lflush "LFLUSH",
+        Rflush "RFLUSH",
     ;
     intents:
         Persist "PERSIST" None,
@@ -177,6 +186,11 @@ classes! {
 }
 
 impl Class {
+    /// The stores of CXL0.
+    pub const STORES_TO: [Class; 3] = [Class::Lstore, Class::Rstore, Class::Mstore];
+    /// The flushes of CXL0.
+    pub const FLUSHES_TO: [Class; 2] = [Class::Lflush, Class::Rflush];
+
     /// The class of a flush instruction.
     #[must_use]
     pub fn of_flush(kind: FlushKind) -> Class {
@@ -197,6 +211,7 @@ impl Instruction {
             Instruction::Store(_, _, true) => Some(Class::Releasing),
             Instruction::StoreNt(..) => Some(Class::Nt),
             Instruction::Flush(_, kind) => Some(Class::of_flush(kind)),
+            Instruction::StoreTo(_, _, class) | Instruction::FlushTo(_, class) => Some(class),
             Instruction::Persist(_) => Some(Class::Persist),
             Instruction::ContextFence(_) => Some(Class::Primitive(Primitive::Cfence(0))),
             Instruction::Fence(class) => Some(class),
@@ -222,6 +237,8 @@ impl Instruction {
             | Instruction::Add(at, _)
             | Instruction::Out(at, _)
             | Instruction::Flush(at, _)
+            | Instruction::StoreTo(at, ..)
+            | Instruction::FlushTo(at, _)
             | Instruction::Persist(at) => Some(at),
             Instruction::Set(..)
             | Instruction::Clear(_)
@@ -232,6 +249,20 @@ impl Instruction {
             | Instruction::ContextFence(_)
             | Instruction::Fence(_) => None,
         }
+    }
+
+    /// Whether it writes a location.
+    #[must_use]
+    pub fn stores(self) -> bool {
+        matches!(
+            self,
+            Instruction::Store(..)
+                | Instruction::StoreNt(..)
+                | Instruction::StoreAt(..)
+                | Instruction::StoreTo(..)
+                | Instruction::Exchange(..)
+                | Instruction::Add(..)
+        )
     }
 
     /// How many events it is.

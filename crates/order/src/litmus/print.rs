@@ -29,6 +29,8 @@ impl Test {
             Instruction::Flush(at, FlushKind::Clwb) => format!("CLWB [{}]", name(at)),
             Instruction::Flush(at, FlushKind::ClflushOpt) => format!("CLFLUSHOPT [{}]", name(at)),
             Instruction::Flush(at, FlushKind::Clflush) => format!("CLFLUSH [{}]", name(at)),
+            Instruction::StoreTo(at, value, class) => format!("{} [{}],{value}", class.name(), name(at)),
+            Instruction::FlushTo(at, class) => format!("{} [{}]", class.name(), name(at)),
             Instruction::Persist(at) => format!("PERSIST [{}]", name(at)),
             Instruction::SetContext(context) => format!("SETCTX ${context}"),
             Instruction::ContextFence(context) => format!("CFENCE ${context}"),
@@ -98,6 +100,15 @@ impl Test {
         names.collect::<Vec<_>>().join(" ")
     }
 
+    /// The owners of locations, by name.
+    fn owned(&self) -> String {
+        let owned = self
+            .ids()
+            .filter_map(|id| Some((&self.location(id).name, self.hosts.owner(id)?)));
+        let names = owned.map(|(name, host)| format!("{name} h{host}"));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
     /// The groups of locations that share a line.
     pub(crate) fn groups(&self) -> String {
         let in_memory = |id: &LocationId| self.location(*id).kind != LocationKind::Output;
@@ -141,6 +152,7 @@ impl fmt::Display for Test {
             ("Line", self.groups()),
             ("Volatile", self.names(LocationKind::Volatile)),
             ("Output", self.names(LocationKind::Output)),
+            ("Owner", self.owned()),
             ("Crash", self.failing()),
         ];
         for (key, value) in keys.iter().filter(|(_, value)| !value.is_empty()) {

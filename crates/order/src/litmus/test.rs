@@ -38,6 +38,8 @@ pub struct Hosts {
     pub of_threads: Vec<u8>,
     /// The hosts that fail while the others go on, in order; empty if power fails everywhere.
     pub fail: Vec<u8>,
+    /// The host that owns each location, or none if the device does; empty if the test names no owner.
+    pub owners: Vec<Option<u8>>,
 }
 
 impl Hosts {
@@ -45,6 +47,26 @@ impl Hosts {
     #[must_use]
     pub fn are_named(&self) -> bool {
         !self.of_threads.is_empty()
+    }
+
+    /// The host that owns a location, if it is not the device's.
+    #[must_use]
+    pub fn owner(&self, id: LocationId) -> Option<u8> {
+        self.owners.get(usize::from(id.0)).copied().flatten()
+    }
+
+    /// Whether the caches of a location's owner are lost: the device's if power fails everywhere.
+    #[must_use]
+    pub fn loses_owner(&self, id: LocationId) -> bool {
+        self.fail_alone()
+            .is_none_or(|fail| self.owner(id).is_some_and(|owner| fail.contains(&owner)))
+    }
+
+    /// The hosts that fail while others go on; none if power fails everywhere.
+    #[must_use]
+    pub fn fail_alone(&self) -> Option<&[u8]> {
+        let goes_on = self.of_threads.iter().any(|host| !self.fail.contains(host));
+        (goes_on && !self.fail.is_empty()).then_some(&self.fail)
     }
 
     /// Whether a thread runs to its end whatever fails.
@@ -96,6 +118,13 @@ impl Test {
     pub fn classes(&self) -> BTreeSet<Class> {
         let instructions = self.threads.iter().flatten();
         instructions.filter_map(|instruction| instruction.class()).collect()
+    }
+
+    /// Whether its locations have owners, as those of CXL0: it names one, or an instruction that says how far a value goes.
+    #[must_use]
+    pub fn has_owners(&self) -> bool {
+        let of_owners = |class: &Class| Class::STORES_TO.contains(class) || Class::FLUSHES_TO.contains(class);
+        !self.hosts.owners.is_empty() || self.classes().iter().any(of_owners)
     }
 
     /// Number of events of its executions.

@@ -2,7 +2,7 @@
 
 use crate::cat::{parse, Expr, ExprKind, File, Item, Program};
 use crate::litmus::{Class, Test};
-use crate::structure::{Wanted, HOSTS, LATE, REST};
+use crate::structure::{Wanted, HOME, HOSTS, LATE, REST};
 use crate::Fault;
 use include_dir::{include_dir, Dir};
 use std::collections::BTreeSet;
@@ -91,6 +91,7 @@ impl Model {
             wanted: Wanted {
                 rest: names(&files, REST),
                 failure: names(&files, LATE),
+                owners: names(&files, HOME),
             },
             files,
             program,
@@ -141,10 +142,11 @@ impl Model {
         &self.variants
     }
 
-    /// Whether it defines all of the test's instructions, and hosts if and only if the test names some.
+    /// Whether it defines all of the test's instructions, and hosts if and only if the test names some, and owners likewise.
     #[must_use]
     pub fn takes(&self, test: &Test) -> bool {
-        test.classes().is_subset(&self.isa) && self.has_hosts == test.hosts.are_named()
+        let is_of_hosts = self.has_hosts == test.hosts.are_named() && self.wanted.owners == test.has_owners();
+        is_of_hosts && test.classes().is_subset(&self.isa)
     }
 
     /// The instructions that it defines.

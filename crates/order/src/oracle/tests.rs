@@ -341,8 +341,9 @@ fn in_every_model_writes_to_a_persistent_location_persist_in_their_order() {
         let model = Model::named(&name).expect("a model");
         for entry in crate::shelf() {
             let test = entry.test().expect("a right test");
-            // What a host loses that fails is persisted by none: runs without failures are judged.
-            if !model.takes(&test) || model.wanted().failure && !test.hosts.fail.is_empty() {
+            // What a host loses that fails is persisted by none: runs without failures are judged, and none with owners.
+            let is_judged = !model.wanted().owners && (!model.wanted().failure || test.hosts.fail.is_empty());
+            if !model.takes(&test) || !is_judged {
                 continue;
             }
             let unrolled = crate::unroll::Unrolled::of(&test, model.wanted());

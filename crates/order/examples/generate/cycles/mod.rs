@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use strandline_order::Fault;
 
-/// The folders of handwritten tests.
+/// The folders of handwritten tests. No family has the instructions of `cxl0`.
 const BY_HAND: [&str; 4] = ["classic", "papers", "cxl", "cxl-coherent"];
 
 /// All generated tests: the text of each by its path in a folder such as `litmus/`. They do not repeat the handwritten

@@ -1,4 +1,4 @@
-//! The parser of hosts: `P0@h0`, and `Crash=h0`.
+//! The parser of hosts: `P0@h0`, `Crash=h0` and `Owner=x h0`.
 
 use super::{Instruction, LocationKind, Parser, MOST_EVENTS};
 use crate::Fault;
@@ -39,15 +39,7 @@ impl Parser<'_> {
                 "a test has one `Crash=`: name all hosts that fail there",
             ));
         }
-        loop {
-            self.text.take_while(|c| c == ' ' || c == '\t' || c == '\r');
-            if self.text.rest().starts_with("(*") {
-                self.text.skip_comment()?;
-                continue;
-            }
-            if matches!(self.text.peek(), None | Some('\n')) {
-                break;
-            }
+        while !self.is_line_over()? {
             let place = self.text.place();
             let host = self.host()?;
             if self.hosts.fail.contains(&host) {
@@ -59,6 +51,59 @@ impl Parser<'_> {
         match self.hosts.fail.is_empty() {
             true => Err(Fault::new(place, "expected the hosts that fail: `Crash=h0`")),
             false => Ok(()),
+        }
+    }
+
+    /// The owners of locations, to the end of the line: pairs of a location and its host, separated by commas.
+    pub(super) fn owners(&mut self) -> Result<(), Fault> {
+        while !self.is_line_over()? {
+            let place = self.text.place();
+            let id = self.location()?;
+            self.is_line_over()?;
+            let host_place = self.text.place();
+            let host = self.host()?;
+            let named = self.named(id);
+            if named.owner.replace((host, host_place)).is_some() {
+                return Err(Fault::new(place, format!("{} is named here a second time", named.name)));
+            }
+            if !self.is_line_over()? {
+                self.expect(",", "between owned locations: `Owner=x h0, y h1`")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses what a test with owners cannot have: owners without a thread, other memory, lines, and plain stores.
+    pub(super) fn refuse_owned(&self) -> Result<(), Fault> {
+        for at in &self.locations {
+            let refuse = |place, message: String| Err(Fault::new(place, format!("{}{message}", at.name)));
+            match at.owner {
+                _ if at.kind == LocationKind::Volatile => {
+                    return refuse(
+                        at.place,
+                        " is volatile, and all memory of a test with owners is persistent".into(),
+                    );
+                }
+                _ if at.group.is_some() => {
+                    return refuse(
+                        at.place,
+                        " shares a line, and a test with owners has none: leave out `Line=`".into(),
+                    );
+                }
+                Some((_, place)) if at.kind == LocationKind::Output => {
+                    return refuse(place, " is an output, which no host owns".into());
+                }
+                Some((host, place)) if !self.hosts.of_threads.contains(&host) => {
+                    let message = format!(": no thread is on h{host}: name a host that has one (`P0@h{host}`)");
+                    return refuse(place, message);
+                }
+                _ => {}
+            }
+        }
+        let message = "a plain store does not say how far its value goes: write LSTORE, RSTORE or MSTORE";
+        match self.store {
+            Some(place) => Err(Fault::new(place, message)),
+            None => Ok(()),
         }
     }
 

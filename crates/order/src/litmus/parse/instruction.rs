@@ -6,7 +6,7 @@ use crate::litmus::{Class, Instruction, LocationId, LocationKind, Operand, Regis
 use crate::{Fault, TextPlace};
 
 /// The list of instructions, for the error on an unknown one.
-const OPERATIONS: [&str; 16] = [
+const OPERATIONS: [&str; 21] = [
     "MOV",
     "LDAR",
     "STLR",
@@ -23,6 +23,11 @@ const OPERATIONS: [&str; 16] = [
     "SETCTX",
     "CFENCE",
     "PERSIST",
+    "LSTORE",
+    "RSTORE",
+    "MSTORE",
+    "LFLUSH",
+    "RFLUSH",
 ];
 
 impl Parser<'_> {
@@ -78,6 +83,11 @@ impl Parser<'_> {
             "PERSIST" => self.bracketed(false).map(Instruction::Persist),
             "SETCTX" => self.context().map(Instruction::SetContext),
             "CFENCE" => self.context().map(Instruction::ContextFence),
+            "LSTORE" | "RSTORE" | "MSTORE" => {
+                let class = named(place, &word)?;
+                self.stored(|at, value| Instruction::StoreTo(at, value, class))
+            }
+            "LFLUSH" | "RFLUSH" => Ok(Instruction::FlushTo(self.bracketed(false)?, named(place, &word)?)),
             _ => match Class::all().find(|class| class.alone().is_some() && class.name() == word) {
                 Some(class) => Ok(Instruction::Fence(class)),
                 None => Err(no_instruction(place, &word)),
@@ -213,6 +223,9 @@ impl Parser<'_> {
             }
             self.told.push(at);
         }
+        if matches!(instruction, Instruction::Store(..) | Instruction::StoreAt(..)) {
+            self.store.get_or_insert(place);
+        }
         self.events += instruction.events();
         let initial = self.locations.iter().filter(|at| at.kind != LocationKind::Output);
         match self.events + initial.count() <= MOST_EVENTS {
@@ -224,6 +237,12 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// The class of an instruction's name.
+fn named(place: TextPlace, word: &str) -> Result<Class, Fault> {
+    let class = Class::all().find(|class| class.name() == word);
+    class.ok_or_else(|| no_instruction(place, word))
 }
 
 /// The number of the label `LC` and these digits.

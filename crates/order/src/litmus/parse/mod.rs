@@ -28,6 +28,7 @@ impl Test {
             operators: 0,
             hosts: Hosts::default(),
             crash: None,
+            store: None,
         };
         parser.test()
     }
@@ -40,6 +41,8 @@ struct Named {
     group: Option<usize>,
     initial: Option<u8>,
     place: TextPlace,
+    /// The host that owns it, and where that is said.
+    owner: Option<(u8, TextPlace)>,
 }
 
 struct Parser<'t> {
@@ -54,6 +57,8 @@ struct Parser<'t> {
     hosts: Hosts,
     /// Where `Crash=` stands.
     crash: Option<TextPlace>,
+    /// Where the first plain store stands.
+    store: Option<TextPlace>,
 }
 
 fn is_name(c: char) -> bool {
@@ -78,7 +83,11 @@ impl Parser<'_> {
         }
         self.refuse_mixed_lines()?;
         self.refuse_hosts(&threads)?;
-        Ok(self.sorted(name, title, threads, condition))
+        let test = self.sorted(name, title, threads, condition);
+        match test.has_owners() {
+            true => self.refuse_owned().map(|()| test),
+            false => Ok(test),
+        }
     }
 
     fn header(&mut self) -> Result<String, Fault> {
@@ -143,6 +152,7 @@ impl Parser<'_> {
             group: None,
             initial: None,
             place,
+            owner: None,
         });
         Ok(LocationId((self.locations.len() - 1) as u8))
     }
@@ -151,7 +161,7 @@ impl Parser<'_> {
         &mut self.locations[id.0 as usize]
     }
 
-    /// Parses `Line=`, `Volatile=`, `Output=` and `Crash=`, each to the end of its line.
+    /// Parses `Line=`, `Volatile=`, `Output=`, `Owner=` and `Crash=`, each to the end of its line.
     fn keys(&mut self) -> Result<(), Fault> {
         let mut groups = 0;
         loop {
@@ -165,6 +175,9 @@ impl Parser<'_> {
             } else if self.text.eat("Crash=") {
                 self.failing()?;
                 continue;
+            } else if self.text.eat("Owner=") {
+                self.owners()?;
+                continue;
             } else {
                 return Ok(());
             };
@@ -172,22 +185,26 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether nothing follows on this line but blanks and comments, which it skips.
+    fn is_line_over(&mut self) -> Result<bool, Fault> {
+        loop {
+            self.text.take_while(|c| c == ' ' || c == '\t' || c == '\r');
+            if !self.text.rest().starts_with("(*") {
+                return Ok(matches!(self.text.peek(), None | Some('\n')));
+            }
+            self.text.skip_comment()?;
+        }
+    }
+
     fn key(&mut self, kind: Option<LocationKind>, groups: &mut usize) -> Result<(), Fault> {
         *groups += 1;
         loop {
-            self.text.take_while(|c| c == ' ' || c == '\t' || c == '\r');
-            if self.text.rest().starts_with("(*") {
-                self.text.skip_comment()?;
-                continue;
+            if self.is_line_over()? {
+                return Ok(());
             }
-            match self.text.peek() {
-                None | Some('\n') => return Ok(()),
-                Some(',') if kind.is_none() => {
-                    self.text.bump();
-                    *groups += 1;
-                    continue;
-                }
-                _ => {}
+            if kind.is_none() && self.text.eat(",") {
+                *groups += 1;
+                continue;
             }
             let place = self.text.place();
             let id = self.location()?;
@@ -329,12 +346,17 @@ impl Parser<'_> {
                 initial: at.initial.unwrap_or(0),
             });
         }
+        let mut hosts = self.hosts.clone();
+        if self.locations.iter().any(|at| at.owner.is_some()) {
+            let owner = |index: &usize| self.locations[*index].owner.map(|(host, _)| host);
+            hosts.owners = order.iter().map(owner).collect();
+        }
         Test {
             name,
             title,
             locations,
             threads,
-            hosts: std::mem::take(&mut self.hosts),
+            hosts,
             condition,
         }
     }

@@ -69,6 +69,55 @@ fn of_hosts_and_failures() {
 }
 
 #[test]
+fn of_owners() {
+    let location = "expected a location: a letter and up to 15 lower-case letters, digits or `_`";
+    for (key, row, message) in [
+        ("Owner=x", "LSTORE [x],$1", "2:8: expected a host, h0 to h3"),
+        ("Owner=x h4", "LSTORE [x],$1", "2:9: expected a host, h0 to h3"),
+        ("Owner=X h0", "LSTORE [x],$1", &format!("2:7: {location}")),
+        (
+            "Owner=x h2",
+            "LSTORE [x],$1",
+            "2:9: x: no thread is on h2: name a host that has one (`P0@h2`)",
+        ),
+        (
+            "Owner=x h0, x h1",
+            "LSTORE [x],$1",
+            "2:13: x is named here a second time",
+        ),
+        (
+            "Owner=x h0 y h1",
+            "LSTORE [x],$1",
+            "2:12: expected `,` between owned locations: `Owner=x h0, y h1`",
+        ),
+        (
+            "Owner=x h0\nVolatile=x",
+            "LSTORE [x],$1",
+            "2:7: x is volatile, and all memory of a test with owners is persistent",
+        ),
+        (
+            "Output=o\nOwner=o h0",
+            "LSTORE [x],$1",
+            "3:9: o is an output, which no host owns",
+        ),
+        (
+            "Line=x y",
+            "RFLUSH [x]",
+            "2:6: x shares a line, and a test with owners has none: leave out `Line=`",
+        ),
+        (
+            "Owner=x h0",
+            "MOV [x],$1",
+            "5:2: a plain store does not say how far its value goes: write LSTORE, RSTORE or MSTORE",
+        ),
+        ("Owner=x h0", "LSTORE [x]", "5:13: expected `,` and what is stored"),
+    ] {
+        let text = format!("X86 a\n{key}\n{{ }}\n P0@h0 | P1@h1 ;\n {row} | ;\nexists (true)");
+        assert_eq!(of_test(&text), message, "{key} {row}");
+    }
+}
+
+#[test]
 fn of_a_tests_head() {
     check(
         of_test,
@@ -186,8 +235,8 @@ fn of_an_instruction() {
         |row| of_test(&with_rows(row)),
         &[
             (" mov [x],$1 ;", "6:2: expected an instruction in capital letters or `exists`, `~exists`, `forall`, found `m`"),
-            (" NOP ;", "6:2: there is no instruction `NOP`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, XOR, CMP, JNE, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
-            (" LOCK INC ;", "6:2: there is no instruction `LOCK`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, XOR, CMP, JNE, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
+            (" NOP ;", "6:2: there is no instruction `NOP`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, XOR, CMP, JNE, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, LSTORE, RSTORE, MSTORE, LFLUSH, RFLUSH, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
+            (" LOCK INC ;", "6:2: there is no instruction `LOCK`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, XOR, CMP, JNE, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, LSTORE, RSTORE, MSTORE, LFLUSH, RFLUSH, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
             (" SFENCE [x] ;", "6:9: expected `;` after what P0 does: it is the last thread"),
             (" MOV x,$1 ;", "6:6: expected a register: EAX, EBX, ECX, EDX, ESI, EDI, R8, R9, R10, R11, R12, R13, R14, R15"),
             (" MOV [X],$1 ;", "6:7: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
@@ -220,7 +269,7 @@ fn of_an_instruction() {
             (" JNE LC0 ;", "6:6: expected a label, LC00 to LC99"),
             (" JNE EAX ;", "6:6: expected a label, LC00 to LC99"),
             (" LC000: ;", "6:2: expected a label, LC00 to LC99"),
-            (" LC00 ;", "6:2: there is no instruction `LC00`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, XOR, CMP, JNE, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
+            (" LC00 ;", "6:2: there is no instruction `LC00`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, XOR, CMP, JNE, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, LSTORE, RSTORE, MSTORE, LFLUSH, RFLUSH, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
             (" LC00: ;", "6:2: nothing jumps to LC00: put `JNE LC00` before it"),
             (" JNE LC00 ;\n SFENCE ;\n LC00: ;", "6:2: a jump leads to the next instruction: put `LC00:` below it"),
             (" JNE LC01 ;\n LC00: ;", "6:2: a jump leads to the next instruction: put `LC01:` below it"),
@@ -354,10 +403,11 @@ fn of_a_test_that_is_too_large() {
 #[test]
 fn of_a_test_with_too_much_to_enumerate() {
     let px86 = Model::named("px86").expect("a model");
-    let line = |text: String| {
+    let by = |model: &Model, text: String| {
         let test = Test::parse(&text).unwrap_or_else(|fault| panic!("{fault}"));
-        allowed(&test, &px86).expect_err("too much").to_string()
+        allowed(&test, model).expect_err("too much").to_string()
     };
+    let line = |text: String| by(&px86, text);
     // 11 stores to a location: 11! orders.
     assert_eq!(
         line(with_rows(&" MOV [x],$1 ;\n".repeat(11))),
@@ -374,5 +424,16 @@ fn of_a_test_with_too_much_to_enumerate() {
     assert_eq!(
         line(free),
         "more than 2000000 cuts of executions: use fewer stores and outputs, or order more of them"
+    );
+    // Five threads of six stores: 7 to the power of 5 places.
+    let row = |cell: [&str; 5]| format!(" {} ;\n", cell.join(" | "));
+    let rows = row(["LSTORE [x],$1"; 5]).repeat(6);
+    let names = row(["P0@h0", "P1@h0", "P2@h0", "P3@h0", "P4@h0"]);
+    assert_eq!(
+        by(
+            &Model::named("cxl0").expect("a model"),
+            format!("X86 a\n{{ }}\n{names}{rows}exists (true)")
+        ),
+        "threads that fail may have come to more than 10000 places: use fewer stores and outputs"
     );
 }

@@ -1,6 +1,8 @@
 //! Models of several hosts agree with machines of several hosts.
 
 mod machine;
+mod owned;
+mod places;
 mod programs;
 mod random;
 

@@ -1,7 +1,7 @@
 //! Random programs of a few hosts.
 
 use strandline_order::litmus::{
-    Condition, FlushKind, Formula, Hosts, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
+    Class, Condition, FlushKind, Formula, Hosts, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
     Register,
 };
 use strandline_order::Test;
@@ -11,6 +11,8 @@ pub struct Programs {
     state: u64,
     /// Whether the next program may have non-temporal stores.
     non_temporal: bool,
+    /// Whether hosts own locations, and the instructions are those of CXL0.
+    owned: bool,
 }
 
 impl Programs {
@@ -18,6 +20,15 @@ impl Programs {
         Programs {
             state: seed,
             non_temporal: true,
+            owned: false,
+        }
+    }
+
+    /// Programs of CXL0.
+    pub fn of_owners(seed: u64) -> Programs {
+        Programs {
+            owned: true,
+            ..Programs::from(seed)
         }
     }
 
@@ -34,14 +45,21 @@ impl Programs {
         // What is stored tells where; registers tell what was read there.
         let value = Operand::Number((1 + place.0 * 4 + place.1) as u8);
         let register = Register(place.1 as u8);
-        match self.below(13) {
+        match self.below(if self.owned { 11 } else { 13 }) {
+            kind @ 0..=7 if self.owned => match kind {
+                0..=2 => Instruction::Load(register, at, false),
+                3 => Instruction::StoreTo(at, value, Class::Rstore),
+                4 => Instruction::StoreTo(at, value, Class::Mstore),
+                _ => Instruction::StoreTo(at, value, Class::Lstore),
+            },
+            8..=9 if self.owned => Instruction::FlushTo(at, Class::FLUSHES_TO[self.below(2)]),
             0..=3 => Instruction::Load(register, at, false),
             4..=6 => Instruction::Store(at, value, false),
             7 if self.non_temporal => Instruction::StoreNt(at, value),
             7 => Instruction::Store(at, value, false),
             8 => Instruction::Flush(at, FlushKind::Clwb),
             9 => Instruction::Flush(at, FlushKind::ClflushOpt),
-            10 => Instruction::Flush(at, FlushKind::Clflush),
+            10 if !self.owned => Instruction::Flush(at, FlushKind::Clflush),
             11 => fences[self.below(fences.len())],
             _ => Instruction::Add(at, register),
         }
@@ -57,18 +75,26 @@ fn location(name: String, kind: LocationKind, line: usize) -> Location {
     }
 }
 
+impl Programs {
+    /// The owner of each location: a host or the device.
+    fn owners(&mut self, locations: usize) -> Vec<Option<u8>> {
+        let all = 0..if self.owned { locations } else { 0 };
+        all.map(|at| [None, Some(0), Some(1)][self.below(3)].filter(|_| at < 2))
+            .collect()
+    }
+}
+
 impl Iterator for Programs {
     type Item = Test;
 
     fn next(&mut self) -> Option<Test> {
-        let fences =
-            strandline_order::litmus::Class::all().filter(|class| ["SFENCE", "MFENCE"].contains(&class.name()));
+        let fences = Class::all().filter(|class| ["SFENCE", "MFENCE"].contains(&class.name()));
         let fences: Vec<Instruction> = fences.map(Instruction::Fence).collect();
         let placed: [&[u8]; 4] = [&[0, 1], &[0, 1], &[0, 0, 1], &[0, 1, 2]];
         let of_threads = placed[self.below(4)].to_vec();
         let most = 4 - of_threads.len() / 2;
         let memory = 2;
-        let shared_line = self.below(3) == 0 && of_threads.len() == 2;
+        let shared_line = !self.owned && self.below(3) == 0 && of_threads.len() == 2;
         // Where a non-temporal store to a line, a flush of it and a store to it follow each other without a fence, the model allows
         // what the machine does not show: that the fetch for the last one comes before the first one is accepted.
         self.non_temporal = !shared_line;
@@ -99,6 +125,7 @@ impl Iterator for Programs {
             }
             threads.push(instructions);
         }
+        let owners = self.owners(locations.len());
         let fail = match self.below(3) {
             0 => vec![],
             1 => vec![0],
@@ -109,7 +136,11 @@ impl Iterator for Programs {
             title: String::new(),
             locations,
             threads,
-            hosts: Hosts { of_threads, fail },
+            hosts: Hosts {
+                of_threads,
+                fail,
+                owners,
+            },
             condition: Condition {
                 quantifier: Quantifier::Forall,
                 formula: Formula::True,
