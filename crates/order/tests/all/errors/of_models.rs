@@ -217,8 +217,8 @@ fn of_an_include() {
     check(
         before_pmo,
         &[
-            ("include \"nowhere.cat\"", "own.cat:1:1: there is no file `nowhere.cat` to include; there are lib/base.cat, lib/caches.cat, lib/coherence.cat, lib/core.cat, lib/directory.cat, lib/flush.cat, lib/host.cat, lib/intents.cat, lib/tso.cat"),
-            ("\"title\"\n  include \"own.cat\"", "own.cat:2:3: there is no file `own.cat` to include; there are lib/base.cat, lib/caches.cat, lib/coherence.cat, lib/core.cat, lib/directory.cat, lib/flush.cat, lib/host.cat, lib/intents.cat, lib/tso.cat"),
+            ("include \"nowhere.cat\"", "own.cat:1:1: there is no file `nowhere.cat` to include; there are lib/base.cat, lib/caches.cat, lib/coherence.cat, lib/core.cat, lib/directory.cat, lib/flush.cat, lib/host.cat, lib/intents.cat, lib/locks.cat, lib/tso.cat"),
+            ("\"title\"\n  include \"own.cat\"", "own.cat:2:3: there is no file `own.cat` to include; there are lib/base.cat, lib/caches.cat, lib/coherence.cat, lib/core.cat, lib/directory.cat, lib/flush.cat, lib/host.cat, lib/intents.cat, lib/locks.cat, lib/tso.cat"),
             ("let a = po\ninclude \"lib/tso.cat\"", "own.cat:2:1: `include` must come before every `let` and check"),
         ],
     );

@@ -43,7 +43,7 @@ fn the_machine_shows_what_cxl0_allows() {
     let is_thorough = std::env::var_os("STRANDLINE_THOROUGH").is_some();
     let (seed, programs, moments) = if is_thorough { (2, 1000, 5000) } else { (1, 50, 1000) };
     let mut compared = 0;
-    for test in Programs::of_owners(seed).take(programs) {
+    for test in Programs::from(seed, true).take(programs) {
         if let Some(stepped) = (Places {
             test: &test,
             wrong: None,
@@ -138,7 +138,7 @@ fn shared(test: &Test, states: BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
 fn cxl0_allows_what_present_hardware_does() {
     let (cxl0, coherent) = (named("cxl0"), named("cxl-coherent"));
     let mut compared = 0;
-    for test in Programs::of_owners(3).take(60).map(with_present_instructions) {
+    for test in Programs::from(3, true).take(60).map(with_present_instructions) {
         let mut hosts = test.hosts.of_threads.clone();
         hosts.dedup();
         if hosts.len() < test.threads.len() || hosts.len() > 2 {

@@ -16,19 +16,12 @@ pub struct Programs {
 }
 
 impl Programs {
-    pub fn from(seed: u64) -> Programs {
+    /// Those of x86, or of CXL0.
+    pub fn from(seed: u64, owned: bool) -> Programs {
         Programs {
             state: seed,
             non_temporal: true,
-            owned: false,
-        }
-    }
-
-    /// Programs of CXL0.
-    pub fn of_owners(seed: u64) -> Programs {
-        Programs {
-            owned: true,
-            ..Programs::from(seed)
+            owned,
         }
     }
 
