@@ -6,7 +6,8 @@
 //! Where a directory keeps hosts coherent, a fetch waits until what others have of the line is at the device, and a store takes
 //! their copies. Then hosts that fail stop at one moment, at which what they and their ways hold is gone.
 
-use std::collections::{BTreeSet, HashSet};
+use super::leaves;
+use std::collections::BTreeSet;
 use strandline_order::litmus::{Class, FlushKind, Instruction, LocationKind, Operand, Register};
 use strandline_order::Test;
 
@@ -154,21 +155,12 @@ impl<'t> Machine<'t> {
             memory,
             failed: false,
         };
-        let mut seen = HashSet::from([start.clone()]);
-        let mut left = vec![start];
-        let mut states = BTreeSet::new();
-        while let Some(moment) = left.pop() {
-            if self.is_over(&moment) {
-                let observed = test.observed().into_iter();
-                states.insert(observed.map(|id| moment.memory[usize::from(id.0)]).collect());
-            }
-            if seen.len() > most {
-                return None;
-            }
-            let next = self.next(&moment).into_iter();
-            left.extend(next.filter(|next| seen.insert(next.clone())));
-        }
-        Some(states)
+        let left = |moment: &Moment| {
+            let observed = test.observed().into_iter();
+            let values = observed.map(|id| moment.memory[usize::from(id.0)]).collect();
+            self.is_over(moment).then_some(values)
+        };
+        leaves(start, most, |moment| self.next(moment), left)
     }
 
     /// Whether the survivors are at their end.

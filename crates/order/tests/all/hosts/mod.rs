@@ -7,9 +7,29 @@ mod programs;
 mod random;
 
 use machine::Machine;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::Hash;
 use strandline_order::litmus::LocationId;
 use strandline_order::{allowed, shelf, Model, Test};
+
+/// What steps from a moment on may leave; none if they lead to more than `most` moments.
+fn leaves<M: Clone + Eq + Hash>(
+    start: M,
+    most: usize,
+    next: impl Fn(&M) -> Vec<M>,
+    left: impl Fn(&M) -> Option<Vec<u8>>,
+) -> Option<BTreeSet<Vec<u8>>> {
+    let mut seen = HashSet::from([start.clone()]);
+    let (mut ahead, mut states) = (vec![start], BTreeSet::new());
+    while let Some(moment) = ahead.pop() {
+        states.extend(left(&moment));
+        if seen.len() > most {
+            return None;
+        }
+        ahead.extend(next(&moment).into_iter().filter(|next| seen.insert(next.clone())));
+    }
+    Some(states)
+}
 
 fn named(name: &str) -> Model {
     Model::named(name).unwrap_or_else(|fault| panic!("{fault}"))

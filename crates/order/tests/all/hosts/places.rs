@@ -1,7 +1,8 @@
 //! CXL0 step by step, without relations: each host has a cache, and owns what is in its memory. What no host owns is a device's,
 //! which has a cache of its own. A thread's instructions follow one another; values move from cache to cache to memory at any time.
 
-use std::collections::{BTreeSet, HashSet};
+use super::leaves;
+use std::collections::BTreeSet;
 use strandline_order::litmus::{Class, Instruction, LocationId, LocationKind, Operand};
 use strandline_order::Test;
 
@@ -77,21 +78,11 @@ impl Places<'_> {
             memory,
             failed: false,
         };
-        let mut seen = HashSet::from([start.clone()]);
-        let mut left = vec![start];
-        let mut states = BTreeSet::new();
-        while let Some(moment) = left.pop() {
-            if self.is_over(&moment) {
-                let observed = test.observed().into_iter().map(|id| self.found(&moment, id));
-                states.insert(observed.collect());
-            }
-            if seen.len() > most {
-                return None;
-            }
-            let next = self.next(&moment).into_iter();
-            left.extend(next.filter(|next| seen.insert(next.clone())));
-        }
-        Some(states)
+        let left = |moment: &Moment| {
+            let observed = test.observed().into_iter().map(|id| self.found(moment, id));
+            self.is_over(moment).then(|| observed.collect())
+        };
+        leaves(start, most, |moment| self.next(moment), left)
     }
 
     /// Whether hosts have failed and the others are at their ends, or power fails now.
