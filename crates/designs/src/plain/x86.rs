@@ -6,14 +6,11 @@
 //! Simplified: nothing; the store queue, the write-back buffer and the fence itself are the machine's.
 
 use strandline_design::{About, Design, Drains, Hosts, Needs, Plain};
-use strandline_isa::{Flush, Lowering, Primitive};
+use strandline_isa::{Lowering, Primitive};
 
 /// Synchronous ordering on machines with ADR.
 #[derive(Clone, Debug, Default)]
 pub struct X86;
-
-/// The primitive of every intent that orders persists.
-const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Design for X86 {
     type Own = Plain;
@@ -36,13 +33,6 @@ impl Design for X86 {
     }
 
     fn lowering(&self) -> Lowering {
-        Lowering {
-            log: true,
-            flush: Some(Flush::Clwb),
-            log_before_update: FENCE,
-            commit: FENCE,
-            durable: FENCE,
-            ..Lowering::NOTHING
-        }
+        Lowering::clwb_and(&[Primitive::Sfence])
     }
 }

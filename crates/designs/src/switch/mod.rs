@@ -15,14 +15,13 @@ pub use device_buffer::device_buffer;
 pub use dpd::dpd;
 pub use pcs::pcs;
 
-use crate::plain::X86;
 use buffers::{Buffers, Entry};
 use rules::Rule;
 use strandline_design::{
     About, Access, ByteMask, Counter, Counters, Design, Drains, Held, Hosts, Needs, Never, OwnCounts, Passing, Place,
     PortId, Services, Sizes, Supply, Types, Until, Wants, WriteRequest,
 };
-use strandline_isa::{CoreId, Line, LineData, Lowering, LINE_BYTES};
+use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::{breaks, broken, keeps, kept};
 
@@ -87,11 +86,14 @@ impl Types for Own {
     type Note = Never;
 }
 
+/// Each of them says itself what it is.
+const SAID: &str = "";
+
 /// What is the same of all.
 const ABOUT: About = About {
-    name: "",
-    paper: "",
-    summary: "",
+    name: SAID,
+    paper: SAID,
+    summary: SAID,
     needs: Needs {
         adr: true,
         stores: Drains::Any,
@@ -274,7 +276,7 @@ impl Design for Kept {
     }
 
     fn lowering(&self) -> Lowering {
-        X86.lowering()
+        Lowering::clwb_and(&[Primitive::Sfence])
     }
 
     fn passes(&mut self, hw: &mut dyn Services<Own>, port: PortId, write: &WriteRequest<Sent>) -> Passing {
