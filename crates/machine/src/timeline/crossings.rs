@@ -34,9 +34,11 @@ impl Recorder {
         self.crosses(row, false, trip, machine);
     }
 
-    /// A line is read from persistent memory, and its data crosses the link of the host.
+    /// A line is read from persistent memory, or from what stands before it, and its data crosses the link of the host.
     pub fn read_crosses(&self, trip: Trip, machine: &MachineConfig) {
-        self.read(trip.asked);
+        if trip.device.is_some() {
+            self.read(trip.asked);
+        }
         self.crosses(None, true, trip, machine);
     }
 
