@@ -33,6 +33,17 @@ def test_the_slowest_tests_of_pytest_and_of_the_crash_suites_are_known() -> None
     assert count(f"{pytests}2 passed in 14.00s\n", 0).slowest == durations(pytests)
 
 
+def test_what_failed_is_named_again() -> None:
+    lines = (
+        "FAILED tests/test_a.py::test_b - it is so",
+        "test rows::are_whole ... FAILED",
+        "sps x86   9.00   8.00  TOO MANY",
+    )
+    output = "\n".join(("noise", *lines, "test rows::are_few ... ok", "1 passed, 3 failed"))
+    assert count(output, 1).failures == lines
+    assert count(output, 0).failures == ()
+
+
 def test_a_step_over_its_budget_is_named() -> None:
     assert budget.remark(124.0, 100.0, 90.0) == "   124 s of processor time, budget 100, last run 90"
     assert budget.remark(126.0, 100.0, None) == "   126 s of processor time, budget 100: OVER"
