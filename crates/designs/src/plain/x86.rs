@@ -6,11 +6,14 @@
 //! Simplified: nothing; the store queue, the write-back buffer and the fence itself are the machine's.
 
 use strandline_design::{About, Design, Drains, Hosts, Needs, Plain};
-use strandline_isa::{Lowering, Primitive};
+use strandline_isa::{Flush, Lowering, Primitive};
 
 /// Synchronous ordering on machines with ADR.
 #[derive(Clone, Debug, Default)]
 pub struct X86;
+
+/// The primitive of every intent that orders persists.
+const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Design for X86 {
     type Own = Plain;
@@ -33,6 +36,13 @@ impl Design for X86 {
     }
 
     fn lowering(&self) -> Lowering {
-        Lowering::clwb_and(&[Primitive::Sfence])
+        Lowering {
+            log: true,
+            flush: Some(Flush::Clwb),
+            log_before_update: FENCE,
+            commit: FENCE,
+            durable: FENCE,
+            ..Lowering::NOTHING
+        }
     }
 }
