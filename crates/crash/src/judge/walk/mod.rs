@@ -118,7 +118,7 @@ impl<'o> Walk<'o> {
         self.program.recover(image);
         // Repair may write what regions have written.
         begins(PostCrashStep::Regions);
-        // A program that is told of a loss may tell of it in turn.
+        // After a dirty shutdown recovery may report that acknowledged operations are missing. They are not demanded then.
         let tells = image.was_dirty() && self.program.tells_of_loss(image);
         let writes = self.judge.verdict(image, begun).filter(|_| !tells);
         begins(PostCrashStep::Repair);
